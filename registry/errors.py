@@ -1,0 +1,100 @@
+"""What can go wrong, in the registry's words. HTTP appears only in `registry.api.problems`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with a submission: a JSON pointer to the place, and what is wrong there."""
+
+    pointer: str
+    detail: str
+
+
+class RegistryError(Exception):
+    """The root of everything that the registry raises on purpose; its text is meant for the user."""
+
+    code = "error"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class Malformed(RegistryError):
+    """The body is not what its content type says: bad JSON, a repeated key, NaN, invalid UTF-8."""
+
+    code = "malformed"
+
+
+class Invalid(RegistryError):
+    """Well-formed, but not allowed; every fault carries a pointer."""
+
+    code = "invalid"
+
+    def __init__(self, faults: Iterable[Fault]) -> None:
+        self.faults = tuple(faults)
+        first = self.faults[0]
+        place = first.pointer or "the body"
+        super().__init__(f"{place}: {first.detail}" if len(self.faults) == 1 else f"{len(self.faults)} faults; {place}: {first.detail}")
+
+
+class TooLarge(RegistryError):
+    code = "too_large"
+
+
+class Unauthenticated(RegistryError):
+    code = "unauthenticated"
+
+
+class Forbidden(RegistryError):
+    code = "forbidden"
+
+
+class NotFound(RegistryError):
+    """Absent, or nothing that the caller may know of."""
+
+    code = "not_found"
+
+
+class Conflict(RegistryError):
+    """Something else stands in the way: a taken name, a concurrent writer."""
+
+    code = "conflict"
+
+
+class PreconditionFailed(RegistryError):
+    """`If-Match` or `If-None-Match` did not hold."""
+
+    code = "precondition_failed"
+
+
+class TryLater(RegistryError):
+    """Nothing is wrong with the request; repeat it after `after` seconds."""
+
+    code = "try_later"
+
+    def __init__(self, detail: str, after: int = 1) -> None:
+        super().__init__(detail)
+        self.after = after
+
+
+class Busy(TryLater):
+    """Another request holds what this one needs."""
+
+    code = "busy"
+
+
+class Unavailable(TryLater):
+    """The database does not answer."""
+
+    code = "unavailable"
+
+
+class Misconfigured(RegistryError):
+    """A setting has a value that cannot work; the process stops with this sentence."""
+
+    code = "misconfigured"

@@ -1,0 +1,213 @@
+"""Grid, Axis, Level, Cell, Series, Metric: frozen values, their canonical form and its digest.
+
+A grid's values lie flat in row-major order (the last axis runs fastest), `None` where nobody measured.
+Whoever iterates sees only what was measured: `Grid.cells()` and `Grid.series()` skip gaps.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, cast
+
+import orjson
+
+Kind = Literal["numeric", "ordinal", "nominal"]
+Scale = Literal["linear", "log"]
+Direction = Literal["higher", "lower"]
+Position = tuple[int, ...]
+
+REASONS = ("failed", "not_applicable", "pending")
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What was measured. `direction` says which end is better; `None`: neither. Bounds are inclusive."""
+
+    name: str
+    unit: str | None = None
+    direction: Direction | None = None
+    lower: float | None = None
+    upper: float | None = None
+
+    @property
+    def range(self) -> float | None:
+        """Upper minus lower bound, in the metric's unit; `None` when a bound is open."""
+        return None if self.lower is None or self.upper is None else self.upper - self.lower
+
+    @property
+    def proportion_of(self) -> float | None:
+        """1.0 or 100.0 when the metric is a proportion on that scale, else `None`."""
+        return self.upper if self.lower == 0 and self.upper in (1, 100) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """One position on an axis: a label and, on a numeric axis, its number ("32b" = 32e9)."""
+
+    label: str
+    number: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A named direction of a grid. Levels of a numeric axis are in numeric order, others as posted."""
+
+    name: str
+    kind: Kind
+    levels: tuple[Level, ...]
+    unit: str | None = None
+    scale: Scale = "linear"
+
+    @property
+    def ordered(self) -> bool:
+        """Whether a trend along the axis has a meaning."""
+        return self.kind != "nominal"
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The axis values that a slope refers to: the numbers, or 0, 1, 2 … on an axis without numbers."""
+        if self.kind == "numeric":
+            return tuple(cast(float, level.number) for level in self.levels)
+        return tuple(map(float, range(len(self.levels))))
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A measured value at one coordinate; `at` holds a position on each axis, in the order of the axes."""
+
+    at: Position
+    value: float
+    trials: int | None = None
+    stderr: float | None = None
+    repeats: int | None = None
+    sd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """The measured cells along one axis, in its order, with the other axes fixed at `at` (name -> level)."""
+
+    along: Axis
+    at: Mapping[str, Level]
+    cells: tuple[Cell, ...]
+    positions: tuple[int, ...]
+    """The cells' positions on `along`."""
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """The axis values of the cells."""
+        numbers = self.along.numbers
+        return tuple(numbers[position] for position in self.positions)
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        return tuple(cell.value for cell in self.cells)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values of one metric over zero to four axes.
+
+    `values`, `stderr`, `repeats`, `sd` and a tuple of `trials` are flat, row-major and as long as the product
+    of the shape; one integer of `trials` holds for every cell. `reasons` maps a flat index of an unmeasured cell
+    to why it is missing.
+    """
+
+    metric: Metric
+    axes: tuple[Axis, ...]
+    values: tuple[float | None, ...]
+    trials: int | tuple[int | None, ...] | None = None
+    stderr: tuple[float | None, ...] | None = None
+    repeats: tuple[int | None, ...] | None = None
+    sd: tuple[float | None, ...] | None = None
+    reasons: Mapping[int, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.levels) for axis in self.axes)
+
+    @cached_property
+    def cell_count(self) -> int:
+        """How many cells were measured."""
+        return len(self.values) - self.values.count(None)
+
+    def position(self, index: int) -> Position:
+        """The position on each axis of a flat index."""
+        at = []
+        for size in reversed(self.shape):
+            index, place = divmod(index, size)
+            at.append(place)
+        return tuple(reversed(at))
+
+    def index(self, at: Position) -> int:
+        """The flat index of a position."""
+        index = 0
+        for size, place in zip(self.shape, at, strict=True):
+            index = index * size + place
+        return index
+
+    def cell(self, index: int) -> Cell | None:
+        """The cell at a flat index, `None` when nobody measured it."""
+        value = self.values[index]
+        if value is None:
+            return None
+        return Cell(
+            self.position(index),
+            value,
+            self.trials[index] if isinstance(self.trials, tuple) else self.trials,
+            self.stderr[index] if self.stderr else None,
+            self.repeats[index] if self.repeats else None,
+            self.sd[index] if self.sd else None,
+        )
+
+    def cells(self) -> Iterator[Cell]:
+        """The measured cells in row-major order."""
+        return (cell for index in range(len(self.values)) if (cell := self.cell(index)) is not None)
+
+    def series(self, along: str) -> Iterator[Series]:
+        """Every series along the named axis that has at least one cell, in row-major order of the others."""
+        place = next(i for i, axis in enumerate(self.axes) if axis.name == along)
+        axis, shape = self.axes[place], self.shape
+        stride = math.prod(shape[place + 1 :])
+        others = [range(1) if i == place else range(size) for i, size in enumerate(shape)]
+        for at in itertools.product(*others):
+            start = self.index(at) if all(shape) else 0
+            found = [
+                (position, cell)
+                for position in range(len(axis.levels))
+                if (cell := self.cell(start + position * stride)) is not None
+            ]
+            if found:
+                fixed = {a.name: a.levels[p] for i, (a, p) in enumerate(zip(self.axes, at, strict=True)) if i != place}
+                yield Series(axis, fixed, tuple(cell for _, cell in found), tuple(position for position, _ in found))
+
+    def canonical(self) -> bytes:
+        """The content as UTF-8 JSON with sorted keys: equal bytes exactly for equal content, the input of `digest`."""
+        content: dict[str, Any] = {
+            "metric": self.metric,
+            "axes": self.axes,
+            "values": self.values,
+            "labels": dict(self.labels),
+        }
+        for name in ("trials", "stderr", "repeats", "sd"):
+            if (given := getattr(self, name)) is not None:
+                content[name] = given
+        if self.reasons:
+            content["reasons"] = sorted(self.reasons.items())
+        return orjson.dumps(content, option=orjson.OPT_SORT_KEYS)
+
+    @cached_property
+    def digest(self) -> str:
+        """`sha256:` and the hexadecimal SHA-256 of the canonical form."""
+        return "sha256:" + hashlib.sha256(self.canonical()).hexdigest()
+
+
+def plain_label(number: float) -> str:
+    """The label of a level that was given as a number: `2000`, `0.1`."""
+    return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
