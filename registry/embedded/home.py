@@ -1,0 +1,148 @@
+"""The directory of one registry on a laptop: its data, its sockets, its logs, and the lock that makes it one."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import re
+import stat
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from registry.errors import Misconfigured
+
+LONGEST_SOCKET = 80  # the kernels allow 104 (macOS) and 108 (Linux); `.s.PGSQL.5432.lock` hangs on too
+WINDING_DOWN = 10.0
+LARGEST_LOG = 10_000_000
+LOCK = "registry.lock"
+
+
+class Home:
+    """A directory that belongs to one running registry at a time.
+
+    The paths are known at once, so that other commands can find the servers of a running registry.
+    Entering creates the directory (0700) and takes the lock; a second holder is refused with a sentence.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.path = Path(path).expanduser().absolute()
+        self.postgres_data = self.path / "postgres"
+        self.valkey_data = self.path / "valkey"
+        self.logs = self.path / "logs"
+        self.sockets = socket_directory(self.path)
+        self.lock: int | None = None
+
+    def __enter__(self) -> Self:
+        claim_directory(self.path)
+        self.lock = take_lock(self.path / LOCK)
+        try:
+            for directory in (self.valkey_data, self.logs):
+                directory.mkdir(mode=0o700, exist_ok=True)
+            make_private(self.sockets, owners=self.owners())
+        except BaseException:
+            self.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+    def log(self, name: str) -> Path:
+        """The log file of a child; one that has grown large becomes `.1` first."""
+        path = self.logs / f"{name}.log"
+        with contextlib.suppress(FileNotFoundError):
+            if path.stat().st_size > LARGEST_LOG:
+                path.replace(path.with_suffix(".log.1"))
+        return path
+
+    def owners(self) -> set[int]:
+        """Who may own the sockets: we, and the user for whom a database that root started gave up root."""
+        owners = {os.geteuid()}
+        if self.postgres_data.exists():
+            owners.add(self.postgres_data.stat().st_uid)
+        return owners
+
+    def release(self) -> None:
+        """Gives the lock back; it is free once the launchers, which hold it too, are gone."""
+        if self.sockets.parent != self.path:
+            with contextlib.suppress(OSError):
+                self.sockets.rmdir()
+        if self.lock is not None:
+            os.close(self.lock)
+        self.lock = None
+
+
+def socket_directory(home: Path) -> Path:
+    """`sockets` in the home, or a hashed name under the temporary directory where that path cannot serve.
+
+    It cannot serve when it is too long for a socket, or has a character with a meaning in a URL or for libpq.
+    """
+    inside = home / "sockets"
+    if len(str(inside)) <= LONGEST_SOCKET and re.fullmatch(r"[A-Za-z0-9/._+-]+", str(inside)):
+        return inside
+    digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:16]
+    return Path(tempfile.gettempdir()).resolve() / f"registry-{digest}"
+
+
+def claim_directory(path: Path) -> None:
+    """The directory exists, is a home or was empty, and is closed to others."""
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        names = os.listdir(path)
+        if names and LOCK not in names:
+            raise Misconfigured(f"{path} holds other files; choose an empty directory as the registry's home")
+        if path.stat().st_uid == os.geteuid():
+            path.chmod(0o700)
+    except OSError as error:
+        raise Misconfigured(f"{path} cannot be the registry's home: {error.strerror}") from error
+
+
+def make_private(path: Path, owners: set[int]) -> None:
+    """The directory exists, is no link, and only one of `owners` can enter it."""
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    found = path.lstat()
+    if not stat.S_ISDIR(found.st_mode) or found.st_uid not in owners or stat.S_IMODE(found.st_mode) & 0o077:
+        raise Misconfigured(f"{path} must be a directory that only you can enter; remove it and start again")
+
+
+def take_lock(path: Path) -> int:
+    """An open file that holds the exclusive lock. What a killed supervisor left is given time to go."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    give_up = time.monotonic() + WINDING_DOWN
+    while True:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            holder = os.pread(lock, 32, 0).decode().strip()
+            if not is_gone(holder) or time.monotonic() > give_up:
+                os.close(lock)
+                by = f" (process {holder})" if holder else ""
+                raise Misconfigured(
+                    f"{path.parent} is in use by another `registry up`{by}; stop that one or choose another home"
+                ) from None
+            time.sleep(0.02)
+        except OSError as error:
+            os.close(lock)
+            raise Misconfigured(f"{path} cannot be locked: {error.strerror}; use a local directory") from error
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
+    return lock
+
+
+def is_gone(holder: str) -> bool:
+    try:
+        os.kill(int(holder), 0)
+    except ProcessLookupError:
+        return True
+    except (PermissionError, ValueError):
+        return False
+    return False
