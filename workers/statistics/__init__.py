@@ -1,0 +1,12 @@
+"""Statistics of grids and rankings: pure functions of numbers, without database, network, clock or chance.
+
+`describe` answers everything about one grid, `rank` everything about names that share slots; both return
+JSON-ready dictionaries with the contract's names. `METHODS_VERSION` is stored beside every answer.
+"""
+
+from workers.statistics.describe import describe
+from workers.statistics.ranking import rank
+from workers.statistics.standings import Standings
+from workers.statistics.terms import METHODS_VERSION, Parameters
+
+__all__ = ["METHODS_VERSION", "Parameters", "Standings", "describe", "rank"]

@@ -1,0 +1,88 @@
+"""Coverage and peaks of whole grids against the reference numbers."""
+
+from __future__ import annotations
+
+import pytest
+from pytest import approx
+from reference_numbers import PERCENT, described, having, line, name_of, seed_grid, seeds
+
+from registry.grid import Axis, Grid, Level, Metric
+from workers.statistics import describe
+
+
+def levels_at(grid: str, found: list[dict[str, object]]) -> list[list[str]]:
+    """Coordinates as [row, column] in plain text."""
+    y, x = seeds()[grid]["y"]["name"], seeds()[grid]["x"]["name"]
+    return [[str(at[y]), str(at[x])] for at in found]
+
+
+@pytest.mark.parametrize("entry", having("coverage"), ids=name_of)
+def test_coverage_agrees(entry):
+    found, expected = described(entry["grid"])["coverage"], entry["output"]
+    y, x = seeds()[entry["grid"]]["y"]["name"], seeds()[entry["grid"]]["x"]["name"]
+    assert (found["cells"], found["possible"]) == (expected["cells"], expected["possible"])
+    assert found["fraction"] == approx(expected["fraction"])
+    for level in found["by"][y]["levels"]:
+        row = expected["rows"][str(level["level"])]
+        assert (level["count"], level["first"], level["last"]) == (row["n"], row["first"], row["last"])
+        assert level["holes"] == row["holes"]
+    assert [c["count"] for c in found["by"][x]["levels"]] == list(expected["col_counts"].values())
+    assert found["by"][x]["empty"] == expected["empty_columns"]
+    assert found["by"][x]["complete"] == expected["complete_columns"]
+    assert [str(level) for level in found["by"][y]["complete"]] == [str(r) for r in expected["complete_rows"]]
+    assert found["by"][y]["overlap"] == expected["row_overlap_counts"]
+    assert found["component_count"] == len(expected["bipartite_components"])
+
+
+@pytest.mark.parametrize("entry", having("global"), ids=name_of)
+def test_the_peak_lists_all_its_ties(entry):
+    peaks, expected = described(entry["grid"])["peaks"], entry["output"]
+    assert peaks["best"]["value"] == expected["max"]
+    assert levels_at(entry["grid"], peaks["best"]["at"]) == [[str(p) for p in at] for at in expected["argmax"]]
+    assert peaks["best"]["ties"] == expected["n_tied_max"]
+    assert peaks["runner_up"]["value"] == expected["second_distinct"]
+
+
+@pytest.mark.parametrize("entry", [*having("per_row"), *having("per_col")], ids=lambda e: name_of(e) + e["stat"])
+def test_every_level_has_its_own_peak(entry):
+    grid, way = entry["grid"], "y" if entry["stat"] == "per_row" else "x"
+    other = seeds()[grid]["x" if way == "y" else "y"]["name"]
+    found = {str(b["level"]): b for b in described(grid)["peaks"]["by"][seeds()[grid][way]["name"]]}
+    expected = {level: best for level, best in entry["output"].items() if best and best.get("at")}
+    assert found.keys() == expected.keys()
+    for level, best in expected.items():
+        assert found[level]["value"] == best["max"]
+        assert [str(at[other]) for at in found[level]["at"]] == [str(p) for p in best["at"]]
+
+
+def test_the_lower_end_can_be_the_better_one():
+    peaks = describe(line([0.3, 0.1, 0.2], metric=Metric("loss", direction="lower")))["peaks"]
+    assert peaks["best"] == {"value": 0.1, "at": [{"x": 1}], "ties": 1}
+    assert peaks["runner_up"]["value"] == 0.2
+    assert peaks["runner_up"]["gap"] == approx(0.1)
+
+
+def test_a_metric_without_a_better_end_has_no_peak():
+    peaks = describe(line([0.3, 0.1], metric=Metric("size")))["peaks"]
+    assert peaks["status"] == "undefined"
+    assert peaks["best"] is None
+
+
+def test_a_constant_grid_has_only_peaks():
+    peaks = describe(line([2.0] * 150))["peaks"]
+    assert peaks["best"]["ties"] == 150
+    assert len(peaks["best"]["at"]) == 100
+    assert peaks["runner_up"] is None
+
+
+def test_levels_that_never_meet_are_apart():
+    axes = tuple(Axis(n, "nominal", (Level("1"), Level("2"))) for n in "ab")
+    found = describe(Grid(PERCENT, axes, (1.0, None, None, 2.0)))["coverage"]
+    assert found["component_count"] == 2
+    assert found["components"] == [{"a": ["1"], "b": ["1"]}, {"a": ["2"], "b": ["2"]}]
+
+
+def test_margins_are_a_share_of_the_range():
+    assert describe(seed_grid("s4/r1-qwen/AIME24"))["params"]["sharp_change"] == 5.0
+    params = describe(line([1.0], metric=Metric("loss")))["params"]
+    assert (params["sharp_change"], params["equivalence"]) == (None, None)

@@ -1,0 +1,33 @@
+"""Values as integers of their last submitted decimal, so that ties are exact: 0.7000000000000028 ties with 0.7."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from workers.statistics.terms import FloatArray, IntArray
+
+SIGNIFICANT = 12
+"""Digits of the largest value that count; what differs beyond them is arithmetic noise."""
+
+
+def decimals_of(values: FloatArray) -> int:
+    """The fewest decimals that write every finite value to twelve significant digits of the largest one.
+
+    Negative for values beyond 10^12. Zero for an empty array.
+    """
+    finite = np.abs(values[np.isfinite(values)])
+    largest = float(finite.max()) if finite.size else 0.0
+    if largest == 0.0:
+        return 0
+    most = min(SIGNIFICANT - 1 - int(np.floor(np.log10(largest))), 300)
+    for places in range(min(0, most), most):
+        scaled = finite * 10.0**places
+        if np.all(np.abs(scaled - np.rint(scaled)) <= largest * 10.0 ** (places - SIGNIFICANT)):
+            return places
+    return most
+
+
+def ticks_of(values: FloatArray, decimals: int) -> IntArray:
+    """The values in units of 10^-decimals, rounded to the nearest; 0 where a value is not finite."""
+    present = np.where(np.isfinite(values), values, 0.0)
+    return np.rint(present * 10.0**decimals).astype(np.int64)

@@ -1,0 +1,34 @@
+"""The whole document of one grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from registry.grid import Grid
+from workers.statistics.coverage import coverage
+from workers.statistics.document import plain
+from workers.statistics.peaks import peaks
+from workers.statistics.series import all_series
+from workers.statistics.table import Table
+from workers.statistics.terms import Parameters
+
+
+def describe(grid: Grid, parameters: Parameters | None = None) -> dict[str, Any]:
+    """All statistics of a grid as JSON-ready values, with the names of the contract.
+
+    Works for any number of axes, ragged and empty grids. Deterministic; no NaN or Infinity; bounded in time and
+    size by the limits that the modules state.
+    """
+    parameters = parameters or Parameters.of(grid.metric)
+    table = Table.of(grid)
+    found = all_series(table, parameters)
+    return {
+        "params": plain(parameters),
+        "coverage": plain(coverage(table)),
+        "series": plain(found.series),
+        "series_left_out": found.left_out,
+        "peaks": plain(peaks(table)),
+        "sensitivity": None,
+        "precision": None,
+        "grid_trend": None,
+    }

@@ -1,0 +1,154 @@
+"""Mann–Kendall test with ties, exact: the null law of S is a q-multinomial coefficient (Kendall 1970, ch. 5).
+
+Of m values with ties in groups of t_1 ... t_r, the number of inversions over all orderings of the multiset has
+the generating function [m]_q! / ([t_1]_q! ... [t_r]_q!) (Stanley, Enumerative Combinatorics 1, prop. 1.7.1), and
+S = T - 2 * inversions with T untied pairs. A polynomial with non-negative coefficients below 2^b is the integer
+that it takes at q = 2^b, so products, exact quotients and tail sums are operations on whole numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from scipy.special import erfc
+
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Status
+
+EXACT_POINTS = 60
+EXACT_PAIRS = 4_000
+"""Untied pairs of all rows together, up to which a stratified test is exact."""
+
+Method = Literal["exact", "normal"]
+
+
+@dataclass(frozen=True, slots=True)
+class MannKendall:
+    """Kendall's S of a series, its tau-b and the two-sided p of `method`.
+
+    `min_attainable_p` is the smallest p that any ordering of these values could have had. The status is
+    `insufficient` when that is not below alpha: p then says nothing. `None` where a single point has no p.
+    """
+
+    status: Status
+    s: int
+    tau: float | None
+    p: float | None
+    min_attainable_p: float | None
+    method: Method
+    reason: str | None = None
+
+
+def mann_kendall(ticks: IntArray, alpha: float = 0.05) -> MannKendall:
+    """Tests for a monotone trend in integer values in their order; exact to 60 points, else the normal tail."""
+    count = int(ticks.size)
+    method: Method = "exact" if count <= EXACT_POINTS else "normal"
+    if count < 2:
+        return MannKendall("insufficient", 0, None, None, None, method, "one point has no trend")
+    s, ties = score(ticks), tie_pattern(ticks)
+    pairs = untied_pairs(count, ties)
+    least = min_attainable(count, ties)
+    p = exact_p(s, count, ties) if method == "exact" else normal_p(s, variance(count, ties))
+    tau = s / math.sqrt(pairs * (count * (count - 1) // 2)) if pairs else None
+    if pairs == 0:
+        return MannKendall("undefined", s, tau, p, least, method, "every value is the same")
+    if least >= alpha:
+        reason = f"no ordering of {count} such values has a p below {alpha}"
+        return MannKendall("insufficient", s, tau, p, least, method, reason)
+    return MannKendall("ok", s, tau, p, least, method)
+
+
+def score(ticks: IntArray) -> int:
+    """S: rising pairs minus falling pairs, in O(m log m) by the bits of the ranks."""
+    _, ranks = np.unique(ticks, return_inverse=True)
+    return inversions(int(ranks.max()) - ranks) - inversions(ranks)
+
+
+def inversions(ranks: IntArray) -> int:
+    """The number of pairs i < j with ranks[i] > ranks[j], for ranks >= 0."""
+    total = 0
+    for bit in range(int(ranks.max()).bit_length()):
+        family = ranks >> (bit + 1)
+        order = np.argsort(family, kind="stable")
+        ones = (ranks[order] >> bit) & 1
+        before = np.cumsum(ones) - ones
+        _, start, group = np.unique(family[order], return_index=True, return_inverse=True)
+        total += int(np.sum((before - before[start][group])[ones == 0]))
+    return total
+
+
+def tie_pattern(ticks: IntArray) -> tuple[int, ...]:
+    """The sizes of the groups of equal values that have more than one member, sorted."""
+    _, counts = np.unique(ticks, return_counts=True)
+    return tuple(sorted(int(c) for c in counts if c > 1))
+
+
+def untied_pairs(count: int, ties: Sequence[int]) -> int:
+    """T, the largest S that the values allow."""
+    return count * (count - 1) // 2 - sum(t * (t - 1) // 2 for t in ties)
+
+
+def variance(count: int, ties: Sequence[int]) -> float:
+    """The null variance of S with ties (Kendall 1970, eq. 4.4)."""
+    return sum(sign * n * (n - 1) * (2 * n + 5) for sign, n in [(1, count), *((-1, t) for t in ties)]) / 18
+
+
+def orderings(count: int, ties: Sequence[int]) -> int:
+    """How many different orderings the values have."""
+    return math.factorial(count) // math.prod(math.factorial(t) for t in ties)
+
+
+def min_attainable(count: int, ties: Sequence[int]) -> float:
+    """Twice the probability of the one fully sorted ordering."""
+    return max(SMALLEST_P, min(1.0, 2 / orderings(count, ties))) if count <= 170 else SMALLEST_P
+
+
+def exact_p(s: int, count: int, ties: tuple[int, ...]) -> float:
+    """P(|S| >= |s|) over all orderings, as a correctly rounded quotient of integers."""
+    if s == 0:
+        return 1.0
+    polynomial, bits = null_law(count, ties)
+    most = (untied_pairs(count, ties) - abs(s)) // 2
+    tail = polynomial & ((1 << bits * (most + 1)) - 1)
+    return min(1.0, 2 * (tail % ((1 << bits) - 1)) / orderings(count, ties))
+
+
+def normal_p(s: float, spread: float) -> float:
+    """The two-sided tail of S with a continuity correction; a survival function, so it does not round to 0."""
+    if s == 0 or spread <= 0:
+        return 1.0
+    return max(SMALLEST_P, float(erfc((abs(s) - 1) / math.sqrt(2 * spread))))
+
+
+@lru_cache(maxsize=256)
+def null_law(count: int, ties: tuple[int, ...]) -> tuple[int, int]:
+    """The orderings by inversions as one integer, and its bits per coefficient (a multiple of 8)."""
+    bits = -(-(math.factorial(count).bit_length() + 1) // 8) * 8
+    law = q_factorial(count, bits)
+    for t in ties:
+        law //= q_factorial(t, bits)
+    return law, bits
+
+
+@lru_cache(maxsize=256)
+def q_factorial(count: int, bits: int) -> int:
+    """[count]_q! at q = 2^bits."""
+    product = 1
+    for i in range(2, count + 1):
+        product *= ((1 << bits * i) - 1) // ((1 << bits) - 1)
+    return product
+
+
+@lru_cache(maxsize=1024)
+def probabilities(count: int, ties: tuple[int, ...]) -> FloatArray:
+    """The null probability of 0, 1, 2 ... T inversions, of length T + 1."""
+    law, bits = null_law(count, ties)
+    width = bits // 8
+    size = untied_pairs(count, ties) + 1
+    raw = law.to_bytes(width * size, "little")
+    total = orderings(count, ties)
+    return np.array([int.from_bytes(raw[i : i + width], "little") / total for i in range(0, len(raw), width)])

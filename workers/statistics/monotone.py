@@ -1,0 +1,111 @@
+"""Isotonic fits both ways, and how far a series strays from them.
+
+Pool-adjacent-violators: Barlow, Bartholomew, Bremner and Brunk (1972), ch. 1; equal weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from registry.grid import Direction
+from workers.statistics.table import Curve, Place
+from workers.statistics.terms import FloatArray
+
+MOST_BLOCKS = 100
+
+
+@dataclass(frozen=True)
+class Isotonic:
+    """The least-squares non-decreasing fit: m values, and the first index of each block of equal ones."""
+
+    fit: FloatArray
+    starts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A run of cells that the fit gives one value."""
+
+    from_: Place
+    to: Place
+    count: int
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class MonotoneFit:
+    """A monotone fit: its residual sum of squares, its blocks (the first hundred), and the steps against it."""
+
+    sse: float
+    blocks: tuple[Block, ...]
+    blocks_left_out: int
+    violations: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drawdown:
+    """The largest loss from the best cell so far, in the metric's unit (>= 0), and between which levels."""
+
+    size: float
+    from_: Place
+    to: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Monotone:
+    """Both fits and the drawdown of a series."""
+
+    increasing: MonotoneFit
+    decreasing: MonotoneFit
+    drawdown: Drawdown | None
+
+
+def monotone(curve: Curve, direction: Direction | None) -> Monotone:
+    """Fits a series upwards and downwards; worse is lower unless the metric's better end is the lower one."""
+    moves = np.diff(curve.ticks)
+    up, down = isotonic(curve.y), isotonic(-curve.y)
+    return Monotone(
+        fitted(curve, up.fit, up.starts, int(np.count_nonzero(moves < 0))),
+        fitted(curve, -down.fit, down.starts, int(np.count_nonzero(moves > 0))),
+        drawdown(curve, -1.0 if direction == "lower" else 1.0),
+    )
+
+
+def fitted(curve: Curve, fit: FloatArray, starts: tuple[int, ...], violations: int) -> MonotoneFit:
+    """Describes one fit by its blocks."""
+    ends = (*starts[1:], curve.count)
+    blocks = tuple(
+        Block(curve.place(start), curve.place(end - 1), end - start, float(fit[start]))
+        for start, end in list(zip(starts, ends, strict=True))[:MOST_BLOCKS]
+    )
+    sse = float(np.sum((curve.y - fit) ** 2))
+    return MonotoneFit(sse, blocks, len(starts) - len(blocks), violations)
+
+
+def isotonic(y: FloatArray) -> Isotonic:
+    """Pools neighbours while they fall, in O(m)."""
+    sums: list[float] = []
+    counts: list[int] = []
+    for value in y.tolist():
+        total, count = value, 1
+        while sums and sums[-1] / counts[-1] >= total / count:
+            total += sums.pop()
+            count += counts.pop()
+        sums.append(total)
+        counts.append(count)
+    means = [total / count for total, count in zip(sums, counts, strict=True)]
+    starts = np.cumsum([0, *counts[:-1]])
+    return Isotonic(np.repeat(means, counts), tuple(starts.tolist()))
+
+
+def drawdown(curve: Curve, sign: float) -> Drawdown | None:
+    """The largest loss; `None` for a single point, 0 for a series that never loses."""
+    if curve.count < 2:
+        return None
+    height = sign * curve.y
+    best = np.maximum.accumulate(height)
+    end = int(np.argmax(best - height))
+    start = int(np.argmax(height[: end + 1]))
+    return Drawdown(float(best[end] - height[end]), curve.place(start), curve.place(end))

@@ -1,0 +1,120 @@
+"""The best cells of a grid, with their ties: everywhere and on each level of each axis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workers.statistics.table import Place, Table, by_level, place_of
+from workers.statistics.terms import BoolArray, FloatArray, IntArray, Status
+
+MOST_TIES = 100
+"""Tied coordinates that are written out; `ties` counts them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The best value and the coordinates (axis name -> level) of the cells that have it, in row-major order."""
+
+    value: float
+    at: tuple[dict[str, Place], ...]
+    ties: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunnerUp:
+    """The next best distinct value, its cells, and its distance (>= 0) from the best in the metric's unit."""
+
+    value: float
+    at: tuple[dict[str, Place], ...]
+    ties: int
+    gap: float
+
+
+@dataclass(frozen=True, slots=True)
+class LevelBest:
+    """The best cells on one level of an axis."""
+
+    level: Place
+    value: float
+    at: tuple[dict[str, Place], ...]
+    ties: int
+
+
+@dataclass(frozen=True, slots=True)
+class Peaks:
+    """The best cells by the metric's direction; nothing for a metric that has none or a grid without cells.
+
+    `runner_up` is `None` when all cells tie. Levels without a cell have no entry in `by`.
+    """
+
+    status: Status
+    best: Best | None = None
+    runner_up: RunnerUp | None = None
+    by: dict[str, tuple[LevelBest, ...]] | None = None
+    reason: str | None = None
+
+
+def peaks(table: Table) -> Peaks:
+    """The peaks of a grid; on a tie all cells are peaks."""
+    if table.metric.direction is None:
+        return Peaks("undefined", reason="the metric has no better end")
+    if table.cells == 0:
+        return Peaks("insufficient", reason="no cell was measured")
+    goodness = -table.ticks if table.metric.direction == "lower" else table.ticks
+    floor = int(goodness[table.present].min()) - 1
+    height = np.where(table.present, goodness, floor)
+    top = int(height.max())
+    best = best_of(table, height == top)
+    by = {axis.name: level_bests(table, height, floor, place) for place, axis in enumerate(table.axes)}
+    return Peaks("ok", best, runner_up(table, height, floor, best.value), by)
+
+
+def best_of(table: Table, mask: BoolArray) -> Best:
+    """The cells of a mask, which all have one value."""
+    value, at, ties = cells_of(table, mask)
+    return Best(value, at, ties)
+
+
+def cells_of(table: Table, mask: BoolArray) -> tuple[float, tuple[dict[str, Place], ...], int]:
+    """The first of the tied values, the coordinates, and how many there are."""
+    flat = np.flatnonzero(mask)
+    first = [np.unravel_index(int(i), mask.shape) for i in flat[:MOST_TIES]]
+    at = tuple(table.places(tuple(int(p) for p in index)) for index in first)
+    return float(table.values.flat[flat[0]]), at, int(flat.size)
+
+
+def runner_up(table: Table, height: IntArray, floor: int, best: float) -> RunnerUp | None:
+    """The next distinct value below the peak."""
+    rest = height[(height < height.max()) & (height > floor)]
+    if rest.size == 0:
+        return None
+    value, at, ties = cells_of(table, height == rest.max())
+    return RunnerUp(value, at, ties, abs(best - value))
+
+
+def level_bests(table: Table, height: IntArray, floor: int, place: int) -> tuple[LevelBest, ...]:
+    """The best cells on every measured level of an axis."""
+    axis = table.axes[place]
+    rows, values = by_level(height, place), by_level(table.values, place)
+    tops = rows.max(axis=1)
+    found = []
+    for level in np.flatnonzero(tops > floor).tolist():
+        flat = np.flatnonzero(rows[level] == tops[level])
+        at = tuple(level_places(table, place, level, int(i)) for i in flat[:MOST_TIES])
+        found.append(LevelBest(place_of(axis, level), float(values[level, flat[0]]), at, int(flat.size)))
+    return tuple(found)
+
+
+def level_places(table: Table, place: int, level: int, flat: int) -> dict[str, Place]:
+    """The coordinate of a cell on a level, from its flat position among the other axes."""
+    others = [size for i, size in enumerate(table.values.shape) if i != place]
+    position = [int(p) for p in np.unravel_index(flat, others)] if others else []
+    position.insert(place, level)
+    return table.places(tuple(position))
+
+
+def oriented(table: Table) -> FloatArray:
+    """The values turned so that more is better, NaN where nobody measured."""
+    return -table.values if table.metric.direction == "lower" else table.values

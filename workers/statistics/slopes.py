@@ -1,0 +1,81 @@
+"""Slopes of a series on the axis values: Theil–Sen with Sen's interval, and least squares.
+
+Theil (1950); Sen (1968), JASA 63, 1379-1389: eq. 2.6 gives the variance behind the interval. The ends agree with
+`scipy.stats.theilslopes(method="separate")`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri, stdtr, stdtrit
+
+from workers.statistics.kendall import tie_pattern, variance
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status
+
+LONGEST = 500
+"""Points that a Theil–Sen slope looks at; of a longer series it takes this many at even distances."""
+
+
+@dataclass(frozen=True, slots=True)
+class TheilSen:
+    """The median of all pairwise slopes, in the metric's unit per unit of the abscissa."""
+
+    slope: float | None
+    intercept: float | None
+    interval: Interval | None
+    points_used: int
+
+
+@dataclass(frozen=True, slots=True)
+class LeastSquares:
+    """An ordinary least-squares line; p and interval from Student's t with m - 2 degrees of freedom."""
+
+    status: Status
+    slope: float | None = None
+    intercept: float | None = None
+    stderr: float | None = None
+    r2: float | None = None
+    p: float | None = None
+    interval: Interval | None = None
+    reason: str | None = None
+
+
+def theil_sen(x: FloatArray, y: FloatArray, ticks: IntArray, level: float = 0.95) -> TheilSen:
+    """The slope of m points with increasing x; all `None` for a single point."""
+    if x.size < 2:
+        return TheilSen(None, None, None, int(x.size))
+    chosen = np.linspace(0, x.size - 1, min(int(x.size), LONGEST)).astype(np.int64)
+    x, y, ticks = x[chosen], y[chosen], ticks[chosen]
+    i, j = np.triu_indices(x.size, 1)
+    slopes = np.sort((y[j] - y[i]) / (x[j] - x[i]))
+    slope = float(np.median(slopes))
+    reach = float(ndtri(0.5 + level / 2)) * math.sqrt(variance(int(x.size), tie_pattern(ticks)))
+    high = min(round((slopes.size + reach) / 2), slopes.size - 1)
+    low = max(round((slopes.size - reach) / 2) - 1, 0)
+    intercept = float(np.median(y) - slope * np.median(x))
+    return TheilSen(slope, intercept, Interval(level, float(slopes[low]), float(slopes[high])), int(x.size))
+
+
+def least_squares(x: FloatArray, y: FloatArray, level: float = 0.95) -> LeastSquares:
+    """Fits a line. Two points determine it and leave no p; a constant or perfectly straight series has none."""
+    count = int(x.size)
+    if count < 2:
+        return LeastSquares("insufficient", reason="one point has no slope")
+    dx, dy = x - x.mean(), y - y.mean()
+    sxx, syy, sxy = float(dx @ dx), float(dy @ dy), float(dx @ dy)
+    slope = sxy / sxx
+    intercept = float(y.mean() - slope * x.mean())
+    if np.ptp(y) == 0:
+        return LeastSquares("undefined", 0.0, float(y[0]), reason="every value is the same")
+    if count == 2:
+        return LeastSquares("insufficient", slope, intercept, reason="two points leave no residual")
+    r2 = min(1.0, sxy * sxy / (sxx * syy)) if syy else 1.0
+    if 1 - r2 < 1e-14:
+        return LeastSquares("undefined", slope, intercept, 0.0, 1.0, reason="the points leave no residual")
+    stderr = math.sqrt((1 - r2) * syy / sxx / (count - 2))
+    p = max(SMALLEST_P, 2 * float(stdtr(count - 2, -abs(slope) / stderr)))
+    reach = float(stdtrit(count - 2, 0.5 + level / 2)) * stderr
+    return LeastSquares("ok", slope, intercept, stderr, r2, p, Interval(level, slope - reach, slope + reach))
