@@ -52,12 +52,13 @@ class Process:
     def __init__(self, child: Child, home: Home) -> None:
         """Starts the child; its output goes to a file in the home's logs.
 
-        Raises Misconfigured when the launcher itself cannot run; a program that is missing just ends.
+        Raises Misconfigured when the launcher cannot run; a program that is missing ends with status 127.
         """
         self.child = child
-        self.log = home.log(child.name)
+        self._log = home.log(child.name)
         self._line, theirs = socket.socketpair()
-        with theirs, self.log.open("ab") as output:
+        with theirs, self._log.open("ab") as output:
+            self._said_before = output.tell()
             self._launcher = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(LAUNCH), child.name],
                 stdin=theirs.fileno(),
@@ -73,8 +74,10 @@ class Process:
         with contextlib.suppress(OSError, ValueError):
             self._line.sendall(json.dumps(order(self.child, lock)).encode() + b"\n")
             return int(self._line.recv(32))
-        self.kill()
-        raise Misconfigured(f"{self.child.name} cannot be started: {last_line(self.log)}")
+        self._launcher.kill()
+        self._launcher.wait()
+        self._line.close()
+        raise Misconfigured(f"{self.child.name} cannot be started: {self.last_words()}")
 
     def fileno(self) -> int:
         """Readable once the child and everything it started are gone."""
@@ -100,6 +103,14 @@ class Process:
         self._launcher.kill()
         self._line.close()
         return self._status()
+
+    def last_words(self) -> str:
+        """The line of its log that says best why the child ended, with the place to read more."""
+        with self._log.open("rb") as file:
+            file.seek(max(self._said_before, self._log.stat().st_size - 65536))
+            said = [line.strip() for line in file.read().decode(errors="replace").split("\n") if line.strip()]
+        fatal = [line for line in said if "FATAL" in line]  # PostgreSQL says more after it
+        return f"{(fatal or said or ['it said nothing'])[-1]} (see {self._log})"
 
     def _status(self) -> int:
         status = self._launcher.wait()
@@ -127,17 +138,8 @@ def order(child: Child, lock: int | None) -> dict[str, object]:
     }
 
 
-def last_line(log: Path) -> str:
-    """What a child said last, with the place to read more."""
-    with log.open("rb") as file:
-        file.seek(max(0, log.stat().st_size - 4096))
-        lines = file.read().decode(errors="replace").split("\n")
-    said = [line.strip() for line in lines if line.strip()]
-    return f"{said[-1] if said else 'it said nothing'} (see {log})"
-
-
 def run_to_end(child: Child, home: Home) -> None:
     """Runs a program that ends by itself; Misconfigured with its last words when it fails."""
     process = Process(child, home)
     if process.wait() != 0:
-        raise Misconfigured(f"{child.name} failed: {last_line(process.log)}")
+        raise Misconfigured(f"{child.name} failed: {process.last_words()}")

@@ -52,6 +52,9 @@ class Home:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self.sockets.parent != self.path:
+            with contextlib.suppress(OSError):
+                self.sockets.rmdir()
         self.release()
 
     def log(self, name: str) -> Path:
@@ -71,9 +74,6 @@ class Home:
 
     def release(self) -> None:
         """Gives the lock back; it is free once the launchers, which hold it too, are gone."""
-        if self.sockets.parent != self.path:
-            with contextlib.suppress(OSError):
-                self.sockets.rmdir()
         if self.lock is not None:
             os.close(self.lock)
         self.lock = None

@@ -27,6 +27,7 @@ PR_CAP_AMBIENT_RAISE = 2
 CAP_DAC_OVERRIDE = 1
 CAPABILITY_VERSION_3 = 0x20080522
 CLONE_NEWUSER = 0x10000000
+HEARD = (signal.SIGCHLD, signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 ORPHAN_GRACE = 3.0  # the next `registry up` may be waiting for this home already
 SIGNALLED_GRACE = 10.0
 
@@ -54,9 +55,12 @@ def main() -> int:
         os.set_inheritable(order["lock"], False)
     prctl(PR_SET_CHILD_SUBREAPER, 1)
     prctl(PR_SET_PDEATHSIG, signal.SIGUSR1)
+    # A signal between fork and exec waits for the program, instead of getting lost in our own handlers.
+    signal.pthread_sigmask(signal.SIG_BLOCK, HEARD)
     pid = os.fork()
     if pid == 0:
         become_program(order)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, HEARD)
     try:
         with contextlib.suppress(OSError):
             line.sendall(b"%d\n" % pid)
@@ -71,7 +75,7 @@ def signals_as_bytes() -> socket.socket:
     reading.setblocking(False)
     writing.setblocking(False)
     signal.set_wakeup_fd(writing.detach(), warn_on_full_buffer=False)
-    for number in (signal.SIGCHLD, signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for number in HEARD:
         signal.signal(number, lambda *_: None)
     return reading
 
@@ -189,8 +193,9 @@ def become_program(order: Order) -> NoReturn:
             os._exit(1)
         for name, value in order["env"].items():
             os.putenv(name, value)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        for number in (*HEARD, signal.SIGQUIT, signal.SIGPIPE, signal.SIGXFSZ):
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         os.execv(order["argv"][0], order["argv"])  # noqa: S606
     except BaseException as error:
         os.write(2, f"cannot run {order['argv'][0]}: {error}\n".encode())

