@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from pytest import approx
 from reference_numbers import PERCENT, described, having, line, name_of, seed_grid, seeds
 
 from registry.grid import Axis, Grid, Level, Metric
@@ -21,7 +20,7 @@ def test_coverage_agrees(entry):
     found, expected = described(entry["grid"])["coverage"], entry["output"]
     y, x = seeds()[entry["grid"]]["y"]["name"], seeds()[entry["grid"]]["x"]["name"]
     assert (found["cells"], found["possible"]) == (expected["cells"], expected["possible"])
-    assert found["fraction"] == approx(expected["fraction"])
+    assert found["fraction"] == pytest.approx(expected["fraction"])
     for level in found["by"][y]["levels"]:
         row = expected["rows"][str(level["level"])]
         assert (level["count"], level["first"], level["last"]) == (row["n"], row["first"], row["last"])
@@ -59,7 +58,7 @@ def test_the_lower_end_can_be_the_better_one():
     peaks = describe(line([0.3, 0.1, 0.2], metric=Metric("loss", direction="lower")))["peaks"]
     assert peaks["best"] == {"value": 0.1, "at": [{"x": 1}], "ties": 1}
     assert peaks["runner_up"]["value"] == 0.2
-    assert peaks["runner_up"]["gap"] == approx(0.1)
+    assert peaks["runner_up"]["gap"] == pytest.approx(0.1)
 
 
 def test_a_metric_without_a_better_end_has_no_peak():

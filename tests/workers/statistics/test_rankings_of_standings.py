@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from pytest import approx
 from reference_numbers import having, seeds
 
 from workers.statistics import Standings, rank
@@ -35,9 +34,9 @@ def test_pairs_with_trials_agree_with_mantel_and_haenszel():
     for pair, expected in zip(found["pairs"], entry["output"]["pairs"], strict=True):
         assert (pair["a"], pair["b"]) == (str(expected["a"]), str(expected["b"]))
         assert pair["n_common"] == expected["n_common"]
-        assert pair["difference"] == approx(expected["diff_pp"], rel=1e-9)
-        assert pair["p"] == approx(expected["p"], rel=1e-9 if expected["p"] > 1e-30 else 1e-6)
-        assert pair["p_holm"] == approx(expected["holm"], rel=1e-9 if expected["holm"] > 1e-30 else 1e-6)
+        assert pair["difference"] == pytest.approx(expected["diff_pp"], rel=1e-9)
+        assert pair["p"] == pytest.approx(expected["p"], rel=1e-9 if expected["p"] > 1e-30 else 1e-6)
+        assert pair["p_holm"] == pytest.approx(expected["holm"], rel=1e-9 if expected["holm"] > 1e-30 else 1e-6)
         assert pair["test"] == "mantel_haenszel"
 
 
@@ -56,7 +55,7 @@ def test_pairs_without_trials_use_the_common_slots_only():
         i, j = int(pair["a"]) - 1, int(pair["b"]) - 1
         assert pair["n_common"] == expected["pairs_n"][i][j]
         assert pair["wins"] + pair["ties"] / 2 == expected["pairs_wins"][i][j]
-        assert pair["mean_difference"] == approx(expected["pairs_mean_diff"][i][j], rel=1e-9)
+        assert pair["mean_difference"] == pytest.approx(expected["pairs_mean_diff"][i][j], rel=1e-9)
         assert pair["test"] == "sign_flip"
 
 
@@ -89,7 +88,7 @@ def test_skipping_the_hard_slots_gains_nothing():
 
 def test_benchmarks_weigh_equally():
     found = rank(standings([[1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0]], benchmarks=[0, 0, 0, 1]))
-    assert found["pairs"][0]["difference"] == approx(-0.5)
+    assert found["pairs"][0]["difference"] == pytest.approx(-0.5)
     assert found["ranking"][0]["name"] == "m1"
 
 
@@ -107,8 +106,8 @@ def test_without_a_better_end_nothing_is_ranked():
 
 def test_a_sign_flip_counts_every_assignment_of_signs():
     pair = rank(standings([[3.0, 5.0, 1.0, 4.0], [1.0, 1.0, 2.0, 1.0]]))["pairs"][0]
-    assert pair["p"] == approx(4 / 16)  # differences 2, 4, -1, 3: sums of at least 8 in size are +-10 and +-8
-    assert pair["min_attainable_p"] == approx(1 / 8)
+    assert pair["p"] == pytest.approx(4 / 16)  # differences 2, 4, -1, 3: sums of at least 8 in size are +-10 and +-8
+    assert pair["min_attainable_p"] == pytest.approx(1 / 8)
     assert pair["status"] == "insufficient"
 
 

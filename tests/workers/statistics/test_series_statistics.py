@@ -6,7 +6,6 @@ import json
 import math
 
 import pytest
-from pytest import approx
 from reference_numbers import PERCENT, having, leaves, line, name_of, one_series, series_of
 
 from registry.grid import Axis, Grid, Level, Metric
@@ -16,7 +15,9 @@ EXACT = 1e-9
 
 
 def close(expected: float) -> object:
-    return approx(expected, rel=EXACT if abs(expected) > 1e-30 else 1e-6, abs=1e-11 if abs(expected) > 1e-9 else 0)
+    return pytest.approx(
+        expected, rel=EXACT if abs(expected) > 1e-30 else 1e-6, abs=1e-11 if abs(expected) > 1e-9 else 0
+    )
 
 
 @pytest.mark.parametrize("entry", having("summary"), ids=name_of)
@@ -52,8 +53,8 @@ def test_least_squares_agrees_with_scipy(entry):
 def test_mann_kendall_is_exact_with_ties(entry):
     test, expected = series_of(entry)["mann_kendall"], entry["output"]
     assert test["s"] == expected["S"]
-    assert test["p"] == approx(expected["p_two_sided"], rel=EXACT)
-    assert test["min_attainable_p"] == approx(expected["min_attainable_p"], rel=EXACT)
+    assert test["p"] == pytest.approx(expected["p_two_sided"], rel=EXACT)
+    assert test["min_attainable_p"] == pytest.approx(expected["min_attainable_p"], rel=EXACT)
 
 
 @pytest.mark.parametrize("entry", having("series_class"), ids=name_of)
@@ -63,13 +64,13 @@ def test_the_direction_without_trials_agrees(entry):
 
 def test_ties_are_not_left_to_the_normal_law():
     test = one_series([1, 1, 2, 2, 3])["mann_kendall"]
-    assert test["p"] == approx(1 / 15, rel=1e-15)
+    assert test["p"] == pytest.approx(1 / 15, rel=1e-15)
     assert test["status"] == "insufficient"
 
 
 def test_four_levels_cannot_be_significant():
     test = one_series([1, 2, 3, 4])
-    assert test["mann_kendall"]["min_attainable_p"] == approx(1 / 12)
+    assert test["mann_kendall"]["min_attainable_p"] == pytest.approx(1 / 12)
     assert test["direction"] == "insufficient_points"
     assert test["trend_p"] is None
 
@@ -82,28 +83,28 @@ def test_an_arithmetic_remainder_ties_with_the_submitted_value():
 def test_a_tail_does_not_round_to_zero():
     test = one_series([float(i) for i in range(200)], metric=Metric("loss"))["mann_kendall"]
     assert test["method"] == "normal"
-    assert test["p"] == approx(2 * 3.6347975605811614e-98, rel=1e-6)
+    assert test["p"] == pytest.approx(2 * 3.6347975605811614e-98, rel=1e-6)
     longest = one_series([float(i) for i in range(3000)], metric=Metric("loss"))
     assert longest["mann_kendall"]["p"] > 0
-    assert longest["slope"] == approx(1)
+    assert longest["slope"] == pytest.approx(1)
     assert longest["slope_points_used"] == 500
 
 
 def test_sixty_points_are_still_exact():
     test = one_series([float(i) for i in range(60)], metric=Metric("loss"))["mann_kendall"]
     assert test["method"] == "exact"
-    assert test["p"] == approx(2 / math.factorial(60), rel=1e-12)
+    assert test["p"] == pytest.approx(2 / math.factorial(60), rel=1e-12)
 
 
 def test_an_uneven_axis_is_read_by_its_values():
     series = one_series([1.0, 2.0, 4.0, 8.0], numbers=[500.0, 1000.0, 2000.0, 3000.0])
-    assert series["slope"] == approx(0.0024, rel=1e-12)
+    assert series["slope"] == pytest.approx(0.0024, rel=1e-12)
 
 
 def test_a_logarithmic_axis_is_read_by_its_logarithm():
     series = one_series([10.0, 20.0, 30.0], numbers=[1.0, 10.0, 100.0], scale="log")
     assert series["x_scale"] == "log10"
-    assert series["slope"] == approx(10)
+    assert series["slope"] == pytest.approx(10)
     with_zero = one_series([10.0, 20.0, 30.0], numbers=[0.0, 10.0, 100.0], scale="log")
     assert with_zero["x_scale"] == "linear"
 
@@ -126,7 +127,7 @@ def test_a_constant_series_has_no_p_value():
 
 def test_a_straight_series_leaves_no_residual():
     ols = one_series([1.0, 2.0, 3.0, 4.0, 5.0])["ols"]
-    assert (ols["status"], ols["p"], ols["slope"]) == ("undefined", None, approx(1.0))
+    assert (ols["status"], ols["p"], ols["slope"]) == ("undefined", None, pytest.approx(1.0))
 
 
 def test_a_single_cell_has_a_series_without_inference():
