@@ -7,6 +7,7 @@ JSON-ready dictionaries with the contract's names. `METHODS_VERSION` is stored b
 from workers.statistics.describe import describe
 from workers.statistics.ranking import rank
 from workers.statistics.standings import Standings
+from workers.statistics.sweet_spot import sweet_spot
 from workers.statistics.terms import METHODS_VERSION, Parameters
 
-__all__ = ["METHODS_VERSION", "Parameters", "Standings", "describe", "rank"]
+__all__ = ["METHODS_VERSION", "Parameters", "Standings", "describe", "rank", "sweet_spot"]

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from registry.grid import Grid
+from workers.statistics.best_cells import noisy_peaks
 from workers.statistics.coverage import coverage
 from workers.statistics.document import plain
+from workers.statistics.grid_trend import grid_trends
 from workers.statistics.peaks import peaks
+from workers.statistics.precision import precision
+from workers.statistics.sensitivity import sensitivity
 from workers.statistics.series import all_series
 from workers.statistics.table import Table
 from workers.statistics.terms import Parameters
@@ -22,13 +26,14 @@ def describe(grid: Grid, parameters: Parameters | None = None) -> dict[str, Any]
     parameters = parameters or Parameters.of(grid.metric)
     table = Table.of(grid)
     found = all_series(table, parameters)
+    noisy = noisy_peaks(table, 1 - parameters.alpha)
     return {
         "params": plain(parameters),
         "coverage": plain(coverage(table)),
         "series": plain(found.series),
         "series_left_out": found.left_out,
-        "peaks": plain(peaks(table)),
-        "sensitivity": None,
-        "precision": None,
-        "grid_trend": None,
+        "peaks": {**plain(peaks(table)), **(plain(noisy) if noisy else {})},
+        "sensitivity": plain(sensitivity(table)),
+        "precision": plain(precision(table)),
+        "grid_trend": plain(grid_trends(table, parameters.alpha)),
     }

@@ -1,0 +1,97 @@
+"""One trend over all series of a grid along an axis: the sum of their S with its own null law.
+
+A stratified Mann–Kendall test (Hirsch, Slack and Smith 1982, eq. 5); here the null law is the convolution of the
+exact laws of the rows, so that ragged rows and ties need no approximation. Rows are taken as independent.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from workers.statistics.kendall import (
+    EXACT_PAIRS,
+    EXACT_POINTS,
+    Method,
+    min_attainable,
+    normal_p,
+    probabilities,
+    score,
+    tie_pattern,
+    untied_pairs,
+    variance,
+)
+from workers.statistics.series import MOST_POINTS
+from workers.statistics.table import Table, by_level
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Status
+
+
+@dataclass(frozen=True, slots=True)
+class GridTrend:
+    """The sum of S over `rows` series with two or more cells, and its two-sided p.
+
+    Exact up to `EXACT_PAIRS` untied pairs in rows of up to 60 cells, else the normal tail. Rows beyond
+    `MOST_POINTS` cells are left out.
+    """
+
+    status: Status
+    s: int
+    rows: int
+    p: float | None
+    min_attainable_p: float | None
+    method: Method
+    reason: str | None = None
+
+
+def grid_trends(table: Table, alpha: float) -> dict[str, GridTrend]:
+    """The trend along every ordered axis, by the axis' name."""
+    return {
+        axis.name: stratified(rows_along(table, place), alpha) for place, axis in enumerate(table.axes) if axis.ordered
+    }
+
+
+def rows_along(table: Table, place: int) -> list[IntArray]:
+    """The values of the series along an axis that have two cells or more, as integers."""
+    present, ticks = by_level(table.present, place).T, by_level(table.ticks, place).T
+    found = []
+    left = MOST_POINTS
+    for i in np.flatnonzero(present.sum(axis=1) > 1).tolist():
+        row = ticks[i][present[i]]
+        left -= int(row.size)
+        if left < 0:
+            break
+        found.append(row)
+    return found
+
+
+def stratified(rows: Sequence[IntArray], alpha: float = 0.05) -> GridTrend:
+    """Tests for a common direction of all rows."""
+    if not rows:
+        return GridTrend("insufficient", 0, 0, None, None, "exact", "no series has two cells")
+    s = sum(score(row) for row in rows)
+    patterns = [(int(row.size), tie_pattern(row)) for row in rows]
+    pairs = sum(untied_pairs(*pattern) for pattern in patterns)
+    least = max(SMALLEST_P, 2 * math.prod(min_attainable(*p) / 2 if untied_pairs(*p) else 1.0 for p in patterns))
+    if pairs == 0:
+        return GridTrend("undefined", s, len(rows), 1.0, 1.0, "exact", "no series has two different values")
+    method: Method = "normal"
+    p = normal_p(s, sum(variance(*pattern) for pattern in patterns))
+    if pairs <= EXACT_PAIRS and max(count for count, _ in patterns) <= EXACT_POINTS:
+        method, p = "exact", tail(patterns, s, pairs)
+    if least >= alpha:
+        reason = f"no orderings of these series have a p below {alpha}"
+        return GridTrend("insufficient", s, len(rows), p, min(1.0, least), method, reason)
+    return GridTrend("ok", s, len(rows), p, least, method)
+
+
+def tail(patterns: Sequence[tuple[int, tuple[int, ...]]], s: int, pairs: int) -> float:
+    """P(|sum of S| >= |s|) by convolution over the rows."""
+    if s == 0:
+        return 1.0
+    law: FloatArray = np.ones(1)
+    for count, ties in sorted(patterns):
+        law = np.convolve(law, probabilities(count, ties))
+    return min(1.0, max(SMALLEST_P, 2 * float(law[: (pairs - abs(s)) // 2 + 1].sum())))

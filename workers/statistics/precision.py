@@ -1,0 +1,95 @@
+"""How finely the values were printed, and what that says about the trials behind them.
+
+A proportion of n trials printed to d decimals lies on a lattice (the GRIM test of Brown and Heathers 2017). The
+smallest n that explains every value is reported as implied; it is never adopted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workers.statistics.table import Place, Table
+from workers.statistics.terms import BoolArray, FloatArray, IntArray, Status
+
+MOST_TRIALS = 10_000
+MOST_VALUES = 5_000
+MOST_OFF = 100
+
+
+@dataclass(frozen=True, slots=True)
+class OffLattice:
+    """A value that no whole number of successes of its trials rounds to."""
+
+    at: dict[str, Place]
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Precision:
+    """Decimals of the values and, for proportions, their lattices.
+
+    `implied_trials` is the smallest n below the printed resolution (`None`: there is none), `candidates` the
+    five smallest. `chance` is the probability that a random printed value lies on the implied lattice.
+    `off_lattice` lists up to a hundred values that contradict the given trials, of `off_lattice_count`.
+    """
+
+    status: Status
+    decimals: int | None
+    implied_trials: int | None = None
+    candidates: tuple[int, ...] = ()
+    chance: float | None = None
+    off_lattice_count: int | None = None
+    off_lattice: tuple[OffLattice, ...] | None = None
+    reason: str | None = None
+
+
+def precision(table: Table) -> Precision:
+    """The precision of a grid; lattices only for proportions."""
+    if table.cells == 0:
+        return Precision("insufficient", None, reason="no cell was measured")
+    whole = table.metric.proportion_of
+    if whole is None:
+        return Precision("ok", table.decimals)
+    candidates = implied(np.unique(table.values[table.present]), whole, table.decimals)
+    smallest = candidates[0] if candidates else None
+    count, off = off_lattice(table, whole)
+    chance = None if smallest is None else lattice_share(smallest, whole, table.decimals)
+    return Precision("ok", table.decimals, smallest, candidates, chance, count, off)
+
+
+def implied(values: FloatArray, whole: float, decimals: int) -> tuple[int, ...]:
+    """The five smallest numbers of trials, below the printed resolution, on whose lattice every value lies."""
+    finest = min(MOST_TRIALS, round(whole * 10.0 ** min(decimals, 6)))
+    trials = np.arange(1, finest, dtype=np.int64)
+    for value in values[np.linspace(0, values.size - 1, min(values.size, MOST_VALUES)).astype(np.int64)].tolist():
+        trials = trials[on_lattice(np.full(trials.size, value), trials, whole, decimals)]
+        if trials.size == 0:
+            break
+    return tuple(trials[:5].tolist())
+
+
+def on_lattice(values: FloatArray, trials: IntArray, whole: float, decimals: int) -> BoolArray:
+    """Whether some whole number of successes rounds to each value."""
+    nearest = np.rint(values * trials / whole) * whole / trials
+    return np.asarray(np.abs(nearest - values) <= 0.5 * 10.0**-decimals + 1e-11 * whole)
+
+
+def lattice_share(trials: int, whole: float, decimals: int) -> float:
+    """The share of all printable values that are proportions of so many trials."""
+    return min(1.0, (trials + 1) / (whole * 10.0**decimals + 1))
+
+
+def off_lattice(table: Table, whole: float) -> tuple[int | None, tuple[OffLattice, ...] | None]:
+    """The values that contradict their trials; `None` without trials."""
+    if table.trials is None:
+        return None, None
+    known = table.present & (table.trials > 0)
+    fits = np.ones(table.values.shape, dtype=np.bool_)
+    fits[known] = on_lattice(table.values[known], table.trials[known], whole, table.decimals)
+    found = np.argwhere(~fits)
+    listed = tuple(
+        OffLattice(table.places(tuple(int(p) for p in at)), float(table.values[tuple(at)])) for at in found[:MOST_OFF]
+    )
+    return len(found), listed
