@@ -1,0 +1,86 @@
+"""Numbers as people read them in a table."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+MISSING = "·"
+"""What nobody measured."""
+UNDEFINED = "—"
+"""What has no value although it was asked for."""
+_NOISE, _SIGNIFICANT = 12, 6
+"""Digits of the largest value beyond which a difference is arithmetic, and those shown of machine precision."""
+_WIDEST = 15
+
+
+def decimals_of(values: Iterable[float]) -> int | None:
+    """The most decimals that any of the values was posted with; arithmetic noise (0.30000000000000004) has none.
+
+    Values of machine precision keep six significant digits of the largest. `None`: no fixed notation is readable.
+    """
+    found = [value for value in values if value]
+    if not found:
+        return 0
+    largest = max(map(abs, found))
+    magnitude = math.floor(math.log10(largest))
+    if not -_NOISE < magnitude < _WIDEST:
+        return None
+    most = max(0, _NOISE - 1 - magnitude)
+    posted = max(_decimals(round(value, most)) for value in found)
+    return posted if posted < most else max(0, _SIGNIFICANT - 1 - magnitude)
+
+
+def _decimals(value: float) -> int:
+    written = repr(float(value))
+    mantissa, _, exponent = written.partition("e")
+    fraction = mantissa.partition(".")[2].rstrip("0")
+    return max(0, len(fraction) - int(exponent or 0))
+
+
+def fixed(value: float | None, decimals: int | None, absent: str = MISSING) -> str:
+    """The value with so many decimals, never `-0.0`; six significant digits where `decimals` is `None`."""
+    if value is None:
+        return absent
+    if decimals is None:
+        return f"{value:.6g}"
+    written = f"{value:.{decimals}f}"
+    return written[1:] if written.startswith("-") and not written.strip("-0.") else written
+
+
+def signed(value: float | None, decimals: int | None) -> str:
+    """The same with its sign, also where it is positive."""
+    written = fixed(value, decimals, UNDEFINED)
+    return f"+{written}" if value is not None and value > 0 else written
+
+
+def three_digits(values: Iterable[float | None]) -> int | None:
+    """The decimals that give the largest value three significant digits, and a percentage two decimals at most."""
+    largest = max((abs(value) for value in values if value), default=0.0)
+    if largest == 0.0:
+        return 0
+    magnitude = math.floor(math.log10(largest))
+    if not -_NOISE < magnitude < _WIDEST:
+        return None
+    return max(0, 2 - magnitude)
+
+
+def p_value(p: float | None) -> str:
+    """A p-value to four decimals; what is smaller says so."""
+    if p is None:
+        return UNDEFINED
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+def intervals(found: Sequence[Any], decimals: int | None) -> list[str]:
+    """Intervals as `[low, high]`, their ends padded so that they stand below each other."""
+    ends = [(fixed(i["low"], decimals), fixed(i["high"], decimals)) if isinstance(i, dict) else None for i in found]
+    low = max((len(end[0]) for end in ends if end), default=0)
+    high = max((len(end[1]) for end in ends if end), default=0)
+    return [f"[{end[0]:>{low}}, {end[1]:>{high}}]" if end else UNDEFINED for end in ends]
+
+
+def plain_number(value: float) -> str:
+    """A level's number as it was given: `2000`, `0.1`."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(float(value))

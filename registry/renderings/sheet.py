@@ -1,0 +1,58 @@
+"""A page of headings, paragraphs and tables, for a terminal and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from registry.renderings import table as tables
+from registry.renderings.table import Table
+from registry.renderings.width import display_width, one_line
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A title (level 1) or the heading of a part."""
+
+    text: str
+    level: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Lines that belong together."""
+
+    lines: tuple[str, ...]
+
+
+Block = Heading | Lines | Table | str
+
+
+def text(blocks: Iterable[Block]) -> str:
+    """The page for a terminal: blocks with an empty line between them, a newline at the end."""
+    return "\n".join(map(_text, blocks))
+
+
+def _text(block: Block) -> str:
+    if isinstance(block, Table):
+        return tables.text(block)
+    if isinstance(block, Heading):
+        shown = one_line(block.text)
+        return f"{shown}\n" if block.level > 2 else f"{shown}\n{'=-'[block.level - 1] * display_width(shown)}\n"
+    lines = block.lines if isinstance(block, Lines) else (block,)
+    return "".join(one_line(line) + "\n" for line in lines)
+
+
+def markdown(blocks: Iterable[Block]) -> str:
+    """The page as Markdown."""
+    return "\n".join(map(_markdown, blocks))
+
+
+def _markdown(block: Block) -> str:
+    if isinstance(block, Table):
+        return tables.markdown(block)
+    if isinstance(block, Heading):
+        return f"{'#' * block.level} {tables.escaped(block.text)}\n"
+    if isinstance(block, Lines):
+        return "".join(f"* {tables.escaped(line)}\n" for line in block.lines)
+    return tables.escaped(block) + "\n"

@@ -1,0 +1,107 @@
+"""A table of strings as aligned text and as a Markdown pipe table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from registry.renderings.width import display_width, left, one_line, right
+
+WIDTH = 120
+"""Columns of a terminal that a table tries to stay within."""
+_SPECIAL = re.compile(r"([\\|])")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_BREAK = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's heading and cells. Numbers stand right, on their decimal points; text stands left."""
+
+    name: str
+    cells: Sequence[str]
+    numeric: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of one length. The first `keys` name the rows; `over` names what the headings of the others are."""
+
+    columns: Sequence[Column]
+    keys: int = 0
+    over: str = ""
+
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        return list(zip(*(column.cells for column in self.columns), strict=True))
+
+
+def text(table: Table, width: int = WIDTH) -> str:
+    """The table as lines, each ended by a newline.
+
+    Columns stand two spaces apart, or one if the table fits the width only so. A table with keys that is wider
+    still is folded into blocks of about equal width that repeat the keys.
+    """
+    columns = [aligned(column) for column in table.columns]
+    widths = [display_width(column[0]) for column in columns]
+    gap = "  " if sum(widths) + 2 * (len(widths) - 1) <= width else " "
+    blocks = folds(widths, table.keys, len(gap), width) if table.keys else [range(len(widths))]
+    return "\n".join(block(table, columns, chosen, gap) for chosen in blocks)
+
+
+def block(table: Table, columns: Sequence[Sequence[str]], chosen: Sequence[int], gap: str) -> str:
+    """The keys and some of the other columns as lines."""
+    lines = [gap.join(row).rstrip() for row in zip(*(columns[i] for i in chosen), strict=True)]
+    if table.over:
+        indent = sum(display_width(columns[i][0]) + len(gap) for i in range(table.keys))
+        lines.insert(0, " " * indent + one_line(table.over))
+    return "".join(line + "\n" for line in lines)
+
+
+def folds(widths: Sequence[int], keys: int, gap: int, width: int) -> list[list[int]]:
+    """Which columns stand in which block, in as few blocks as the width allows."""
+    head, rest = list(range(keys)), list(range(keys, len(widths)))
+    room = max(1, width - sum(widths[i] + gap for i in head) + gap)
+    total = sum(widths[i] + gap for i in rest)
+    count = -(-total // room)
+    if count <= 1:
+        return [head + rest]
+    size = max(1, -(-len(rest) // count))
+    return [head + rest[start : start + size] for start in range(0, len(rest), size)]
+
+
+def aligned(column: Column) -> list[str]:
+    """The heading and the cells of a column, padded to one display width."""
+    cells = [one_line(cell) for cell in column.cells]
+    name, pad = one_line(column.name), _pad(column.numeric)
+    if column.numeric:
+        cells = on_the_point(cells)
+    width = max(map(display_width, [name, *cells]))
+    return [pad(cell, width) for cell in [name, *cells]]
+
+
+def _pad(numeric: bool) -> Callable[[str, int], str]:
+    return right if numeric else left
+
+
+def on_the_point(cells: Sequence[str]) -> list[str]:
+    """Numbers padded on the right so that their decimal points meet when they stand right."""
+    after = [len(cell) - cell.rfind(".") if "." in cell and "e" not in cell else 0 for cell in cells]
+    most = max(after, default=0)
+    return [cell + " " * (most - own) for cell, own in zip(cells, after, strict=True)]
+
+
+def markdown(table: Table) -> str:
+    """The table as pipe-table lines, each ended by a newline; `over` joins the heading of the last key."""
+    names = [column.name for column in table.columns]
+    if table.over and table.keys:
+        names[table.keys - 1] = f"{names[table.keys - 1]} / {table.over}"
+    rule = ["---:" if column.numeric else "---" for column in table.columns]
+    rows = [[escaped(cell) for cell in row] for row in [names, *table.rows]]
+    return "".join("| " + " | ".join(row) + " |\n" for row in [rows[0], rule, *rows[1:]])
+
+
+def escaped(text: str) -> str:
+    """Text that neither ends a cell nor opens an HTML tag in Markdown."""
+    return _TAG.sub(r"\<", _SPECIAL.sub(r"\\\1", _BREAK.sub(" ", text)))
