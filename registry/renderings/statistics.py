@@ -1,0 +1,76 @@
+"""A grid's statistics and their parts as text, Markdown and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+from registry.renderings import changes, coverage, peaks, sheet, trends
+from registry.renderings.outline import leaves_csv, outline
+from registry.renderings.sheet import Block, Heading
+from registry.renderings.words import measure, said
+
+Document = dict[str, Any]
+Renderer = Callable[[Document], str]
+
+
+def of(part: str) -> dict[str, Renderer]:
+    """The renderers of a part (or of `statistics`, all of them) by form: `txt`, `md`, `csv`."""
+    return {
+        "txt": lambda document: sheet.text(_page(document, part)),
+        "md": lambda document: sheet.markdown(_page(document, part)),
+        "csv": _CSV[part],
+    }
+
+
+def _page(document: Document, part: str) -> Iterator[Block]:
+    yield Heading(f"{said(part).capitalize()} — {measure(document.get('metric'))}", 1)
+    yield _head(document)
+    if part != "statistics":
+        yield from _BLOCKS[part](document)
+        return
+    for name, blocks in _BLOCKS.items():
+        yield Heading(name.capitalize(), 2)
+        yield from blocks(document)
+
+
+def _head(document: Document) -> str:
+    """Which content this is about, and by which methods."""
+    params = document.get("params") or {}
+    parts = [f"grid {document.get('grid', '')}", f"revision {document.get('revision', '')}"]
+    if document.get("methods_version"):
+        parts.append(f"methods {document['methods_version']}")
+    if params.get("alpha") is not None:
+        parts.append(f"alpha {params['alpha']:g}")
+    return " · ".join(parts)
+
+
+def _own(document: Document, part: str) -> Iterator[Block]:
+    """A part told by its own names."""
+    found = document.get(part)
+    if not found:
+        yield f"No {part} was computed for this revision."
+    elif found.get("reason"):
+        yield f"{part.capitalize()}: {found['reason']}."
+    else:
+        yield from outline({name: value for name, value in found.items() if name != "status"})
+
+
+_BLOCKS: dict[str, Callable[[Document], Iterator[Block]]] = {
+    "trends": trends.blocks,
+    "changes": changes.blocks,
+    "peaks": peaks.blocks,
+    "coverage": coverage.blocks,
+    "sensitivity": partial(_own, part="sensitivity"),
+    "precision": partial(_own, part="precision"),
+}
+_CSV: dict[str, Renderer] = {
+    "statistics": trends.csv,
+    "trends": trends.csv,
+    "changes": changes.csv,
+    "peaks": peaks.csv,
+    "coverage": coverage.csv,
+    "sensitivity": partial(leaves_csv, part="sensitivity"),
+    "precision": partial(leaves_csv, part="precision"),
+}
