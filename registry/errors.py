@@ -39,7 +39,11 @@ class Invalid(RegistryError):
         self.faults = tuple(faults)
         first = self.faults[0]
         place = first.pointer or "the body"
-        super().__init__(f"{place}: {first.detail}" if len(self.faults) == 1 else f"{len(self.faults)} faults; {place}: {first.detail}")
+        super().__init__(
+            f"{place}: {first.detail}"
+            if len(self.faults) == 1
+            else f"{len(self.faults)} faults; {place}: {first.detail}"
+        )
 
 
 class TooLarge(RegistryError):

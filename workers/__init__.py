@@ -1,0 +1,1 @@
+"""The arithmetic: everything that nobody posted."""

@@ -1,0 +1,1 @@
+"""The schema's history: forward only; expand, backfill, contract."""

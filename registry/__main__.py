@@ -1,0 +1,5 @@
+"""`python -m registry` is the command `registry`."""
+
+from registry.cli import main
+
+main()

@@ -1,0 +1,113 @@
+"""Answers: which form the caller wants, whether it has it already, how long it will wait."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import orjson
+from flask import Response, request
+
+MEDIA = {
+    "json": "application/json",
+    "txt": "text/plain; charset=utf-8",
+    "md": "text/markdown; charset=utf-8",
+    "csv": "text/csv; charset=utf-8",
+    "ndjson": "application/x-ndjson",
+}
+_BY_TYPE = {media.split(";")[0]: form for form, media in MEDIA.items()}
+_COMPRESSED_FROM = 1024
+_TAG = re.compile(r'(?:W/)?"([^"]*)"')
+
+
+def dumps(value: Any) -> bytes:
+    """JSON bytes of a value that holds no NaN (orjson would write it as null without a word)."""
+    return orjson.dumps(value, option=orjson.OPT_UTC_Z)
+
+
+def wanted_form(suffix: str | None, offered: Sequence[str]) -> str:
+    """The form to answer in: the path's suffix beats Accept beats JSON."""
+    if suffix is not None:
+        return suffix
+    if "Accept" not in request.headers:
+        return offered[0]
+    types = [MEDIA[form].split(";")[0] for form in offered]
+    return _BY_TYPE[request.accept_mimetypes.best_match(types, default=types[0])]
+
+
+def known_tags(header: str = "If-None-Match") -> tuple[str, ...]:
+    """The entity tags in a conditional header, without quotes and weakness marks; `*` stands for itself."""
+    given = request.headers.get(header, "")
+    return ("*",) if given.strip() == "*" else tuple(_TAG.findall(given))
+
+
+def expected_revisions() -> tuple[str, ...] | None:
+    """The revision tags that `If-Match` allows; None when there is no such header.
+
+    A grid's ETag is `<revision>-<digest>-<state>[.<form>]`; a write depends on the revision and its digest only.
+    """
+    if "If-Match" not in request.headers:
+        return None
+    return tuple("-".join(tag.split(".")[0].split("-")[:2]) for tag in known_tags("If-Match"))
+
+
+def tagged(base: str, form: str) -> str:
+    """The entity tag of one form of a stored thing."""
+    return base if form == "json" else f"{base}.{form}"
+
+
+def not_modified(tag: str) -> bool:
+    tags = known_tags()
+    return "*" in tags or tag in tags
+
+
+def send(
+    body: bytes | str, *, form: str = "json", status: int = 200, tag: str | None = None, **headers: str
+) -> Response:
+    """The response, `304` when the caller has this tag already, compressed when it may be and is worth it."""
+    if tag is not None and status == 200 and not_modified(tag):
+        return _common(Response(status=304), tag)
+    data = body.encode() if isinstance(body, str) else body
+    response = Response(data, status, content_type=MEDIA[form])
+    for name, value in headers.items():
+        response.headers[name.replace("_", "-")] = value
+    if len(data) >= _COMPRESSED_FROM and _accepts_gzip():
+        response.set_data(gzip.compress(data, compresslevel=1, mtime=0))
+        response.headers["Content-Encoding"] = "gzip"
+    return _common(response, tag)
+
+
+def _accepts_gzip() -> bool:
+    return "gzip" in request.headers.get("Accept-Encoding", "") and request.accept_encodings["gzip"] > 0
+
+
+def _common(response: Response, tag: str | None) -> Response:
+    response.headers["Vary"] = "Accept, Accept-Encoding, Authorization"
+    if tag is not None:
+        # Weak: the same tag serves the plain and the compressed bytes.
+        response.headers["ETag"] = f'W/"{tag}"' if "Content-Encoding" in response.headers else f'"{tag}"'
+        response.headers["Cache-Control"] = "private, no-cache"
+    return response
+
+
+def json_answer(value: Any, *, status: int = 200, tag: str | None = None, **headers: str) -> Response:
+    return send(dumps(value), status=status, tag=tag, **headers)
+
+
+def rendered(form: str, value: Any, renderers: Mapping[str, Callable[[Any], str]], tag: str | None = None) -> Response:
+    """A value as JSON or through the renderer of the form."""
+    own = None if tag is None else tagged(tag, form)
+    if own is not None and not_modified(own):
+        return _common(Response(status=304), own)
+    return send(dumps(value) if form == "json" else renderers[form](value), form=form, tag=own)
+
+
+def patience(most: int) -> int:
+    """For how many seconds the caller will wait (`Prefer: wait=N`), at most `most`; 0 when it did not say."""
+    for preference in request.headers.get("Prefer", "").split(","):
+        name, _, value = preference.strip().partition("=")
+        if name.lower() == "wait" and value.strip('"').isdecimal():
+            return min(int(value.strip('"')), most)
+    return 0

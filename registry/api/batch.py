@@ -1,0 +1,104 @@
+"""Many grids in one request, each atomic by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response, request
+from marshmallow import ValidationError
+from sqlalchemy import Connection
+from werkzeug.exceptions import UnsupportedMediaType
+
+from registry.api import documents, examples
+from registry.api.answers import json_answer
+from registry.api.context import caller, enter, parts
+from registry.api.once import written
+from registry.api.platform import API_PREFIX, Blueprint, faults_of, reply
+from registry.api.problems import problem_of
+from registry.api.reading import read_body, read_json, read_lines
+from registry.api.schemas import GridIn
+from registry.errors import Fault, Invalid, Malformed, RegistryError
+from registry.intake import Submission, read_submission
+from registry.operations.publish import Published, publish
+
+blp = Blueprint("batch", __name__, url_prefix=API_PREFIX, description="Many grids in one request.")
+
+_SCHEMA = GridIn()
+_BODY = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": {
+                "type": "array",
+                "items": {"$ref": "#/components/schemas/GridIn"},
+                "minItems": 1,
+                "maxItems": 1000,
+            },
+            "example": [examples.GRID_IN],
+        },
+        "application/x-ndjson": {"schema": {"type": "string"}, "example": examples.BATCH_LINES},
+    },
+}
+
+
+@blp.post("/projects/<project>/grids/batch")
+@blp.answers(
+    reply(200, "An answer for each grid, in order", "BatchAnswer", example=examples.BATCH_ANSWER),
+    errors=[400, 409, 413, 415],
+    parameters=["Idempotency-Key"],
+    requestBody=_BODY,
+)
+def publish_batch(project: str) -> Response:
+    """Publish many grids
+
+    A JSON array or NDJSON. A grid that is at fault gets a problem and hinders no other; all that are answered 200 or
+    201 are stored when the answer comes.
+    """
+
+    def write(connection: Connection, row: Any) -> Response:
+        items: list[dict[str, Any]] = [{} for _ in sent]
+        submissions: dict[int, Submission] = {}
+        for place, one in enumerate(sent):
+            try:
+                submissions[place] = read_one(one)
+            except RegistryError as error:
+                problem = problem_of(error)
+                items[place] = {"index": place, "status": problem["status"], "problem": problem}
+        published = publish(connection, row, list(submissions.values()), token_id=caller(connection).token_id)
+        for place, outcome in zip(submissions, published, strict=True):
+            items[place] = {"index": place, "status": 201 if outcome.is_new else 200, "grid": item(outcome)}
+        return json_answer({"items": items})
+
+    sent = read_batch()
+    return written(lambda connection: enter(connection, project, "writer"), write)
+
+
+def read_batch() -> Sequence[Any]:
+    """The grids as they were sent; `Invalid` when there are none or too many."""
+    body = read_body(request, parts().settings.max_inflated)
+    if request.mimetype in ("application/x-ndjson", "application/ndjson", "application/jsonl"):
+        sent: Any = read_lines(body)
+    elif request.is_json:
+        sent = read_json(body)
+    else:
+        raise UnsupportedMediaType("Send application/json (an array) or application/x-ndjson.")
+    if not isinstance(sent, list):
+        raise Invalid([Fault("", "a batch is a JSON array of grids, or NDJSON")])
+    if not 1 <= len(sent) <= parts().settings.max_batch:
+        raise Invalid([Fault("", f"a batch has 1 to {parts().settings.max_batch} grids, not {len(sent)}")])
+    return sent
+
+
+def read_one(sent: Any) -> Submission:
+    """One grid of a batch."""
+    try:
+        return read_submission(_SCHEMA.load(sent), parts().limits)
+    except ValidationError as error:
+        raise Invalid(faults_of({"json": error.messages})) from None
+    except RecursionError:
+        raise Malformed("nested too deep") from None
+
+
+def item(outcome: Published) -> dict[str, Any]:
+    return documents.summary(outcome.stored)

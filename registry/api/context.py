@@ -1,0 +1,88 @@
+"""What a request needs: the parts of the application, and who is calling."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import threading
+import uuid
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from flask import current_app, g, request
+from sqlalchemy import Connection
+
+from registry.database import Database
+from registry.errors import NotFound, Unauthenticated
+from registry.intake import Limits
+from registry.jobs import Doorbell
+from registry.operations.admit import ANYONE, Caller, Role, admit, identify
+from registry.operations.project import find_project
+from registry.operations.read import find_grid
+from registry.settings import Settings
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts that `create_app` joins."""
+
+    settings: Settings
+    database: Database
+    doorbell: Doorbell
+    waiters: threading.Semaphore = field(default_factory=lambda: threading.BoundedSemaphore(4))
+    """How many requests may wait for a derivation at once, so that the others find a thread."""
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(self.settings.max_cells, self.settings.max_levels, self.settings.max_name)
+
+
+def parts() -> Parts:
+    return cast(Parts, current_app.extensions["registry"])
+
+
+def caller(connection: Connection) -> Caller:
+    """Who sends this request; a token that is no good is refused, none at all is `ANYONE`."""
+    if "caller" not in g:
+        token = _token()
+        g.caller = ANYONE if token is None else identify(connection, token)
+    return cast(Caller, g.caller)
+
+
+def _token() -> str | None:
+    """The token of the Authorization header: Bearer, or the password of Basic."""
+    header = request.headers.get("Authorization")
+    if header is None:
+        return None
+    scheme, _, rest = header.partition(" ")
+    if scheme.lower() == "bearer" and rest.strip():
+        return rest.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(rest, validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            pass
+    raise Unauthenticated("The Authorization header is neither 'Bearer <token>' nor Basic with a token as password.")
+
+
+def enter(connection: Connection, slug: str, needs: Role) -> Any:
+    """The row of a project that the caller may use in this role."""
+    row = find_project(connection, slug)
+    admit(caller(connection), row, needs)
+    return row
+
+
+def project_for(slug: str, needs: Role) -> Any:
+    """Like `enter`, on a connection of its own."""
+    with parts().database.reading() as connection:
+        return enter(connection, slug, needs)
+
+
+def grid_row(connection: Connection, grid_id: uuid.UUID, needs: Role, revision: int | None = None) -> Any:
+    """The row of a grid that the caller may use in this role; `NotFound` also for a revision that is not there."""
+    row = find_grid(connection, grid_id, revision)
+    if row is None and revision is not None:
+        admit(caller(connection), find_grid(connection, grid_id), needs)
+        raise NotFound(f"The grid has no revision {revision}.")
+    admit(caller(connection), row, needs)
+    return row

@@ -1,0 +1,99 @@
+"""The OpenAPI document: /openapi.yaml, /openapi.json, and readable at /docs."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import Any
+
+import orjson
+import yaml
+from flask import Blueprint, Flask, Response, current_app, render_template
+
+from registry.api.answers import send
+from registry.api.platform import Api
+
+blp = Blueprint(
+    "document", __name__, template_folder="templates", static_folder="static", static_url_path="/docs/static"
+)
+
+_METHODS = ("get", "post", "patch", "delete", "put")
+
+
+def openapi(app: Flask) -> dict[str, Any]:
+    """The document of this application."""
+    found: dict[str, Any] = app.extensions["openapi"]
+    return found
+
+
+def openapi_yaml(app: Flask) -> str:
+    """The document as YAML, stable from one run to the next."""
+    plain = orjson.loads(orjson.dumps(openapi(app)))
+    return yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+
+
+class _Dumper(yaml.SafeDumper):
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def register(app: Flask, api: Api) -> None:
+    document = api.spec.to_dict()
+    for path in document["paths"].values():
+        for method, operation in path.items():
+            if method in _METHODS:
+                operation["operationId"] = operation.get("operationId") or _operation_id(method, operation)
+    app.extensions["openapi"] = document
+    app.register_blueprint(blp)
+
+
+def _operation_id(method: str, operation: dict[str, Any]) -> str:
+    words = "".join(c if c.isalnum() else " " for c in operation["summary"].lower()).split()
+    return "_".join([method, *words])
+
+
+def _tag(body: bytes) -> str:
+    return sha256(body).hexdigest()[:16]
+
+
+@blp.get("/openapi.json")
+def as_json() -> Response:
+    body = orjson.dumps(openapi(current_app))
+    return send(body, tag=_tag(body))
+
+
+@blp.get("/openapi.yaml")
+def as_yaml() -> Response:
+    body = openapi_yaml(current_app).encode()
+    response = send(body, tag=_tag(body))
+    response.headers["Content-Type"] = "application/yaml"
+    return response
+
+
+@blp.get("/docs")
+def as_page() -> str:
+    """The document for people: no script, nothing from elsewhere."""
+    document = openapi(current_app)
+    operations = [
+        {"path": path, "method": method, **operation, "parameters": _parameters(document, operation, one)}
+        for path, one in document["paths"].items()
+        for method, operation in one.items()
+        if method in _METHODS
+    ]
+    return render_template("docs.html", document=document, operations=operations, pretty=_pretty)
+
+
+def _parameters(document: dict[str, Any], operation: dict[str, Any], path: dict[str, Any]) -> list[dict[str, Any]]:
+    given = [*path.get("parameters", []), *operation.get("parameters", [])]
+    shared = document["components"].get("parameters", {})
+    return [shared[one["$ref"].rsplit("/", 1)[1]] if "$ref" in one else one for one in given]
+
+
+def _pretty(value: Any) -> str:
+    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

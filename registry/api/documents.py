@@ -1,0 +1,129 @@
+"""Stored things as the contract's JSON."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from registry.grid import Cell, Grid
+from registry.operations.read import Difference
+from registry.operations.stored import StoredGrid, digest_text
+from registry.rows import axis_document, metric_document
+
+
+def project(row: Any) -> dict[str, Any]:
+    names = ("id", "slug", "name", "visibility", "created_at", "updated_at")
+    return {name: getattr(row, name) for name in names}
+
+
+def token(row: Any) -> dict[str, Any]:
+    names = ("id", "name", "role", "created_at", "expires_at", "last_used_at")
+    return {name: getattr(row, name) for name in names}
+
+
+def alias(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("id", "kind", "alias", "name", "created_at")}
+
+
+def summary(stored: StoredGrid) -> dict[str, Any]:
+    """A grid without its values, as publishing answers it."""
+    grid = stored.grid
+    return {
+        "id": stored.id,
+        "project": stored.project,
+        "experiment": stored.names.experiment,
+        "benchmark": stored.names.benchmark,
+        "model": stored.names.model,
+        "variant": stored.names.variant,
+        "metric": metric_document(grid.metric),
+        "axes": [axis_document(axis) for axis in grid.axes],
+        "shape": grid.shape,
+        "cell_count": grid.cell_count,
+        "revision": stored.revision,
+        "digest": stored.digest,
+        "derivation": derivation(stored.state, stored.reason, f"/api/v1/grids/{stored.id}/statistics"),
+        "labels": dict(grid.labels),
+        "created_at": stored.created_at,
+        "updated_at": stored.updated_at,
+        "warnings": list(stored.warnings),
+    }
+
+
+def derivation(state: str, reason: str | None, href: str) -> dict[str, Any]:
+    found = {"state": state, "href": href}
+    return found if state != "failed" else found | {"reason": reason}
+
+
+def grid(stored: StoredGrid) -> dict[str, Any]:
+    """A grid with its values, and with what was given beside them."""
+    content = stored.grid
+    document = summary(stored) | {"values": nested(content.values, content.shape)}
+    for name in ("trials", "stderr", "repeats", "sd"):
+        given = getattr(content, name)
+        if given is not None:
+            document[name] = nested(given, content.shape) if isinstance(given, tuple) else given
+    if content.reasons:
+        document["reasons"] = [
+            {"at": coordinate(content, content.position(index)), "reason": reason}
+            for index, reason in content.reasons.items()
+        ]
+    return document
+
+
+def nested(flat: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    """A flat row-major tuple as lists nested to the shape; the one value where there are no axes."""
+    if not shape:
+        return flat[0]
+    if len(shape) == 1:
+        return list(flat)
+    step = math.prod(shape[1:])
+    return [nested(flat[place * step : (place + 1) * step], shape[1:]) for place in range(shape[0])]
+
+
+def coordinate(content: Grid, at: tuple[int, ...]) -> dict[str, Any]:
+    """A position by the names of its axes: numbers on numeric axes, labels elsewhere."""
+    return {
+        axis.name: axis_document(axis)["levels"][place] if axis.kind == "numeric" else axis.levels[place].label
+        for axis, place in zip(content.axes, at, strict=True)
+    }
+
+
+def cells(content: Grid) -> list[dict[str, Any]]:
+    """The measured cells, tidy."""
+    wire = [axis_document(axis)["levels"] for axis in content.axes]
+    names = [axis.name for axis in content.axes]
+    return [
+        {"at": {name: wire[i][place] for i, (name, place) in enumerate(zip(names, cell.at, strict=True))}}
+        | measurement(cell)
+        for cell in content.cells()
+    ]
+
+
+def measurement(cell: Cell) -> dict[str, Any]:
+    """A cell's value and whatever it carries."""
+    carried = {name: getattr(cell, name) for name in ("trials", "stderr", "repeats", "sd")}
+    return {"value": cell.value} | {name: value for name, value in carried.items() if value is not None}
+
+
+def revision(row: Any) -> dict[str, Any]:
+    return {
+        "revision": row.number,
+        "digest": digest_text(row.digest),
+        "cell_count": row.cell_count,
+        "labels": row.labels,
+        "derivation": {"state": row.state},
+        "created_at": row.created_at,
+    }
+
+
+def difference(found: Difference) -> dict[str, Any]:
+    return {
+        "from": found.a,
+        "to": found.b,
+        "added": [{"at": at} | measurement(cell) for at, cell in found.added],
+        "removed": [{"at": at} | measurement(cell) for at, cell in found.removed],
+        "changed": [{"at": at, "from": measurement(old), "to": measurement(new)} for at, old, new in found.changed],
+        "metric_changed": found.metric_changed,
+        "axes_changed": found.axes_changed,
+        "labels_changed": found.labels_changed,
+    }

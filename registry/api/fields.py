@@ -1,0 +1,147 @@
+"""Fields of input schemas. marshmallow's own take "1_0" for a number and NUL for text; these do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError, fields
+
+from registry.intake.faults import number
+from registry.intake.levels import has_control
+
+MAX_NAME = 200
+
+
+class Name(fields.Field[str]):
+    """A text of at most `longest` characters without control characters; not empty unless `empty` is allowed."""
+
+    def __init__(self, *, longest: int = MAX_NAME, empty: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        self.longest, self.empty = longest, empty
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
+        if not isinstance(value, str):
+            raise ValidationError("must be a string")
+        if not value and not self.empty:
+            raise ValidationError("must not be empty")
+        if len(value) > self.longest:
+            raise ValidationError(f"has {len(value)} characters; at most {self.longest} are allowed")
+        if has_control(value):
+            raise ValidationError("must not hold control characters")
+        return value
+
+
+class Choice(fields.Field[str]):
+    """One of a few words."""
+
+    def __init__(self, *words: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.words = words
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
+        if not isinstance(value, str) or value not in self.words:
+            raise ValidationError(f"must be one of {', '.join(self.words)}")
+        return value
+
+
+class Number(fields.Field[float]):
+    """A finite JSON number; no string, no boolean."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> float:
+        found = number(value)
+        if found is None:
+            raise ValidationError("must be a finite number")
+        return found
+
+
+class Block(fields.Field[Any]):
+    """Numbers nested to the axes' depth, or one number; read by `registry.intake` once the axes are known."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if isinstance(value, (str, bool, dict)):
+            raise ValidationError("must be a number, or lists of numbers nested to the depth of the axes")
+        return value
+
+
+class Levels(fields.Field[Any]):
+    """The levels of an axis; each is read by `registry.intake`."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if not isinstance(value, list):
+            raise ValidationError("must be a list")
+        return value
+
+
+class Cells(fields.Field[Any]):
+    """Tidy cells, `{"at", "value", "trials", "stderr", "reason"}`."""
+
+    KEYS = frozenset(("at", "value", "trials", "stderr", "reason"))
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if not isinstance(value, list):
+            raise ValidationError("must be a list of cells")
+        faults: dict[str | int, Any] = {}
+        for place, cell in enumerate(value):
+            fault = self._fault(cell)
+            if fault is not None:
+                faults[place] = fault
+        if faults:
+            raise ValidationError(faults)
+        return value
+
+    def _fault(self, cell: Any) -> Any:
+        if not isinstance(cell, dict):
+            return ["must be an object with at and value"]
+        faults = {name: ["Unknown field."] for name in cell.keys() - self.KEYS}
+        faults |= {name: ["Missing data for required field."] for name in ("at", "value") if name not in cell}
+        if "at" in cell and not isinstance(cell["at"], dict):
+            faults["at"] = ["must be an object of axis names and levels"]
+        return faults or None
+
+
+class Labels(fields.Field[dict[str, str]]):
+    """At most 64 short texts by name."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
+    ) -> dict[str, str]:
+        if not isinstance(value, dict) or len(value) > 64:
+            raise ValidationError("must be an object of at most 64 labels")
+        for name, text in value.items():
+            for part in (name, text):
+                if not isinstance(part, str) or len(part) > 256 or has_control(part):
+                    raise ValidationError(
+                        {name: ["a label is a text of at most 256 characters without control characters"]}
+                    )
+        return value
+
+
+MEANINGS: tuple[tuple[Any, ...], ...] = (
+    (Name, "string", None),
+    (Choice, "string", None),
+    (Number, "number", None),
+    (Block, None, None),
+    (Levels, "array", None),
+    (Cells, "array", None),
+    (Labels, "object", None),
+)
+
+_PRINTABLE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
+
+
+def schema_of(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
+    """What apispec does not know about these fields."""
+    if isinstance(field, Name):
+        return {"maxLength": field.longest, "pattern": _PRINTABLE} | ({} if field.empty else {"minLength": 1})
+    if isinstance(field, Choice):
+        return {"enum": [*field.words, *([None] if field.allow_none else [])]}
+    return next((shape for kind, shape in _SHAPES if isinstance(field, kind)), {})
+
+
+_SHAPES: tuple[tuple[type, dict[str, Any]], ...] = (
+    (Block, {"oneOf": [{"type": ["number", "null"]}, {"type": "array", "items": {}}]}),
+    (Levels, {"items": {"$ref": "#/components/schemas/Level"}}),
+    (Cells, {"items": {"$ref": "#/components/schemas/CellIn"}}),
+    (Labels, {"additionalProperties": {"type": "string", "maxLength": 256}, "maxProperties": 64}),
+)

@@ -1,0 +1,237 @@
+"""Grids: publish, find, read, amend, delete; their revisions."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from flask import Response
+from sqlalchemy import Connection
+
+from registry.api import documents, examples
+from registry.api.answers import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
+from registry.api.context import caller, enter, grid_row, parts
+from registry.api.once import written
+from registry.api.paging import page, read_cursor, write_cursor
+from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.schemas import CellsIn, FindQuery, GridIn, PageQuery, PublishQuery, RevisionQuery
+from registry.errors import Fault, Invalid
+from registry.intake import read_submission
+from registry.operations.amend import amend
+from registry.operations.find import Filters, Page, find_grids, sort_key
+from registry.operations.forget import forget
+from registry.operations.publish import Published, publish
+from registry.operations.read import compare_revisions, list_revisions
+from registry.operations.stored import stored_grid
+from registry.renderings.grid import cells_csv, grid_markdown, grid_text
+
+blp = Blueprint(
+    "grids", __name__, url_prefix=API_PREFIX, description="The values of one metric over zero to four axes."
+)
+
+_FORMS = ("json", "txt", "md", "csv")
+_SUFFIX = "<any(json,txt,md,csv):suffix>"
+_WRITES = [400, 409, 412, 413, 415]
+
+
+@blp.post("/projects/<project>/grids")
+@blp.arguments(PublishQuery, location="query")
+@blp.arguments(GridIn, example=examples.GRID_IN)
+@blp.answers(
+    reply(
+        201,
+        "A new revision",
+        "GridSummary",
+        example=examples.GRID_SUMMARY,
+        headers=["Location", "ETag", "Idempotent-Replayed"],
+    ),
+    reply(
+        200,
+        "The grid has this content already, or a dry run",
+        "GridSummary",
+        example=examples.GRID_SUMMARY,
+        headers=["ETag"],
+    ),
+    errors=_WRITES,
+    parameters=["Idempotency-Key", "If-None-Match-Any"],
+)
+def publish_grid(query: dict[str, Any], sent: dict[str, Any], project: str) -> Response:
+    """Publish a grid
+
+    The identity is (project, experiment, benchmark, model, variant, metric name). Other content for the same identity
+    makes the next revision, content that it has already makes none. Give `values` or `cells`.
+    """
+    submission = read_submission(sent, parts().limits)
+
+    def write(connection: Connection, row: Any) -> Response:
+        only_new = "*" in known_tags()
+        [published] = publish(connection, row, [submission], token_id=caller(connection).token_id, only_new=only_new)
+        return published_answer(published, made=201 if not query["dry_run"] else 200)
+
+    return written(lambda connection: enter(connection, project, "writer"), write, rehearse=query["dry_run"])
+
+
+def published_answer(published: Published, *, made: int) -> Response:
+    """The answer to a publication or an amendment."""
+    stored = published.stored
+    response = Response(
+        dumps(documents.summary(stored)), made if published.is_new else 200, content_type="application/json"
+    )
+    response.headers["ETag"] = f'"{stored.etag}"'
+    response.headers["Location"] = f"{API_PREFIX}/grids/{stored.id}"
+    return response
+
+
+@blp.get("/projects/<project>/grids")
+@blp.arguments(FindQuery, location="query")
+@blp.answers(
+    reply(200, "A page of grids, without values", "Grids", example=examples.GRIDS, headers=["Link"]),
+    public=True,
+    parameters=["label"],
+)
+def find(query: dict[str, Any], project: str) -> Response:
+    """Find grids
+
+    Filters repeat for OR; `label.<key>=<text>` filters by label.
+    """
+    labels = _label_filters(query)
+    key = read_cursor(query.get("cursor"), 2)
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        names = {kind: query[kind] for kind in ("experiment", "benchmark", "model", "variant", "metric")}
+        filters = Filters(**names, labels=labels, updated_since=query.get("updated_since"))
+        wanted = Page(query["sort"], None if key is None else (key[0], _uuid(key[1])), query["limit"])
+        found = find_grids(connection, row.id, filters, wanted)
+    shown = found[: query["limit"]]
+    more = write_cursor(sort_key(shown[-1], query["sort"]), str(shown[-1].id)) if len(found) > len(shown) else None
+    return page([documents.summary(stored) for stored in shown], more)
+
+
+def _label_filters(query: dict[str, Any]) -> dict[str, str]:
+    known = set(FindQuery().fields)
+    unknown = [name for name in query if name not in known and not name.startswith("label.")]
+    if unknown:
+        raise Invalid([Fault(f"/{name}", "Unknown field.") for name in unknown])
+    return {name.removeprefix("label."): text for name, text in query.items() if name.startswith("label.")}
+
+
+def _uuid(text: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        raise Invalid([Fault("/cursor", "is not a cursor of this list")]) from None
+
+
+@blp.get("/grids/<uuid:grid>")
+@blp.arguments(RevisionQuery, location="query")
+@blp.answers(
+    reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Read a grid
+
+    Also as a text table, a Markdown table or tidy CSV, by `Accept`.
+    """
+    return _grid_answer(grid, query.get("revision"), None)
+
+
+@blp.get(f"/grids/<uuid:grid>.{_SUFFIX}")
+@blp.arguments(RevisionQuery, location="query")
+@blp.answers(
+    reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def read_grid_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
+    """Read a grid in the form that the suffix names"""
+    return _grid_answer(grid, query.get("revision"), suffix)
+
+
+def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None) -> Response:
+    with parts().database.reading() as connection:
+        stored = stored_grid(grid_row(connection, grid, "reader", revision))
+    form = wanted_form(suffix, _FORMS)
+    forms = {"txt": grid_text, "md": grid_markdown, "csv": cells_csv}
+    return rendered(form, documents.grid(stored), forms, stored.etag)
+
+
+@blp.delete("/grids/<uuid:grid>")
+@blp.arguments(RevisionQuery, location="query")
+@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["If-Match"])
+def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Delete a grid
+
+    With `revision`, only if that is the current one. Publishing the same identity brings it back with a new revision.
+    """
+
+    def write(connection: Connection, _row: Any) -> Response:
+        forget(connection, grid, revision=query.get("revision"), expected=expected_revisions())
+        return Response(status=204)
+
+    return written(lambda connection: grid_row(connection, grid, "writer"), write)
+
+
+@blp.patch("/grids/<uuid:grid>/cells")
+@blp.arguments(CellsIn, example=examples.CELLS_IN)
+@blp.answers(
+    reply(200, "The grid at its new revision", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
+    errors=_WRITES,
+    parameters=["Idempotency-Key", "If-Match"],
+)
+def amend_cells(sent: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Add or replace cells
+
+    For a running job: each call makes a revision. Levels that the axes do not have are added; a null value makes a
+    cell unmeasured again.
+    """
+
+    def write(connection: Connection, _row: Any) -> Response:
+        token_id = caller(connection).token_id
+        amended = amend(
+            connection, grid, sent["cells"], parts().limits, token_id=token_id, expected=expected_revisions()
+        )
+        return published_answer(amended, made=200)
+
+    return written(lambda connection: grid_row(connection, grid, "writer"), write)
+
+
+@blp.get("/grids/<uuid:grid>/revisions")
+@blp.arguments(PageQuery, location="query")
+@blp.answers(reply(200, "A page of revisions", "Revisions", example=examples.REVISIONS, headers=["Link"]), public=True)
+def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """List a grid's revisions"""
+    key = read_cursor(query.get("cursor"), 1)
+    if key is not None and not key[0].isdecimal():
+        raise Invalid([Fault("/cursor", "is not a cursor of this list")])
+    with parts().database.reading() as connection:
+        grid_row(connection, grid, "reader")
+        rows = list_revisions(connection, grid, int(key[0]) if key else 0, query["limit"] + 1)
+    shown = rows[: query["limit"]]
+    more = write_cursor(str(shown[-1].number)) if len(rows) > len(shown) else None
+    return page([documents.revision(row) for row in shown], more)
+
+
+@blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):revision>")
+@blp.answers(
+    reply(200, "The grid as it was", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def read_revision(grid: uuid.UUID, revision: int) -> Response:
+    """Read a grid as it was at a revision"""
+    return _grid_answer(grid, revision, None)
+
+
+@blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):a>..<int(min=1,max=2147483647):b>")
+@blp.answers(reply(200, "What changed from a to b", "Difference", example=examples.DIFFERENCE), public=True)
+def difference(grid: uuid.UUID, a: int, b: int) -> Response:
+    """Compare two revisions of a grid"""
+    with parts().database.reading() as connection:
+        grid_row(connection, grid, "reader")
+        found = compare_revisions(connection, grid, a, b)
+    return json_answer(documents.difference(found))

@@ -1,0 +1,80 @@
+"""Names in use, and the aliases that join them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from flask import Response
+from sqlalchemy import Connection
+
+from registry.api import documents, examples
+from registry.api.answers import json_answer
+from registry.api.context import enter, parts
+from registry.api.once import written
+from registry.api.paging import page, write_cursor
+from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.projects import read_uuid
+from registry.api.schemas import AliasIn, PageQuery
+from registry.operations import alias as aliases
+from registry.operations.name import names_in_use
+
+blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grids are called, and what is the same.")
+
+
+@blp.post("/projects/<project>/aliases")
+@blp.arguments(AliasIn, example=examples.ALIAS_IN)
+@blp.answers(
+    reply(201, "Joined", "Alias", example=examples.ALIAS),
+    errors=[400, 409, 415],
+    parameters=["Idempotency-Key"],
+)
+def make_alias(sent: dict[str, Any], project: str) -> Response:
+    """Join two names
+
+    Grids keep the names that they were published with; filters and rankings take the alias for the name.
+    """
+
+    def write(connection: Connection, row: Any) -> Response:
+        return json_answer(documents.alias(aliases.make_alias(connection, row.id, **sent)), status=201)
+
+    return written(lambda connection: enter(connection, project, "writer"), write)
+
+
+@blp.get("/projects/<project>/aliases")
+@blp.arguments(PageQuery, location="query")
+@blp.answers(reply(200, "A page of aliases", "Aliases", example=examples.ALIASES, headers=["Link"]), public=True)
+def list_aliases(query: dict[str, Any], project: str) -> Response:
+    """List the aliases"""
+    after = read_uuid(query.get("cursor"))
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        rows = aliases.list_aliases(connection, row.id, after, query["limit"] + 1)
+    shown = rows[: query["limit"]]
+    return page(
+        [documents.alias(row) for row in shown], write_cursor(str(shown[-1].id)) if len(rows) > len(shown) else None
+    )
+
+
+@blp.delete("/projects/<project>/aliases/<uuid:alias>")
+@blp.answers(reply(204, "Parted"))
+def remove_alias(project: str, alias: uuid.UUID) -> Response:
+    """Part two names again"""
+
+    def write(connection: Connection, row: Any) -> Response:
+        aliases.remove_alias(connection, row.id, alias)
+        return Response(status=204)
+
+    return written(lambda connection: enter(connection, project, "writer"), write)
+
+
+@blp.get("/projects/<project>/<any(models,benchmarks,variants,experiments,metrics):kind>")
+@blp.answers(reply(200, "The names with their counts", "Names", example=examples.NAMES), public=True)
+def list_names(project: str, kind: str) -> Response:
+    """List the names in use
+
+    With how many grids carry each, and what it is an alias of.
+    """
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        return json_answer({"items": names_in_use(connection, row.id, kind.removesuffix("s")), "next": None})

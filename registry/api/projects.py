@@ -1,0 +1,134 @@
+"""Projects and the tokens to them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from flask import Response
+
+from registry.api import documents, examples
+from registry.api.answers import json_answer
+from registry.api.context import caller, enter, parts, project_for
+from registry.api.paging import page, read_cursor, write_cursor
+from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.schemas import PageQuery, ProjectChange, ProjectIn, TokenIn
+from registry.errors import Fault, Invalid
+from registry.operations import admit
+from registry.operations import project as projects
+
+blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who owns results; the boundary of access.")
+
+
+@blp.post("/projects")
+@blp.arguments(ProjectIn, example=examples.PROJECT_IN)
+@blp.answers(reply(201, "Made", "Project", example=examples.PROJECT, headers=["Location"]), errors=[400, 409, 415])
+def make_project(sent: dict[str, Any]) -> Response:
+    """Make a project
+
+    Needs an administrator's token for every project.
+    """
+    with parts().database.transaction() as connection:
+        admit.admit_operator(caller(connection))
+        row = projects.make_project(connection, **sent | {"name": sent["name"] or sent["slug"]})
+    return json_answer(documents.project(row), status=201, Location=f"{API_PREFIX}/projects/{row.slug}")
+
+
+@blp.get("/projects")
+@blp.arguments(PageQuery, location="query")
+@blp.answers(reply(200, "A page of projects", "Projects", example=examples.PROJECTS, headers=["Link"]), public=True)
+def list_projects(query: dict[str, Any]) -> Response:
+    """List the projects that you may see"""
+    after = read_cursor(query.get("cursor"), 1)
+    with parts().database.reading() as connection:
+        rows = projects.list_projects(connection, caller(connection), (after and after[0]) or None, query["limit"] + 1)
+    shown = rows[: query["limit"]]
+    return page(
+        [documents.project(row) for row in shown], write_cursor(shown[-1].slug) if len(rows) > len(shown) else None
+    )
+
+
+@blp.get("/projects/<project>")
+@blp.answers(
+    reply(200, "The project", "Project", example=examples.PROJECT, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+)
+def read_project(project: str) -> Response:
+    """Read a project"""
+    row = project_for(project, "reader")
+    return json_answer(documents.project(row), tag=str(int(row.updated_at.timestamp() * 1e6)))
+
+
+@blp.patch("/projects/<project>")
+@blp.arguments(ProjectChange, example={"visibility": "public"})
+@blp.answers(reply(200, "The changed project", "Project", example=examples.PROJECT), errors=[400, 415])
+def change_project(changes: dict[str, Any], project: str) -> Response:
+    """Change a project's name or visibility"""
+    with parts().database.transaction() as connection:
+        row = projects.change_project(connection, enter(connection, project, "admin").id, changes)
+    return json_answer(documents.project(row))
+
+
+@blp.delete("/projects/<project>")
+@blp.answers(reply(204, "Deleted"))
+def delete_project(project: str) -> Response:
+    """Delete a project
+
+    It and all in it answer 404 from now on.
+    """
+    with parts().database.transaction() as connection:
+        projects.delete_project(connection, enter(connection, project, "admin").id)
+    return Response(status=204)
+
+
+@blp.post("/projects/<project>/tokens")
+@blp.arguments(TokenIn, example=examples.TOKEN_IN)
+@blp.answers(
+    reply(201, "Made; the secret is shown this once", "TokenSecret", example=examples.TOKEN_SECRET), errors=[400, 415]
+)
+def make_token(sent: dict[str, Any], project: str) -> Response:
+    """Make a token for a project"""
+    days = sent["days"] or parts().settings.token_days
+    with parts().database.transaction() as connection:
+        row, secret = admit.issue_token(
+            connection,
+            project_id=enter(connection, project, "admin").id,
+            role=sent["role"],
+            name=sent["name"],
+            days=days,
+        )
+    return json_answer(documents.token(row) | {"token": secret}, status=201)
+
+
+@blp.get("/projects/<project>/tokens")
+@blp.arguments(PageQuery, location="query")
+@blp.answers(reply(200, "A page of tokens, without secrets", "Tokens", example=examples.TOKENS, headers=["Link"]))
+def list_tokens(query: dict[str, Any], project: str) -> Response:
+    """List a project's tokens"""
+    after = read_uuid(query.get("cursor"))
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "admin")
+        rows = admit.list_tokens(connection, row.id, after, query["limit"] + 1)
+    shown = rows[: query["limit"]]
+    return page(
+        [documents.token(row) for row in shown], write_cursor(str(shown[-1].id)) if len(rows) > len(shown) else None
+    )
+
+
+@blp.delete("/projects/<project>/tokens/<uuid:token>")
+@blp.answers(reply(204, "Revoked"))
+def revoke_token(project: str, token: uuid.UUID) -> Response:
+    """Revoke a token at once"""
+    with parts().database.transaction() as connection:
+        admit.revoke(connection, enter(connection, project, "admin").id, token)
+    return Response(status=204)
+
+
+def read_uuid(cursor: str | None) -> uuid.UUID | None:
+    """The id in a cursor of a list that is sorted by id."""
+    key = read_cursor(cursor, 1)
+    try:
+        return None if key is None else uuid.UUID(key[0])
+    except ValueError:
+        raise Invalid([Fault("/cursor", "is not a cursor of this list")]) from None

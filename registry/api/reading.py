@@ -1,0 +1,95 @@
+"""One strict reader for every body: UTF-8 JSON without repeated keys, NaN, Infinity, NUL or deep nesting."""
+
+from __future__ import annotations
+
+import json
+import re
+import zlib
+from typing import Any
+
+import orjson
+from flask import Request
+from werkzeug.exceptions import UnsupportedMediaType
+
+from registry.errors import Malformed, TooLarge
+
+MAX_DEPTH = 12
+_MAX_RATIO = 200
+_CHUNK = 64 * 1024
+_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_OPENING, _CLOSING = ord("["), ord("]")
+
+
+def read_body(request: Request, max_inflated: int) -> bytes:
+    """The body, inflated if it came as gzip; `TooLarge` before more than `max_inflated` bytes are held."""
+    encoding = request.headers.get("Content-Encoding", "identity").strip().lower()
+    body = request.get_data(cache=True)
+    if encoding in ("identity", ""):
+        return body
+    if encoding != "gzip":
+        raise UnsupportedMediaType("A body is sent as it is or with Content-Encoding: gzip.")
+    return inflate(body, min(max_inflated, len(body) * _MAX_RATIO + _CHUNK))
+
+
+def inflate(body: bytes, limit: int) -> bytes:
+    """Gunzip at most `limit` bytes."""
+    stream = zlib.decompressobj(wbits=31)
+    try:
+        inflated = stream.decompress(body, limit + 1)
+    except zlib.error:
+        raise Malformed("The body is not gzip.") from None
+    if len(inflated) > limit:
+        raise TooLarge(f"The body is larger than {limit} bytes once inflated.")
+    if not stream.eof or stream.unused_data:
+        raise Malformed("The gzip body is cut off or has something behind its end.")
+    return inflated
+
+
+def read_json(body: bytes) -> Any:
+    """The JSON value in a body; raises `Malformed` with the place."""
+    check_depth(body)
+    try:
+        orjson.loads(body)
+        value = json.loads(body, object_pairs_hook=_object)
+    except orjson.JSONDecodeError as error:
+        raise Malformed(f"The body is not JSON: {error}.") from None
+    except (ValueError, RecursionError) as error:
+        raise Malformed(f"The body cannot be read: {error}.") from None
+    if _NUL.search(body):
+        raise Malformed("A text holds the character NUL.")
+    return value
+
+
+def check_depth(body: bytes) -> None:
+    """Refuse nesting deeper than any answerable request needs."""
+    depth = 0
+    for match in _STRUCTURE.finditer(body):
+        first = match[0][0]
+        if first in (_OPENING, 0x7B):
+            depth += 1
+            if depth > MAX_DEPTH:
+                raise Malformed(f"The body is nested deeper than {MAX_DEPTH} levels (at byte {match.start()}).")
+        elif first in (_CLOSING, 0x7D):
+            depth -= 1
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise Malformed(f'The key "{twice}" comes twice in one object.')
+    return found
+
+
+def read_lines(body: bytes) -> list[Any]:
+    """The values of an NDJSON body; blank lines are skipped."""
+    values = []
+    for number, line in enumerate(body.split(b"\n"), start=1):
+        if line.strip():
+            try:
+                values.append(read_json(line))
+            except Malformed as error:
+                raise Malformed(f"Line {number}: {error.detail}") from None
+    return values

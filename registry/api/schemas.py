@@ -1,0 +1,143 @@
+"""What is sent to the registry: the schemas of bodies and queries. Answers are in `registry.api.shapes`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import INCLUDE, Schema, ValidationError, fields, validate, validates_schema
+
+from registry.api.fields import Block, Cells, Choice, Labels, Levels, Name, Number
+from registry.operations.find import SORTS
+
+SLUG = validate.Regexp(
+    r"^[a-z0-9][a-z0-9-]{0,62}\Z", error="is 1 to 63 of a-z, 0-9 and -, and begins with a letter or digit"
+)
+ROLES = ("reader", "writer", "admin")
+KINDS = ("model", "benchmark", "variant", "experiment")
+
+
+def _about(text: str, example: Any = None) -> dict[str, Any]:
+    return {"description": text} if example is None else {"description": text, "example": example}
+
+
+class ProjectIn(Schema):
+    slug = fields.String(required=True, validate=SLUG, metadata=_about("The project's name in paths.", "demo"))
+    name = Name(load_default=None, metadata=_about("For people; the slug if not given."))
+    visibility = Choice("private", "public", load_default="private", metadata=_about("Public: read without a token."))
+
+
+class ProjectChange(Schema):
+    name = Name()
+    visibility = Choice("private", "public")
+
+    @validates_schema
+    def something(self, data: Any, **_options: Any) -> None:
+        if not data:
+            raise ValidationError("gives nothing to change")
+
+
+class TokenIn(Schema):
+    name = Name(required=True, metadata=_about("What uses the token.", "nightly evaluation"))
+    role = Choice(*ROLES, load_default="writer")
+    days = fields.Integer(
+        load_default=None,
+        strict=True,
+        validate=validate.Range(1, 3650),
+        metadata=_about("Until it expires; 90 if not given."),
+    )
+
+
+class AliasIn(Schema):
+    kind = Choice(*KINDS, required=True)
+    alias = Name(required=True, metadata=_about("What some grids say.", "AIME24"))
+    name = Name(required=True, metadata=_about("What it stands for.", "AIME'24"))
+
+
+class MetricIn(Schema):
+    name = Name(required=True, metadata=_about("", "accuracy"))
+    unit = Name(load_default=None, allow_none=True, empty=True)
+    direction = Choice("higher", "lower", load_default=None, allow_none=True, metadata=_about("Which end is better."))
+    lower = Number(load_default=None, allow_none=True, metadata=_about("The smallest value that is possible."))
+    upper = Number(load_default=None, allow_none=True)
+
+
+class AxisIn(Schema):
+    name = Name(required=True, metadata=_about("", "Length"))
+    kind = Choice(
+        "numeric",
+        "ordinal",
+        "nominal",
+        metadata=_about("numeric when not given and every level is a number, else nominal."),
+    )
+    unit = Name(load_default=None, allow_none=True, empty=True)
+    scale = Choice("linear", "log", load_default="linear")
+    levels = Levels(load_default=list, metadata=_about("In order; those of a numeric axis in any order."))
+
+
+class GridIn(Schema):
+    experiment = Name(required=True, metadata=_about("The protocol that makes grids comparable.", "type-by-length"))
+    benchmark = Name(required=True, metadata=_about("What was measured."))
+    model = Name(required=True, metadata=_about("What it was measured on."))
+    variant = Name(load_default="", empty=True, metadata=_about("Method or condition."))
+    metric = fields.Nested(MetricIn, required=True)
+    axes = fields.List(fields.Nested(AxisIn), load_default=list, metadata=_about("Zero to four."))
+    values = Block(allow_none=True, metadata=_about("Nested to the depth of the axes; null where nobody measured."))
+    cells = Cells(metadata=_about("Instead of values: tidy. Levels that were not declared are added."))
+    trials = Block(allow_none=True, metadata=_about("The Bernoulli trials behind each value: one number, or nested."))
+    stderr = Block(allow_none=True, metadata=_about("The standard error of each value: one number, or nested."))
+    labels = Labels(load_default=dict, metadata=_about("Provenance, such as a commit."))
+
+
+class CellsIn(Schema):
+    cells = Cells(required=True, validate=validate.Length(min=1, error="must not be empty"))
+
+
+class PublishQuery(Schema):
+    dry_run = fields.Boolean(load_default=False, metadata=_about("Answer what would be stored, and store nothing."))
+
+
+class Empty(Schema):
+    """No query parameters."""
+
+
+class PageQuery(Schema):
+    cursor = fields.String(metadata=_about("`next` of the page before."))
+    limit = fields.Integer(load_default=100, validate=validate.Range(1, 1000))
+
+
+def _names(text: str) -> Any:
+    return fields.List(fields.String(), load_default=list, metadata=_about(text))
+
+
+class FindQuery(PageQuery):
+    class Meta:
+        unknown = INCLUDE
+
+    experiment = _names("Repeat for OR; names joined by an alias count as one.")
+    benchmark = _names("Repeat for OR.")
+    model = _names("Repeat for OR.")
+    variant = _names("Repeat for OR.")
+    metric = _names("Repeat for OR.")
+    updated_since = fields.AwareDateTime(format="iso", metadata=_about("RFC 3339."))
+    sort = Choice(
+        *SORTS, *(f"-{name}" for name in SORTS), load_default="-updated_at", metadata=_about("A minus for descending.")
+    )
+
+
+class RevisionQuery(Schema):
+    revision = fields.Integer(validate=validate.Range(1, 2**31 - 1), metadata=_about("An older revision."))
+
+
+class StatisticsQuery(Schema):
+    along = fields.String(metadata=_about("Only the series along this axis."))
+
+
+class RankingQuery(Schema):
+    experiment = Name(required=True)
+    metric = Name(required=True)
+    by = fields.String(load_default="model", metadata=_about("`model`, `variant` or `axis:<name>`."))
+    benchmark = _names("Only these; all if not given.")
+    variant = _names("Only these; all if not given.")
+    method = fields.String(load_default="mean_difference")
+    missing = fields.String(load_default="matched")
+    alpha = fields.Float(load_default=0.05, validate=validate.Range(0, 1, min_inclusive=False, max_inclusive=False))

@@ -1,0 +1,73 @@
+"""The service itself: is it alive, is it ready, what are its limits, what does it measure of itself."""
+
+from __future__ import annotations
+
+from flask import Blueprint as PlainBlueprint
+from flask import Response, redirect
+from prometheus_client import generate_latest
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from werkzeug.wrappers import Response as AnyResponse
+
+from registry.api import examples
+from registry.api.answers import json_answer
+from registry.api.context import parts
+from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.shapes import PLAIN
+from registry.errors import RegistryError
+from registry.metrics import REGISTRY, note_promises
+from registry.operations.watch import health_of
+
+blp = Blueprint("service", __name__, description="The service itself.")
+front = PlainBlueprint("front", __name__)
+
+
+@blp.get("/healthz")
+@blp.answers(reply(200, "The process answers", PLAIN, example={"status": "ok"}), public=True)
+def healthz() -> Response:
+    """Is the process alive?
+
+    Touches no database: it stays up while Postgres is away.
+    """
+    return json_answer({"status": "ok"})
+
+
+@blp.get("/readyz")
+@blp.answers(reply(200, "Requests can be served", PLAIN, example=examples.READY), public=True)
+def readyz() -> Response:
+    """Can requests be served?
+
+    503 while the database is away or not migrated.
+    """
+    with parts().database.reading() as connection:
+        health = health_of(connection)
+    if not health.migrated:
+        return json_answer({"status": "not migrated"}, status=503, Retry_After="5")
+    pending = {"pending": health.pending, "oldest_seconds": health.oldest_seconds}
+    return json_answer({"status": "ready", "derivations": pending})
+
+
+@blp.get("/metrics")
+@blp.answers(reply(200, "Prometheus text", media="text/plain"), public=True)
+def metrics() -> Response:
+    """Metrics for Prometheus"""
+    try:
+        with parts().database.reading() as connection:
+            note_promises(health_of(connection))
+    except RegistryError:
+        note_promises(None)
+    return Response(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
+
+
+@blp.get(f"{API_PREFIX}/limits")
+@blp.answers(reply(200, "The limits", PLAIN, example=examples.LIMITS), public=True)
+def limits() -> Response:
+    """What one request may hold"""
+    settings = parts().settings
+    names = ("cells", "levels", "body", "inflated", "batch", "labels", "label_length", "name", "wait", "page")
+    return json_answer({f"max_{name}": getattr(settings, f"max_{name}") for name in names})
+
+
+@front.get("/")
+def index() -> AnyResponse:
+    """The front door leads to the documentation."""
+    return redirect("/docs")

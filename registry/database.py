@@ -1,0 +1,129 @@
+"""The engine, transactions and deadlines: the only module that commits or knows the dialect."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import orjson
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from registry.errors import Busy, Conflict, RegistryError, Unavailable
+from registry.settings import Settings, driver_url
+
+
+class Database:
+    """A pool of connections. Threads may share it; forked children call `after_fork` first."""
+
+    def __init__(self, settings: Settings, *, name: str, statement_timeout: float | None = None) -> None:
+        limits = {
+            "statement_timeout": int(1000 * (statement_timeout or settings.statement_timeout)),
+            "lock_timeout": int(1000 * settings.lock_timeout),
+            "idle_in_transaction_session_timeout": int(1000 * settings.idle_timeout),
+            "synchronous_commit": "on",
+            "TimeZone": "UTC",
+        }
+        self._engine = create_engine(
+            driver_url(settings.database_url),
+            pool_size=settings.pool_size,
+            max_overflow=0,
+            pool_timeout=settings.pool_timeout,
+            pool_use_lifo=True,
+            json_serializer=lambda value: orjson.dumps(value).decode(),
+            json_deserializer=json.loads,
+            connect_args={
+                "application_name": f"registry-{name}",
+                "connect_timeout": 3,
+                "options": " ".join(f"-c {key}={value}" for key, value in limits.items()),
+            },
+        )
+        self._autocommit = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+
+    @property
+    def engine(self) -> Engine:
+        """For migrations and tests; everyone else uses `transaction` and `reading`."""
+        return self._engine
+
+    @contextmanager
+    def transaction(self, *, rehearse: bool = False) -> Iterator[Connection]:
+        """A connection whose work is committed when the block ends, and undone when it raises.
+
+        With `rehearse` it is undone in any case: what a dry run needs.
+        """
+        with _translated(), self._engine.connect() as connection, connection.begin() as transaction:
+            yield connection
+            if rehearse:
+                transaction.rollback()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection for single statements, each its own snapshot; nothing is written through it."""
+        with _translated(), self._autocommit.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection whose statements all see the database as it was at the first one."""
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with _translated(), self._engine.execution_options(**options).connect() as connection, connection.begin():
+            yield connection
+
+    def after_fork(self) -> None:
+        """Forget the parent's connections without closing them."""
+        self._engine.dispose(close=False)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Raise what the database and its driver raise in the registry's words."""
+    try:
+        yield
+    except RegistryError:
+        raise
+    except PoolTimeout:
+        raise Busy("Every database connection is in use; try again.") from None
+    except DBAPIError as error:
+        raise translate(error) from error
+    except SQLAlchemyError:
+        raise
+
+
+_TRY_LATER_CLASSES = ("08", "53", "40")
+_TRY_LATER = ("57P01", "57P02", "57P03", "57014", "25006", "25P03", "25P04")
+
+
+def translate(error: DBAPIError) -> Exception:
+    """The registry's error for one of the database: 409 and 503 in the end; a defect of ours stays as it is."""
+    code: str | None = getattr(error.orig, "pgcode", None)
+    if code == "55P03":
+        return Busy("Another writer holds this; try again.")
+    if code == "23505":
+        return Conflict("Something with this name was made at the same moment.")
+    if error.connection_invalidated or code is None or code[:2] in _TRY_LATER_CLASSES or code in _TRY_LATER:
+        if code is None and not error.connection_invalidated and not _is_outage(error):
+            return error
+        return Unavailable("The database does not answer. Whether a write took effect is unknown: repeat it.", after=2)
+    return error
+
+
+def _is_outage(error: DBAPIError) -> bool:
+    return type(error).__name__ in ("OperationalError", "InterfaceError")
+
+
+def quietly_committed(connection: Connection) -> None:
+    """This transaction may be lost in a crash of the server: only for records that are made again by themselves."""
+    connection.execute(text("SET LOCAL synchronous_commit = off"))
+
+
+def try_lock(connection: Connection, space: str, *parts: object) -> bool:
+    """Whether this transaction got the named advisory lock; it is released at the end of the transaction."""
+    name = "\x1f".join([space, *map(str, parts)])
+    statement = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 0))")
+    return bool(connection.execute(statement, {"name": name}).scalar())

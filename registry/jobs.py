@@ -1,0 +1,95 @@
+"""The promise is in Postgres; this is the doorbell through Redis.
+
+A web process at most wakes the dispatcher (`Doorbell.ring`); only the dispatcher sends Celery messages
+(`send_doorbells`). A lost ring costs time, never numbers: the dispatcher also looks by itself.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Any
+
+import redis
+from celery import Celery
+
+from registry.settings import Settings
+
+WAKE_LIST = "registry:wake"
+QUEUE = "registry"
+DERIVE = "workers.derive"
+RANK = "workers.rank"
+_SOCKET_SECONDS = 3.0
+_BREAK_SECONDS = 1.0
+
+
+def broker_url(settings: Settings) -> str:
+    """The broker in Celery's spelling: a Unix socket is `redis+socket://`."""
+    return settings.redis_url.replace("unix://", "redis+socket://", 1)
+
+
+def redis_client(settings: Settings) -> redis.Redis:
+    """A client with deadlines; the library's default waits for ever."""
+    url = settings.redis_url.replace("redis+socket://", "unix://", 1)
+    options: dict[str, Any] = {"socket_timeout": _SOCKET_SECONDS, "socket_connect_timeout": _SOCKET_SECONDS}
+    if url.startswith("unix://"):
+        del options["socket_connect_timeout"]
+    return redis.Redis.from_url(url, **options)
+
+
+def celery_app(settings: Settings, name: str = "registry") -> Celery:
+    """Celery as the registry uses it: no result backend, no countdowns, JSON only, one message at a time."""
+    app = Celery(name, broker=broker_url(settings))
+    app.conf.update(
+        task_default_queue=QUEUE,
+        task_ignore_result=True,
+        task_serializer="json",
+        accept_content=["json"],
+        task_acks_late=True,
+        task_reject_on_worker_lost=True,
+        worker_prefetch_multiplier=1,
+        worker_max_tasks_per_child=500,
+        worker_hijack_root_logger=False,
+        task_soft_time_limit=25,
+        task_time_limit=30,
+        broker_connection_retry_on_startup=True,
+        broker_connection_max_retries=None,
+        broker_transport_options={
+            "max_retries": 0,
+            "socket_timeout": _SOCKET_SECONDS,
+            "socket_connect_timeout": _SOCKET_SECONDS,
+            "visibility_timeout": 60,
+        },
+    )
+    return app
+
+
+class Doorbell:
+    """Wakes the dispatcher from a thread of its own, so that `ring` never waits and never raises."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._client = redis_client(settings)
+        self._rung = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+
+    def ring(self) -> None:
+        """There is something to compute. Rings in quick succession become one."""
+        if self._thread is None:
+            with self._lock:
+                if self._thread is None:
+                    self._thread = threading.Thread(target=self._carry, name="doorbell", daemon=True)
+                    self._thread.start()
+        self._rung.set()
+
+    def _carry(self) -> None:
+        while True:
+            self._rung.wait()
+            self._rung.clear()
+            try:
+                with self._client.pipeline(transaction=False) as pipe:
+                    pipe.rpush(WAKE_LIST, "1")
+                    pipe.ltrim(WAKE_LIST, -16, -1)
+                    pipe.execute()
+            except (redis.RedisError, OSError):
+                time.sleep(_BREAK_SECONDS)

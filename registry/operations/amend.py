@@ -1,0 +1,63 @@
+"""Amend a grid: add or replace cells while a job runs. Each amendment makes a revision."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, select, update
+
+from registry.errors import NotFound, PreconditionFailed
+from registry.intake import Limits
+from registry.intake import amend as amended
+from registry.operations.publish import Published, mark_rankings, write_revisions
+from registry.operations.stored import StoredGrid, stored_grid, stored_grids
+from registry.rows import columns_of
+from registry.tables import grids
+
+
+def hold(connection: Connection, grid_id: uuid.UUID, expected: Sequence[str] | None) -> StoredGrid:
+    """The grid as it is now, its row held until the end of the transaction.
+
+    `expected`: the revision tags that the caller's `If-Match` allows; `PreconditionFailed` if it is another.
+    """
+    connection.execute(select(grids.c.id).where(grids.c.id == grid_id).with_for_update())
+    row = connection.execute(stored_grids().where(grids.c.id == grid_id)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such grid.")
+    stored = stored_grid(row)
+    if expected is not None and "*" not in expected and stored.revision_tag not in expected:
+        raise PreconditionFailed(f"The grid is at revision {stored.revision}; read it again.")
+    return stored
+
+
+def amend(
+    connection: Connection,
+    grid_id: uuid.UUID,
+    cells: Sequence[Mapping[str, Any]],
+    limits: Limits,
+    *,
+    token_id: uuid.UUID | None = None,
+    expected: Sequence[str] | None = None,
+) -> Published:
+    """Add or replace cells; content that does not change makes no revision. Raises `Invalid`, `PreconditionFailed`."""
+    stored = hold(connection, grid_id, expected)
+    grid, doubts = amended(stored.grid, cells, limits)
+    if grid.digest == stored.digest:
+        return Published(stored, False)
+    warnings = [doubt.document() for doubt in doubts]
+    number = stored.revision + 1
+    project_id = connection.execute(
+        update(grids)
+        .where(grids.c.id == grid_id)
+        .values(revision=number, updated_at=func.now())
+        .returning(grids.c.project_id)
+    ).scalar_one()
+    write_revisions(
+        connection,
+        [{"grid_id": grid_id, "number": number, "warnings": warnings, "token_id": token_id} | columns_of(grid)],
+    )
+    mark_rankings(connection, project_id, {(stored.names.experiment, stored.names.metric)})
+    row = connection.execute(stored_grids().where(grids.c.id == grid_id)).one()
+    return Published(stored_grid(row), True)

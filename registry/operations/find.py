@@ -1,0 +1,82 @@
+"""Find grids: filters that repeat for OR, any order, pages by key."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, Connection, and_, cast, literal_column, or_, select
+
+from registry.operations.stored import StoredGrid, stored_grid, stored_grids
+from registry.tables import aliases, grids, revisions
+
+SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric")
+_ALIASED = ("experiment", "benchmark", "model", "variant")
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What to find; an empty list filters nothing. `labels` are AND, names are OR."""
+
+    experiment: Sequence[str] = ()
+    benchmark: Sequence[str] = ()
+    model: Sequence[str] = ()
+    variant: Sequence[str] = ()
+    metric: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    updated_since: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    sort: str = "-updated_at"
+    after: tuple[str, uuid.UUID] | None = None
+    """The sort key, as text, and the id of the last grid of the page before."""
+    limit: int = 100
+
+
+def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[StoredGrid]:
+    """One page of the project's grids; one more than `limit` when there is a next page."""
+    query = stored_grids().where(grids.c.project_id == project_id, *_conditions(connection, project_id, filters))
+    column, descending = grids.c[page.sort.removeprefix("-")], page.sort.startswith("-")
+    if page.after is not None:
+        key, last = page.after
+        bound = cast(key, column.type)
+        beyond = column < bound if descending else column > bound
+        further = grids.c.id < last if descending else grids.c.id > last
+        query = query.where(or_(beyond, and_(column == bound, further)))
+    order = (column.desc(), grids.c.id.desc()) if descending else (column, grids.c.id)
+    return [stored_grid(row) for row in connection.execute(query.order_by(*order).limit(page.limit + 1))]
+
+
+def sort_key(stored: StoredGrid, sort: str) -> str:
+    """What a cursor keeps of the last grid of a page."""
+    name = sort.removeprefix("-")
+    value = getattr(stored.names, name) if name in SORTS[2:] else getattr(stored, name)
+    return str(value.isoformat() if isinstance(value, datetime) else value)
+
+
+def _conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[ColumnElement[bool]]:
+    conditions: list[ColumnElement[bool]] = []
+    for kind in (*_ALIASED, "metric"):
+        wanted = list(getattr(filters, kind))
+        if wanted:
+            joined = with_aliases(connection, project_id, kind, wanted) if kind in _ALIASED else wanted
+            conditions.append(grids.c[kind].in_(joined))
+    if filters.updated_since is not None:
+        conditions.append(grids.c.updated_at >= filters.updated_since)
+    if filters.labels:
+        conditions.append(revisions.c.labels.contains(dict(filters.labels)))
+        conditions.append(revisions.c.labels != literal_column("'{}'::jsonb"))  # as the partial index says
+    return conditions
+
+
+def with_aliases(connection: Connection, project_id: uuid.UUID, kind: str, wanted: Sequence[str]) -> list[str]:
+    """The wanted names and every name that an alias joins to them."""
+    of_kind = select(aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id, aliases.c.kind == kind)
+    rows = connection.execute(of_kind.where(or_(aliases.c.alias.in_(wanted), aliases.c.name.in_(wanted)))).all()
+    targets = {row.name for row in rows} | set(wanted)
+    rows = connection.execute(of_kind.where(aliases.c.name.in_(targets))).all()
+    return sorted(targets | {row.alias for row in rows})

@@ -1,0 +1,52 @@
+"""Projects: make, find, list, change, delete."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, or_, select, update
+from sqlalchemy.exc import IntegrityError
+
+from registry.errors import Conflict
+from registry.operations.admit import Caller
+from registry.tables import new_id, projects
+
+_COLUMNS = (*projects.c, projects.c.id.label("project_id"))
+
+
+def make_project(connection: Connection, *, slug: str, name: str, visibility: str) -> Any:
+    """Make a project; `Conflict` when the slug is taken."""
+    values = {"id": new_id(), "slug": slug, "name": name, "visibility": visibility}
+    try:
+        return connection.execute(insert(projects).values(values).returning(*_COLUMNS)).one()
+    except IntegrityError:
+        raise Conflict(f'There is already a project "{slug}".') from None
+
+
+def find_project(connection: Connection, slug: str) -> Any:
+    """The row of a project, None if there is none; whoever asks is admitted to it afterwards."""
+    query = select(*_COLUMNS).where(projects.c.slug == slug, projects.c.deleted_at.is_(None))
+    return connection.execute(query).one_or_none()
+
+
+def list_projects(connection: Connection, caller: Caller, after: str | None, limit: int) -> Sequence[Any]:
+    """The projects that the caller may see, by slug."""
+    query = select(*_COLUMNS).where(projects.c.deleted_at.is_(None))
+    if caller.role is None or caller.project_id is not None:
+        query = query.where(or_(projects.c.visibility == "public", projects.c.id == caller.project_id))
+    if after is not None:
+        query = query.where(projects.c.slug > after)
+    return connection.execute(query.order_by(projects.c.slug).limit(limit)).all()
+
+
+def change_project(connection: Connection, project_id: uuid.UUID, changes: dict[str, Any]) -> Any:
+    """Change the name or the visibility; the changed row."""
+    statement = update(projects).where(projects.c.id == project_id).values(**changes, updated_at=func.now())
+    return connection.execute(statement.returning(*_COLUMNS)).one()
+
+
+def delete_project(connection: Connection, project_id: uuid.UUID) -> None:
+    """Put a tombstone on a project: it and all in it answer 404, and its slug is free again."""
+    connection.execute(update(projects).where(projects.c.id == project_id).values(deleted_at=func.now()))

@@ -1,0 +1,194 @@
+"""Publish grids: claim the identity, compare digests, write the revision and its promise."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, and_, func, insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from registry.errors import PreconditionFailed
+from registry.intake import Submission
+from registry.operations.name import KINDS, note_names
+from registry.operations.stored import StoredGrid, stored_grid, stored_grids
+from registry.rows import columns_of
+from registry.tables import derivations, grids, new_id, ranking_marks, revisions
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A published grid; `is_new` when this publication made its revision."""
+
+    stored: StoredGrid
+    is_new: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A grid whose row this transaction holds."""
+
+    id: uuid.UUID
+    revision: int
+    """The current revision; 0 when the grid was made a moment ago."""
+    deleted: bool
+    created_at: Any
+
+
+def publish(
+    connection: Connection,
+    project: Any,
+    submissions: Sequence[Submission],
+    *,
+    token_id: uuid.UUID | None = None,
+    only_new: bool = False,
+) -> list[Published]:
+    """Publish each submission; the answers are in the order of the submissions.
+
+    Content that a grid already has makes no revision. Writers of the same identity wait for each other, and always
+    in the same order. With `only_new` a grid that exists already raises `PreconditionFailed`.
+    """
+    doubts = note_names(connection, project.id, (submission.names for submission in submissions))
+    answers: dict[int, Published] = {}
+    for wave in _waves(submissions):
+        chosen = {place: _with_doubts(submissions[place], doubts) for place in wave}
+        answers |= _publish_wave(connection, project, chosen, token_id, only_new)
+    return [answers[place] for place in range(len(submissions))]
+
+
+def _waves(submissions: Sequence[Submission]) -> list[list[int]]:
+    """The places of the submissions, in rounds in which no identity comes twice."""
+    waves: list[list[int]] = []
+    met: dict[uuid.UUID, int] = {}
+    for place, submission in enumerate(submissions):
+        turn = met.get(submission.names.key, 0)
+        met[submission.names.key] = turn + 1
+        if turn == len(waves):
+            waves.append([])
+        waves[turn].append(place)
+    return waves
+
+
+def _with_doubts(submission: Submission, doubts: dict[tuple[str, str], Any]) -> tuple[Submission, list[dict[str, str]]]:
+    named = [doubts.get((kind, getattr(submission.names, kind))) for kind in KINDS]
+    return submission, [doubt.document() for doubt in (*named, *submission.doubts) if doubt is not None]
+
+
+def _publish_wave(
+    connection: Connection,
+    project: Any,
+    chosen: dict[int, tuple[Submission, list[dict[str, str]]]],
+    token_id: uuid.UUID | None,
+    only_new: bool,
+) -> dict[int, Published]:
+    claimed = _claim(connection, project.id, [submission for submission, _ in chosen.values()])
+    if only_new and any(grid.revision and not grid.deleted for grid in claimed.values()):
+        raise PreconditionFailed("A grid of this identity exists already.")
+    known = _digests(connection, [grid for grid in claimed.values() if grid.revision and not grid.deleted])
+    fresh, same = {}, {}
+    for place, (submission, warnings) in chosen.items():
+        grid = claimed[submission.names.key]
+        if known.get(grid.id) == submission.grid.digest:
+            same[place] = grid.id
+        else:
+            fresh[place] = (grid, submission, warnings)
+    answers = _write(connection, project, fresh, token_id) if fresh else {}
+    if same:
+        rows = connection.execute(stored_grids().where(grids.c.id.in_(same.values())))
+        stored = {row.id: stored_grid(row) for row in rows}
+        answers |= {place: Published(stored[grid_id], False) for place, grid_id in same.items()}
+    return answers
+
+
+def _claim(
+    connection: Connection, project_id: uuid.UUID, submissions: Sequence[Submission]
+) -> dict[uuid.UUID, Claimed]:
+    """Hold the row of each identity, made if it was not there. Sorted, so that two writers cannot embrace."""
+    wanted = sorted((submission.names for submission in submissions), key=lambda names: names.key)
+    made = connection.execute(
+        upsert(grids).on_conflict_do_nothing().returning(grids.c.id, grids.c.identity, grids.c.created_at),
+        [
+            {"id": new_id(), "project_id": project_id, "identity": names.key, "revision": 1}
+            | {kind: getattr(names, kind) for kind in KINDS}
+            for names in wanted
+        ],
+    )
+    claimed = {row.identity: Claimed(row.id, 0, False, row.created_at) for row in made}
+    rest = [names.key for names in wanted if names.key not in claimed]
+    if rest:
+        held = connection.execute(
+            select(grids.c.id, grids.c.identity, grids.c.revision, grids.c.deleted_at, grids.c.created_at)
+            .where(grids.c.project_id == project_id, grids.c.identity.in_(rest))
+            .order_by(grids.c.identity)
+            .with_for_update()
+        )
+        for row in held:
+            claimed[row.identity] = Claimed(row.id, row.revision, row.deleted_at is not None, row.created_at)
+    return claimed
+
+
+def _digests(connection: Connection, held: Sequence[Claimed]) -> dict[uuid.UUID, str]:
+    if not held:
+        return {}
+    current = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
+    query = select(grids.c.id, revisions.c.digest).join(revisions, current).where(grids.c.id.in_([g.id for g in held]))
+    return {row.id: "sha256:" + bytes(row.digest).hex() for row in connection.execute(query)}
+
+
+def _write(
+    connection: Connection,
+    project: Any,
+    fresh: dict[int, tuple[Claimed, Submission, list[dict[str, str]]]],
+    token_id: uuid.UUID | None,
+) -> dict[int, Published]:
+    again = [grid.id for grid, _, _ in fresh.values() if grid.revision]
+    if again:
+        advanced = {"revision": grids.c.revision + 1, "updated_at": func.now(), "deleted_at": None}
+        connection.execute(update(grids).where(grids.c.id.in_(again)).values(advanced))
+    write_revisions(
+        connection,
+        [
+            {"grid_id": grid.id, "number": grid.revision + 1, "warnings": warnings, "token_id": token_id}
+            | columns_of(submission.grid)
+            for grid, submission, warnings in fresh.values()
+        ],
+    )
+    mark_rankings(connection, project.id, {(s.names.experiment, s.names.metric) for _, s, _ in fresh.values()})
+    now = connection.scalar(select(func.now())) if again else None
+    return {
+        place: Published(_stored(project, grid, submission, warnings, now), True)
+        for place, (grid, submission, warnings) in fresh.items()
+    }
+
+
+def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
+    """Insert revisions and, for each, the promise that its statistics will be computed."""
+    connection.execute(insert(revisions), rows)
+    connection.execute(insert(derivations), [{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows])
+
+
+def mark_rankings(connection: Connection, project_id: uuid.UUID, scopes: set[tuple[str, str]]) -> None:
+    """Note that the rankings of these (experiment, metric) have a new input."""
+    marks = [{"project_id": project_id, "experiment": experiment, "metric": metric} for experiment, metric in scopes]
+    connection.execute(insert(ranking_marks), marks)
+
+
+def _stored(
+    project: Any, grid: Claimed, submission: Submission, warnings: list[dict[str, str]], now: Any
+) -> StoredGrid:
+    return StoredGrid(
+        grid.id,
+        project.slug,
+        submission.names,
+        submission.grid,
+        grid.revision + 1,
+        grid.revision + 1,
+        submission.grid.digest,
+        "pending",
+        None,
+        grid.created_at,
+        now if grid.revision else grid.created_at,
+        warnings,
+    )

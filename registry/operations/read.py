@@ -1,0 +1,119 @@
+"""Read stored things: a grid, its revisions, its statistics. Each is one statement."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, and_, select
+
+from registry.errors import NotFound
+from registry.grid import Cell, Grid
+from registry.operations.stored import StoredGrid, digest_text, stored_grid, stored_grids
+from registry.tables import derivations, grids, projects, revisions, statistics
+
+
+def find_grid(connection: Connection, grid_id: uuid.UUID, revision: int | None = None) -> Any:
+    """The row of a grid at its current revision or at the one asked for, None if there is none."""
+    return connection.execute(stored_grids(revision).where(grids.c.id == grid_id)).one_or_none()
+
+
+def find_statistics(connection: Connection, grid_id: uuid.UUID) -> Any:
+    """The derivation of a grid's current revision with its document, if that is ready; None if there is no grid."""
+    current = and_(statistics.c.grid_id == grids.c.id, statistics.c.revision == grids.c.revision)
+    query = (
+        select(
+            grids.c.id,
+            grids.c.revision,
+            grids.c.project_id,
+            projects.c.visibility,
+            derivations.c.state,
+            derivations.c.reason,
+            derivations.c.attempts,
+            statistics.c.document,
+            statistics.c.etag,
+        )
+        .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
+        .join(derivations, and_(derivations.c.grid_id == grids.c.id, derivations.c.revision == grids.c.revision))
+        .outerjoin(statistics, current)
+        .where(grids.c.id == grid_id, grids.c.deleted_at.is_(None))
+    )
+    return connection.execute(query).one_or_none()
+
+
+def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit: int) -> list[Any]:
+    """The revisions numbered above `after`, in order: number, digest, count of cells, labels, state, instant."""
+    query = (
+        select(
+            revisions.c.number,
+            revisions.c.digest,
+            revisions.c.cell_count,
+            revisions.c.labels,
+            revisions.c.created_at,
+            derivations.c.state,
+        )
+        .join(
+            derivations,
+            and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number),
+        )
+        .where(revisions.c.grid_id == grid_id, revisions.c.number > after)
+        .order_by(revisions.c.number)
+        .limit(limit)
+    )
+    return list(connection.execute(query).all())
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What changed from revision `a` to `b`: cells by coordinate (labels in the order of b's axes)."""
+
+    a: int
+    b: int
+    added: list[tuple[dict[str, str], Cell]]
+    removed: list[tuple[dict[str, str], Cell]]
+    changed: list[tuple[dict[str, str], Cell, Cell]]
+    metric_changed: bool
+    axes_changed: bool
+    labels_changed: bool
+
+
+def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int) -> Difference:
+    """The difference between two revisions of a grid; `NotFound` when one is not there."""
+    found = {number: find_grid(connection, grid_id, number) for number in (a, b)}
+    if None in found.values():
+        raise NotFound("The grid has no such revision.")
+    before, after = stored_grid(found[a]).grid, stored_grid(found[b]).grid
+    old, new = _by_coordinate(before), _by_coordinate(after)
+    return Difference(
+        a,
+        b,
+        [(dict(at), new[at]) for at in new if at not in old],
+        [(dict(at), old[at]) for at in old if at not in new],
+        [(dict(at), old[at], new[at]) for at in new if at in old and _content(old[at]) != _content(new[at])],
+        before.metric != after.metric,
+        before.axes != after.axes,
+        before.labels != after.labels,
+    )
+
+
+def _by_coordinate(grid: Grid) -> dict[tuple[tuple[str, str], ...], Cell]:
+    return {
+        tuple((axis.name, axis.levels[place].label) for axis, place in zip(grid.axes, cell.at, strict=True)): cell
+        for cell in grid.cells()
+    }
+
+
+def _content(cell: Cell) -> tuple[Any, ...]:
+    return cell.value, cell.trials, cell.stderr, cell.repeats, cell.sd
+
+
+__all__ = [
+    "Difference",
+    "StoredGrid",
+    "compare_revisions",
+    "digest_text",
+    "find_grid",
+    "find_statistics",
+    "list_revisions",
+]

@@ -1,0 +1,22 @@
+"""The Celery application: `celery -A workers.app worker`, or `registry worker`."""
+
+from __future__ import annotations
+
+from celery.signals import worker_process_init
+
+from registry.database import Database
+from registry.jobs import celery_app
+from registry.logs import configure_logs
+from registry.settings import Settings
+
+settings = Settings.from_environment()
+configure_logs(settings.log_level)
+app = celery_app(settings)
+app.conf.update(imports=("workers.tasks",), worker_concurrency=settings.worker_processes)
+database = Database(settings, name="worker", statement_timeout=settings.worker_statement_timeout)
+
+
+@worker_process_init.connect
+def _own_connections(**_signal: object) -> None:
+    """A forked child must not share its parent's connections."""
+    database.after_fork()

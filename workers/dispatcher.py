@@ -1,0 +1,133 @@
+"""Keeps promises: folds marks, rings for the workers, and computes itself when nobody answers.
+
+Its only memory is in Postgres. Several may run; the doorbells of one more than are needed find nothing to do.
+"""
+
+from __future__ import annotations
+
+import signal
+import time
+from dataclasses import dataclass, field
+
+import redis
+import structlog
+from celery import Celery
+from kombu.exceptions import OperationalError
+from sqlalchemy import Table, func, select
+
+from registry.database import Database
+from registry.errors import RegistryError
+from registry.jobs import DERIVE, QUEUE, RANK, WAKE_LIST, celery_app, redis_client
+from registry.logs import configure_logs
+from registry.settings import Settings
+from registry.tables import derivations, rankings
+from workers.promises import due, give_up_exhausted
+from workers.rank import fold_marks
+from workers.standin import StandIn
+
+log = structlog.get_logger()
+
+MOST_DOORBELLS = 16
+_HOUSEKEEPING_SECONDS = 5.0
+_PAUSE_WITHOUT_DATABASE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What waits now: how much (counted to a bound) and since when."""
+
+    promises: int
+    waited: float
+
+
+@dataclass
+class Dispatcher:
+    """One turn after another until `stop` is set."""
+
+    settings: Settings
+    database: Database
+    stopped: bool = False
+    housekept: float = field(default=0.0)
+
+    def __post_init__(self) -> None:
+        self.client = redis_client(self.settings)
+        self.celery: Celery = celery_app(self.settings)
+        self.stand_in = StandIn(self.settings)
+
+    def run(self) -> None:
+        """Take turns; a turn that fails for want of the database is taken again."""
+        while not self.stopped:
+            try:
+                self.turn()
+            except RegistryError as error:
+                log.warning("no database", error=error.detail)
+                time.sleep(_PAUSE_WITHOUT_DATABASE)
+                continue
+            self.sleep()
+        self.stand_in.stop()
+
+    def turn(self) -> None:
+        """Fold marks, keep house, and have computed what is due."""
+        fold_marks(self.database, self.settings)
+        if time.monotonic() - self.housekept > _HOUSEKEEPING_SECONDS:
+            self.housekept = time.monotonic()
+            with self.database.transaction() as connection:
+                for table in (derivations, rankings):
+                    give_up_exhausted(connection, table, self.settings.attempts)
+        waiting = {name: self.look(table) for name, table in ((DERIVE, derivations), (RANK, rankings))}
+        answered = self.ring(waiting)
+        overdue = any(one.waited > self.settings.unanswered_seconds for one in waiting.values())
+        if overdue or (not answered and any(one.promises for one in waiting.values())):
+            self.stand_in.start()
+
+    def look(self, table: Table) -> Due:
+        """What of a table is due, counted as far as it changes how many doorbells ring."""
+        most = MOST_DOORBELLS * self.settings.batch_promises
+        some = select(table.c.due_at).where(due(table)).limit(most).subquery()
+        query = select(func.count(), func.coalesce(func.extract("epoch", func.now() - func.min(some.c.due_at)), 0))
+        with self.database.reading() as connection:
+            count, waited = connection.execute(query.select_from(some)).one()
+        return Due(count, float(waited))
+
+    def ring(self, waiting: dict[str, Due]) -> bool:
+        """Send the doorbells that are missing in the queue; whether the broker took them."""
+        batches = -(-waiting[DERIVE].promises // self.settings.batch_promises)
+        wanted = {DERIVE: batches, RANK: waiting[RANK].promises}
+        if not any(wanted.values()):
+            return True
+        try:
+            queued = int(self.client.llen(QUEUE))
+            for name, count in wanted.items():
+                for _ in range(min(count, MOST_DOORBELLS - queued)):
+                    self.celery.send_task(name, retry=False)
+                    queued += 1
+        except (redis.RedisError, OperationalError, OSError) as error:
+            log.warning("no broker", error=str(error))
+            return False
+        return True
+
+    def sleep(self) -> None:
+        """Until somebody rings, but no longer than the interval; without a broker for the interval."""
+        try:
+            self.client.blpop([WAKE_LIST], timeout=self.settings.dispatch_seconds)
+            self.client.delete(WAKE_LIST)
+        except (redis.RedisError, OSError):
+            time.sleep(self.settings.dispatch_seconds)
+
+
+def main() -> None:
+    """Dispatch until SIGTERM or Ctrl-C."""
+    settings = Settings.from_environment()
+    configure_logs(settings.log_level)
+    dispatcher = Dispatcher(settings, Database(settings, name="dispatcher"))
+
+    def stop(_number: int, _frame: object) -> None:
+        dispatcher.stopped = True
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    dispatcher.run()
+
+
+if __name__ == "__main__":
+    main()
