@@ -20,6 +20,7 @@ LONGEST_SOCKET = 80  # the kernels allow 104 (macOS) and 108 (Linux); `.s.PGSQL.
 WINDING_DOWN = 10.0
 LARGEST_LOG = 10_000_000
 LOCK = "registry.lock"
+CHILDREN_LOCK = "children.lock"
 
 
 class Home:
@@ -30,17 +31,19 @@ class Home:
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path).expanduser().absolute()
+        self.path = Path(path).expanduser().resolve()
         self.postgres_data = self.path / "postgres"
         self.valkey_data = self.path / "valkey"
         self.logs = self.path / "logs"
         self.sockets = socket_directory(self.path)
         self.lock: int | None = None
+        self._own_lock: int | None = None
 
     def __enter__(self) -> Self:
         claim_directory(self.path)
-        self.lock = take_lock(self.path / LOCK)
+        self._own_lock = take_lock(self.path / LOCK)
         try:
+            self.lock = await_lock(self.path / CHILDREN_LOCK)
             for directory in (self.valkey_data, self.logs):
                 directory.mkdir(mode=0o700, exist_ok=True)
             make_private(self.sockets, owners=self.owners())
@@ -73,10 +76,11 @@ class Home:
         return owners
 
     def release(self) -> None:
-        """Gives the lock back; it is free once the launchers, which hold it too, are gone."""
-        if self.lock is not None:
-            os.close(self.lock)
-        self.lock = None
+        """Gives the locks back; the one that launchers hold too is free once they are gone."""
+        for lock in (self.lock, self._own_lock):
+            if lock is not None:
+                os.close(lock)
+        self.lock = self._own_lock = None
 
 
 def socket_directory(home: Path) -> Path:
@@ -114,35 +118,37 @@ def make_private(path: Path, owners: set[int]) -> None:
 
 
 def take_lock(path: Path) -> int:
-    """An open file that holds the exclusive lock. What a killed supervisor left is given time to go."""
-    lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    give_up = time.monotonic() + WINDING_DOWN
-    while True:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except BlockingIOError:
-            holder = os.pread(lock, 32, 0).decode().strip()
-            if not is_gone(holder) or time.monotonic() > give_up:
-                os.close(lock)
-                by = f" (process {holder})" if holder else ""
-                raise Misconfigured(
-                    f"{path.parent} is in use by another `registry up`{by}; stop that one or choose another home"
-                ) from None
-            time.sleep(0.02)
-        except OSError as error:
-            os.close(lock)
-            raise Misconfigured(f"{path} cannot be locked: {error.strerror}; use a local directory") from error
+    """An open file with the exclusive lock of the one registry that runs here, and its process number."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    if not try_lock(lock, path):
+        holder = os.pread(lock, 32, 0).decode().strip()
+        os.close(lock)
+        raise Misconfigured(
+            f"{path.parent} is in use by another `registry up` (process {holder}); stop that one or choose another home"
+        )
     os.ftruncate(lock, 0)
     os.pwrite(lock, f"{os.getpid()}\n".encode(), 0)
     return lock
 
 
-def is_gone(holder: str) -> bool:
+def await_lock(path: Path) -> int:
+    """An open file with the lock that children keep; what a killed registry left is given time to go."""
+    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    give_up = time.monotonic() + WINDING_DOWN
+    while not try_lock(lock, path):
+        if time.monotonic() > give_up:
+            os.close(lock)
+            raise Misconfigured(f"processes of an earlier `registry up` in {path.parent} still run; end them first")
+        time.sleep(0.02)  # flock has no deadline of its own
+    return lock
+
+
+def try_lock(lock: int, path: Path) -> bool:
     try:
-        os.kill(int(holder), 0)
-    except ProcessLookupError:
-        return True
-    except (PermissionError, ValueError):
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
         return False
-    return False
+    except OSError as error:
+        os.close(lock)
+        raise Misconfigured(f"{path} cannot be locked: {error.strerror}; use a local directory") from error
+    return True

@@ -28,7 +28,7 @@ CAP_DAC_OVERRIDE = 1
 CAPABILITY_VERSION_3 = 0x20080522
 CLONE_NEWUSER = 0x10000000
 HEARD = (signal.SIGCHLD, signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-ORPHAN_GRACE = 3.0  # the next `registry up` may be waiting for this home already
+ORPHAN_GRACE = 2.0  # the next `registry up` may be waiting for this home already
 SIGNALLED_GRACE = 10.0
 
 

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 STOP_WITHIN = 10.0
 KEPT_FOR_EACH = 1.0  # of those seconds, for each child that is still to be stopped
+KEPT_FOR_KILLING = 0.5  # of a child's time, for its launcher to kill the deaf and what they started
 SHORTEST_DELAY, LONGEST_DELAY = 0.2, 5.0
 STEADY = 10.0  # after so many seconds of life a death is a new one, not the last one again
 ASK_EVERY = 0.02
@@ -59,6 +60,8 @@ class Supervisor:
     def __enter__(self) -> Self:
         self._hears, self._tells = os.pipe()
         for number in self._signals:
+            if number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN:
+                continue  # nohup
             self._handlers[number] = signal.signal(number, self._on_signal)
         return self
 
@@ -110,9 +113,10 @@ class Supervisor:
         log.info("stopping")
         while running:
             process = running.pop()
-            left = deadline - time.monotonic() - KEPT_FOR_EACH * len(running)
-            process.ask_to_stop(0.0 if self.requests > 1 else max(0.0, min(process.child.grace, left)))
-            if process.wait(max(left, KEPT_FOR_EACH)) is None:
+            left = max(KEPT_FOR_EACH, deadline - time.monotonic() - KEPT_FOR_EACH * len(running))
+            grace = min(process.child.grace, left - KEPT_FOR_KILLING)
+            process.ask_to_stop(0.0 if self.requests > 1 else grace)
+            if process.wait(left) is None:
                 process.kill()
             log.info("%s has stopped", process.child.name)
         self.posts.clear()

@@ -55,12 +55,41 @@ class Up:
 
     def kill(self) -> None:
         """kill −9 of the supervisor; returns when it and all its descendants are gone."""
-        family = [os.pidfd_open(pid) for pid in [self.pid, *descendants(self.pid)]]
+        family = [os.pidfd_open(pid) for pid in [self.pid, *self.descendants()]]
         os.kill(self.pid, signal.SIGKILL)
         for pidfd in family:
             assert select.select([pidfd], [], [], PATIENCE)[0], "a process outlived its supervisor"
             os.close(pidfd)
         self.end()
+
+    def descendants(self, pid: int | None = None) -> list[int]:
+        """All children of a process, theirs and so on, at this moment."""
+        pid = pid or self.pid
+        parents: dict[int, int] = {}
+        for entry in Path("/proc").iterdir():
+            if entry.name.isdigit():
+                try:
+                    stat = (entry / "stat").read_text()
+                except OSError:
+                    continue
+                parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
+        found = [pid]
+        for known in found:
+            found += [child for child, parent in parents.items() if parent == known]
+        return found[1:]
+
+    def eventually(self, ask: Callable[[], Any]) -> Any:
+        """The first answer that is neither false nor an exception; for servers that announce nothing."""
+        give_up = time.monotonic() + PATIENCE
+        while True:
+            try:
+                if answer := ask():
+                    return answer
+            except Exception:
+                if time.monotonic() > give_up:
+                    raise
+            assert time.monotonic() < give_up
+            time.sleep(0.02)
 
 
 @pytest.fixture
@@ -78,33 +107,3 @@ def up() -> Iterator[Callable[..., Up]]:
         one.process.wait(PATIENCE)
         assert one.process.stdout is not None
         one.process.stdout.close()
-
-
-def descendants(pid: int) -> list[int]:
-    """All children of a process, theirs and so on, at this moment."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                stat = (entry / "stat").read_text()
-            except OSError:
-                continue
-            parents[int(entry.name)] = int(stat.rpartition(")")[2].split()[1])
-    found = [pid]
-    for known in found:
-        found += [child for child, parent in parents.items() if parent == known]
-    return found[1:]
-
-
-def eventually(ask: Callable[[], Any]) -> Any:
-    """The first answer that is neither false nor an exception; for servers that announce nothing."""
-    give_up = time.monotonic() + PATIENCE
-    while True:
-        try:
-            if answer := ask():
-                return answer
-        except Exception:
-            if time.monotonic() > give_up:
-                raise
-        assert time.monotonic() < give_up
-        time.sleep(0.02)

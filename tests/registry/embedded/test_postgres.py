@@ -9,10 +9,10 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import psycopg2
 import pytest
-from conftest import Up
 
 from registry.embedded import Home, binaries, embedded_servers
 from registry.embedded.binaries import find_postgres, major_version
@@ -135,7 +135,7 @@ def test_where_namespaces_are_refused_the_server_becomes_nobody(
 
 
 @as_root
-def test_an_ordinary_user_needs_nothing_special(short: Path, up: Callable[..., Up]) -> None:
+def test_an_ordinary_user_needs_nothing_special(short: Path, up: Callable[..., Any]) -> None:
     nobody = pwd.getpwnam("nobody")
     os.chown(short, nobody.pw_uid, nobody.pw_gid)
     running = up(short, "--servers", "--user", "nobody")
