@@ -1,0 +1,107 @@
+"""Real servers for every test: embedded ones, or those of REGISTRY_TEST_DATABASE_URL and REGISTRY_TEST_REDIS_URL.
+
+Each test process works in a database of its own, cloned from a migrated template. Tests do not clean up after
+themselves: each makes a project of its own, and a project is the boundary of everything.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from sqlalchemy import create_engine, make_url, text
+from sqlalchemy.pool import NullPool
+
+from migrations.apply import migrate
+from registry import create_app
+from registry.database import Database
+from registry.embedded import embedded_servers
+from registry.settings import Settings, driver_url
+from tests.house import House, Project
+
+
+@pytest.fixture(scope="session")
+def servers() -> Iterator[tuple[str, str]]:
+    """The URL of a database to connect to first, and of a broker."""
+    given = os.environ.get("REGISTRY_TEST_DATABASE_URL"), os.environ.get("REGISTRY_TEST_REDIS_URL")
+    if given[0] and given[1]:
+        yield given[0], given[1]
+        return
+    with tempfile.TemporaryDirectory(prefix="registry-tests-") as directory, embedded_servers(directory) as urls:
+        yield urls
+
+
+def _run(url: str, statement: str) -> None:
+    engine = create_engine(driver_url(url), isolation_level="AUTOCOMMIT", poolclass=NullPool)
+    with engine.connect() as connection:
+        connection.execute(text(statement))
+
+
+def _another(url: str, name: str) -> str:
+    return make_url(url).set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture(scope="session")
+def template(servers: tuple[str, str]) -> Iterator[str]:
+    """The name of a migrated database that is only ever cloned."""
+    name = f"registry_template_{uuid.uuid4().hex[:12]}"
+    _run(servers[0], f"CREATE DATABASE {name}")
+    migrate(_another(servers[0], name))
+    yield name
+    _run(servers[0], f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def empty_database_url(servers: tuple[str, str]) -> Iterator[str]:
+    """A database without tables."""
+    name = f"registry_empty_{uuid.uuid4().hex[:12]}"
+    _run(servers[0], f"CREATE DATABASE {name}")
+    yield _another(servers[0], name)
+    _run(servers[0], f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def _clone(servers: tuple[str, str], template: str) -> Iterator[str]:
+    name = f"registry_test_{uuid.uuid4().hex[:12]}"
+    _run(servers[0], f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+    yield _another(servers[0], name)
+    _run(servers[0], f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="session")
+def database_url(servers: tuple[str, str], template: str) -> Iterator[str]:
+    """The migrated database that this process's tests share."""
+    yield from _clone(servers, template)
+
+
+@pytest.fixture
+def own_database_url(servers: tuple[str, str], template: str) -> Iterator[str]:
+    """A migrated database of this test's own, for tests that break things."""
+    yield from _clone(servers, template)
+
+
+@pytest.fixture(scope="session")
+def redis_url(servers: tuple[str, str]) -> str:
+    return servers[1]
+
+
+@pytest.fixture(scope="session")
+def settings(database_url: str, redis_url: str) -> Settings:
+    return replace(Settings(), database_url=database_url, redis_url=redis_url, ranking_debounce=0.0)
+
+
+@pytest.fixture(scope="session")
+def house(settings: Settings) -> Iterator[House]:
+    """The application with its database, without any worker: tests compute when they say so."""
+    database = Database(settings, name="tests")
+    yield House(create_app(settings), database, settings)
+    database.close()
+
+
+@pytest.fixture
+def project(house: House) -> Project:
+    """A private project with a token of each role."""
+    return house.make_project()

@@ -1,0 +1,110 @@
+"""What tests hold in their hands: the application in one process, and a project with tokens."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from flask import Flask
+from werkzeug.test import TestResponse
+
+from registry.database import Database
+from registry.operations.admit import ROLES, issue_token
+from registry.operations.project import make_project
+from registry.settings import Settings
+
+ACCURACY = {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100}
+
+
+def publication(**changes: Any) -> dict[str, Any]:
+    """A small grid as a job would POST it; arguments replace or add fields."""
+    return {
+        "experiment": "type-by-length",
+        "benchmark": "Core Generalization",
+        "model": "Qwen-2.5 3B",
+        "variant": "Baseline",
+        "metric": ACCURACY,
+        "axes": [
+            {"name": "Type", "kind": "nominal", "levels": ["1", "2"]},
+            {"name": "Length", "kind": "numeric", "levels": [0, 1, 2]},
+        ],
+        "values": [[99.3, 96.7, 98.3], [None, 100.0, 99.7]],
+        "trials": 300,
+    } | changes
+
+
+@dataclass(frozen=True)
+class House:
+    """The application, its database and its settings."""
+
+    app: Flask
+    database: Database
+    settings: Settings
+
+    def call(self, method: str, path: str, *, token: str | None = None, json: Any = None, **options: Any) -> TestResponse:
+        """Send a request; paths that do not begin with a slash are under /api/v1/."""
+        headers = dict(options.pop("headers", {}))
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        full = path if path.startswith("/") else f"/api/v1/{path}"
+        if json is not None:
+            options["data"], options["content_type"] = _dumps(json), "application/json"
+        return self.app.test_client().open(full, method=method, headers=headers, **options)
+
+    @cached_property
+    def operator(self) -> str:
+        """An administrator's token for every project."""
+        with self.database.transaction() as connection:
+            return issue_token(connection, project_id=None, role="admin", name="tests", days=1)[1]
+
+    def make_project(self, visibility: str = "private") -> Project:
+        slug = f"p-{uuid.uuid4().hex[:12]}"
+        with self.database.transaction() as connection:
+            row = make_project(connection, slug=slug, name=slug, visibility=visibility)
+            tokens = {
+                role: issue_token(connection, project_id=row.id, role=role, name=role, days=1)[1] for role in ROLES
+            }
+        return Project(self, slug, row.id, tokens)
+
+    def compute(self) -> None:
+        """Do what the dispatcher and the workers would do, until nothing is due."""
+        from workers.derive import derive_due
+        from workers.rank import fold_marks, rank_due
+
+        fold_marks(self.database, self.settings)
+        while derive_due(self.database, self.settings) + rank_due(self.database, self.settings):
+            pass
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project and its tokens by role."""
+
+    house: House
+    slug: str
+    id: uuid.UUID
+    tokens: dict[str, str]
+
+    def call(self, method: str, path: str, role: str = "writer", **options: Any) -> TestResponse:
+        """Send a request with a token of this project."""
+        return self.house.call(method, path, token=self.tokens[role], **options)
+
+    def get(self, path: str, **options: Any) -> TestResponse:
+        return self.call("GET", path, "reader", **options)
+
+    def publish(self, sent: dict[str, Any] | None = None, **options: Any) -> TestResponse:
+        """POST a grid; the small one if none is given."""
+        return self.call("POST", f"projects/{self.slug}/grids", json=publication() if sent is None else sent, **options)
+
+    def published(self, **changes: Any) -> dict[str, Any]:
+        """A published grid as it was answered."""
+        answer = self.publish(publication(**changes))
+        assert answer.status_code in (200, 201), answer.text
+        return answer.get_json()
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value)
