@@ -1,0 +1,35 @@
+.DEFAULT_GOAL := help
+.PHONY: help check test format types openapi bench demo
+
+DEMO_HOME ?= home-of-registry
+PORT ?= 8080
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+check:  ## everything that must hold before a change lands: form, lint, types, imports, tests
+	ruff format --check .
+	ruff check .
+	mypy
+	lint-imports
+	pytest
+
+test:  ## the tests alone; ARGS='-k ranking -x' narrows them
+	pytest $(ARGS)
+
+format:  ## put the code into form and repair what ruff can
+	ruff format .
+	ruff check --fix .
+
+types:  ## mypy alone
+	mypy
+
+openapi:  ## write openapi.yaml anew from the code
+	registry openapi > openapi.yaml.new
+	mv openapi.yaml.new openapi.yaml
+
+bench:  ## measure publishing, serving and ranking; every file of bench/ is a program of its own
+	@set -e; for program in bench/*.py; do echo "== $$program"; python "$$program"; done
+
+demo:  ## a registry with example results on http://127.0.0.1:8080 (PORT=…, DEMO_HOME=…)
+	registry up --home $(DEMO_HOME) --port $(PORT) --demo
