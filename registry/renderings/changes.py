@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, intervals, p_value, signed, three_digits
+from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, intervals, p_value, places_of, signed
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
@@ -34,26 +34,27 @@ def _along(document: Document, along: str, steps: Sequence[Step]) -> Iterator[Bl
         return
     sharp = sum(bool(step.get("sharp")) for _, step in steps)
     yield f"{measure(document.get('metric'))} along {along}: {sharp} of {counted(len(steps), 'step', 'steps')} sharp"
-    shown = list(steps) if len(steps) <= _MOST_STEPS else [one for one in steps if _stands_out(*one)]
-    yield _table(shown, sharp > 0)
+    shown = list(steps) if len(steps) <= _MOST_STEPS else _outstanding(steps)
+    yield _table(shown, decimals_of(step["size"] for _, step in steps), sharp > 0)
     yield Lines(tuple(_legend(document, steps, len(steps) - len(shown))))
 
 
-def _stands_out(series: Document, step: Document) -> bool:
-    return bool(step.get("sharp")) or abs(step["size"]) == max(abs(other["size"]) for other in series["changes"])
+def _outstanding(steps: Sequence[Step]) -> list[Step]:
+    """The sharp steps, and the largest of each series with its ties."""
+    largest = {id(one): max(abs(step["size"]) for step in one["changes"]) for one, _ in steps}
+    return [(one, step) for one, step in steps if step.get("sharp") or abs(step["size"]) == largest[id(one)]]
 
 
-def _table(steps: Sequence[Step], marked: bool) -> Table:
-    places = decimals_of(step["size"] for _, step in steps)
+def _table(steps: Sequence[Step], places: int | None, marked: bool) -> Table:
     found = [step.get("interval") for _, step in steps]
     columns = [
         *named([series for series, _ in steps]),
-        Column("from", [label(step["from"]) for _, step in steps], True),
-        Column("to", [label(step["to"]) for _, step in steps], True),
+        Column("from", [label(step["from"]) for _, step in steps], _numeric(steps)),
+        Column("to", [label(step["to"]) for _, step in steps], _numeric(steps)),
         Column("step", [signed(step["size"], places) for _, step in steps], True),
     ]
     if any(found):
-        ends = three_digits([end for one in found if one for end in (one["low"], one["high"])])
+        ends = places_of([end for one in found if one for end in (one["low"], one["high"])])
         columns.append(
             Column(f"{100 * next(one for one in found if one)['level']:g} % interval", intervals(found, ends))
         )
@@ -62,6 +63,10 @@ def _table(steps: Sequence[Step], marked: bool) -> Table:
     if marked:
         columns.append(Column("", ["sharp" if step.get("sharp") else "" for _, step in steps]))
     return Table(columns)
+
+
+def _numeric(steps: Sequence[Step]) -> bool:
+    return not any(isinstance(step["from"], str) for _, step in steps)
 
 
 def _legend(document: Document, steps: Sequence[Step], left: int) -> Iterator[str]:
@@ -76,7 +81,7 @@ def _legend(document: Document, steps: Sequence[Step], left: int) -> Iterator[st
     if not tested:
         yield "no tests: neither trials nor standard errors are known"
     if left:
-        yield f"{counted(left, 'smaller step is', 'smaller steps are')} not shown; CSV and JSON have all"
+        yield f"{counted(left, 'other step is', 'other steps are')} not shown; CSV and JSON have all"
     dropped = sum({id(one): one.get("changes_left_out") or 0 for one, _ in steps}.values())
     if dropped:
         yield f"{counted(dropped, 'step', 'steps')} of long series were not kept"

@@ -26,18 +26,24 @@ def blocks(document: Document) -> Iterator[Block]:
     yield f"{cells} of {possible} cells measured{share}"
     for name, axis in (found.get("by") or {}).items():
         if axis.get("levels"):
-            yield _table(name, axis["levels"], possible)
+            yield _table(name, axis["levels"], possible, _other_is_ordered(document, name))
         yield Lines(tuple(_sums(name, axis, found)))
     yield from _parts(found)
 
 
-def _table(name: str, levels: list[Document], possible: int) -> Table:
+def _other_is_ordered(document: Document, name: str) -> bool:
+    """Whether the only other axis has an order, so that a first and a last level mean something."""
+    kinds = {axis["name"]: axis.get("kind") for axis in document.get("axes") or ()}
+    return "nominal" not in {kind for other, kind in kinds.items() if other != name}
+
+
+def _table(name: str, levels: list[Document], possible: int, ranges: bool) -> Table:
     numeric = not isinstance(levels[0]["level"], str)
     columns = [
         Column(name, [label(level["level"]) for level in levels], numeric),
         Column("cells", [f"{level['count']} of {possible // len(levels)}" for level in levels], True),
     ]
-    if any(level.get("first") is not None for level in levels):
+    if ranges and any(level.get("first") is not None for level in levels):
         columns.append(Column("range", [_range(level) for level in levels]))
         columns.append(Column("holes", [listed(level.get("holes") or []) for level in levels]))
     return Table(columns)

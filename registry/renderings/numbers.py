@@ -55,15 +55,15 @@ def signed(value: float | None, decimals: int | None) -> str:
     return f"+{written}" if value is not None and value > 0 else written
 
 
-def three_digits(values: Iterable[float | None]) -> int | None:
-    """The decimals that give the largest value three significant digits, and a percentage two decimals at most."""
+def places_of(values: Iterable[float | None]) -> int | None:
+    """The decimals to write computed values with: two for percentages, three significant digits of small values."""
     largest = max((abs(value) for value in values if value), default=0.0)
     if largest == 0.0:
         return 0
     magnitude = math.floor(math.log10(largest))
     if not -_NOISE < magnitude < _WIDEST:
         return None
-    return max(0, 2 - magnitude)
+    return 2 - magnitude if magnitude <= 0 else max(0, 3 - magnitude)
 
 
 def p_value(p: float | None) -> str:

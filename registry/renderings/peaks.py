@@ -1,21 +1,19 @@
-"""The best cells: everywhere, and on each level of each axis."""
+"""The best cells: everywhere, beside their noise floor, and on each level of each axis."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.renderings.numbers import decimals_of, fixed, p_value
-from registry.renderings.outline import outline
+from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, p_value, places_of, signed
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import counted, label, measure, place, places
+from registry.renderings.words import axis_columns, counted, label, measure, places
 
 Document = dict[str, Any]
 _LISTED = 10
-"""Coordinates written out for the runner-up and rows of the table of probabilities."""
-_KNOWN = ("status", "reason", "best", "runner_up", "by", "probability_best", "expected_max_if_equal")
+"""Coordinates written out for the runner-up, and rows of the probable cells."""
 
 
 def blocks(document: Document) -> Iterator[Block]:
@@ -25,13 +23,12 @@ def blocks(document: Document) -> Iterator[Block]:
         yield f"No peaks: {(peaks or {}).get('reason') or 'not computed'}."
         return
     decimals = decimals_of(_values(peaks))
-    yield Lines(tuple(_summary(document, peaks, decimals)))
-    yield from _probabilities(peaks.get("probability_best"))
+    yield from _best(document, peaks, decimals)
+    yield Lines((*_runner_up(peaks.get("runner_up"), decimals), *_noise(document, peaks, decimals)))
+    yield from _probable(peaks, decimals)
     for axis, levels in (peaks.get("by") or {}).items():
         if levels:
             yield _by(axis, levels, decimals)
-    rest = {name: value for name, value in peaks.items() if name not in _KNOWN and value is not None}
-    yield from outline(rest)
 
 
 def _values(peaks: Document) -> Iterator[float]:
@@ -42,48 +39,81 @@ def _values(peaks: Document) -> Iterator[float]:
         yield from (level["value"] for level in levels if level.get("value") is not None)
 
 
-def _summary(document: Document, peaks: Document, decimals: int | None) -> Iterator[str]:
-    best, runner = peaks["best"], peaks.get("runner_up")
+def _best(document: Document, peaks: Document, decimals: int | None) -> Iterator[Block]:
+    """The best value and its cells, each with its chance and with how far it stands out of its neighbours."""
+    best = peaks["best"]
     ties = best.get("ties") or len(best["at"])
     tied = f", {ties} cells tie" if ties > 1 else ""
     yield f"best {measure(document.get('metric'))}: {fixed(best['value'], decimals)}{tied}"
-    yield from (f"  at {place(at)}" for at in best["at"] if at)
+    if any(best["at"]):
+        yield Table([*axis_columns(best["at"]), *_chances(peaks, best["at"]), *_prominence(peaks, best["at"])])
     if ties > len(best["at"]):
-        yield f"  and {ties - len(best['at'])} more"
-    if runner:
-        yield f"runner-up: {fixed(runner['value'], decimals)}, {fixed(runner.get('gap'), decimals)} behind"
-        listed = runner["at"][:_LISTED]
-        yield f"  at {places(listed, ties=runner.get('ties') or len(runner['at']))}"
-    else:
+        yield f"and {ties - len(best['at'])} more"
+
+
+def _chances(peaks: Document, cells: Sequence[Document]) -> Iterator[Column]:
+    known = peaks.get("probability_best")
+    if known:
+        found = [next((one.get("probability") for one in known if one.get("at") == at), None) for at in cells]
+        yield Column("P(best)", [p_value(probability) for probability in found], True)
+
+
+def _prominence(peaks: Document, cells: Sequence[Document]) -> Iterator[Column]:
+    known = peaks.get("prominence")
+    if known:
+        found: list[Document] = [next((one for one in known if one.get("at") == at), {}) for at in cells]
+        decimals = places_of(one.get("neighbour_mean") for one in found)
+        yield Column("neighbours", [str(one.get("neighbours", UNDEFINED)) for one in found], True)
+        yield Column("their mean", [fixed(one.get("neighbour_mean"), decimals, UNDEFINED) for one in found], True)
+        yield Column("better by", [signed(one.get("prominence"), decimals) for one in found], True)
+
+
+def _runner_up(runner: Document | None, decimals: int | None) -> Iterator[str]:
+    if runner is None:
         yield "runner-up: none, all cells tie"
-    yield from _floor(peaks.get("expected_max_if_equal"), best["value"])
-
-
-def _floor(expected: Any, best: float) -> Iterator[str]:
-    """What the best of as many equal cells would show by chance."""
-    value = expected.get("value") if isinstance(expected, Mapping) else expected
-    if isinstance(value, (int, float)):
-        verdict = "the best cell is above it" if best > value else "the best cell does not stand out"
-        yield f"expected maximum if all cells were equal: {value:.2f} — {verdict}"
-
-
-def _probabilities(found: Any) -> Iterator[Block]:
-    """The cells by their probability of being the best."""
-    if not isinstance(found, list) or not found or not isinstance(found[0], Mapping):
         return
-    name = next((key for key in ("probability", "p", "value") if key in found[0]), None)
-    if name is None:
+    ties = runner.get("ties") or len(runner["at"])
+    where = places(runner["at"][:_LISTED], ties=ties)
+    gap = fixed(runner.get("gap"), decimals, UNDEFINED)
+    yield f"runner-up: {fixed(runner['value'], decimals)}, gap {gap}" + (f", at {where}" if where else "")
+
+
+def _noise(document: Document, peaks: Document, decimals: int | None) -> Iterator[str]:
+    """What the best of as many equal cells would show by chance, and the peak without its luck."""
+    floor, shrunken = peaks.get("expected_max_if_equal"), peaks.get("shrunken")
+    finer = None if decimals is None else decimals + 1
+    if floor is not None:
+        sign = -1 if (document.get("metric") or {}).get("direction") == "lower" else 1
+        beyond = sign * (peaks["best"]["value"] - floor) > 0
+        verdict = "the best cell goes beyond" if beyond else "the best cell does not go beyond"
+        yield f"noise floor: the best of as many equal cells would be expected at {fixed(floor, finer)}; {verdict}"
+    if shrunken:
+        value, mean = fixed(shrunken.get("value"), finer), fixed(shrunken.get("mean"), finer)
+        yield f"shrunken for noise: {value} (towards the mean {mean})"
+    if peaks.get("noise_reason"):
+        yield f"no noise floor and no P(best): {peaks['noise_reason']}"
+
+
+def _probable(peaks: Document, decimals: int | None) -> Iterator[Block]:
+    """The smallest set of cells that holds the best one, by their chance."""
+    known, within = peaks.get("probability_best"), peaks.get("best_set") or {}
+    if not known:
         return
-    order = sorted(found, key=lambda cell: -(cell[name] or 0))[:_LISTED]
-    more = len(found) - len(order)
+    size = within.get("size") or len(known)
+    tied = f" ({within['tied_out']} more tie at its edge)" if within.get("tied_out") else ""
+    if within.get("level"):
+        share = f"{100 * within['level']:g} %"
+        yield f"{counted(size, 'cell holds', 'cells hold')} the best one with a probability of at least {share}{tied}:"
+    rows = known[: min(size, _LISTED)]
     yield Table(
         [
-            Column("cell", [place(cell.get("at") or {}) for cell in order]),
-            Column("P(best)", [p_value(cell[name]) for cell in order], True),
+            *axis_columns([one.get("at") or {} for one in rows]),
+            Column("value", [fixed(one.get("value"), decimals) for one in rows], True),
+            Column("P(best)", [p_value(one.get("probability")) for one in rows], True),
         ]
     )
-    if more:
-        yield f"{counted(more, 'less probable cell is', 'less probable cells are')} not shown."
+    if size > len(rows):
+        yield f"and {size - len(rows)} more"
 
 
 def _by(axis: str, levels: Sequence[Document], decimals: int | None) -> Table:

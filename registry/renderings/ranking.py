@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.renderings import sheet
-from registry.renderings.numbers import UNDEFINED, fixed, intervals, p_value, signed, three_digits
+from registry.renderings.numbers import UNDEFINED, fixed, intervals, p_value, places_of, signed
 from registry.renderings.outline import outline, records
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
@@ -81,17 +81,17 @@ def _policy(document: Document) -> Iterator[str]:
 
 def _order(rows: Sequence[Document], by: str, method: str) -> Table:
     write = signed if method in _SIGNED else lambda value, places: fixed(value, places, UNDEFINED)
-    places = three_digits(row.get("score") for row in rows)
+    places = places_of(row.get("score") for row in rows)
     columns = [
         Column("rank", [str(row.get("rank", UNDEFINED)) for row in rows], True),
-        Column("could be", [_interval(row) for row in rows]),
+        Column("rank range", [_interval(row) for row in rows]),
         Column("group", [" ".join(row.get("group") or ()) or UNDEFINED for row in rows]),
         Column(by.removeprefix("axis:"), [str(row.get("name")) for row in rows]),
         Column("score", [write(row.get("score"), places) for row in rows], True),
         *(Column(name, [str(row.get(name, UNDEFINED)) for row in rows], True) for name in _COUNTS),
     ]
     parts = [row.get("component") or 0 for row in rows]
-    return Table([Column("part", [str(part + 1) for part in parts], True), *columns] if any(parts) else columns)
+    return Table([Column("component", [str(part + 1) for part in parts], True), *columns] if any(parts) else columns)
 
 
 def _interval(row: Document) -> str:
@@ -115,7 +115,7 @@ def _pairs(document: Document) -> Iterator[Block]:
     if met:
         yield Heading("Pairs, a minus b", 2)
         yield _pair_table(met)
-        tests = list(dict.fromkeys(said(pair["test"]) for pair in met if pair.get("test")))
+        tests = list(dict.fromkeys(_test(pair["test"]) for pair in met if pair.get("test")))
         yield Lines(
             (f"test: {', '.join(tests) or 'none'}; Holm p over {counted(len(met), 'pair', 'pairs')}", *_doubts(met))
         )
@@ -127,7 +127,7 @@ def _pairs(document: Document) -> Iterator[Block]:
 def _pair_table(pairs: Sequence[Document]) -> Table:
     found = [pair.get("interval") for pair in pairs]
     ends = [end for one in found if one for end in (one["low"], one["high"])]
-    places = three_digits([*(pair.get("difference") for pair in pairs), *ends])
+    places = places_of([*(pair.get("difference") for pair in pairs), *ends])
     level = next((f"{100 * one['level']:g} % interval" for one in found if one), "interval")
     return Table(
         [
@@ -140,6 +140,11 @@ def _pair_table(pairs: Sequence[Document]) -> Table:
             Column("Holm p", [p_value(_p(pair)) for pair in pairs], True),
         ]
     )
+
+
+def _test(name: str) -> str:
+    """A test by the names of its authors."""
+    return said(name).replace("mantel haenszel", "Mantel–Haenszel").replace("sign flip", "exact sign flip")
 
 
 def _p(pair: Document) -> float | None:

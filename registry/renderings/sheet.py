@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -30,7 +31,7 @@ Block = Heading | Lines | Table | str
 
 def text(blocks: Iterable[Block]) -> str:
     """The page for a terminal: blocks with an empty line between them, a newline at the end."""
-    return "\n".join(map(_text, blocks))
+    return "\n".join(filter(None, map(_text, blocks)))
 
 
 def _text(block: Block) -> str:
@@ -40,12 +41,19 @@ def _text(block: Block) -> str:
         shown = one_line(block.text)
         return f"{shown}\n" if block.level > 2 else f"{shown}\n{'=-'[block.level - 1] * display_width(shown)}\n"
     lines = block.lines if isinstance(block, Lines) else (block,)
-    return "".join(one_line(line) + "\n" for line in lines)
+    return "".join(wrapped(one_line(line)) + "\n" for line in lines)
+
+
+def wrapped(line: str) -> str:
+    """A line broken between words where it is wider than a terminal."""
+    if len(line) <= tables.WIDTH:
+        return line
+    return textwrap.fill(line, tables.WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def markdown(blocks: Iterable[Block]) -> str:
     """The page as Markdown."""
-    return "\n".join(map(_markdown, blocks))
+    return "\n".join(filter(None, map(_markdown, blocks)))
 
 
 def _markdown(block: Block) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
-from registry.renderings import changes, coverage, peaks, sheet, trends
-from registry.renderings.outline import leaves_csv, outline
+from registry.renderings import changes, coverage, peaks, precision, sensitivity, sheet, trends
+from registry.renderings.outline import leaves_csv
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.words import measure, said
 
@@ -46,24 +46,13 @@ def _head(document: Document) -> str:
     return " · ".join(parts)
 
 
-def _own(document: Document, part: str) -> Iterator[Block]:
-    """A part told by its own names."""
-    found = document.get(part)
-    if not found:
-        yield f"No {part} was computed for this revision."
-    elif found.get("reason"):
-        yield f"{part.capitalize()}: {found['reason']}."
-    else:
-        yield from outline({name: value for name, value in found.items() if name != "status"})
-
-
 _BLOCKS: dict[str, Callable[[Document], Iterator[Block]]] = {
     "trends": trends.blocks,
     "changes": changes.blocks,
     "peaks": peaks.blocks,
     "coverage": coverage.blocks,
-    "sensitivity": partial(_own, part="sensitivity"),
-    "precision": partial(_own, part="precision"),
+    "sensitivity": sensitivity.blocks,
+    "precision": precision.blocks,
 }
 _CSV: dict[str, Renderer] = {
     "statistics": trends.csv,
@@ -71,6 +60,6 @@ _CSV: dict[str, Renderer] = {
     "changes": changes.csv,
     "peaks": peaks.csv,
     "coverage": coverage.csv,
-    "sensitivity": partial(leaves_csv, part="sensitivity"),
+    "sensitivity": sensitivity.csv,
     "precision": partial(leaves_csv, part="precision"),
 }

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from registry.renderings.numbers import UNDEFINED
 from registry.renderings.width import display_width, left, one_line, right
 
 WIDTH = 120
@@ -86,10 +87,13 @@ def _pad(numeric: bool) -> Callable[[str, int], str]:
 
 
 def on_the_point(cells: Sequence[str]) -> list[str]:
-    """Numbers padded on the right so that their decimal points meet when they stand right."""
+    """Numbers padded on the right so that their decimal points meet when they stand right.
+
+    What is missing stands where the units are, what is undefined at the edge.
+    """
     after = [len(cell) - cell.rfind(".") if "." in cell and "e" not in cell else 0 for cell in cells]
     most = max(after, default=0)
-    return [cell + " " * (most - own) for cell, own in zip(cells, after, strict=True)]
+    return [cell if cell == UNDEFINED else cell + " " * (most - own) for cell, own in zip(cells, after, strict=True)]
 
 
 def markdown(table: Table) -> str:

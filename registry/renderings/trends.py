@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from registry.renderings.notes import Notes, why
-from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, intervals, p_value, three_digits
+from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, intervals, p_value, places_of
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
@@ -21,7 +21,7 @@ def blocks(document: Document) -> Iterator[Block]:
     """A table for each axis with series, and what its columns mean."""
     series = document.get("series") or []
     if not series:
-        yield "No series: no ordered axis has a measured cell."
+        yield "No series: no axis with an order has a measured cell."
         return
     for along, found in itertools.groupby(series, key=lambda one: one["along"]):
         yield from _along(document, along, list(found))
@@ -50,15 +50,20 @@ def named(series: Sequence[Document]) -> list[Column]:
 
 def _course(series: Sequence[Document]) -> Iterator[Column]:
     """How many points there are, where they start and end, and the slope with its interval."""
-    ends = decimals_of(value for one in series for value in (one.get("first"), one.get("last")) if value is not None)
+    ends = decimals_of(value for one in series for value in _values(one) if value is not None)
     slopes = [one.get("slope") for one in series]
-    places = three_digits([*slopes, *(end for one in series for end in _ends(one.get("slope_interval")))])
+    places = places_of([*slopes, *(end for one in series for end in _ends(one.get("slope_interval")))])
     yield Column("points", [str(one.get("count", 0)) for one in series], True)
     yield Column("first", [fixed(one.get("first"), ends, UNDEFINED) for one in series], True)
     yield Column("", ["→"] * len(series))
     yield Column("last", [fixed(one.get("last"), ends, UNDEFINED) for one in series], True)
     yield Column("slope", [fixed(slope, places, UNDEFINED) for slope in slopes], True)
     yield Column(_level(series), intervals([one.get("slope_interval") for one in series], places))
+
+
+def _values(one: Document) -> list[float | None]:
+    summary = one.get("summary") or {}
+    return [one.get("first"), one.get("last"), summary.get("min"), summary.get("max")]
 
 
 def _ends(interval: Document | None) -> list[float]:
@@ -132,7 +137,8 @@ def _legend(series: Sequence[Document], unit: str) -> Iterator[str]:
         yield "trend p: binomial regression on the trials, allowing for overdispersion; the direction follows from it"
     elif any(one.get("weighted") for one in series):
         yield "trend p: regression weighted by the standard errors; the direction follows from it"
-    yield f"q: Benjamini–Hochberg over these {len(series)} series"
+    if len(series) > 1:
+        yield f"q: Benjamini–Hochberg over these {len(series)} series"
 
 
 def csv(document: Document) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from registry.renderings.numbers import plain_number
+from registry.renderings.table import Column
 
 
 def title(document: Mapping[str, Any]) -> str:
@@ -50,3 +51,13 @@ def said(word: Any) -> str:
 
 def counted(number: int, one: str, many: str) -> str:
     return f"{number} {one if number == 1 else many}"
+
+
+def axis_columns(cells: Sequence[Mapping[str, Any]]) -> list[Column]:
+    """A column for each axis of some coordinates."""
+    names = list(dict.fromkeys(name for at in cells for name in at))
+    return [Column(name, [label(at.get(name, "")) for at in cells], _numeric(cells, name)) for name in names]
+
+
+def _numeric(cells: Sequence[Mapping[str, Any]], name: str) -> bool:
+    return not any(isinstance(at.get(name), str) for at in cells)

@@ -1,0 +1,132 @@
+"""No name and no number is too odd to be rendered, and CSV gives the same doubles back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from grid_documents import axis, document
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.renderings import statistics
+from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
+from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
+from registry.renderings.table import escaped
+from registry.renderings.width import display_width
+
+ODD = [
+    "🦙 7b",
+    "نموذج",
+    "a|b",
+    'say "x"',
+    "=1+1",
+    "-2",
+    "+3",
+    "@x",
+    "back\\slash",
+    "日本語",
+    "e\u0301",
+    "x" * 200,
+    "\u2028",
+    "…",
+]
+NAMES = st.sampled_from(ODD) | st.text(st.characters(exclude_categories=["Cc", "Cs"]), min_size=1, max_size=30)
+VALUES = st.none() | st.floats(allow_nan=False, allow_infinity=False)
+
+
+@st.composite
+def grids(draw: st.DrawFn) -> dict[str, Any]:
+    names = draw(st.lists(NAMES, max_size=3, unique=True))
+    axes = [
+        axis(name, draw(st.lists(NAMES, max_size=4, unique=True)), "nominal", draw(st.none() | NAMES)) for name in names
+    ]
+    found = document(axes, draw(nested([len(one["levels"]) for one in axes])), trials=draw(st.none() | st.just(7)))
+    found |= {name: draw(NAMES) for name in ("experiment", "benchmark", "model", "variant")}
+    return found | {"metric": {"name": draw(NAMES), "unit": draw(st.none() | NAMES), "direction": None}}
+
+
+def nested(shape: list[int]) -> st.SearchStrategy[Any]:
+    strategy: st.SearchStrategy[Any] = VALUES
+    for size in reversed(shape):
+        strategy = st.lists(strategy, min_size=size, max_size=size)
+    return strategy
+
+
+def leaves(values: Any) -> list[float]:
+    if isinstance(values, list):
+        return [leaf for one in values for leaf in leaves(one)]
+    return [] if values is None else [values]
+
+
+@given(grids())
+def test_csv_read_back_gives_the_same_doubles(grid: dict[str, Any]) -> None:
+    rows = list(csv.reader(io.StringIO(cells_csv(grid), newline="")))
+    place = 8 + len(grid["axes"])
+    assert [repr(float(row[place])) for row in rows[1:]] == [repr(value) for value in leaves(grid["values"])]
+    assert {len(row) for row in rows} == {len(rows[0])}
+
+
+@given(grids())
+def test_no_cell_of_csv_starts_a_formula(grid: dict[str, Any]) -> None:
+    for row in csv.reader(io.StringIO(cells_csv(grid), newline="")):
+        for cell in row:
+            assert cell[:1] not in tuple("=+-@\t\r") or is_number(cell)
+
+
+def is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+@given(grids())
+def test_every_rendering_of_a_grid_ends_with_one_newline(grid: dict[str, Any]) -> None:
+    for render in (grid_text, grid_markdown, cells_text, cells_markdown):
+        found = render(grid)
+        assert found.endswith("\n")
+        assert not found.endswith("\n\n")
+
+
+@given(grids())
+def test_rows_of_a_markdown_table_have_one_number_of_cells(grid: dict[str, Any]) -> None:
+    rows = [line for line in cells_markdown(grid).split("\n") if line.startswith("| ")]
+    bars = {line.replace("\\\\", "").replace("\\|", "").count("|") for line in rows}
+    assert len(bars) <= 1
+
+
+@given(st.lists(NAMES, min_size=1, max_size=4, unique=True), VALUES, VALUES)
+def test_statistics_and_rankings_take_any_name(names: list[str], one: float | None, other: float | None) -> None:
+    series = {"along": names[0], "at": {name: name for name in names[1:]}, "first": one, "last": other, "slope": other}
+    changes = [{"from": name, "to": name, "size": one or 0.0, "sharp": None} for name in names]
+    at = [dict.fromkeys(names, names[0])]
+    found = {
+        "grid": "g",
+        "metric": {"name": names[0], "unit": names[-1]},
+        "series": [series | {"changes": changes}],
+        "peaks": {
+            "best": {"value": one or 0.0, "at": at},
+            "by": {names[0]: [{"level": names[0], "value": one, "at": at}]},
+        },
+        "coverage": {"by": {names[0]: {"levels": [{"level": name, "count": 1} for name in names]}}},
+        "sensitivity": {"axes": {name: {"share": 0.5, "levels": [{"level": name, "raw_mean": one}]} for name in names}},
+        "precision": {"decimals": 1, "off_lattice_count": 1, "off_lattice": [{"at": at[0], "value": one or 0.0}]},
+    }
+    for part in ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision"):
+        for render in statistics.of(part).values():
+            assert render(found).endswith("\n")
+    rows = [{"name": name, "score": one, "rank": 1} for name in names]
+    pairs = [{"a": name, "b": name, "n_common": 1, "difference": other} for name in names]
+    for render in (ranking_text, ranking_markdown, ranking_csv):
+        assert render({"by": "model", "ranking": rows, "pairs": pairs, "experiment": names[0]}).endswith("\n")
+
+
+def test_a_line_break_in_a_name_does_not_break_a_table() -> None:
+    assert escaped("a\nb|c\\d<script>") == "a b\\|c\\\\d\\<script>"
+
+
+def test_display_width_counts_columns() -> None:
+    assert [display_width(text) for text in ("abc", "日本", "e\u0301", "🦙", "a\u200db", "نموذج")] == [3, 4, 1, 2, 2, 5]

@@ -1,0 +1,124 @@
+"""What people and programs read of a ranking, written out by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
+
+
+def row(rank: int, name: str, score: float | None, low: int, high: int, group: str) -> dict[str, Any]:
+    record = {"cells": 10, "wins": 12, "ties": 3, "losses": 6}
+    named = {"rank": rank, "name": name, "score": score, "rank_low": low, "rank_high": high, "group": list(group)}
+    return named | {"component": 0, **record}
+
+
+def pair(a: str, b: str, difference: float | None, **more: Any) -> dict[str, Any]:
+    counts = {"n_common": 9, "wins": 9, "ties": 0, "losses": 0}
+    tested = {
+        "interval": {"level": 0.95, "low": 1.0, "high": 3.5},
+        "p": 1e-9,
+        "p_holm": 2e-9,
+        "test": "mantel_haenszel",
+    }
+    return {"a": a, "b": b, "status": "ok", "difference": difference, **counts, **tested, **more}
+
+
+def ranking(**more: Any) -> dict[str, Any]:
+    return {
+        "by": "model",
+        "experiment": "type-by-length",
+        "metric": "accuracy",
+        "method": "mean_difference",
+        "missing": "matched",
+        "alpha": 0.05,
+        "target": "fixed_cells",
+        "benchmarks": ["Core", "S2L"],
+        "slots": {"total": 20, "compared": 18},
+        "ranking": [
+            row(1, "alpha", 6.04, 1, 2, "A"),
+            row(2, "beta", 5.99, 1, 2, "A"),
+            row(3, "gamma", -12.03, 3, 3, "B"),
+        ],
+        "groups": [["alpha", "beta"], ["gamma"]],
+        "pairs": [
+            pair(
+                "alpha", "beta", 0.05, status="insufficient", p=0.5, p_holm=0.5, reason="too few slots", interval=None
+            ),
+            pair("alpha", "gamma", 2.25),
+            pair("beta", "gamma", None, status="not_comparable", n_common=0),
+        ],
+        "components": [["alpha", "beta", "gamma"]],
+        **more,
+    }
+
+
+def test_a_ranking_is_an_order_with_what_the_tests_leave_open_and_its_pairs() -> None:
+    assert ranking_text(ranking()) == (
+        "Ranking of models — type-by-length · accuracy\n"
+        "=============================================\n"
+        "\n"
+        "method mean difference · missing matched · alpha 0.05 · target fixed cells\n"
+        "18 of 20 slots compared · benchmarks: Core, S2L\n"
+        "\n"
+        "rank  rank range  group  model   score  cells  wins  ties  losses\n"
+        "   1  1–2         A      alpha   +6.04     10    12     3       6\n"
+        "   2  1–2         A      beta    +5.99     10    12     3       6\n"
+        "   3  3           B      gamma  -12.03     10    12     3       6\n"
+        "\n"
+        "names that share a group letter are not separated by the tests\n"
+        "\n"
+        "Pairs, a minus b\n"
+        "----------------\n"
+        "\n"
+        "a      b      slots  wins  ties  losses  difference  95 % interval   Holm p\n"
+        "alpha  beta       9     9     0       0       +0.05  —                    —\n"
+        "alpha  gamma      9     9     0       0       +2.25  [1.00, 3.50]   <0.0001\n"
+        "\n"
+        "test: Mantel–Haenszel; Holm p over 2 pairs\n"
+        "— too few slots (1 pair)\n"
+        "\n"
+        "Not comparable: no slot in common\n"
+        "---------------------------------\n"
+        "\n"
+        "beta and gamma\n"
+    )
+
+
+def test_names_without_a_common_slot_are_ranked_within_their_component() -> None:
+    rows = [row(1, "alpha", 0.0, 1, 1, "A"), row(1, "beta", 0.0, 1, 1, "B") | {"component": 1}]
+    found = ranking_text(ranking(ranking=rows, pairs=[], components=[["alpha"], ["beta"]]))
+    assert "component  rank  rank range" in found
+    assert "the names fall into 2 parts that share no slot; ranks count within a part\n" in found
+
+
+def test_levels_of_an_axis_are_named_so() -> None:
+    found = ranking_text(ranking(by="axis:Type"))
+    assert found.startswith("Ranking of levels of Type — type-by-length · accuracy\n")
+    assert "group  Type    score" in found
+
+
+def test_nobody_to_rank_is_told_with_the_reason() -> None:
+    found = ranking_text(ranking(ranking=[], pairs=[], reason="the metric has no better end"))
+    assert found.endswith("Nothing is ranked: the metric has no better end.\n")
+
+
+def test_null_fields_are_no_obstacle() -> None:
+    empty = dict.fromkeys(ranking())
+    assert ranking_text(empty).startswith("Ranking of models\n")
+    bare = {"ranking": [{"name": "a"}], "pairs": [{"a": "a", "b": "b", "n_common": 2}]}
+    assert "\n   —  —           —      a          —      —     —     —       —\n" in ranking_text(bare)
+    assert ranking_csv(empty).count("\n") == 1
+
+
+def test_markdown_escapes_pipes_in_names() -> None:
+    assert "| a\\|b \\\\ \\<br> |" in ranking_markdown(ranking(ranking=[row(1, "a|b \\ <br>", 1.0, 1, 1, "A")]))
+
+
+def test_csv_is_one_row_a_name() -> None:
+    rows = list(csv.DictReader(io.StringIO(ranking_csv(ranking(ranking=[row(1, "=1+1", 0.1 + 0.2, 1, 2, "AB")])))))
+    assert [(r["name"], float(r["score"]), r["group"], r["method"]) for r in rows] == [
+        ("'=1+1", 0.1 + 0.2, "A B", "mean_difference")
+    ]
