@@ -22,7 +22,8 @@ import time
 from typing import NoReturn, TypedDict
 
 LINUX = sys.platform.startswith("linux")
-PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_CHILD_SUBREAPER, PR_CAP_AMBIENT = 1, 8, 36, 47
+PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_SECUREBITS, PR_SET_CHILD_SUBREAPER, PR_CAP_AMBIENT = 1, 8, 28, 36, 47
+SECBIT_NO_SETUID_FIXUP = 4
 PR_CAP_AMBIENT_RAISE = 2
 CAP_DAC_OVERRIDE = 1
 CAPABILITY_VERSION_3 = 0x20080522
@@ -216,6 +217,8 @@ def change_user(uid: int, gid: int, *, namespace: bool) -> None:
                 file.write(text)
         return
     prctl(PR_SET_KEEPCAPS, 1)
+    with contextlib.suppress(OSError):
+        prctl(PR_SET_SECUREBITS, SECBIT_NO_SETUID_FIXUP)  # else access(2), which initdb asks, says no
     os.setgroups([])
     os.setgid(gid)
     os.setuid(uid)
@@ -223,13 +226,18 @@ def change_user(uid: int, gid: int, *, namespace: bool) -> None:
 
 
 def keep_reading_files() -> None:
-    """Keeps CAP_DAC_OVERRIDE over the exec where there is one: root's home is closed to `nobody`."""
+    """Keeps CAP_DAC_OVERRIDE, and no other, over the exec: root's home is closed to `nobody`.
+
+    Where root has no such power, the server runs without it, in directories that everybody can pass.
+    """
     if not LINUX:
         return
     header = (ctypes.c_uint32 * 2)(CAPABILITY_VERSION_3, 0)
     bit = 1 << CAP_DAC_OVERRIDE
     if libc().capset(header, (ctypes.c_uint32 * 6)(bit, bit, bit, 0, 0, 0)) == 0:
         libc().prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, CAP_DAC_OVERRIDE, 0, 0)
+    else:
+        libc().capset(header, (ctypes.c_uint32 * 6)())
 
 
 def prctl(option: int, value: int) -> None:

