@@ -119,8 +119,8 @@ def exact_p(doubled: IntArray) -> float | None:
         weights = np.repeat(weights / len(orders), len(orders))
         if number < blocks:
             keys, place = np.unique(np.sort(sums, axis=1) @ places, return_inverse=True)
-            weights = np.bincount(place, weights)
-            sums = np.asarray(keys[:, None] // places % base, dtype=np.int64)
+            weights = np.asarray(np.bincount(place, weights), dtype=np.float64)
+            sums = keys[:, None] // places % base
         states = sums
     return float(min(1.0, weights[np.sum(states**2, axis=1) >= seen].sum()))
 

@@ -14,14 +14,17 @@ from typing import Any, cast
 
 import numpy as np
 
+AS_THEY_ARE = frozenset({type(None), str, bool, int})
+
 
 def plain(value: Any) -> Any:
     """The value as dicts, lists, strings, ints, finite floats, booleans and `None`."""
-    if value is None or isinstance(value, (str, bool, int)):
+    kind = type(value)
+    if kind in AS_THEY_ARE:
         return value
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else None
-    if isinstance(value, (tuple, list)):
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is tuple or kind is list:
         return [plain(item) for item in value]
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -29,7 +32,7 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     return {
         written: plain(item)
-        for name, written in names(cast(Hashable, type(value)))
+        for name, written in names(cast(Hashable, kind))
         if (item := getattr(value, name)) is not None or name != "reason"
     }
 

@@ -9,6 +9,7 @@ that it takes at q = 2^b, so products, exact quotients and tail sums are operati
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -20,6 +21,7 @@ from scipy.special import erfc
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Status
 
 EXACT_POINTS = 60
+DIRECT_POINTS = 200
 EXACT_PAIRS = 4_000
 """Untied pairs of all rows together, up to which a stratified test is exact."""
 
@@ -63,7 +65,10 @@ def mann_kendall(ticks: IntArray, alpha: float = 0.05) -> MannKendall:
 
 
 def score(ticks: IntArray) -> int:
-    """S: rising pairs minus falling pairs, in O(m log m) by the bits of the ranks."""
+    """S: rising pairs minus falling pairs; of long series in O(m log m) by the bits of the ranks."""
+    if ticks.size <= DIRECT_POINTS:
+        moves = np.sign(ticks[None, :] - ticks[:, None])
+        return int(np.triu(moves, 1).sum())
     _, ranks = np.unique(ticks, return_inverse=True)
     return inversions(int(ranks.max()) - ranks) - inversions(ranks)
 
@@ -83,8 +88,7 @@ def inversions(ranks: IntArray) -> int:
 
 def tie_pattern(ticks: IntArray) -> tuple[int, ...]:
     """The sizes of the groups of equal values that have more than one member, sorted."""
-    _, counts = np.unique(ticks, return_counts=True)
-    return tuple(sorted(int(c) for c in counts if c > 1))
+    return tuple(sorted(count for count in Counter(ticks.tolist()).values() if count > 1))
 
 
 def untied_pairs(count: int, ties: Sequence[int]) -> int:

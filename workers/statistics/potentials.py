@@ -7,28 +7,17 @@ gains by having skipped the hard slots.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from workers.statistics.pairs import Pair
-from workers.statistics.terms import FloatArray
+from workers.statistics.terms import BoolArray, FloatArray
 
 
-def potentials(names: Sequence[str], pairs: Sequence[Pair], members: Sequence[int]) -> FloatArray:
-    """The scores of the members of one component, in the metric's unit."""
-    place = {names[i]: position for position, i in enumerate(members)}
-    size = len(members)
-    laplacian, flow = np.zeros((size, size)), np.zeros(size)
-    for pair in pairs:
-        if pair.mean_difference is None or pair.a not in place or pair.b not in place:
-            continue
-        i, j = place[pair.a], place[pair.b]
-        laplacian[[i, j], [i, j]] += 1
-        laplacian[[i, j], [j, i]] -= 1
-        flow[i] += pair.mean_difference
-        flow[j] -= pair.mean_difference
+def potentials(difference: FloatArray, met: BoolArray) -> FloatArray:
+    """The scores of M connected names from their M x M mean differences (row minus column), in the same unit."""
+    size = len(difference)
     scores = np.zeros(size)
     if size > 1:
+        laplacian = np.diag(met.sum(axis=1)) - met.astype(np.float64)
+        flow = np.sum(np.where(met, difference, 0.0), axis=1)
         scores[1:] = np.linalg.solve(laplacian[1:, 1:], flow[1:])
     return np.asarray(scores - scores.mean(), dtype=np.float64)

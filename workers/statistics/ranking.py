@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast, get_args
 
 import numpy as np
 
+from workers.statistics.blocks import Friedman, friedman
+from workers.statistics.contest import Component, Contest, Rank, component
 from workers.statistics.document import plain
+from workers.statistics.orders import (
+    METHODS,
+    MISSING,
+    Method,
+    Missing,
+    Refused,
+    Scores,
+    block_goodness,
+    of,
+    order,
+    prepared,
+)
 from workers.statistics.pairs import Pair, Target, pair_table
-from workers.statistics.potentials import potentials
-from workers.statistics.separation import components, groups, letters, rank_interval, superiority
+from workers.statistics.separation import components, superiority
+from workers.statistics.stability import Agreement, LeftOut, PolicySensitivity
 from workers.statistics.standings import Standings
-from workers.statistics.terms import FloatArray, IntArray, Status
+from workers.statistics.terms import Status
 
-
-@dataclass(frozen=True, slots=True)
-class Rank:
-    """One name. Equal scores share a rank; `component` is an index into the ranking's components, and ranks
-    count within it. `cells` are the slots that it has; wins, ties and losses are summed over all opponents."""
-
-    rank: int
-    name: str
-    score: float | None
-    rank_low: int
-    rank_high: int
-    group: tuple[str, ...]
-    component: int
-    cells: int
-    wins: int
-    ties: int
-    losses: int
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A name by its index, with its shared rank and its score in one order."""
-
-    index: int
-    rank: int
-    score: float | None
+MOST_NAMES = 500
+"""Names that a ranking compares; the pairwise table grows with their square."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,19 +42,35 @@ class Slots:
 
 
 @dataclass(frozen=True, slots=True)
+class Stable:
+    """How an order holds up: the ranks without each benchmark in turn, and tau with the other orders (of the
+    component with the most names)."""
+
+    leave_one_out: tuple[LeftOut, ...]
+    agreement: tuple[Agreement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
-    """The order asked for and everything beside it."""
+    """The order asked for and everything beside it. A refused order leaves `ranking` empty and the pairs in place.
+
+    `mle_exists` belongs to `bradley_terry`, `friedman` to `mean_rank` and `borda`; else they are `None`.
+    """
 
     status: Status
-    method: str
-    missing: str
+    method: Method
+    missing: Missing
     alpha: float
+    target: Target
+    slots: Slots
     ranking: tuple[Rank, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
     pairs: tuple[Pair, ...] = ()
     components: tuple[tuple[str, ...], ...] = ()
-    policy_sensitivity: tuple[Any, ...] = ()
-    slots: Slots = field(default_factory=lambda: Slots(0, 0))
+    policy_sensitivity: tuple[PolicySensitivity, ...] = ()
+    stability: Stable = field(default_factory=lambda: Stable((), ()))
+    mle_exists: bool | None = None
+    friedman: Friedman | None = None
     reason: str | None = None
 
 
@@ -73,85 +79,71 @@ def rank(
     method: str = "mean_difference",
     missing: str = "matched",
     alpha: float = 0.05,
-    target: Target = "fixed_cells",
+    target: str = "fixed_cells",
 ) -> dict[str, Any]:
-    """The JSON-ready ranking of the standings; names keep their order within a shared rank."""
-    return {"target": target, **plain(ranking(standings, method, missing, alpha, target))}
+    """The JSON-ready ranking of the standings; names keep their order within a shared rank.
 
-
-def ranking(standings: Standings, method: str, missing: str, alpha: float, target: Target) -> Ranking:
-    """The ranking as a value."""
+    Raises `ValueError` for a method, policy or target that does not exist.
+    """
+    for word, known in ((method, METHODS), (missing, MISSING), (target, get_args(Target))):
+        if word not in known:
+            raise ValueError(f"{word!r} is none of {', '.join(known)}")
     meets = standings.present.sum(axis=0)
     slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
+    frame = Ranking("ok", cast(Method, method), cast(Missing, missing), alpha, cast(Target, target), slots)
+    answer: dict[str, Any] = plain(ranking(standings, frame))
+    return answer
+
+
+def ranking(standings: Standings, frame: Ranking) -> Ranking:
+    """Fills the frame, which says what was asked for."""
     if standings.direction is None:
-        return Ranking("undefined", method, missing, alpha, slots=slots, reason="the metric has no better end")
+        return replace(frame, status="undefined", reason="the metric has no better end")
     if not standings.names:
-        return Ranking("insufficient", method, missing, alpha, slots=slots, reason="nobody to rank")
-    pairs = pair_table(standings, alpha, target)
-    matrix = superiority(standings.names, pairs, standings.sign, alpha)
-    rows: list[Rank] = []
-    sets: list[tuple[str, ...]] = []
-    parts = components(standings)
-    for number, part in enumerate(parts):
-        order = ordered(standings, pairs, part)
-        members = [member.index for member in order]
-        found = groups(matrix, members)
-        lettered = {letters(len(sets) + g): set(group) for g, group in enumerate(found)}
-        rows.extend(row_of(standings, pairs, matrix, members, member, lettered, number) for member in order)
-        sets.extend(tuple(standings.names[i] for i in group) for group in found)
-    named = tuple(tuple(standings.names[i] for i in part) for part in parts)
-    return Ranking("ok", method, missing, alpha, tuple(rows), tuple(sets), pairs, named, (), slots)
+        return replace(frame, status="insufficient", reason="nobody to rank")
+    if len(standings.names) > MOST_NAMES:
+        return replace(frame, status="undefined", reason=f"more than {MOST_NAMES} names")
+    kept = prepared(standings, frame.missing)
+    if standings.present.any() and not kept.present.any():
+        return replace(frame, status="insufficient", reason="no slot has all names")
+    pairs = pair_table(kept, frame.alpha, frame.target)
+    parts = components(kept)
+    scores = [order(of(kept, part), frame.method, frame.missing) for part in parts]
+    refused = next((found.reason for found in scores if isinstance(found, Refused)), None)
+    if refused is not None:
+        return replace(frame, status="undefined", reason=refused, pairs=pairs)
+    ahead = superiority(kept.names, pairs, kept.sign, frame.alpha)
+    contest = Contest(standings, kept, pairs, ahead, frame.method, frame.missing)
+    return assembled(frame, contest, parts, [found for found in scores if isinstance(found, Scores)])
 
 
-def ordered(standings: Standings, pairs: Sequence[Pair], part: Sequence[int]) -> list[Member]:
-    """The members of a component, best first."""
-    scores = potentials(standings.names, pairs, part)
-    ranks = shared_ranks(scores * standings.sign)
-    order = np.argsort(ranks, kind="stable").tolist()
-    return [Member(part[p], int(ranks[p]), float(scores[p])) for p in order]
-
-
-def row_of(
-    standings: Standings,
-    pairs: Sequence[Pair],
-    matrix: IntArray,
-    members: Sequence[int],
-    member: Member,
-    lettered: Mapping[str, set[int]],
-    component: int,
-) -> Rank:
-    """One name with what the tests leave open about it."""
-    name = standings.names[member.index]
-    low, high = rank_interval(matrix, members, member.index)
-    return Rank(
-        member.rank,
-        name,
-        member.score,
-        low,
-        high,
-        tuple(letter for letter, group in lettered.items() if member.index in group),
-        component,
-        int(standings.present[member.index].sum()),
-        *record(name, pairs),
+def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], scores: Sequence[Scores]) -> Ranking:
+    """Joins the components."""
+    found: list[Component] = []
+    for number, (part, score) in enumerate(zip(parts, scores, strict=True)):
+        found.append(component(contest, part, score, number, sum(len(other.groups) for other in found)))
+    largest = max(found, key=lambda one: len(one.names))
+    return replace(
+        frame,
+        ranking=tuple(row for one in found for row in one.rows),
+        groups=tuple(group for one in found for group in one.groups),
+        pairs=contest.pairs,
+        components=tuple(one.names for one in found),
+        policy_sensitivity=tuple(name for one in found for name in one.stability.policies),
+        stability=Stable(
+            tuple(name for one in found for name in one.stability.leave_one_out), largest.stability.agreement
+        ),
+        mle_exists=mle_exists(scores) if frame.method == "bradley_terry" else None,
+        friedman=blocks(contest, frame.alpha) if frame.method in ("mean_rank", "borda") else None,
     )
 
 
-def record(name: str, pairs: Sequence[Pair]) -> tuple[int, int, int]:
-    """Wins, ties and losses of a name over all opponents."""
-    ahead = [(p.wins, p.ties, p.losses) for p in pairs if p.a == name]
-    behind = [(p.losses, p.ties, p.wins) for p in pairs if p.b == name]
-    wins, ties, losses = (sum(part) for part in zip((0, 0, 0), *ahead, *behind, strict=True))
-    return wins, ties, losses
+def mle_exists(scores: Sequence[Scores]) -> bool:
+    """Whether the strengths of all names would exist, on one scale, without the prior."""
+    return len(scores) == 1 and bool(scores[0].extra.get("mle_exists", True))
 
 
-def shared_ranks(goodness: FloatArray) -> IntArray:
-    """Ranks from 1 for the largest; what differs by rounding only shares the better rank (1, 1, 3)."""
-    slack = 1e-9 * max(1e-300, float(np.max(np.abs(goodness), initial=0.0)))
-    order = np.argsort(-goodness, kind="stable")
-    ranks = np.empty(goodness.size, dtype=np.int64)
-    leader = 0
-    for position, i in enumerate(order.tolist()):
-        if position and goodness[order[position - 1]] - goodness[i] > slack:
-            leader = position
-        ranks[i] = leader + 1
-    return ranks
+def blocks(contest: Contest, alpha: float) -> Friedman | None:
+    """Friedman's test over the slots, where they are complete blocks of all names."""
+    goodness = block_goodness(contest.kept, contest.missing)
+    return None if isinstance(goodness, Refused) else friedman(goodness, alpha)

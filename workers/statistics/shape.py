@@ -85,11 +85,12 @@ def ladder(curve: Curve, variances: FloatArray | None) -> tuple[Model, ...]:
     scale = np.ones(curve.count) if variances is None else 1 / np.sqrt(variances)
     u = (curve.x - curve.x[0]) / curve.span
     target = scale * (curve.y - curve.y.mean())
-    constant, linear = scale[:, None], np.column_stack([scale, scale * u])
     cuts = even(np.arange(1, curve.count))
     knots = even(np.arange(1, curve.count - 1))
     steps = scale[:, None] * (np.arange(curve.count)[:, None] >= cuts)
     bends = scale[:, None] * np.maximum(u[:, None] - u[knots], 0.0)
+    constant = orthonormal(scale[:, None])
+    linear = orthonormal(np.column_stack([scale, scale * (u - u.mean())]))
     step, cut = best_extra(constant, steps, target)
     hinge, knot = best_extra(linear, bends, target)
     misfits = (residual(constant, target), residual(linear, target), step, hinge)
@@ -119,16 +120,24 @@ def even(positions: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tu
     return positions[np.linspace(0, positions.size - 1, MOST_BREAKS).astype(np.int64)]
 
 
-def residual(basis: FloatArray, target: FloatArray) -> float:
-    """The residual sum of squares after least squares on a basis of full rank."""
-    q, _ = np.linalg.qr(basis)
+def orthonormal(columns: FloatArray) -> FloatArray:
+    """An orthonormal basis of one or two columns, twice orthogonalised (Gram and Schmidt)."""
+    basis = columns / np.sqrt(np.sum(columns**2, axis=0))
+    for _ in range(basis.shape[1] - 1):
+        for _ in range(2):
+            basis[:, 1] -= basis[:, 0] * float(basis[:, 0] @ basis[:, 1])
+        basis[:, 1] /= np.sqrt(float(basis[:, 1] @ basis[:, 1]))
+    return np.asarray(basis, dtype=np.float64)
+
+
+def residual(q: FloatArray, target: FloatArray) -> float:
+    """The residual sum of squares after projection on an orthonormal basis."""
     rest = target - q @ (q.T @ target)
     return float(rest @ rest)
 
 
-def best_extra(basis: FloatArray, extras: FloatArray, target: FloatArray) -> tuple[float, int]:
+def best_extra(q: FloatArray, extras: FloatArray, target: FloatArray) -> tuple[float, int]:
     """The smallest residual sum of squares when one of the extra columns joins the basis, and which one."""
-    q, _ = np.linalg.qr(basis)
     rest = target - q @ (q.T @ target)
     apart = extras - q @ (q.T @ extras)
     size = np.sum(apart**2, axis=0)

@@ -1,0 +1,229 @@
+"""Orders of names: every method is a view of the same slots, computed for one connected component.
+
+`mean_difference` is the default. `helm_win_rate` is that of Liang et al. (2023), section 5: the share of present
+rivals that a name beats in a slot, averaged over its slots. Ties count half everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, get_args
+
+import numpy as np
+from scipy.special import expit
+
+from workers.statistics.additive import Layout, logistic, normal_matrix, solve, totals
+from workers.statistics.blocks import ranks_of
+from workers.statistics.potentials import potentials
+from workers.statistics.sensitivity import MOST_LEVELS, UNKNOWN_TRIALS
+from workers.statistics.standings import Standings
+from workers.statistics.strengths import bradley_terry
+from workers.statistics.tally import tally
+from workers.statistics.terms import FloatArray, IntArray
+
+Method = Literal[
+    "mean_difference",
+    "mean",
+    "adjusted_mean",
+    "win_rate",
+    "helm_win_rate",
+    "bradley_terry",
+    "mean_rank",
+    "borda",
+]
+Missing = Literal["matched", "observed", "complete", "worst", "zero_votes"]
+METHODS: tuple[Method, ...] = get_args(Method)
+MISSING: tuple[Missing, ...] = get_args(Missing)
+OF_UNITS = ("mean_difference", "mean", "adjusted_mean")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """One score per name and whether more of it is better; `extra` are arrays or values worth reporting beside."""
+
+    values: FloatArray
+    more_is_better: bool = True
+    extra: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def goodness(self) -> FloatArray:
+        """The scores turned so that more is better."""
+        return self.values if self.more_is_better else -self.values
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why an order does not exist for these slots."""
+
+    reason: str
+
+
+def prepared(standings: Standings, missing: Missing) -> Standings:
+    """The standings under a policy for missing cells.
+
+    `complete` keeps the slots that every name has. `worst` fills a gap with the bound that is worse, or with the
+    worst value of the slot where that end is open; filled cells have no trials. The others change no cell.
+    """
+    if missing == "complete":
+        return only(standings, np.flatnonzero(standings.present.all(axis=0)))
+    if missing == "worst":
+        return filled(standings)
+    return standings
+
+
+def only(standings: Standings, slots: IntArray) -> Standings:
+    """The standings on some of the slots."""
+    trials = None if standings.trials is None else standings.trials[:, slots]
+    return replace(standings, values=standings.values[:, slots], benchmarks=standings.benchmarks[slots], trials=trials)
+
+
+def of(standings: Standings, members: Sequence[int]) -> Standings:
+    """The standings of some of the names, on the slots that any of them has."""
+    rows = np.asarray(members, dtype=np.int64)
+    trials = None if standings.trials is None else standings.trials[rows]
+    names = tuple(standings.names[i] for i in members)
+    kept = replace(standings, names=names, values=standings.values[rows], trials=trials)
+    return only(kept, np.flatnonzero(kept.present.any(axis=0)))
+
+
+def filled(standings: Standings) -> Standings:
+    """Gaps replaced by the worst."""
+    bound = standings.upper if standings.direction == "lower" else standings.lower
+    turned = np.where(standings.present, standings.sign * standings.values, np.inf)
+    seen = standings.sign * turned.min(axis=0, initial=np.inf)
+    worst = np.full(seen.size, bound) if bound is not None else seen
+    usable = standings.present.any(axis=0)
+    values = np.where(standings.present, standings.values, np.where(usable, worst, np.nan))
+    trials = None if standings.trials is None else np.where(standings.present, standings.trials, 0)
+    return replace(standings, values=values, trials=trials)
+
+
+def order(standings: Standings, method: Method, missing: Missing) -> Scores | Refused:
+    """The scores of names that form one connected component, or why there are none.
+
+    A score is NaN for a name alone, where the method needs a rival or a slot.
+    """
+    if method in OF_UNITS and (standings.mixed or missing == "zero_votes"):
+        what = "slots of different units" if standings.mixed else "missing votes"
+        return Refused(f"{what} have wins and ranks, but no means")
+    if standings.values.shape[1] == 0:
+        return Scores(np.full(len(standings.names), np.nan))
+    return VIEWS[method](standings, missing)
+
+
+def mean_difference(standings: Standings, missing: Missing) -> Scores | Refused:
+    """Potentials of the matched mean differences, in the metric's unit."""
+    counted = tally(standings)
+    return Scores(potentials(counted.difference, counted.linked), standings.sign > 0)
+
+
+def mean(standings: Standings, missing: Missing) -> Scores | Refused:
+    """Weighted means over the slots that all names have; over each name's own slots under `observed`."""
+    if missing == "observed":
+        own = [np.flatnonzero(row) for row in standings.present]
+        means = [float(standings.weights(slots) @ standings.values[i, slots]) for i, slots in enumerate(own)]
+        return Scores(np.array(means), standings.sign > 0)
+    slots = np.flatnonzero(standings.present.all(axis=0))
+    if slots.size == 0:
+        return Refused("no slot has all names")
+    return Scores(standings.values[:, slots] @ standings.weights(slots), standings.sign > 0, {"slots": int(slots.size)})
+
+
+def adjusted_mean(standings: Standings, missing: Missing) -> Scores | Refused:
+    """Means as if every name had every slot: name and slot effects add up, on the logit scale for proportions."""
+    names, slots = np.nonzero(standings.present)
+    layout = Layout((names, slots), standings.values.shape)
+    if sum(layout.sizes) > 4 * MOST_LEVELS:
+        return Refused(f"more than {4 * MOST_LEVELS} names and slots")
+    weights = standings.weights(np.arange(standings.values.shape[1]))
+    split = [layout.sizes[0]]
+    if standings.proportion_of is None:
+        values = standings.values[names, slots]
+        centre = float(values.mean())
+        matrix = normal_matrix(layout, np.ones(values.size))
+        effects = np.split(solve(layout, matrix, totals(layout, values - centre)), split)
+        return Scores(centre + effects[0] + float(weights @ effects[1]), standings.sign > 0)
+    k, n = votes(standings, names, slots)
+    effects = np.split(logistic(layout, k + 0.5, n + 1), split)
+    fitted = expit(effects[0][:, None] + effects[1]) * standings.proportion_of
+    return Scores(np.asarray(fitted @ weights, dtype=np.float64), standings.sign > 0)
+
+
+def votes(standings: Standings, names: IntArray, slots: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Successes and trials of the cells of proportions; a hundred trials each where some are unknown."""
+    share = standings.values[names, slots] / (standings.proportion_of or 1.0)
+    if standings.trials is not None and np.all(standings.trials[names, slots] > 0):
+        n = standings.trials[names, slots].astype(np.float64)
+        return np.rint(share * n), n
+    return share * UNKNOWN_TRIALS, np.full(share.size, UNKNOWN_TRIALS)
+
+
+def win_rate(standings: Standings, missing: Missing) -> Scores | Refused:
+    """Wins plus half the ties over all comparisons."""
+    counted = tally(standings, missing == "zero_votes")
+    games = counted.meets.sum(axis=1)
+    return Scores(np.divide(counted.wins.sum(axis=1), games, out=np.full(games.size, np.nan), where=games > 0))
+
+
+def helm_win_rate(standings: Standings, missing: Missing) -> Scores | Refused:
+    """The mean share of present rivals beaten, over a name's slots with rivals."""
+    rates = np.full(standings.values.shape, np.nan)
+    for slot in range(standings.values.shape[1]):
+        there = np.flatnonzero(standings.present[:, slot])
+        if there.size < 2:
+            continue
+        ticks = standings.ticks[there, slot] * standings.sign
+        beaten = np.sum((1 + np.sign(ticks[:, None] - ticks)) / 2, axis=1) - 0.5
+        rates[there, slot] = beaten / (there.size - 1)
+        if missing == "zero_votes":
+            rates[~standings.present[:, slot], slot] = 0.0
+    own = [np.flatnonzero(np.isfinite(row)) for row in rates]
+    means = [float(standings.weights(slots) @ rates[i, slots]) if slots.size else np.nan for i, slots in enumerate(own)]
+    return Scores(np.array(means))
+
+
+def bradley_terry_order(standings: Standings, missing: Missing) -> Scores | Refused:
+    """Log-strengths with the half-tie prior."""
+    counted = tally(standings, missing == "zero_votes")
+    found = bradley_terry(counted.wins, counted.linked)
+    return Scores(found.values, True, {"stderr": found.stderr, "mle_exists": found.mle_exists})
+
+
+def block_goodness(standings: Standings, missing: Missing) -> IntArray | Refused:
+    """Slots x names, of which more is better, where all slots have all names."""
+    goodness = standings.ticks.T * standings.sign
+    if missing == "zero_votes":
+        return np.where(standings.present.T, goodness, goodness.min(initial=0) - 1)
+    if not standings.present.all():
+        return Refused("ranks need complete blocks: some name lacks some slot (missing=complete keeps the rest)")
+    return goodness
+
+
+def mean_rank(standings: Standings, missing: Missing) -> Scores | Refused:
+    """Mean ranks over slots, 1 for the best."""
+    goodness = block_goodness(standings, missing)
+    if isinstance(goodness, Refused):
+        return goodness
+    return Scores(ranks_of(goodness).mean(axis=0), False)
+
+
+def borda(standings: Standings, missing: Missing) -> Scores | Refused:
+    """Borda counts: rivals beaten, summed over slots."""
+    ranks = mean_rank(standings, missing)
+    if isinstance(ranks, Refused):
+        return ranks
+    slots = standings.values.shape[1]
+    return Scores((len(standings.names) - ranks.values) * slots)
+
+
+VIEWS: dict[Method, Callable[[Standings, Missing], Scores | Refused]] = {
+    "mean_difference": mean_difference,
+    "mean": mean,
+    "adjusted_mean": adjusted_mean,
+    "win_rate": win_rate,
+    "helm_win_rate": helm_win_rate,
+    "bradley_terry": bradley_terry_order,
+    "mean_rank": mean_rank,
+    "borda": borda,
+}

@@ -1,0 +1,140 @@
+"""How much an order depends on the choice of method, of policy and of benchmarks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workers.statistics.kendall import tie_pattern, untied_pairs
+from workers.statistics.orders import METHODS, MISSING, Method, Missing, Scores, only, order, prepared
+from workers.statistics.separation import components
+from workers.statistics.standings import Standings
+from workers.statistics.terms import FloatArray, IntArray
+
+MOST_WORK = 200_000_000
+"""Comparisons that all alternative orders of a ranking may cost together; above it they are not computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRank:
+    """The rank of a name under another method or policy."""
+
+    method: Method
+    missing: Missing
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class PolicySensitivity:
+    """How far a name moves: its rank as asked, and the best and the worst under all orders that exist."""
+
+    name: str
+    rank: int
+    best: int
+    worst: int
+    ranks: tuple[OtherRank, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Kendall's tau-b between the asked order and another one, over the names of the largest component;
+    `None` where either order is one tie."""
+
+    method: Method
+    missing: Missing
+    tau: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The range of a name's ranks when each benchmark is left out in turn."""
+
+    name: str
+    best: int
+    worst: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stability:
+    """Everything about one component's order. `leave_one_out` is empty with fewer than two benchmarks, and leaves
+    out benchmarks without which the names fall apart."""
+
+    policies: tuple[PolicySensitivity, ...]
+    agreement: tuple[Agreement, ...]
+    leave_one_out: tuple[LeftOut, ...]
+
+
+def shared_ranks(goodness: FloatArray) -> IntArray:
+    """Ranks from 1 for the largest; what differs by rounding only shares the better rank (1, 1, 3)."""
+    slack = 1e-9 * max(1e-300, float(np.max(np.abs(goodness), initial=0.0)))
+    order_ = np.argsort(-goodness, kind="stable")
+    ranks = np.empty(goodness.size, dtype=np.int64)
+    leader = 0
+    for position, i in enumerate(order_.tolist()):
+        if position and goodness[order_[position - 1]] - goodness[i] > slack:
+            leader = position
+        ranks[i] = leader + 1
+    return ranks
+
+
+def stability(standings: Standings, method: Method, missing: Missing, ranks: IntArray) -> Stability:
+    """The stability of the ranks of names that form one component."""
+    size, slots = standings.values.shape
+    others = alternatives(standings, method, missing) if size**2 * slots * 12 <= MOST_WORK else {}
+    policies = []
+    for i, name in enumerate(standings.names):
+        moved = tuple(OtherRank(*key, int(other[i])) for key, other in others.items())
+        places = [int(ranks[i]), *(other.rank for other in moved)]
+        policies.append(PolicySensitivity(name, int(ranks[i]), min(places), max(places), moved))
+    taus = tuple(Agreement(*key, tau(ranks, other)) for key, other in others.items())
+    return Stability(tuple(policies), taus, left_out(standings, method, missing, ranks))
+
+
+def alternatives(standings: Standings, method: Method, missing: Missing) -> dict[tuple[Method, Missing], IntArray]:
+    """The ranks under every other method with the same policy, and every other policy with the same method."""
+    asked: list[tuple[Method, Missing]] = [(other, missing) for other in METHODS if other != method]
+    asked += [(method, other) for other in MISSING if other != missing]
+    if method != "mean" and missing != "observed":
+        asked.append(("mean", "observed"))
+    found = {}
+    for key in asked:
+        scores = ordered(standings, *key)
+        if scores is not None:
+            found[key] = shared_ranks(scores.goodness)
+    return found
+
+
+def ordered(standings: Standings, method: Method, missing: Missing) -> Scores | None:
+    """The scores under a policy, where the names stay connected and the order exists."""
+    changed = prepared(standings, missing)
+    if len(components(changed)) != 1:
+        return None
+    scores = order(changed, method, missing)
+    return scores if isinstance(scores, Scores) else None
+
+
+def left_out(standings: Standings, method: Method, missing: Missing, ranks: IntArray) -> tuple[LeftOut, ...]:
+    """Leaves out each benchmark once."""
+    benchmarks = np.unique(standings.benchmarks).tolist()
+    size, slots = standings.values.shape
+    if len(benchmarks) < 2 or size < 2 or size**2 * slots * len(benchmarks) > MOST_WORK:
+        return ()
+    low, high = ranks.copy(), ranks.copy()
+    for benchmark in benchmarks:
+        scores = ordered(only(standings, np.flatnonzero(standings.benchmarks != benchmark)), method, missing)
+        if scores is not None:
+            again = shared_ranks(scores.goodness)
+            low, high = np.minimum(low, again), np.maximum(high, again)
+    return tuple(
+        LeftOut(name, int(best), int(worst)) for name, best, worst in zip(standings.names, low, high, strict=True)
+    )
+
+
+def tau(first: IntArray, second: IntArray) -> float | None:
+    """Kendall's tau-b of two rankings with ties; `None` when one is constant."""
+    sizes = [untied_pairs(ranks.size, tie_pattern(ranks)) for ranks in (first, second)]
+    if min(sizes) == 0:
+        return None
+    signs = [np.sign(ranks[:, None] - ranks) for ranks in (first, second)]
+    return float(np.sum(np.triu(signs[0] * signs[1], 1)) / np.sqrt(float(sizes[0]) * float(sizes[1])))
