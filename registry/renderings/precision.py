@@ -8,6 +8,7 @@ from typing import Any
 from registry.renderings.numbers import p_value
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
+from registry.renderings.tidy import tidy
 from registry.renderings.words import axis_columns, counted, label
 
 Document = dict[str, Any]
@@ -44,3 +45,12 @@ def _lines(found: Document) -> Iterator[str]:
         listed = len(found.get("off_lattice") or [])
         shown = f" (the first {listed} below)" if listed < count else ""
         yield f"{counted(count, 'value contradicts', 'values contradict')} the given trials{shown}"
+
+
+def csv(document: Document) -> str:
+    """One row a number; `candidate` comes once for each candidate."""
+    found = document.get("precision") or {}
+    rows = [(name, found.get(name)) for name in ("decimals", "implied_trials", "chance", "off_lattice_count")]
+    rows += [("candidate", one) for one in found.get("candidates") or ()]
+    head = (str(document.get("grid", "")), document.get("revision"))
+    return tidy(["grid", "revision", "statistic", "value"], ((*head, *row) for row in rows if row[1] is not None))

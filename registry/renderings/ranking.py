@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.renderings import sheet
-from registry.renderings.numbers import UNDEFINED, fixed, intervals, p_value, places_of, signed
-from registry.renderings.outline import outline, records
+from registry.renderings.numbers import UNDEFINED, fixed, places_of, signed
+from registry.renderings.pairs import pair_blocks
+from registry.renderings.policies import friedman_blocks, method, policy_blocks
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
@@ -53,18 +54,19 @@ def _page(document: Document) -> Iterator[Block]:
     yield Heading(f"Ranking of {who}" + (f" — {about}" if about else ""), 1)
     yield Lines(tuple(_policy(document)))
     rows = document.get("ranking") or []
-    if not rows:
+    if rows:
+        yield _order(document, rows, by)
+        yield Lines(tuple(_open_ends(document)))
+    else:
         yield f"Nothing is ranked: {document.get('reason') or 'no name has a cell'}."
-        return
-    yield _order(rows, by, str(document.get("method") or ""))
-    yield Lines(tuple(_open_ends(document)))
-    yield from _pairs(document)
-    yield from _besides(document)
+    yield from friedman_blocks(document)
+    yield from pair_blocks(document)
+    yield from policy_blocks(document)
 
 
 def _policy(document: Document) -> Iterator[str]:
     """The question as it was answered."""
-    parts = [f"method {said(document['method'])}"] if document.get("method") else []
+    parts = [f"method {method(document['method'])}"] if document.get("method") else []
     parts += [f"missing {said(document['missing'])}"] if document.get("missing") else []
     parts += [f"alpha {document['alpha']:g}"] if document.get("alpha") is not None else []
     parts += [f"target {said(document['target'])}"] if document.get("target") else []
@@ -79,94 +81,51 @@ def _policy(document: Document) -> Iterator[str]:
         yield " · ".join(over)
 
 
-def _order(rows: Sequence[Document], by: str, method: str) -> Table:
-    write = signed if method in _SIGNED else lambda value, places: fixed(value, places, UNDEFINED)
+def _order(document: Document, rows: Sequence[Document], by: str) -> Table:
     places = places_of(row.get("score") for row in rows)
     columns = [
         Column("rank", [str(row.get("rank", UNDEFINED)) for row in rows], True),
-        Column("rank range", [_interval(row) for row in rows]),
+        Column("rank range", [_range(row.get("rank_low"), row.get("rank_high")) for row in rows]),
         Column("group", [" ".join(row.get("group") or ()) or UNDEFINED for row in rows]),
         Column(by.removeprefix("axis:"), [str(row.get("name")) for row in rows]),
-        Column("score", [write(row.get("score"), places) for row in rows], True),
+        Column("score", [_score(document, row, places) for row in rows], True),
+        *_stderr(rows, places),
         *(Column(name, [str(row.get(name, UNDEFINED)) for row in rows], True) for name in _COUNTS),
+        *_leave_one_out(document, rows),
     ]
     parts = [row.get("component") or 0 for row in rows]
     return Table([Column("component", [str(part + 1) for part in parts], True), *columns] if any(parts) else columns)
 
 
-def _interval(row: Document) -> str:
-    low, high = row.get("rank_low"), row.get("rank_high")
+def _score(document: Document, row: Document, places: int | None) -> str:
+    if document.get("method") in _SIGNED:
+        return signed(row.get("score"), places)
+    return fixed(row.get("score"), places, UNDEFINED)
+
+
+def _stderr(rows: Sequence[Document], places: int | None) -> Iterator[Column]:
+    if any(row.get("stderr") is not None for row in rows):
+        yield Column("stderr", [fixed(row.get("stderr"), places, UNDEFINED) for row in rows], True)
+
+
+def _leave_one_out(document: Document, rows: Sequence[Document]) -> Iterator[Column]:
+    """The ranks that a name takes when one benchmark after the other is left out."""
+    left = (document.get("stability") or {}).get("leave_one_out")
+    if left:
+        ranges = {one.get("name"): _range(one.get("best"), one.get("worst")) for one in left}
+        yield Column("one benchmark less", [ranges.get(row.get("name"), UNDEFINED) for row in rows])
+
+
+def _range(low: Any, high: Any) -> str:
     if low is None or high is None:
         return UNDEFINED
     return str(low) if low == high else f"{low}–{high}"
 
 
 def _open_ends(document: Document) -> Iterator[str]:
-    yield "names that share a group letter are not separated by the tests"
+    yield "rank range: the ranks that the tests leave open; names that share a group letter are not separated"
+    if document.get("mle_exists") is False:
+        yield "a name wins or loses everything: its score is finite only by the prior of half a tie"
     parts = document.get("components") or []
     if len(parts) > 1:
         yield f"the names fall into {len(parts)} parts that share no slot; ranks count within a part"
-
-
-def _pairs(document: Document) -> Iterator[Block]:
-    pairs = document.get("pairs") or []
-    apart = [pair for pair in pairs if pair.get("status") == "not_comparable" or not pair.get("n_common")]
-    met = [pair for pair in pairs if pair not in apart]
-    if met:
-        yield Heading("Pairs, a minus b", 2)
-        yield _pair_table(met)
-        tests = list(dict.fromkeys(_test(pair["test"]) for pair in met if pair.get("test")))
-        yield Lines(
-            (f"test: {', '.join(tests) or 'none'}; Holm p over {counted(len(met), 'pair', 'pairs')}", *_doubts(met))
-        )
-    if apart:
-        yield Heading("Not comparable: no slot in common", 2)
-        yield Lines(tuple(f"{pair.get('a')} and {pair.get('b')}" for pair in apart))
-
-
-def _pair_table(pairs: Sequence[Document]) -> Table:
-    found = [pair.get("interval") for pair in pairs]
-    ends = [end for one in found if one for end in (one["low"], one["high"])]
-    places = places_of([*(pair.get("difference") for pair in pairs), *ends])
-    level = next((f"{100 * one['level']:g} % interval" for one in found if one), "interval")
-    return Table(
-        [
-            Column("a", [str(pair.get("a")) for pair in pairs]),
-            Column("b", [str(pair.get("b")) for pair in pairs]),
-            Column("slots", [str(pair.get("n_common")) for pair in pairs], True),
-            *(Column(name, [str(pair.get(name, UNDEFINED)) for pair in pairs], True) for name in _COUNTS[1:]),
-            Column("difference", [signed(pair.get("difference"), places) for pair in pairs], True),
-            Column(level, intervals(found, places)),
-            Column("Holm p", [p_value(_p(pair)) for pair in pairs], True),
-        ]
-    )
-
-
-def _test(name: str) -> str:
-    """A test by the names of its authors."""
-    return said(name).replace("mantel haenszel", "Mantel–Haenszel").replace("sign flip", "exact sign flip")
-
-
-def _p(pair: Document) -> float | None:
-    """A p-value that could have been significant."""
-    found: float | None = pair.get("p_holm") if pair.get("status", "ok") == "ok" else None
-    return found
-
-
-def _doubts(pairs: Sequence[Document]) -> list[str]:
-    """Why pairs have no p-value, each reason once."""
-    reasons = [str(pair["reason"]) for pair in pairs if pair.get("status", "ok") != "ok" and pair.get("reason")]
-    return [
-        f"{UNDEFINED} {reason} ({counted(reasons.count(reason), 'pair', 'pairs')})" for reason in dict.fromkeys(reasons)
-    ]
-
-
-def _besides(document: Document) -> Iterator[Block]:
-    """How far the order depends on the method, and what the method adds."""
-    if document.get("policy_sensitivity"):
-        yield Heading("Under other policies", 2)
-        found = document["policy_sensitivity"]
-        yield from outline(found) if isinstance(found, Mapping) else [records(found)]
-    if document.get("friedman"):
-        yield Heading("Friedman test", 2)
-        yield from outline(document["friedman"])

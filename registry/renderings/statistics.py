@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
 
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, sheet, trends
-from registry.renderings.outline import leaves_csv
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.words import measure, said
 
@@ -61,5 +59,5 @@ _CSV: dict[str, Renderer] = {
     "peaks": peaks.csv,
     "coverage": coverage.csv,
     "sensitivity": sensitivity.csv,
-    "precision": partial(leaves_csv, part="precision"),
+    "precision": precision.csv,
 }

@@ -68,7 +68,7 @@ def test_a_ranking_is_an_order_with_what_the_tests_leave_open_and_its_pairs() ->
         "   2  1–2         A      beta    +5.99     10    12     3       6\n"
         "   3  3           B      gamma  -12.03     10    12     3       6\n"
         "\n"
-        "names that share a group letter are not separated by the tests\n"
+        "rank range: the ranks that the tests leave open; names that share a group letter are not separated\n"
         "\n"
         "Pairs, a minus b\n"
         "----------------\n"
@@ -122,3 +122,51 @@ def test_csv_is_one_row_a_name() -> None:
     assert [(r["name"], float(r["score"]), r["group"], r["method"]) for r in rows] == [
         ("'=1+1", 0.1 + 0.2, "A B", "mean_difference")
     ]
+
+
+def test_other_policies_are_columns_of_ranks_in_the_order_of_the_ranking() -> None:
+    other = {"method": "bradley_terry", "missing": "matched"}
+    found = [
+        {"name": "beta", "rank": 2, "best": 1, "worst": 2, "ranks": [other | {"rank": 1}]},
+        {"name": "alpha", "rank": 1, "best": 1, "worst": 2, "ranks": [other | {"rank": 2}]},
+        {"name": "gamma", "rank": 3, "best": 3, "worst": 3, "ranks": [other | {"rank": 3}]},
+    ]
+    text = ranking_text(ranking(policy_sensitivity=found, stability={"agreement": [other | {"tau": 0.3333}]}))
+    assert text.split("Ranks under other policies\n--------------------------\n\n")[1] == (
+        "policy                     tau  alpha  beta  gamma\n"
+        "mean difference, matched            1     2      3\n"
+        "Bradley–Terry, matched    0.33      2     1      3\n"
+        "\n"
+        "tau: Kendall's agreement with the order that was asked for\n"
+        "names that keep their rank under every policy: 1 of 3\n"
+    )
+
+
+def test_ranks_with_one_benchmark_less_stand_beside_the_order() -> None:
+    left = [{"name": "alpha", "best": 1, "worst": 3}]
+    lines = ranking_text(ranking(stability={"leave_one_out": left, "agreement": []})).splitlines()
+    assert [line.split()[-1] for line in lines[6:10]] == ["less", "1–3", "—", "—"]
+
+
+def test_a_refused_order_says_why_and_keeps_its_pairs() -> None:
+    text = ranking_text(ranking(ranking=[], status="undefined", reason="ranks need complete blocks"))
+    assert "Nothing is ranked: ranks need complete blocks.\n" in text
+    assert "alpha  gamma      9" in text
+
+
+def test_friedman_has_its_correction_and_its_critical_difference() -> None:
+    friedman = {
+        "chi2": 12.78688524590164,
+        "df": 4,
+        "p": 0.012365447996854519,
+        "iman_davenport": {"f": 3.7451984635083235, "p": 0.008724749218704347},
+        "exact_p": None,
+        "critical_difference": {"alpha": 0.05, "value": 1.5248722301369757},
+        "blocks": 16,
+    }
+    assert (
+        "Friedman test\n-------------\n\n"
+        "chi-squared 12.79 with 4 df, p 0.0124, 16 blocks\n"
+        "Iman–Davenport F 3.745, p 0.0087\n"
+        "critical difference of mean ranks (Nemenyi): 1.52\n"
+    ) in ranking_text(ranking(friedman=friedman))

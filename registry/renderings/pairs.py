@@ -1,0 +1,76 @@
+"""The pairwise table of a ranking: its primary result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from registry.renderings.numbers import UNDEFINED, intervals, p_value, places_of, signed
+from registry.renderings.sheet import Block, Heading, Lines
+from registry.renderings.table import Column, Table
+from registry.renderings.words import counted, said
+
+Document = dict[str, Any]
+_RECORD = ("wins", "ties", "losses")
+
+
+def pair_blocks(document: Document) -> Iterator[Block]:
+    """A table of the pairs that met, and the names of those that did not."""
+    pairs = document.get("pairs") or []
+    met = [pair for pair in pairs if _met(pair)]
+    apart = [pair for pair in pairs if not _met(pair)]
+    if met:
+        yield Heading("Pairs, a minus b", 2)
+        yield _pair_table(met)
+        tests = list(dict.fromkeys(_test(pair["test"]) for pair in met if pair.get("test")))
+        yield Lines(
+            (f"test: {', '.join(tests) or 'none'}; Holm p over {counted(_tested(met), 'pair', 'pairs')}", *_doubts(met))
+        )
+    if apart:
+        yield Heading("Not comparable: no slot in common", 2)
+        yield Lines(tuple(f"{pair.get('a')} and {pair.get('b')}" for pair in apart))
+
+
+def _met(pair: Document) -> bool:
+    return pair.get("status") != "not_comparable" and bool(pair.get("n_common"))
+
+
+def _pair_table(pairs: Sequence[Document]) -> Table:
+    found = [pair.get("interval") for pair in pairs]
+    ends = [end for one in found if one for end in (one["low"], one["high"])]
+    places = places_of([*(pair.get("difference") for pair in pairs), *ends])
+    level = next((f"{100 * one['level']:g} % interval" for one in found if one), "interval")
+    return Table(
+        [
+            Column("a", [str(pair.get("a")) for pair in pairs]),
+            Column("b", [str(pair.get("b")) for pair in pairs]),
+            Column("slots", [str(pair.get("n_common")) for pair in pairs], True),
+            *(Column(name, [str(pair.get(name, UNDEFINED)) for pair in pairs], True) for name in _RECORD),
+            Column("difference", [signed(pair.get("difference"), places) for pair in pairs], True),
+            Column(level, intervals(found, places)),
+            Column("Holm p", [p_value(_p(pair)) for pair in pairs], True),
+        ]
+    )
+
+
+def _tested(pairs: Sequence[Document]) -> int:
+    return sum(pair.get("p_holm") is not None for pair in pairs)
+
+
+def _test(name: str) -> str:
+    """A test by the names of its authors."""
+    return said(name).replace("mantel haenszel", "Mantel–Haenszel").replace("sign flip", "exact sign flip")
+
+
+def _p(pair: Document) -> float | None:
+    """A p-value that could have been significant."""
+    found: float | None = pair.get("p_holm") if pair.get("status", "ok") == "ok" else None
+    return found
+
+
+def _doubts(pairs: Sequence[Document]) -> list[str]:
+    """Why pairs have no p-value, each reason once."""
+    reasons = [str(pair["reason"]) for pair in pairs if pair.get("status", "ok") != "ok" and pair.get("reason")]
+    return [
+        f"{UNDEFINED} {reason} ({counted(reasons.count(reason), 'pair', 'pairs')})" for reason in dict.fromkeys(reasons)
+    ]
