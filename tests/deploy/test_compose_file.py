@@ -1,0 +1,132 @@
+"""The compose file against its schema, and what it must keep to. No container engine is needed."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+import yaml
+from compose_file import COMPOSE, ROOT, services
+
+from registry.settings import Settings
+
+ONE_SHOT = {"migrate"}
+OURS = ["migrate", "web", "worker", "dispatcher"]
+ALL = sorted(services())
+
+
+def test_the_compose_file_fits_the_compose_specification() -> None:
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec", str(COMPOSE)]
+    ran = subprocess.run(check, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_service_is_watched_or_runs_once(name: str) -> None:
+    service = services()[name]
+    if name in ONE_SHOT:
+        assert service["healthcheck"] == {"disable": True}
+        assert service["restart"] == "no"
+    else:
+        assert service["healthcheck"]["test"][0] in ("CMD", "CMD-SHELL")
+        assert service["restart"] == "unless-stopped"
+        assert "stop_grace_period" in service
+
+
+def test_only_nginx_is_reachable_and_from_this_machine_only() -> None:
+    published = {name: service["ports"] for name, service in services().items() if "ports" in service}
+    assert published == {"nginx": ["${LISTEN:-127.0.0.1:8080}:8080"]}
+
+
+def test_nginx_does_not_see_the_network_of_the_database() -> None:
+    networks = {name: set(service["networks"]) for name, service in services().items()}
+    assert networks["nginx"] & networks["postgres"] == set()
+    assert networks["nginx"] & networks["redis"] == set()
+    assert networks["nginx"] & networks["web"]
+
+
+def test_no_password_has_a_default() -> None:
+    uses = re.findall(r"\$\{\w*PASSWORD(.{0,2})", COMPOSE.read_text())
+    assert len(uses) >= 4
+    assert set(uses) == {":?"}
+    assert not re.search(r"://[^$\s/]*:[^$\s/]+@", COMPOSE.read_text())
+
+
+def test_every_password_stands_empty_in_the_example_environment() -> None:
+    lines = (ROOT / "deploy" / "env.example").read_text().splitlines()
+    wanted = set(re.findall(r"\$\{(\w+):\?", COMPOSE.read_text()))
+    assert {line[:-1] for line in lines if re.fullmatch(r"\w+=", line)} == wanted
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_container_can_do_no_more_than_it_must(name: str) -> None:
+    service = services()[name]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in service["security_opt"]
+    assert not service.get("privileged")
+    allowed = {"postgres": {"CHOWN", "DAC_OVERRIDE", "FOWNER", "SETGID", "SETUID"}}
+    assert set(service.get("cap_add", ())) == allowed.get(name, set())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_images_have_a_version_and_containers_no_fixed_name(name: str) -> None:
+    service = services()[name]
+    assert re.search(r":.*\d", service["image"])
+    assert "container_name" not in service  # it would forbid --scale
+
+
+def test_what_keeps_data_has_a_named_volume() -> None:
+    volumes = set(yaml.safe_load(COMPOSE.read_text())["volumes"])
+    assert volumes == {"postgres", "redis"}
+    for name in volumes:
+        assert [volume.split(":")[0] for volume in services()[name]["volumes"]] == [name]
+
+
+def test_redis_writes_its_log_and_evicts_nothing() -> None:
+    command = services()["redis"]["command"]
+    options = dict(zip(command[1::2], command[2::2], strict=True))
+    assert options["--appendonly"] == "yes"
+    assert options["--maxmemory-policy"] == "noeviction"
+
+
+def test_nothing_serves_or_computes_before_the_tables_are_there() -> None:
+    for name in ("web", "worker", "dispatcher"):
+        needs = services()[name]["depends_on"]
+        assert needs["migrate"]["condition"] == "service_completed_successfully"
+        assert needs["postgres"]["condition"] == "service_healthy"
+    assert services()["nginx"]["depends_on"]["web"]["condition"] == "service_healthy"
+
+
+def test_the_tables_have_an_owner_of_their_own() -> None:
+    urls = {name: services()[name]["environment"]["REGISTRY_DATABASE_URL"] for name in OURS}
+    assert urls.pop("migrate").startswith("${MIGRATE_DATABASE_URL:-")
+    assert {url.split(":-")[0] for url in urls.values()} == {"${DATABASE_URL"}
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_variable_is_a_setting(name: str) -> None:
+    known = set(Settings().environment())
+    assert set(services()[name]["environment"]) <= known
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_every_command_is_one_of_the_package(name: str) -> None:
+    program, *rest = services()[name]["command"]
+    if program == "gunicorn":
+        assert rest == ["--config", "deploy/gunicorn.conf.py", "registry.wsgi:application"]
+    else:
+        from registry.cli import main
+
+        assert program == "registry"
+        assert rest[0] in main.commands
+
+
+@pytest.mark.parametrize("name", ["web", "worker", "dispatcher"])
+def test_every_health_check_is_one_that_the_script_knows(name: str) -> None:
+    command: list[Any] = services()[name]["healthcheck"]["test"]
+    assert command == ["CMD", "python", "deploy/healthy.py", name]
+    assert f"def {name}(settings" in (ROOT / "deploy" / "healthy.py").read_text()
