@@ -31,13 +31,19 @@ def blocks(document: Document) -> Iterator[Block]:
 
 def _along(document: Document, along: str, series: Sequence[Document]) -> Iterator[Block]:
     notes = Notes()
-    logarithmic = any(one.get("x_scale") == "log10" for one in series)
-    unit = f"factor of ten of {along}" if logarithmic else along
     yield f"{measure(document.get('metric'))} along {along}, {len(series)} series"
     yield Table([*named(series), *_course(series), *_tests(series), *_words(series, notes)], keys=0)
     yield from notes.lines()
     yield from _whole(document.get("grid_trend"), along)
-    yield Lines(tuple(_legend(series, unit)))
+    yield Lines(tuple(_legend(series, _per(document, along, series))))
+
+
+def _per(document: Document, along: str, series: Sequence[Document]) -> str:
+    """What a slope is per: a unit of the axis, or a factor of ten on a logarithmic one."""
+    if any(one.get("x_scale") == "log10" for one in series):
+        return f"factor of ten of {along}"
+    units = {axis["name"]: axis.get("unit") for axis in document.get("axes") or ()}
+    return f"{units[along]} of {along}" if units.get(along) else f"unit of {along}"
 
 
 def named(series: Sequence[Document]) -> list[Column]:
@@ -77,10 +83,18 @@ def _level(series: Sequence[Document]) -> str:
 
 def _tests(series: Sequence[Document]) -> Iterator[Column]:
     """The exact test; the test on the known noise where there is one; the false-discovery rate."""
-    yield Column("exact p", [p_value(attainable_p(one.get("mann_kendall"))) for one in series], True)
+    yield Column(
+        "exact p" if _exact(series) else "MK p",
+        [p_value(attainable_p(one.get("mann_kendall"))) for one in series],
+        True,
+    )
     if any(one.get("logit") or one.get("weighted") for one in series):
         yield Column("trend p", [p_value(one.get("trend_p")) for one in series], True)
     yield Column("q", [p_value(one.get("q")) for one in series], True)
+
+
+def _exact(series: Sequence[Document]) -> bool:
+    return all((one.get("mann_kendall") or {}).get("method", "exact") == "exact" for one in series)
 
 
 def attainable_p(test: Document | None) -> float | None:
@@ -128,11 +142,13 @@ def _whole(trend: Any, along: str) -> Iterator[Block]:
             continue
         reason = why(entry, "All series together")
         s = f"S = {entry['s']}, " if entry.get("s") is not None else ""
-        yield reason or f"All series together: {s}exact p {p_value(entry.get('p'))}"
+        law = "exact p" if entry.get("method", "exact") == "exact" else "p"
+        yield reason or f"All series together: {s}{law} {p_value(entry.get('p'))}"
 
 
 def _legend(series: Sequence[Document], unit: str) -> Iterator[str]:
-    yield f"slope: Theil–Sen, per {unit}; exact p: Mann–Kendall, two-sided, ties included"
+    law = "exact p: Mann–Kendall" if _exact(series) else "MK p: Mann–Kendall, exact unless the series is long"
+    yield f"slope: Theil–Sen, per {unit}; {law}, two-sided, ties included"
     if any(one.get("logit") for one in series):
         yield "trend p: binomial regression on the trials, allowing for overdispersion; the direction follows from it"
     elif any(one.get("weighted") for one in series):

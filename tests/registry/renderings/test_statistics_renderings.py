@@ -80,7 +80,7 @@ def test_trends_are_one_row_a_series_and_say_why_a_number_is_missing() -> None:
         "[2] shape: it needs 8 points\n"
         "[3] slope: undefined\n"
         "\n"
-        "slope: Theil–Sen, per Length; exact p: Mann–Kendall, two-sided, ties included\n"
+        "slope: Theil–Sen, per unit of Length; exact p: Mann–Kendall, two-sided, ties included\n"
         "q: Benjamini–Hochberg over these 2 series\n"
     )
 
@@ -89,6 +89,20 @@ def test_the_test_on_known_noise_has_a_column_of_its_own() -> None:
     found = of("trends")["txt"](HEAD | {"series": [falling() | {"logit": {"status": "ok", "p": 0.00001}}]})
     assert "exact p  trend p       q" in found
     assert " 0.0047  <0.0001  0.0133" in found
+
+
+def test_the_normal_law_is_not_called_exact() -> None:
+    long = falling() | {"mann_kendall": {"status": "ok", "s": -900, "p": 0.2, "method": "normal"}}
+    found = of("trends")["txt"](HEAD | {"series": [long]})
+    assert "MK p" in found
+    assert "exact p" not in found
+
+
+def test_a_slope_is_per_unit_of_its_axis() -> None:
+    axes = [{"name": "Length", "kind": "numeric", "unit": "token"}]
+    assert "slope: Theil–Sen, per token of Length;" in of("trends")["txt"](HEAD | {"axes": axes, "series": [falling()]})
+    logarithmic = HEAD | {"series": [falling() | {"x_scale": "log10"}]}
+    assert "slope: Theil–Sen, per factor of ten of Length;" in of("trends")["txt"](logarithmic)
 
 
 def test_all_series_together_have_one_line() -> None:
