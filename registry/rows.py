@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from registry.grid import Axis, Grid, Level, Metric, plain_label
@@ -28,8 +29,9 @@ def level_document(level: Level) -> Any:
     return {"label": level.label, "number": level.number}
 
 
+@lru_cache(maxsize=256)
 def axis_document(axis: Axis) -> dict[str, Any]:
-    """The axis as it is stored and sent."""
+    """The axis as it is stored and sent; the grids of an experiment share theirs, so it must not be changed."""
     return {
         "name": axis.name,
         "kind": axis.kind,

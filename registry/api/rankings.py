@@ -8,12 +8,13 @@ import orjson
 from flask import Response
 
 from registry.api import examples
-from registry.api.answers import not_modified, rendered, send, tagged, wanted_form
-from registry.api.context import enter, parts
+from registry.api.answers import known_tags, rendered, send, tagged, wanted_form
+from registry.api.context import caller, parts
 from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.schemas import RankingQuery
 from registry.api.statistics import unready, waited
 from registry.errors import Fault, Invalid, NotFound
+from registry.operations.admit import admit
 from registry.operations.ask import find_ranking, has_grids, promise_ranking, resolve
 from registry.operations.find import with_aliases
 from registry.question import METHODS, MISSING, Question
@@ -60,35 +61,37 @@ def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Respons
 
 
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    asked = _question(query)
-    with parts().database.reading() as connection:
-        project_id = enter(connection, project, "reader").id
-        question = resolve(connection, project_id, asked)
-        row = find_ranking(connection, project_id, question)
-    if row is None:
-        _promise(project_id, question)
+    form = wanted_form(suffix, _FORMS)
+    known = [tag.removesuffix(tagged("", form)) for tag in known_tags() if tag.endswith(tagged("", form))]
+    question = _question(query)
 
     def look() -> Any:
         with parts().database.reading() as connection:
-            return find_ranking(connection, project_id, question)
+            row = find_ranking(connection, project, question, known)
+            admit(caller(connection), row, "reader")
+            return row
 
-    if row is None or row.state == "pending" or row.marked:
+    row = look()
+    if row.aliased:
+        with parts().database.reading() as connection:
+            question = resolve(connection, row.project_id, question)
+        row = look()
+    if row.id is None:
+        _promise(row.project_id, question)
+    if not _settled(row):
         parts().doorbell.ring()
-        row = waited(look, lambda row: row.state != "pending" and not row.marked)
-    if row.state != "ready" or row.marked:
-        state = "pending" if row.marked else row.state
-        return unready(
-            _State(state, row.reason, row.attempts), question.document(), f"{API_PREFIX}/projects/{project}/rankings"
-        )
-    form = wanted_form(suffix, _FORMS)
-    if form == "json" or not_modified(tagged(row.etag, form)):
-        return send(row.document, form=form, tag=tagged(row.etag, form))
+        row = waited(look, _settled)
+    if not _settled(row) or row.state == "failed":
+        href = f"{API_PREFIX}/projects/{project}/rankings"
+        return unready(row, question.document(), href, pending=not _settled(row))
+    if form == "json" or row.document is None:
+        return send(row.document or b"", form=form, tag=tagged(row.etag, form))
     return rendered(form, orjson.loads(row.document), _RENDERERS, row.etag)
 
 
-class _State:
-    def __init__(self, state: str, reason: str | None, attempts: int) -> None:
-        self.state, self.reason, self.attempts = state, reason, attempts
+def _settled(row: Any) -> bool:
+    """Whether the row answers for the inputs as they are now."""
+    return row.id is not None and row.state != "pending" and not row.marked
 
 
 def _question(query: dict[str, Any]) -> Question:

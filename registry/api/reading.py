@@ -16,9 +16,9 @@ from registry.errors import Malformed, TooLarge
 MAX_DEPTH = 12
 _MAX_RATIO = 200
 _CHUNK = 64 * 1024
-_STRUCTURE = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
 _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
-_OPENING, _CLOSING = ord("["), ord("]")
 
 
 def read_body(request: Request, max_inflated: int) -> bytes:
@@ -48,9 +48,9 @@ def inflate(body: bytes, limit: int) -> bytes:
 
 def read_json(body: bytes) -> Any:
     """The JSON value in a body; raises `Malformed` with the place."""
-    check_depth(body)
     try:
         orjson.loads(body)
+        check_depth(body)
         value = json.loads(body, object_pairs_hook=_object)
     except orjson.JSONDecodeError as error:
         raise Malformed(f"The body is not JSON: {error}.") from None
@@ -62,16 +62,12 @@ def read_json(body: bytes) -> Any:
 
 
 def check_depth(body: bytes) -> None:
-    """Refuse nesting deeper than any answerable request needs."""
-    depth = 0
-    for match in _STRUCTURE.finditer(body):
-        first = match[0][0]
-        if first in (_OPENING, 0x7B):
-            depth += 1
-            if depth > MAX_DEPTH:
-                raise Malformed(f"The body is nested deeper than {MAX_DEPTH} levels (at byte {match.start()}).")
-        elif first in (_CLOSING, 0x7D):
-            depth -= 1
+    """Refuse JSON that is nested deeper than any answerable request needs."""
+    brackets = _STRING.sub(b"", body).translate(None, _NO_BRACKETS)
+    for _ in range(MAX_DEPTH):
+        brackets = brackets.replace(b"[]", b"").replace(b"{}", b"")  # takes away at least the innermost level
+    if brackets:
+        raise Malformed(f"The body is nested deeper than {MAX_DEPTH} levels.")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

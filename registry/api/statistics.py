@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 import orjson
 from flask import Response
 
 from registry.api import examples
-from registry.api.answers import json_answer, not_modified, patience, rendered, send, tagged, wanted_form
+from registry.api.answers import json_answer, known_tags, patience, rendered, send, tagged, wanted_form
 from registry.api.context import caller, parts
 from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.schemas import StatisticsQuery
@@ -86,22 +87,24 @@ def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, part: str, suffix
 
 
 def _answer(grid: uuid.UUID, part: str, along: str | None, suffix: str | None) -> Response:
+    form = wanted_form(suffix, _FORMS)
+    mark = ("" if part == "statistics" else f"-{part}") + (
+        "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]
+    )
+    known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
+
     def look() -> Any:
         with parts().database.reading() as connection:
-            row = find_statistics(connection, grid)
+            row = find_statistics(connection, grid, known)
             admit(caller(connection), row, "reader")
             return row
 
-    row = waited(look, lambda row: row.document is not None or row.state == "failed")
-    if row.document is None:
+    row = waited(look, lambda row: row.etag is not None or row.state == "failed")
+    if row.etag is None:
         return unready(row, {"grid": grid, "revision": row.revision}, f"{API_PREFIX}/grids/{grid}/statistics")
-    form = wanted_form(suffix, _FORMS)
-    tag = row.etag if part == "statistics" else f"{row.etag}-{part}"
-    if part == "statistics" and form == "json" and along is None:
-        return send(row.document, tag=tag)
-    if not_modified(tagged(tag, form)) and along is None:
-        return send(b"", tag=tagged(tag, form))
-    return rendered(form, select(orjson.loads(row.document), part, along), renderings.of(part), None if along else tag)
+    if row.document is None or (part == "statistics" and form == "json" and along is None):
+        return send(row.document or b"", tag=tagged(row.etag + mark, form))
+    return rendered(form, select(orjson.loads(row.document), part, along), renderings.of(part), row.etag + mark)
 
 
 def waited(look: Callable[[], Any], settled: Callable[[Any], bool]) -> Any:
@@ -123,12 +126,12 @@ def waited(look: Callable[[], Any], settled: Callable[[Any], bool]) -> Any:
     return row
 
 
-def unready(row: Any, subject: dict[str, Any], href: str) -> Response:
+def unready(row: Any, subject: dict[str, Any], href: str, *, pending: bool | None = None) -> Response:
     """The answer where there is no document: pending (202) or failed (200, with the reason)."""
-    if row.state == "failed":
+    if not (row.state != "failed" if pending is None else pending):
         return json_answer(subject | {"state": "failed", "reason": row.reason, "attempts": row.attempts})
-    pending = subject | {"state": "pending", "derivation": {"state": "pending", "href": href}}
-    return json_answer(pending, status=202, Retry_After="1")
+    promised = subject | {"state": "pending", "derivation": {"state": "pending", "href": href}}
+    return json_answer(promised, status=202, Retry_After="1")
 
 
 def select(document: dict[str, Any], part: str, along: str | None) -> dict[str, Any]:

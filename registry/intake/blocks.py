@@ -6,10 +6,12 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import isfinite
+from types import NoneType
 from typing import Any, TypeVar
 
 from registry.grid import Axis, Grid
-from registry.intake.faults import Findings
+from registry.intake.faults import Findings, number
 
 T = TypeVar("T")
 
@@ -59,6 +61,8 @@ def read_leaves(
     findings: Findings,
 ) -> tuple[T | None, ...]:
     """Each leaf through `read`; null stays `None`, and what `read` refuses is a fault."""
+    if read is number and set(map(type, leaves)) <= {float, NoneType} and all(map(isfinite, filter(None, leaves))):
+        return tuple(leaves)
     values = tuple(None if leaf is None else read(leaf) for leaf in leaves)
     if values.count(None) != list(leaves).count(None):
         for index, (leaf, value) in enumerate(zip(leaves, values, strict=True)):

@@ -5,20 +5,24 @@ A value printed with d decimals is on the lattice when some whole k has |scale k
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+
+import orjson
 
 from registry.grid import Grid
 from registry.intake.faults import REPORTED, Findings
 
+_FRACTION = re.compile(rb"\.(\d+)")
 
-def decimals(value: float) -> int:
-    """How many decimals the shortest writing of a double has."""
-    text = repr(value)
-    if "e" in text:
-        return max(0, -int(Decimal(text).normalize().as_tuple().exponent))
-    _, _, fraction = text.partition(".")
-    return 0 if fraction in ("", "0") else len(fraction)
+
+def decimals(values: Sequence[float]) -> int:
+    """The most decimals that the shortest writing of any of the values has."""
+    text = orjson.dumps(values)
+    if b"e" in text:
+        return max(max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent)) for value in values)
+    return max((0 if part == b"0" else len(part) for part in _FRACTION.findall(text)), default=0)
 
 
 def look(grid: Grid, place: Callable[[int], str], findings: Findings) -> None:
@@ -26,13 +30,19 @@ def look(grid: Grid, place: Callable[[int], str], findings: Findings) -> None:
     scale = grid.metric.proportion_of
     if grid.trials is None or scale is None:
         return
-    measured = [(index, value) for index, value in enumerate(grid.values) if value is not None]
-    slack = 0.5 * 10.0 ** -max((decimals(value) for _, value in measured), default=0) + 1e-9
-    off = []
-    for index, value in measured:
-        trials = grid.trials[index] if isinstance(grid.trials, tuple) else grid.trials
-        if trials is not None and abs(round(value * trials / scale) * scale / trials - value) > slack:
-            off.append((index, value, trials))
+    measured = [value for value in grid.values if value is not None]
+    slack = 0.5 * 10.0 ** -decimals(measured) + 1e-9
+    if isinstance(grid.trials, int):
+        per = grid.trials / scale
+        suspects = {value for value in set(measured) if abs(round(value * per) / per - value) > slack}
+        off = [(i, value, grid.trials) for i, value in enumerate(grid.values) if value in suspects] if suspects else []
+    else:
+        each = zip(grid.values, grid.trials, strict=True)
+        off = [
+            (i, value, trials)
+            for i, (value, trials) in enumerate(each)
+            if value is not None and trials and abs(round(value * trials / scale) * scale / trials - value) > slack
+        ]
     for index, value, trials in off[:REPORTED]:
         findings.doubt("off_lattice", place(index), f"{value} is not a whole count out of {trials} trials")
     if len(off) > REPORTED:

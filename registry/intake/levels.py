@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
+
+import orjson
 
 from registry.grid import Axis, Kind, Level, Scale, plain_label
 from registry.intake.faults import Findings, Limits, number
@@ -75,6 +78,19 @@ def read_axes(given: Sequence[Mapping[str, Any]], limits: Limits, findings: Find
 
 
 def _read_axis(declared: Mapping[str, Any], pointer: str, limits: Limits, findings: Findings) -> Axis:
+    """One axis. The grids of an experiment share theirs, so what was read without a finding is remembered."""
+    axis = _read_quietly(orjson.dumps(declared), limits)
+    return axis or _read_declared(declared, pointer, limits, findings)
+
+
+@lru_cache(maxsize=256)
+def _read_quietly(declared: bytes, limits: Limits) -> Axis | None:
+    findings = Findings()
+    axis = _read_declared(orjson.loads(declared), "", limits, findings)
+    return None if findings.faults or findings.doubts else axis
+
+
+def _read_declared(declared: Mapping[str, Any], pointer: str, limits: Limits, findings: Findings) -> Axis:
     given = declared.get("levels", [])
     if len(given) > limits.levels:
         findings.fault(f"{pointer}/levels", f"an axis has at most {limits.levels} levels, not {len(given)}")

@@ -17,7 +17,7 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Literal
 
-from sqlalchemy import Connection, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from registry.errors import Forbidden, NotFound, Unauthenticated
 from registry.tables import new_id, tokens
@@ -79,24 +79,26 @@ def well_formed(token: str) -> bool:
     return hmac.compare_digest(_checksum(parts[1] + parts[2][:30]), parts[2][30:])
 
 
+_TOKEN = select(
+    *(tokens.c[name] for name in ("id", "project_id", "role", "secret_hash", "revoked_at")),
+    (tokens.c.expires_at > func.now()).label("live"),
+    (func.coalesce(tokens.c.last_used_at, tokens.c.created_at) < func.now() - timedelta(minutes=1)).label("unnoted"),
+).where(tokens.c.public_id == bindparam("public_id"))
+
+
 def identify(connection: Connection, token: str) -> Caller:
-    """The caller that a token stands for; `Unauthenticated` when it is malformed, unknown, expired or revoked."""
+    """The caller that a token stands for; `Unauthenticated` when it is malformed, unknown, expired or revoked.
+
+    When a token was last used is remembered to the minute: a write a request would cost more than it tells.
+    """
     if well_formed(token):
-        live = (tokens.c.expires_at > func.now()).label("live")
-        row = connection.execute(select(tokens, live).where(tokens.c.public_id == token.split("_")[1])).one_or_none()
+        row = connection.execute(_TOKEN, {"public_id": token.split("_")[1]}).one_or_none()
         known = row is not None and hmac.compare_digest(bytes(row.secret_hash), sha256(token.encode()).digest())
         if row is not None and known and row.live and row.revoked_at is None:
-            _note_use(connection, row.id)
+            if row.unnoted:
+                connection.execute(update(tokens).where(tokens.c.id == row.id).values(last_used_at=func.now()))
             return Caller(row.id, row.project_id, row.role)
     raise Unauthenticated("This token is not valid, has expired or was revoked.")
-
-
-def _note_use(connection: Connection, token_id: uuid.UUID) -> None:
-    """Remember when a token was last used, to the minute: a write a request would cost more than it tells."""
-    stale = or_(tokens.c.last_used_at.is_(None), tokens.c.last_used_at < func.now() - timedelta(minutes=1))
-    due = select(tokens.c.id).where(tokens.c.id == token_id, stale)
-    if connection.scalar(due) is not None:
-        connection.execute(update(tokens).where(tokens.c.id == token_id).values(last_used_at=func.now()))
 
 
 def admit(caller: Caller, project: Any, needs: Role) -> None:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, exists, func, or_, select
+from sqlalchemy import ARRAY, ColumnElement, Connection, Text, and_, any_, bindparam, case, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.question import Question
-from registry.tables import aliases, grids, new_id, ranking_marks, rankings
+from registry.tables import aliases, grids, new_id, projects, ranking_marks, rankings
 
 
 def resolve(connection: Connection, project_id: uuid.UUID, question: Question) -> Question:
@@ -25,26 +26,26 @@ def resolve(connection: Connection, project_id: uuid.UUID, question: Question) -
     )
 
 
-def find_ranking(connection: Connection, project_id: uuid.UUID, question: Question) -> Any:
-    """The stored answer to a resolved question, None if nobody asked before.
+def find_ranking(connection: Connection, slug: str, question: Question, known: Sequence[str] = ()) -> Any:
+    """The row of a project with the stored answer to a question; None if there is no project.
 
-    Its `state` is `pending` also when an input has changed and nobody has taken note yet: an answer for old inputs
-    is never given as current.
+    `id` is None if nobody asked before. `aliased`: a name in the question is an alias, so ask for the resolved
+    question. `marked`: an input has changed and nobody has taken note yet; an answer for old inputs is never current.
+    The document is left out when its etag is among the `known` ones.
     """
-    query = select(
-        rankings.c.id,
-        rankings.c.state,
-        rankings.c.reason,
-        rankings.c.attempts,
-        rankings.c.document,
-        rankings.c.etag,
-        rankings.c.generation,
-        marked(project_id, question.experiment, question.metric).label("marked"),
-    ).where(rankings.c.project_id == project_id, rankings.c.question_key == question.key)
-    return connection.execute(query).one_or_none()
+    given = {
+        "slug": slug,
+        "key": question.key,
+        "experiment": question.experiment,
+        "metric": question.metric,
+        "benchmarks": list(question.benchmark),
+        "variants": list(question.variant),
+        "known": list(known),
+    }
+    return connection.execute(_RANKING, given).one_or_none()
 
 
-def marked(project_id: uuid.UUID, experiment: str, metric: str) -> ColumnElement[bool]:
+def _marked() -> ColumnElement[bool]:
     """Whether a publication, an amendment or an alias has touched these rankings since the last fold."""
     joined = (
         select(aliases.c.name)
@@ -55,8 +56,39 @@ def marked(project_id: uuid.UUID, experiment: str, metric: str) -> ColumnElement
         )
         .scalar_subquery()
     )
-    touched = and_(func.coalesce(joined, ranking_marks.c.experiment) == experiment, ranking_marks.c.metric == metric)
-    return exists().where(ranking_marks.c.project_id == project_id, or_(ranking_marks.c.experiment.is_(None), touched))
+    experiment = func.coalesce(joined, ranking_marks.c.experiment)
+    touched = and_(experiment == bindparam("experiment"), ranking_marks.c.metric == bindparam("metric"))
+    here = ranking_marks.c.project_id == projects.c.id
+    return exists().where(here, or_(ranking_marks.c.experiment.is_(None), touched))
+
+
+def _aliased() -> ColumnElement[bool]:
+    """Whether a name in the question is an alias."""
+    texts = ARRAY(Text)
+    return exists().where(
+        aliases.c.project_id == projects.c.id,
+        or_(
+            and_(aliases.c.kind == "experiment", aliases.c.alias == bindparam("experiment")),
+            and_(aliases.c.kind == "benchmark", aliases.c.alias == any_(bindparam("benchmarks", type_=texts))),
+            and_(aliases.c.kind == "variant", aliases.c.alias == any_(bindparam("variants", type_=texts))),
+        ),
+    )
+
+
+_RANKING = (
+    select(
+        projects.c.id.label("project_id"),
+        projects.c.visibility,
+        *(rankings.c[name] for name in ("id", "state", "reason", "attempts", "etag")),
+        case((rankings.c.etag == any_(bindparam("known", type_=ARRAY(Text))), None), else_=rankings.c.document).label(
+            "document"
+        ),
+        _marked().label("marked"),
+        _aliased().label("aliased"),
+    )
+    .outerjoin(rankings, and_(rankings.c.project_id == projects.c.id, rankings.c.question_key == bindparam("key")))
+    .where(projects.c.slug == bindparam("slug"), projects.c.deleted_at.is_(None))
+)
 
 
 def has_grids(connection: Connection, project_id: uuid.UUID, question: Question, experiments: list[str]) -> bool:

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, or_, select, update
+from sqlalchemy import Connection, bindparam, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict
@@ -14,6 +14,7 @@ from registry.operations.admit import Caller
 from registry.tables import new_id, projects
 
 _COLUMNS = (*projects.c, projects.c.id.label("project_id"))
+_BY_SLUG = select(*_COLUMNS).where(projects.c.slug == bindparam("slug"), projects.c.deleted_at.is_(None))
 
 
 def make_project(connection: Connection, *, slug: str, name: str, visibility: str) -> Any:
@@ -27,8 +28,7 @@ def make_project(connection: Connection, *, slug: str, name: str, visibility: st
 
 def find_project(connection: Connection, slug: str) -> Any:
     """The row of a project, None if there is none; whoever asks is admitted to it afterwards."""
-    query = select(*_COLUMNS).where(projects.c.slug == slug, projects.c.deleted_at.is_(None))
-    return connection.execute(query).one_or_none()
+    return connection.execute(_BY_SLUG, {"slug": slug}).one_or_none()
 
 
 def list_projects(connection: Connection, caller: Caller, after: str | None, limit: int) -> Sequence[Any]:

@@ -3,43 +3,53 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import ARRAY, Connection, Text, and_, any_, bindparam, case, select
 
 from registry.errors import NotFound
 from registry.grid import Cell, Grid
 from registry.operations.stored import StoredGrid, digest_text, stored_grid, stored_grids
 from registry.tables import derivations, grids, projects, revisions, statistics
 
+_GRID = grids.c.id == bindparam("grid_id")
+_CURRENT = stored_grids().where(_GRID)
+_AT_REVISION = stored_grids(bindparam("revision")).where(_GRID)
+_STATISTICS = (
+    select(
+        grids.c.id,
+        grids.c.revision,
+        grids.c.project_id,
+        projects.c.visibility,
+        derivations.c.state,
+        derivations.c.reason,
+        derivations.c.attempts,
+        statistics.c.etag,
+        case(
+            (statistics.c.etag == any_(bindparam("known", type_=ARRAY(Text))), None), else_=statistics.c.document
+        ).label("document"),
+    )
+    .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
+    .join(derivations, and_(derivations.c.grid_id == grids.c.id, derivations.c.revision == grids.c.revision))
+    .outerjoin(statistics, and_(statistics.c.grid_id == grids.c.id, statistics.c.revision == grids.c.revision))
+    .where(_GRID, grids.c.deleted_at.is_(None))
+)
+
 
 def find_grid(connection: Connection, grid_id: uuid.UUID, revision: int | None = None) -> Any:
     """The row of a grid at its current revision or at the one asked for, None if there is none."""
-    return connection.execute(stored_grids(revision).where(grids.c.id == grid_id)).one_or_none()
+    statement = _CURRENT if revision is None else _AT_REVISION
+    return connection.execute(statement, {"grid_id": grid_id, "revision": revision}).one_or_none()
 
 
-def find_statistics(connection: Connection, grid_id: uuid.UUID) -> Any:
-    """The derivation of a grid's current revision with its document, if that is ready; None if there is no grid."""
-    current = and_(statistics.c.grid_id == grids.c.id, statistics.c.revision == grids.c.revision)
-    query = (
-        select(
-            grids.c.id,
-            grids.c.revision,
-            grids.c.project_id,
-            projects.c.visibility,
-            derivations.c.state,
-            derivations.c.reason,
-            derivations.c.attempts,
-            statistics.c.document,
-            statistics.c.etag,
-        )
-        .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
-        .join(derivations, and_(derivations.c.grid_id == grids.c.id, derivations.c.revision == grids.c.revision))
-        .outerjoin(statistics, current)
-        .where(grids.c.id == grid_id, grids.c.deleted_at.is_(None))
-    )
-    return connection.execute(query).one_or_none()
+def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[str] = ()) -> Any:
+    """The derivation of a grid's current revision with its document, if that is ready; None if there is no grid.
+
+    The document is left out when its etag is among the `known` ones.
+    """
+    return connection.execute(_STATISTICS, {"grid_id": grid_id, "known": list(known)}).one_or_none()
 
 
 def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit: int) -> list[Any]:

@@ -1,0 +1,1 @@
+"""Measurements. Ratios of figures from one run say something; figures of two machines do not."""

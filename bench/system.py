@@ -1,0 +1,92 @@
+"""A whole system for a measurement: embedded servers, web, worker, dispatcher, on a fresh home."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from http.client import HTTPConnection
+from socket import socket
+
+from migrations.apply import migrate
+from registry.database import Database
+from registry.embedded import embedded_servers
+from registry.operations.admit import issue_token
+from registry.operations.project import make_project
+from registry.running import DISPATCHER, WORKER
+from registry.settings import Settings
+
+GUNICORN = [
+    sys.executable, "-m", "gunicorn", "--worker-class", "gthread", "--threads", "8", "--no-control-socket",
+    "--log-level", "warning", "bench.web:application",
+]  # fmt: skip
+WAITRESS = [sys.executable, "-m", "bench.web"]
+
+
+@dataclass(frozen=True)
+class System:
+    """Where it listens, and a token that may write to the public project `bench`."""
+
+    port: int
+    token: str
+    settings: Settings
+    database: Database
+    project: str = "bench"
+
+    def connection(self) -> HTTPConnection:
+        return HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+
+def free_port() -> int:
+    with socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2) -> Iterator[System]:
+    """Run a system while the block lasts; `server` is gunicorn (with `processes`) or waitress."""
+    with tempfile.TemporaryDirectory(prefix="registry-bench-") as home, embedded_servers(home) as urls:
+        settings = replace(Settings(), database_url=urls[0], redis_url=urls[1], port=free_port(), log_level="WARNING")
+        migrate(settings.database_url)
+        database = Database(settings, name="bench")
+        with database.transaction() as connection:
+            make_project(connection, slug="bench", name="bench", visibility="public")
+            _, token = issue_token(connection, project_id=None, role="admin", name="bench", days=1)
+        bind = ["--workers", str(processes), "--bind", f"127.0.0.1:{settings.port}"]
+        web = GUNICORN + bind if server == "gunicorn" else WAITRESS
+        environment = os.environ | settings.environment()
+        commands = [web, DISPATCHER, WORKER] if workers else [web]
+        children = [
+            subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for command in commands
+        ]
+        try:
+            found = System(settings.port, token, settings, database)
+            await_ready(found)
+            yield found
+        finally:
+            for child in children:
+                child.terminate()
+            for child in children:
+                child.wait(20)
+            database.close()
+
+
+def await_ready(found: System) -> None:
+    """Until requests are answered."""
+    until = time.monotonic() + 30
+    while time.monotonic() < until:
+        try:
+            connection = found.connection()
+            connection.request("GET", "/readyz")
+            if connection.getresponse().status == 200:
+                return
+        except OSError:
+            time.sleep(0.05)
+    raise RuntimeError("the system did not start")
