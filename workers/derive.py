@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,37 +18,35 @@ from registry.database import Database
 from registry.rows import grid_of
 from registry.settings import Settings
 from registry.tables import derivations, revisions, statistics
-from workers.promises import Claim, claim, give_back
+from workers.promises import Claim, claim, give_back, let_go
 from workers.statistics import METHODS_VERSION, describe
 
 log = structlog.get_logger()
+
+Key = tuple[uuid.UUID, int]
+_WRITTEN_EVERY = 0.1
 
 
 def derive_due(database: Database, settings: Settings) -> int:
     """Keep the promises that are due, one batch of them; how many there were.
 
-    A batch that fails is done again grid by grid, so that a grid which cannot be described harms no other.
+    A grid that cannot be described harms no other: it is given back alone, with the reason.
     """
     claimed = claim(database, settings, derivations, settings.batch_promises)
     rows = list(claimed.rows)
-    while rows:
-        batch, rows = _cut(database, rows, settings.batch_cells)
-        try:
-            _derive(database, claimed, batch)
-        except Exception as error:
-            log.warning("batch failed", promises=len(batch), error=repr(error))
-            for row in batch:
-                _derive_alone(database, settings, claimed, row)
-    return len(claimed.rows)
+    if len(rows) > 1:
+        rows, rest = _cut(database, rows, settings.batch_cells)
+        if rest:
+            let_go(database, claimed, rest)
+    if rows:
+        _derive(database, settings, claimed, rows)
+    return len(rows)
 
 
 def _cut(database: Database, rows: list[Any], cells: int) -> tuple[list[Any], list[Any]]:
-    """As many rows as hold about `cells` cells, at least one; and the rest."""
-    if len(rows) == 1:
-        return rows, []
+    """As many rows as hold about `cells` cells, at least one; and the rest, for which the lease would be too short."""
     with database.reading() as connection:
-        keys = [(row.grid_id, row.revision) for row in rows]
-        sizes = _sizes(connection, keys)
+        sizes = _sizes(connection, _keys(rows))
     total, count = 0, 0
     for row in rows:
         total += sizes.get((row.grid_id, row.revision), 0)
@@ -57,38 +56,47 @@ def _cut(database: Database, rows: list[Any], cells: int) -> tuple[list[Any], li
     return rows[:count], rows[count:]
 
 
-def _sizes(connection: Connection, keys: Sequence[tuple[uuid.UUID, int]]) -> dict[tuple[uuid.UUID, int], int]:
+def _keys(rows: Sequence[Any]) -> list[Key]:
+    return [(row.grid_id, row.revision) for row in rows]
+
+
+def _sizes(connection: Connection, keys: Sequence[Key]) -> dict[Key, int]:
     query = select(revisions.c.grid_id, revisions.c.number, revisions.c.cell_count)
     found = connection.execute(query.where(tuple_(revisions.c.grid_id, revisions.c.number).in_(keys)))
     return {(row.grid_id, row.number): row.cell_count for row in found}
 
 
-def _derive_alone(database: Database, settings: Settings, claimed: Claim, row: Any) -> None:
-    try:
-        _derive(database, claimed, [row])
-    except Exception as error:
-        log.warning("derivation failed", grid=str(row.grid_id), revision=row.revision, error=repr(error))
-        give_back(database, settings, claimed, row, error)
-
-
-def _derive(database: Database, claimed: Claim, batch: Sequence[Any]) -> None:
-    """Compute outside of any transaction, then write and settle in one that checks the leases."""
+def _derive(database: Database, settings: Settings, claimed: Claim, batch: Sequence[Any]) -> None:
+    """Compute outside of any transaction; what is done is written soon, so that nobody waits for a whole batch."""
     with database.reading() as connection:
-        keys = [(row.grid_id, row.revision) for row in batch]
-        found = connection.execute(
-            select(revisions).where(tuple_(revisions.c.grid_id, revisions.c.number).in_(keys))
-        ).all()
-    documents = [statistics_row(revision) for revision in found]
+        wanted = tuple_(revisions.c.grid_id, revisions.c.number).in_(_keys(batch))
+        found = {(row.grid_id, row.number): row for row in connection.execute(select(revisions).where(wanted))}
+    done: list[dict[str, Any]] = []
+    since = time.monotonic()
+    for row in batch:
+        try:
+            done.append(statistics_row(found[row.grid_id, row.revision]))
+        except Exception as error:
+            log.warning("derivation failed", grid=str(row.grid_id), revision=row.revision, error=repr(error))
+            give_back(database, settings, claimed, row, error)
+        if time.monotonic() - since > _WRITTEN_EVERY:
+            _settle(database, claimed, done)
+            done, since = [], time.monotonic()
+    _settle(database, claimed, done)
+
+
+def _settle(database: Database, claimed: Claim, documents: Sequence[dict[str, Any]]) -> None:
+    """Write and settle in one transaction that checks the leases."""
+    if not documents:
+        return
     with database.transaction() as connection:
-        mine = _still_held(connection, claimed, keys)
+        mine = _still_held(connection, claimed, [(row["grid_id"], row["revision"]) for row in documents])
         kept = [row for row in documents if (row["grid_id"], row["revision"]) in mine]
         if kept:
             _write(connection, kept)
 
 
-def _still_held(
-    connection: Connection, claimed: Claim, keys: Sequence[tuple[uuid.UUID, int]]
-) -> set[tuple[uuid.UUID, int]]:
+def _still_held(connection: Connection, claimed: Claim, keys: Sequence[Key]) -> set[Key]:
     promise = tuple_(derivations.c.grid_id, derivations.c.revision)
     mine = (
         select(derivations.c.grid_id, derivations.c.revision)

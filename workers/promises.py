@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, or_, select, tuple_, update
 
 from registry.database import Database, quietly_committed
 from registry.settings import Settings
@@ -37,52 +37,64 @@ def due(table: Table) -> ColumnElement[bool]:
 
 
 def claim(database: Database, settings: Settings, table: Table, most: int) -> Claim:
-    """Claim up to `most` promises that nobody tried before, or one that somebody did."""
+    """Claim up to `most` promises that nobody tried before, or one that somebody did and that is not exhausted.
+
+    What was tried before may be slow rather than poisonous: its lease outlasts a worker's time limit.
+    """
     lease = uuid.uuid4()
-    key = list(table.primary_key.columns)
+    tried = table.c.attempts.between(1, settings.attempts - 1)
+    choices = ((table.c.attempts == 0, most, settings.lease_seconds), (tried, 1, 2 * settings.lease_seconds))
     with database.transaction() as connection:
         quietly_committed(connection)
-        for condition, limit in ((table.c.attempts == 0, most), (table.c.attempts > 0, 1)):
-            chosen = (
-                select(*key)
-                .where(due(table), condition)
-                .order_by(table.c.due_at)
-                .limit(limit)
-                .with_for_update(skip_locked=True)
-            )
-            held = {
-                "lease": lease,
-                "leased_until": func.now() + timedelta(seconds=settings.lease_seconds),
-                "attempts": table.c.attempts + 1,
-            }
-            statement = update(table).where(tuple_(*key).in_(chosen)).values(held).returning(*table.c)
-            rows = connection.execute(statement).all()
+        for condition, limit, seconds in choices:
+            rows = connection.execute(_claiming(table, condition, limit, lease, timedelta(seconds=seconds))).all()
             if rows:
                 return Claim(table, lease, rows)
     return Claim(table, lease, ())
 
 
-def held(connection: Connection, claim: Claim, row: Any) -> bool:
-    """Whether the lease on a row is still ours; its row is locked until the transaction ends."""
-    key = [column == getattr(row, column.name) for column in claim.table.primary_key.columns]
-    mine = select(claim.table.c.lease).where(*key, claim.table.c.state == "pending").with_for_update()
-    return bool(connection.scalar(mine) == claim.lease)
+def _claiming(table: Table, condition: ColumnElement[bool], most: int, lease: uuid.UUID, span: timedelta) -> Any:
+    key = list(table.primary_key.columns)
+    waiting = select(*key).where(due(table), condition).order_by(table.c.due_at).limit(most)
+    # A CTE is evaluated once; a subquery may be evaluated for each row, and then locks more than its limit.
+    chosen = waiting.with_for_update(skip_locked=True).cte("chosen").prefix_with("MATERIALIZED")
+    same = and_(*(column == chosen.c[column.name] for column in key))
+    held = {"lease": lease, "leased_until": func.now() + span, "attempts": table.c.attempts + 1}
+    return update(table).where(same).values(held).returning(*table.c)
+
+
+def let_go(database: Database, claim: Claim, rows: Sequence[Any]) -> None:
+    """Give claimed promises back untried."""
+    key = tuple_(*claim.table.primary_key.columns)
+    untried = key.in_([tuple(getattr(row, column.name) for column in claim.table.primary_key.columns) for row in rows])
+    free = {"lease": None, "leased_until": None, "attempts": claim.table.c.attempts - 1}
+    with database.transaction() as connection:
+        quietly_committed(connection)
+        connection.execute(update(claim.table).where(untried, claim.table.c.lease == claim.lease).values(free))
 
 
 def give_back(database: Database, settings: Settings, claim: Claim, row: Any, error: BaseException) -> None:
     """Note why an attempt failed: due again after a growing pause, or `failed` after the last attempt."""
     reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON].replace("\x00", "")
-    over = row.attempts >= settings.attempts
+    # The count in the table: it began anew if an input changed while this attempt ran.
+    over = claim.table.c.attempts >= settings.attempts
     pause = timedelta(seconds=FIRST_PAUSE * 2 ** (row.attempts - 1))
-    noted = {"reason": reason, "lease": None, "leased_until": None}
-    outcome = {"state": "failed"} if over else {"due_at": func.now() + pause}
+    noted = {
+        "state": case((over, "failed"), else_="pending"),
+        "due_at": func.now() + pause,
+        "reason": reason,
+        "lease": None,
+        "leased_until": None,
+    }
     key = [column == getattr(row, column.name) for column in claim.table.primary_key.columns]
     with database.transaction() as connection:
-        connection.execute(update(claim.table).where(*key, claim.table.c.lease == claim.lease).values(noted | outcome))
+        connection.execute(update(claim.table).where(*key, claim.table.c.lease == claim.lease).values(noted))
 
 
 def give_up_exhausted(connection: Connection, table: Table, attempts: int) -> int:
     """Settle as failed what was tried often enough without an answer: its processes died."""
     reason = func.coalesce(table.c.reason, "The worker died each time that it computed this.")
     exhausted = update(table).where(due(table), table.c.attempts >= attempts)
-    return int(connection.execute(exhausted.values(state="failed", reason=reason, lease=None)).rowcount)
+    return int(
+        connection.execute(exhausted.values(state="failed", reason=reason, lease=None, leased_until=None)).rowcount
+    )
