@@ -12,6 +12,8 @@ from typing import Any
 
 import redis
 from celery import Celery
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from registry.settings import Settings
 
@@ -29,9 +31,13 @@ def broker_url(settings: Settings) -> str:
 
 
 def redis_client(settings: Settings) -> redis.Redis:
-    """A client with deadlines; the library's default waits for ever."""
+    """A client with deadlines that tries twice: the library's defaults wait for ever and try for seconds."""
     url = settings.redis_url.replace("redis+socket://", "unix://", 1)
-    options: dict[str, Any] = {"socket_timeout": _SOCKET_SECONDS, "socket_connect_timeout": _SOCKET_SECONDS}
+    options: dict[str, Any] = {
+        "socket_timeout": _SOCKET_SECONDS,
+        "socket_connect_timeout": _SOCKET_SECONDS,
+        "retry": Retry(NoBackoff(), 1),
+    }
     if url.startswith("unix://"):
         del options["socket_connect_timeout"]
     return redis.Redis.from_url(url, **options)
