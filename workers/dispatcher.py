@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import signal
 import time
+from collections import Counter
 from dataclasses import dataclass, field
+from typing import Any
 
+import orjson
 import redis
 import structlog
 from celery import Celery
@@ -96,15 +99,20 @@ class Dispatcher:
         if not any(wanted.values()):
             return True
         try:
-            queued = int(self.client.llen(QUEUE))
+            queued = self.queued()
             for name, count in wanted.items():
-                for _ in range(min(count, MOST_DOORBELLS - queued)):
+                for _ in range(min(count - queued[name], MOST_DOORBELLS - queued.total())):
                     self.celery.send_task(name, retry=False)
-                    queued += 1
+                    queued[name] += 1
         except (redis.RedisError, OperationalError, OSError) as error:
             log.warning("no broker", error=str(error))
             return False
         return True
+
+    def queued(self) -> Counter[str]:
+        """How many doorbells of each kind nobody has heard yet."""
+        messages: Any = self.client.lrange(QUEUE, 0, MOST_DOORBELLS)
+        return Counter(orjson.loads(message)["headers"]["task"] for message in messages)
 
     def sleep(self) -> None:
         """Until somebody rings, but no longer than the interval; without a broker for the interval."""
