@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from compose_file import ROOT, services
+
+from tests.deploy.compose_file import ROOT, services
 
 SERVING = ("web", "worker", "dispatcher")
 LONGEST_START = 60

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 import yaml
-from compose_file import COMPOSE, ROOT, services
 
 from registry.settings import Settings
+from tests.deploy.compose_file import COMPOSE, ROOT, services
 
 ONE_SHOT = {"migrate"}
 OURS = ["migrate", "web", "worker", "dispatcher"]

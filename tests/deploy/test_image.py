@@ -12,9 +12,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from compose_file import ROOT, services
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
+
+from tests.deploy.compose_file import ROOT, services
 
 DOCKERFILE = ROOT / "Dockerfile"
 FINAL_STAGE = DOCKERFILE.read_text().split("FROM ")[-1]

@@ -18,9 +18,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from compose_file import ROOT
 
 from registry.settings import MEBIBYTE, Settings
+from tests.deploy.compose_file import ROOT
 
 CONFIGURATION = (ROOT / "deploy" / "nginx.conf").read_text()
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")

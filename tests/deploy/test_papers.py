@@ -8,10 +8,10 @@ import subprocess
 import tomllib
 
 import pytest
-from compose_file import ROOT
 from packaging.requirements import Requirement
 
 from registry.settings import Settings
+from tests.deploy.compose_file import ROOT
 
 
 @pytest.mark.skipif(shutil.which("make") is None, reason="no make here")
