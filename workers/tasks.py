@@ -9,7 +9,6 @@ from workers.app import app, database, settings
 from workers.derive import derive_due
 from workers.rank import rank_due
 
-
 SHIFT_SECONDS = 3.0
 """How long one doorbell keeps a worker: far from the time limits, and from the patience of who stops it."""
 
