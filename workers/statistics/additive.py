@@ -82,17 +82,33 @@ def solve(layout: Layout, matrix: FloatArray, right: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.solve(regular, right), dtype=np.float64)
 
 
-def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray:
-    """The effects on the logit scale of k of n (0 < k < n, fractions allowed), by Newton steps."""
-    share = np.log(k / (n - k))
-    effects = solve(layout, normal_matrix(layout, np.ones(k.size)), totals(layout, share))
-    for _ in range(50):
+def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:
+    """The effects on the logit scale of k of n (0 < k < n, fractions allowed), by Newton steps that are halved
+    while the likelihood falls; `None` if they do not settle."""
+    odds = float(np.log(k.sum() / (n - k).sum()))
+    effects = np.full(sum(layout.sizes), odds / len(layout.sizes))
+    best = log_likelihood(k, n, predict(layout, effects))
+    for _ in range(100):
         chance = expit(predict(layout, effects))
-        step = solve(layout, normal_matrix(layout, n * chance * (1 - chance)), totals(layout, k - n * chance))
-        effects = effects + step
+        matrix = normal_matrix(layout, n * chance * (1 - chance))
+        try:
+            step = solve(layout, matrix, totals(layout, k - n * chance))
+        except np.linalg.LinAlgError:
+            return None
+        share = 1.0
+        while (new := log_likelihood(k, n, predict(layout, effects + share * step))) < best - 1e-12 * abs(best):
+            share /= 2
+            if share < 1e-9:
+                return None
+        effects, best = effects + share * step, max(best, new)
         if float(np.max(np.abs(step))) < 1e-11 * (1 + float(np.max(np.abs(effects)))):
-            break
-    return effects
+            return effects
+    return None
+
+
+def log_likelihood(k: FloatArray, n: FloatArray, logits: FloatArray) -> float:
+    """The binomial log-likelihood without its constant."""
+    return float(np.sum(k * logits - n * np.logaddexp(0.0, logits)))
 
 
 def predict(layout: Layout, effects: FloatArray) -> FloatArray:

@@ -101,7 +101,9 @@ def noisy_peaks(table: Table, level: float = 0.95) -> NoisyPeaks | None:
     probable = chances_of(noise)
     return NoisyPeaks(
         "ok" if probable is not None else "undefined",
-        None if probable is not None else "too many different cells are within reach of the best",
+        None
+        if probable is not None
+        else "too many different cells are within reach of the best, or their errors differ too much",
         expected_if_equal(table, noise),
         None if probable is None else listed(table, noise, probable),
         None if probable is None else best_set(table, noise, probable, level),
@@ -179,13 +181,14 @@ def best_set(table: Table, noise: Noise, probable: FloatArray, level: float) -> 
 
 
 def shrunken(table: Table, noise: Noise) -> Shrunken | None:
-    """The empirical-Bayes peak; `None` for a single cell."""
-    if noise.y.size < 2:
-        return None
+    """The empirical-Bayes peak; `None` for a single cell, or where one cell outweighs all others."""
     weight = noise.v.min() / noise.v
+    spread = float(weight.sum() - (weight @ weight) / weight.sum())
+    if noise.y.size < 2 or spread <= 1e-12:
+        return None
     centre = float(weight @ noise.y / weight.sum())
     q = float(np.sum((noise.y - centre) ** 2 / noise.v))
-    extra = max(0.0, (q - (noise.y.size - 1)) * noise.v.min() / (weight.sum() - (weight @ weight) / weight.sum()))
+    extra = max(0.0, (q - (noise.y.size - 1)) * float(noise.v.min()) / spread)
     inverse = 1 / (noise.v + extra)
     mean = float(inverse @ noise.y / inverse.sum())
     shrunk = mean + extra / (extra + noise.v) * (noise.y - mean)

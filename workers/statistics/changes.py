@@ -14,7 +14,7 @@ from workers.statistics.table import Curve, Place
 from workers.statistics.terms import FloatArray, IntArray, Interval, Parameters, Status
 from workers.statistics.weighted import difference_test
 
-MOST_CHANGES = 200
+MOST_CHANGES = 100
 """Steps listed for a series; a longer one lists its largest and counts the rest."""
 
 

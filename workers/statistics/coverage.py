@@ -7,11 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from workers.statistics.table import Place, Table, by_level, place_of
-from workers.statistics.terms import BoolArray, IntArray, Status
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, IntArray, Status
 
 MOST_LEVELS = 100
 """Levels of an axis up to which pairwise overlaps, and levels in all up to which components, are written out."""
 MOST_COMPONENT_LEVELS = 1_000
+MOST_HOLES = 100
+"""Holes of a level that are written out; `hole_count` counts them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,16 +26,19 @@ class LevelCoverage:
     first: Place | None
     last: Place | None
     holes: tuple[Place, ...]
+    hole_count: int
 
 
 @dataclass(frozen=True, slots=True)
 class AxisCoverage:
     """The levels of an axis: each one's coverage, those without a cell, those without a gap.
 
+    The first thousand levels are written out one by one, the others counted.
     `overlap[i][j]` is the number of coordinates that levels i and j both have; `None` above 100 levels.
     """
 
     levels: tuple[LevelCoverage, ...]
+    levels_left_out: int
     empty: tuple[Place, ...]
     complete: tuple[Place, ...]
     overlap: list[list[int]] | None
@@ -78,9 +83,11 @@ def axis_coverage(table: Table, place: int) -> AxisCoverage:
     counts = rows.sum(axis=1).tolist()
     names = [place_of(axis, i) for i in range(len(axis.levels))]
     others = other_places(table, place)
-    levels = tuple(level_coverage(names[i], rows[i], counts[i], others) for i in range(len(names)))
+    written = min(len(names), MOST_WRITTEN_LEVELS)
+    levels = tuple(level_coverage(names[i], rows[i], counts[i], others) for i in range(written))
     return AxisCoverage(
         levels,
+        len(names) - written,
         tuple(name for name, count in zip(names, counts, strict=True) if count == 0),
         tuple(name for name, count in zip(names, counts, strict=True) if count and count == rows.shape[1]),
         overlap(rows) if len(names) <= MOST_LEVELS else None,
@@ -98,11 +105,13 @@ def other_places(table: Table, place: int) -> list[Place] | None:
 def level_coverage(name: Place, row: BoolArray, count: int, others: list[Place] | None) -> LevelCoverage:
     """One level from its row of measured flags."""
     if others is None or count == 0:
-        return LevelCoverage(name, count, None, None, ())
+        return LevelCoverage(name, count, None, None, (), 0)
     found = np.flatnonzero(row)
     first, last = int(found[0]), int(found[-1])
     holes = (np.flatnonzero(~row[first:last]) + first).tolist() if count < last - first + 1 else []
-    return LevelCoverage(name, count, others[first], others[last], tuple(others[i] for i in holes))
+    return LevelCoverage(
+        name, count, others[first], others[last], tuple(others[i] for i in holes[:MOST_HOLES]), len(holes)
+    )
 
 
 def overlap(rows: BoolArray) -> list[list[int]]:

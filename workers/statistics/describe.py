@@ -11,29 +11,34 @@ from workers.statistics.document import plain
 from workers.statistics.grid_trend import grid_trends
 from workers.statistics.peaks import peaks
 from workers.statistics.precision import precision
-from workers.statistics.sensitivity import sensitivity
-from workers.statistics.series import all_series
+from workers.statistics.sensitivity import Sensitivity, sensitivity
+from workers.statistics.series import AllSeries, all_series
 from workers.statistics.table import Table
 from workers.statistics.terms import Parameters
+
+OUT_OF_REACH = "the values, errors or axis numbers are not all between 10^-100 and 10^100 in size"
 
 
 def describe(grid: Grid, parameters: Parameters | None = None) -> dict[str, Any]:
     """All statistics of a grid as JSON-ready values, with the names of the contract.
 
     Works for any number of axes, ragged and empty grids. Deterministic; no NaN or Infinity; bounded in time and
-    size by the limits that the modules state.
+    size by the limits that the modules state. A grid of astronomic numbers keeps its coverage, precision and
+    peaks and loses what needs squares: `series_reason` and the sensitivity's `reason` say so.
     """
     parameters = parameters or Parameters.of(grid.metric)
     table = Table.of(grid)
-    found = all_series(table, parameters)
-    noisy = noisy_peaks(table, 1 - parameters.alpha)
+    reach = table.computable
+    found = all_series(table, parameters) if reach else AllSeries((), 0)
+    noisy = noisy_peaks(table, 1 - parameters.alpha) if reach else None
     return {
         "params": plain(parameters),
         "coverage": plain(coverage(table)),
         "series": plain(found.series),
         "series_left_out": found.left_out,
+        "series_reason": None if reach else OUT_OF_REACH,
         "peaks": {**plain(peaks(table)), **(plain(noisy) if noisy else {})},
-        "sensitivity": plain(sensitivity(table)),
+        "sensitivity": plain(sensitivity(table) if reach else Sensitivity("undefined", reason=OUT_OF_REACH)),
         "precision": plain(precision(table)),
         "grid_trend": plain(grid_trends(table, parameters.alpha)),
     }

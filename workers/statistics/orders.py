@@ -145,7 +145,10 @@ def adjusted_mean(standings: Standings, missing: Missing) -> Scores | Refused:
         effects = np.split(solve(layout, matrix, totals(layout, values - centre)), split)
         return Scores(centre + effects[0] + float(weights @ effects[1]), standings.sign > 0)
     k, n = votes(standings, names, slots)
-    effects = np.split(logistic(layout, k + 0.5, n + 1), split)
+    found = logistic(layout, k + 0.5, n + 1)
+    if found is None:
+        return Refused("the logit-additive model does not settle")
+    effects = np.split(found, split)
     fitted = expit(effects[0][:, None] + effects[1]) * standings.proportion_of
     return Scores(np.asarray(fitted @ weights, dtype=np.float64), standings.sign > 0)
 

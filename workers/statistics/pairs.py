@@ -12,7 +12,7 @@ from scipy.special import stdtrit
 
 from workers.statistics.mantel import risk_difference
 from workers.statistics.multiplicity import adjusted
-from workers.statistics.signs import SignTest, sign_flip
+from workers.statistics.signs import ALL_WORK, WORK, SignTest, sign_flip
 from workers.statistics.standings import Standings
 from workers.statistics.terms import FloatArray, IntArray, Interval, Status
 
@@ -35,55 +35,52 @@ class Pair:
     wins: int
     ties: int
     losses: int
-    difference: float | None
-    mean_difference: float | None
-    interval: Interval | None
-    p: float | None
-    p_holm: float | None
-    min_attainable_p: float | None
-    test: str | None
     target: Target
+    difference: float | None = None
+    mean_difference: float | None = None
+    interval: Interval | None = None
+    p: float | None = None
+    p_holm: float | None = None
+    min_attainable_p: float | None = None
+    test: str | None = None
     reason: str | None = None
 
 
 def pair_table(standings: Standings, alpha: float, target: Target) -> tuple[Pair, ...]:
     """All pairs in the order of the names, with Holm's adjustment over those that have a p."""
-    found = [compare(standings, i, j, alpha, target) for i, j in itertools.combinations(range(len(standings.names)), 2)]
+    couples = list(itertools.combinations(range(len(standings.names)), 2))
+    work = min(WORK, ALL_WORK // max(1, len(couples)))
+    found = [compare(standings, i, j, alpha, target, work) for i, j in couples]
     corrected = adjusted([pair.p for pair in found], "holm")
     return tuple(replace(pair, p_holm=p) for pair, p in zip(found, corrected, strict=True))
 
 
-def compare(standings: Standings, i: int, j: int, alpha: float, target: Target) -> Pair:
+def compare(standings: Standings, i: int, j: int, alpha: float, target: Target, work: int) -> Pair:
     """One pair."""
     slots = np.flatnonzero(standings.present[i] & standings.present[j])
     names = standings.names[i], standings.names[j]
     if slots.size == 0:
         reason = "the two have no slot in common"
-        return Pair(*names, "not_comparable", 0, 0, 0, 0, None, None, None, None, None, None, None, target, reason)
+        return Pair(*names, "not_comparable", 0, 0, 0, 0, target, reason=reason)
     moves = standings.ticks[i, slots] - standings.ticks[j, slots]
     signs = np.sign(moves) * standings.sign
     mean = float(standings.weights(slots) @ moves) / 10.0**standings.decimals
     base = Pair(
         *names,
-        "ok",
-        int(slots.size),
-        int(np.count_nonzero(signs > 0)),
-        int(np.count_nonzero(signs == 0)),
-        int(np.count_nonzero(signs < 0)),
-        None if standings.mixed else mean,
-        None if standings.mixed else mean,
-        None,
-        None,
-        None,
-        None,
-        None,
-        target,
+        status="ok",
+        n_common=int(slots.size),
+        wins=int(np.count_nonzero(signs > 0)),
+        ties=int(np.count_nonzero(signs == 0)),
+        losses=int(np.count_nonzero(signs < 0)),
+        target=target,
+        difference=None if standings.mixed else mean,
+        mean_difference=None if standings.mixed else mean,
     )
     if standings.mixed:
-        return by_signs(base, sign_flip(signs.tolist()), alpha)
+        return by_signs(base, sign_flip(signs.tolist(), work), alpha)
     if target == "new_benchmarks":
-        return by_clusters(base, standings, slots, moves, alpha)
-    return by_trials(base, standings, i, j, slots, alpha) or by_slots(base, standings, slots, moves, alpha)
+        return by_clusters(base, standings, slots, moves, alpha, work)
+    return by_trials(base, standings, i, j, slots, alpha) or by_slots(base, standings, slots, moves, alpha, work)
 
 
 def by_trials(base: Pair, standings: Standings, i: int, j: int, slots: IntArray, alpha: float) -> Pair | None:
@@ -96,16 +93,16 @@ def by_trials(base: Pair, standings: Standings, i: int, j: int, slots: IntArray,
     return replace(base, difference=found.difference * whole, interval=interval, p=found.p, test=found.test)
 
 
-def by_slots(base: Pair, standings: Standings, slots: IntArray, moves: IntArray, alpha: float) -> Pair:
+def by_slots(base: Pair, standings: Standings, slots: IntArray, moves: IntArray, alpha: float, work: int) -> Pair:
     """The exact sign-flip test of the weighted mean over slots."""
     counts = np.bincount(standings.benchmarks[slots])[standings.benchmarks[slots]]
     common = math.lcm(*set(counts.tolist()))
     weighted = [move * (common // count) for move, count in zip(moves.tolist(), counts.tolist(), strict=True)]
     interval = t_interval(moves / 10.0**standings.decimals, standings.weights(slots), alpha)
-    return by_signs(replace(base, interval=interval), sign_flip(weighted), alpha)
+    return by_signs(replace(base, interval=interval), sign_flip(weighted, work), alpha)
 
 
-def by_clusters(base: Pair, standings: Standings, slots: IntArray, moves: IntArray, alpha: float) -> Pair:
+def by_clusters(base: Pair, standings: Standings, slots: IntArray, moves: IntArray, alpha: float, work: int) -> Pair:
     """The same over the mean differences of benchmarks: would other benchmarks agree?"""
     owners = standings.benchmarks[slots]
     used, place, counts = np.unique(owners, return_inverse=True, return_counts=True)
@@ -114,7 +111,7 @@ def by_clusters(base: Pair, standings: Standings, slots: IntArray, moves: IntArr
     whole = [round(s) * (common // c) for s, c in zip(sums.tolist(), counts.tolist(), strict=True)]
     means = sums / counts / 10.0**standings.decimals
     interval = t_interval(means, np.full(used.size, 1 / used.size), alpha)
-    return by_signs(replace(base, interval=interval), sign_flip(whole), alpha, "_over_benchmarks")
+    return by_signs(replace(base, interval=interval), sign_flip(whole, work), alpha, "_over_benchmarks")
 
 
 def by_signs(base: Pair, found: SignTest, alpha: float, suffix: str = "") -> Pair:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from workers.statistics.table import Place, Table, by_level, place_of
-from workers.statistics.terms import BoolArray, FloatArray, IntArray, Status
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray, Status
 
 MOST_TIES = 100
 """Tied coordinates that are written out; `ties` counts them all."""
@@ -46,7 +46,8 @@ class LevelBest:
 class Peaks:
     """The best cells by the metric's direction; nothing for a metric that has none or a grid without cells.
 
-    `runner_up` is `None` when all cells tie. Levels without a cell have no entry in `by`.
+    `runner_up` is `None` when all cells tie. Levels without a cell have no entry in `by`,
+    which lists the first thousand others of an axis.
     """
 
     status: Status
@@ -100,7 +101,7 @@ def level_bests(table: Table, height: IntArray, floor: int, place: int) -> tuple
     rows, values = by_level(height, place), by_level(table.values, place)
     tops = rows.max(axis=1)
     found = []
-    for level in np.flatnonzero(tops > floor).tolist():
+    for level in np.flatnonzero(tops > floor)[:MOST_WRITTEN_LEVELS].tolist():
         flat = np.flatnonzero(rows[level] == tops[level])
         at = tuple(level_places(table, place, level, int(i)) for i in flat[:MOST_TIES])
         found.append(LevelBest(place_of(axis, level), float(values[level, flat[0]]), at, int(flat.size)))

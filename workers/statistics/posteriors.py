@@ -57,7 +57,11 @@ def beta_posteriors(k: IntArray, n: IntArray, counts: IntArray) -> Posteriors:
 
 
 def normal_posteriors(mean: FloatArray, stderr: FloatArray, counts: IntArray) -> Posteriors:
-    """Groups with a mean and a standard error each, where more is better; the coordinate is the value."""
+    """Groups with a mean and a standard error each, where more is better; the coordinate is the value.
+
+    An error below the resolution of the numbers is raised to it.
+    """
+    stderr = np.maximum(stderr, 1e-12 * float(np.max(np.abs(mean), initial=1e-100)))
 
     def distribution(z: FloatArray, i: IntArray) -> FloatArray:
         return np.asarray(ndtr((z - mean[i, None]) / stderr[i, None]), dtype=np.float64)
@@ -72,7 +76,8 @@ def normal_posteriors(mean: FloatArray, stderr: FloatArray, counts: IntArray) ->
 def chances(groups: Posteriors) -> FloatArray | None:
     """For each group the probability that one given cell of it is the best; sums to 1 over all cells.
 
-    `None` when more than `MOST_GROUPS` distinct posteriors are within reach of the best.
+    `None` when more than `MOST_GROUPS` distinct posteriors are within reach of the best, or when errors differ by
+    so many orders of magnitude that the nodes miss all of them.
     """
     everything = np.arange(groups.counts.size)
     top = float(groups.high.max())
@@ -85,7 +90,8 @@ def chances(groups: Posteriors) -> FloatArray | None:
     logs = np.log(np.maximum(groups.distribution(nodes, near), 1e-300))
     every = groups.counts[near] @ logs
     result[near] = (groups.density(nodes, near) * np.exp(every - logs)) @ weights
-    return np.asarray(result / float(groups.counts @ result), dtype=np.float64)
+    total = float(groups.counts @ result)
+    return np.asarray(result / total, dtype=np.float64) if total > 0 else None
 
 
 def beginning(groups: Posteriors, low: float, high: float) -> float:
@@ -104,7 +110,7 @@ def beginning(groups: Posteriors, low: float, high: float) -> float:
 def edges(groups: Posteriors, near: IntArray, low: float, high: float) -> FloatArray:
     """Even panels, and finer ones across posteriors that are much narrower than the whole."""
     width = (groups.high - groups.low)[near]
-    narrow = near[width < (high - low) / 4][:20]
+    narrow = near[np.argsort(width)][: np.count_nonzero(width < (high - low) / 4)][:20]
     finer = [np.linspace(groups.low[i], groups.high[i], PANELS // 2) for i in narrow]
     joined = np.unique(np.concatenate([np.linspace(low, high, PANELS + 1), *finer]))
     return np.asarray(joined[(joined >= low) & (joined <= high)], dtype=np.float64)

@@ -18,7 +18,7 @@ from scipy.special import chdtrc, expit
 from workers.statistics.additive import Layout, explained, logistic, normal_matrix, solve, totals
 from workers.statistics.best_cells import noise_of
 from workers.statistics.table import Place, Table, by_level, place_of
-from workers.statistics.terms import SMALLEST_P, FloatArray, Status
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, SMALLEST_P, FloatArray, Status
 
 MOST_LEVELS = 600
 """Observed levels of all axes together, up to which ragged grids and adjusted means are computed."""
@@ -39,7 +39,8 @@ class AdjustedMean:
 
 @dataclass(frozen=True, slots=True)
 class AxisShare:
-    """The share of the variance that an axis explains, its degrees of freedom, its level means."""
+    """The share of the variance that an axis explains, its degrees of freedom, the means of its first thousand
+    measured levels."""
 
     share: float
     df: int
@@ -98,7 +99,10 @@ def sensitivity(table: Table) -> Sensitivity:
         axis.name: AxisShare(
             shares[a],
             layout.sizes[a] - 1,
-            tuple(AdjustedMean(place_of(axis, level), *row) for level, row in zip(levels[a], means[a], strict=True)),
+            tuple(
+                AdjustedMean(place_of(axis, level), *row)
+                for level, row in zip(levels[a], means[a][:MOST_WRITTEN_LEVELS], strict=False)
+            ),
         )
         for a, axis in enumerate(table.axes)
     }
@@ -204,7 +208,10 @@ def logit_means(table: Table, layout: Layout) -> list[FloatArray] | None:
     if table.trials is not None and np.all(table.trials[table.present] > 0):
         n = table.trials[table.present].astype(np.float64)
         k = np.rint(table.values[table.present] / whole * n)
-    parts = np.split(logistic(layout, k + 0.5, n + 1), layout.offsets[1:-1])
+    effects = logistic(layout, k + 0.5, n + 1)
+    if effects is None:
+        return None
+    parts = np.split(effects, layout.offsets[1:-1])
     grid = np.zeros(layout.sizes)
     for a, part in enumerate(parts):
         grid = grid + part.reshape([-1 if i == a else 1 for i in range(len(parts))])

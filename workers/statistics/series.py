@@ -22,7 +22,7 @@ from workers.statistics.thresholds import Plateau, Threshold, plateau, threshold
 from workers.statistics.weighted import WeightedSlope, cochran_q, weighted_slope
 
 MOST_SERIES = 2_000
-MOST_POINTS = 200_000
+MOST_POINTS = 100_000
 """Series and points analysed of one grid; what lies beyond, in row-major order, is counted and left out."""
 
 

@@ -17,7 +17,8 @@ from scipy.special import erfc
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 WORK = 2_000_000
-"""Additions that an exact null distribution of one pair may cost."""
+ALL_WORK = 5_000_000_000
+"""Additions that an exact null distribution of one pair, and those of all pairs of a ranking, may cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class SignTest:
     test: str
 
 
-def sign_flip(differences: Sequence[int]) -> SignTest:
+def sign_flip(differences: Sequence[int], work: int = WORK) -> SignTest:
     """Tests whole-number differences (weighted ones included) for a sum of 0."""
     sizes = [abs(d) for d in differences if d]
     if not sizes:
@@ -37,8 +38,8 @@ def sign_flip(differences: Sequence[int]) -> SignTest:
     divisor = math.gcd(*sizes)
     sizes = [size // divisor for size in sizes]
     seen = abs(sum(differences)) // divisor
-    if len(sizes) * sum(sizes) > WORK:
-        return wilcoxon(differences)
+    if len(sizes) * sum(sizes) > work:
+        return wilcoxon(differences, work)
     p = tail_of(np.array(sizes, dtype=np.int64), seen)
     return SignTest(p, max(SMALLEST_P, 2.0 ** (1 - len(sizes))), "sign_flip")
 
@@ -59,7 +60,7 @@ def tail_of(sizes: IntArray, seen: int) -> float:
     return float(min(1.0, max(SMALLEST_P, 2 * chance[: (total - seen) // 2 + 1].sum())))
 
 
-def wilcoxon(differences: Sequence[int]) -> SignTest:
+def wilcoxon(differences: Sequence[int], work: int = WORK) -> SignTest:
     """The signed-rank test: exact while its distribution is affordable, else normal with ties."""
     exact = np.array([d for d in differences if d], dtype=object)
     ranks = middle_ranks(np.array([float(abs(d)) for d in exact]))
@@ -67,7 +68,7 @@ def wilcoxon(differences: Sequence[int]) -> SignTest:
     positive = np.array([d > 0 for d in exact])
     seen = abs(int(doubled[positive].sum() - doubled[~positive].sum()))
     least = max(SMALLEST_P, 2.0 ** (1 - len(doubled)))
-    if doubled.size * int(doubled.sum()) <= WORK:
+    if doubled.size * int(doubled.sum()) <= work:
         return SignTest(tail_of(doubled, seen), least, "wilcoxon")
     z = seen / math.sqrt(float(np.sum(doubled.astype(np.float64) ** 2)))
     return SignTest(max(SMALLEST_P, float(erfc(z / math.sqrt(2)))), least, "wilcoxon_normal")

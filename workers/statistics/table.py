@@ -113,6 +113,15 @@ class Table:
         return np.isfinite(self.values)
 
     @property
+    def computable(self) -> bool:
+        """Whether all magnitudes lie within 10^-100 and 10^100, so that squares neither overflow nor vanish."""
+        values = [self.values[self.present]]
+        values += [] if self.stderr is None else [self.stderr[self.present & (self.stderr > 0)]]
+        values += [np.asarray(axis.numbers, dtype=np.float64) for axis in self.axes]
+        sizes = [float(np.max(np.abs(part), initial=0.0)) for part in values]
+        return all(size == 0.0 or 1e-100 < size < 1e100 for size in sizes)
+
+    @property
     def cells(self) -> int:
         """How many cells were measured."""
         return int(np.count_nonzero(self.present))

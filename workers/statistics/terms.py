@@ -18,6 +18,8 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
+MOST_WRITTEN_LEVELS = 1_000
+"""Levels of an axis that an answer lists one by one; the rest is counted."""
 SMALLEST_P = 2.2250738585072014e-308
 """What is reported for a p-value that is too small for a float: never 0."""
 

@@ -195,5 +195,5 @@ def test_onset_and_sharpest_step_are_two_things():
 
 def test_a_long_series_lists_its_largest_steps():
     series = one_series([float(i % 7) for i in range(400)])
-    assert len(series["changes"]) == 200
-    assert series["changes_left_out"] == 199
+    assert len(series["changes"]) == 100
+    assert series["changes_left_out"] == 299
