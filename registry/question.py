@@ -10,8 +10,17 @@ from typing import Any
 
 import orjson
 
-METHODS = ("mean_difference",)
-MISSING = ("matched",)
+METHODS = (
+    "mean_difference",
+    "mean",
+    "adjusted_mean",
+    "win_rate",
+    "helm_win_rate",
+    "bradley_terry",
+    "mean_rank",
+    "borda",
+)
+MISSING = ("matched", "observed", "complete", "worst", "zero_votes")
 
 
 @dataclass(frozen=True, slots=True)

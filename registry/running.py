@@ -20,7 +20,7 @@ from registry.settings import Settings, inherited_environment
 ADMIN_TOKEN_DAYS = 365
 TOKEN_FILE = "admin-token"  # noqa: S105 (a file's name)
 
-WORKER = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--loglevel", "WARNING", "--without-heartbeat"]
+WORKER = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--loglevel", "WARNING"]
 DISPATCHER = [sys.executable, "-m", "workers.dispatcher"]
 SERVE = [sys.executable, "-m", "registry", "serve"]
 

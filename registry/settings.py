@@ -97,7 +97,10 @@ def _read(variable: str, text: str, kind: type) -> object:
         if number < 0:
             raise Misconfigured(f"{variable} must not be negative, but is {text}.")
         return number
-    return Path(text).expanduser() if kind is not str else text
+    try:
+        return text if kind is str else Path(text).expanduser()
+    except RuntimeError:
+        raise Misconfigured(f"{variable} is {text!r}, but this user has no home directory.") from None
 
 
 def driver_url(url: str) -> str:

@@ -24,7 +24,7 @@ from registry.jobs import DERIVE, QUEUE, RANK, WAKE_LIST, celery_app, redis_clie
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.tables import derivations, rankings
-from workers.promises import due, give_up_exhausted
+from workers.promises import due, forget_old_keys, give_up_exhausted
 from workers.rank import fold_marks
 from workers.standin import StandIn
 
@@ -77,6 +77,7 @@ class Dispatcher:
             with self.database.transaction() as connection:
                 for table in (derivations, rankings):
                     give_up_exhausted(connection, table, self.settings.attempts)
+                forget_old_keys(connection, self.settings.idempotency_days)
         waiting = {name: self.look(table) for name, table in ((DERIVE, derivations), (RANK, rankings))}
         answered = self.ring(waiting)
         overdue = any(one.waited > self.settings.unanswered_seconds for one in waiting.values())

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Table, and_, case, delete, func, or_, select, tuple_, update
 
 from registry.database import Database, quietly_committed
 from registry.settings import Settings
+from registry.tables import idempotency_keys
 
 FIRST_PAUSE = 0.5
 _LONGEST_REASON = 1_000
@@ -98,3 +99,9 @@ def give_up_exhausted(connection: Connection, table: Table, attempts: int) -> in
     return int(
         connection.execute(exhausted.values(state="failed", reason=reason, lease=None, leased_until=None)).rowcount
     )
+
+
+def forget_old_keys(connection: Connection, days: int) -> int:
+    """Remove the idempotency keys whose time is over; how many there were."""
+    old = idempotency_keys.c.created_at < func.now() - timedelta(days=days)
+    return int(connection.execute(delete(idempotency_keys).where(old)).rowcount)

@@ -12,7 +12,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from registry.api import documents, examples
 from registry.api.answers import json_answer
-from registry.api.context import caller, enter, parts
+from registry.api.context import admit_body, caller, enter, parts
 from registry.api.once import written
 from registry.api.platform import API_PREFIX, Blueprint, faults_of, reply
 from registry.api.problems import problem_of
@@ -76,6 +76,7 @@ def publish_batch(project: str) -> Response:
 
 def read_batch() -> Sequence[Any]:
     """The grids as they were sent; `Invalid` when there are none or too many."""
+    admit_body()
     body = read_body(request, parts().settings.max_inflated)
     if request.mimetype in ("application/x-ndjson", "application/ndjson", "application/jsonl"):
         sent: Any = read_lines(body)

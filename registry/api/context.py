@@ -16,9 +16,9 @@ from registry.database import Database
 from registry.errors import NotFound, Unauthenticated
 from registry.intake import Limits
 from registry.jobs import Doorbell
-from registry.operations.admit import ANYONE, Caller, Role, admit, identify
+from registry.operations.admit import ANYONE, Caller, Role, admit, admit_operator, identify
 from registry.operations.project import find_project
-from registry.operations.read import find_grid
+from registry.operations.read import find_grid, find_owner
 from registry.settings import Settings
 
 
@@ -66,10 +66,22 @@ def _token() -> str | None:
 
 
 def enter(connection: Connection, slug: str, needs: Role) -> Any:
-    """The row of a project that the caller may use in this role."""
-    row = find_project(connection, slug)
+    """The row of a project that the caller may use in this role; read once a request."""
+    row = g.project if "project" in g else find_project(connection, slug)
     admit(caller(connection), row, needs)
     return row
+
+
+def admit_body() -> None:
+    """Let in whoever sends a body before it is read: strangers learn nothing from its faults and cost nothing."""
+    arguments = request.view_args or {}
+    with parts().database.reading() as connection:
+        if "project" in arguments:
+            g.project = enter(connection, arguments["project"], "writer")
+        elif "grid" in arguments:
+            admit(caller(connection), find_owner(connection, arguments["grid"]), "writer")
+        else:
+            admit_operator(caller(connection))
 
 
 def project_for(slug: str, needs: Role) -> Any:

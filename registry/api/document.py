@@ -16,6 +16,12 @@ blp = Blueprint(
     "document", __name__, template_folder="templates", static_folder="static", static_url_path="/docs/static"
 )
 
+REFINEMENTS: dict[str, dict[str, Any]] = {
+    "ProjectChange": {"minProperties": 1},
+    "GridIn": {"oneOf": [{"required": ["values"]}, {"required": ["cells"]}]},
+}
+"""Rules over several fields, which the schemas check in code."""
+
 _METHODS = ("get", "post", "patch", "delete", "put")
 
 
@@ -45,6 +51,8 @@ _Dumper.add_representer(str, _text)
 
 def register(app: Flask, api: Api) -> None:
     document = api.spec.to_dict()
+    for name, rules in REFINEMENTS.items():
+        document["components"]["schemas"][name].update(rules)
     for path in document["paths"].values():
         for method, operation in path.items():
             if method in _METHODS:

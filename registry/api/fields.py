@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields
 
-from registry.intake.faults import number
+from registry.intake.faults import number, whole
 from registry.intake.levels import has_control
 
 MAX_NAME = 200
@@ -52,6 +52,33 @@ class Number(fields.Field[float]):
         found = number(value)
         if found is None:
             raise ValidationError("must be a finite number")
+        return found
+
+
+class Share(fields.Field[float]):
+    """A number strictly between 0 and 1, as text in a query."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> float:
+        try:
+            found = float(value)
+        except (TypeError, ValueError):
+            found = 0.0
+        if not 0 < found < 1 or "_" in str(value):
+            raise ValidationError("must be a number above 0 and below 1")
+        return found
+
+
+class Whole(fields.Field[int]):
+    """A whole JSON number from `least` to `most`; 30.0 is whole."""
+
+    def __init__(self, least: int, most: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.least, self.most = least, most
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> int:
+        found = whole(value)
+        if found is None or not self.least <= found <= self.most:
+            raise ValidationError(f"must be a whole number from {self.least} to {self.most}")
         return found
 
 
@@ -121,6 +148,8 @@ MEANINGS: tuple[tuple[Any, ...], ...] = (
     (Name, "string", None),
     (Choice, "string", None),
     (Number, "number", None),
+    (Share, "number", None),
+    (Whole, "integer", None),
     (Block, None, None),
     (Levels, "array", None),
     (Cells, "array", None),
@@ -134,6 +163,8 @@ def schema_of(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
     """What apispec does not know about these fields."""
     if isinstance(field, Name):
         return {"maxLength": field.longest, "pattern": _PRINTABLE} | ({} if field.empty else {"minLength": 1})
+    if isinstance(field, Whole):
+        return {"minimum": field.least, "maximum": field.most}
     if isinstance(field, Choice):
         return {"enum": [*field.words, *([None] if field.allow_none else [])]}
     return next((shape for kind, shape in _SHAPES if isinstance(field, kind)), {})
@@ -142,6 +173,7 @@ def schema_of(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
 _SHAPES: tuple[tuple[type, dict[str, Any]], ...] = (
     (Block, {"oneOf": [{"type": ["number", "null"]}, {"type": "array", "items": {}}]}),
     (Levels, {"items": {"$ref": "#/components/schemas/Level"}}),
+    (Share, {"exclusiveMinimum": 0, "exclusiveMaximum": 1}),
     (Cells, {"items": {"$ref": "#/components/schemas/CellIn"}}),
     (Labels, {"additionalProperties": {"type": "string", "maxLength": 256}, "maxProperties": 64}),
 )

@@ -6,6 +6,7 @@ import uuid
 from typing import Any
 
 from flask import Response
+from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
 from registry.api import documents, examples
@@ -83,7 +84,7 @@ def published_answer(published: Published, *, made: int) -> Response:
 
 
 @blp.get("/projects/<project>/grids")
-@blp.arguments(FindQuery, location="query")
+@blp.arguments(FindQuery, location="query", unknown=INCLUDE)
 @blp.answers(
     reply(200, "A page of grids, without values", "Grids", example=examples.GRIDS, headers=["Link"]),
     public=True,

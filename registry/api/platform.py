@@ -15,7 +15,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from registry.api import fields as own
 from registry.api.answers import MEDIA
-from registry.api.context import parts
+from registry.api.context import admit_body, parts
 from registry.api.problems import http_error
 from registry.api.reading import read_body, read_json
 from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS
@@ -31,6 +31,7 @@ class Parser(FlaskParser):
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012 (webargs declares it so)
 
     def load_json(self, req: Request, schema: Schema) -> Any:
+        admit_body()
         check_json(req)
         return read_json(read_body(req, parts().settings.max_inflated))
 

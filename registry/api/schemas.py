@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import INCLUDE, Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from registry.api.fields import Block, Cells, Choice, Labels, Levels, Name, Number
+from registry.api.fields import Block, Cells, Choice, Labels, Levels, Name, Number, Share, Whole
 from registry.operations.find import SORTS
 
 SLUG = validate.Regexp(
@@ -39,12 +39,7 @@ class ProjectChange(Schema):
 class TokenIn(Schema):
     name = Name(required=True, metadata=_about("What uses the token.", "nightly evaluation"))
     role = Choice(*ROLES, load_default="writer")
-    days = fields.Integer(
-        load_default=None,
-        strict=True,
-        validate=validate.Range(1, 3650),
-        metadata=_about("Until it expires; 90 if not given."),
-    )
+    days = Whole(1, 3650, load_default=None, metadata=_about("Until it expires; 90 if not given."))
 
 
 class AliasIn(Schema):
@@ -110,8 +105,7 @@ def _names(text: str) -> Any:
 
 
 class FindQuery(PageQuery):
-    class Meta:
-        unknown = INCLUDE
+    """The view adds `label.<key>`, which no schema can name."""
 
     experiment = _names("Repeat for OR; names joined by an alias count as one.")
     benchmark = _names("Repeat for OR.")
@@ -140,4 +134,4 @@ class RankingQuery(Schema):
     variant = _names("Only these; all if not given.")
     method = fields.String(load_default="mean_difference")
     missing = fields.String(load_default="matched")
-    alpha = fields.Float(load_default=0.05, validate=validate.Range(0, 1, min_inclusive=False, max_inclusive=False))
+    alpha = Share(load_default=0.05)

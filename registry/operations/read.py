@@ -17,6 +17,11 @@ from registry.tables import derivations, grids, projects, revisions, statistics
 _GRID = grids.c.id == bindparam("grid_id")
 _CURRENT = stored_grids().where(_GRID)
 _AT_REVISION = stored_grids(bindparam("revision")).where(_GRID)
+_OWNER = (
+    select(grids.c.project_id, projects.c.visibility)
+    .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
+    .where(_GRID, grids.c.deleted_at.is_(None))
+)
 _STATISTICS = (
     select(
         grids.c.id,
@@ -42,6 +47,11 @@ def find_grid(connection: Connection, grid_id: uuid.UUID, revision: int | None =
     """The row of a grid at its current revision or at the one asked for, None if there is none."""
     statement = _CURRENT if revision is None else _AT_REVISION
     return connection.execute(statement, {"grid_id": grid_id, "revision": revision}).one_or_none()
+
+
+def find_owner(connection: Connection, grid_id: uuid.UUID) -> Any:
+    """The project of a grid, as far as `admit` asks for it; None if there is no grid."""
+    return connection.execute(_OWNER, {"grid_id": grid_id}).one_or_none()
 
 
 def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[str] = ()) -> Any:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, insert, select
 
 from registry.database import try_lock
 from registry.errors import Busy, Fault, Invalid
@@ -52,8 +51,3 @@ def remember(connection: Connection, project_id: uuid.UUID, key: str, request_di
         )
     )
 
-
-def forget_old_keys(connection: Connection, days: int) -> int:
-    """Remove the keys whose time is over; how many there were."""
-    old = idempotency_keys.c.created_at < func.now() - timedelta(days=days)
-    return int(connection.execute(delete(idempotency_keys).where(old)).rowcount)
