@@ -1,0 +1,513 @@
+"""Rankings: what is compared, what is never served, and what changes their ETag."""
+
+from __future__ import annotations
+
+import threading
+import time
+import uuid
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+from werkzeug.test import TestResponse
+
+from registry.demo import _data
+from registry.question import Question
+from registry.tables import ranking_marks, rankings
+from tests.house import ACCURACY, House, Project
+from workers import rank as ranking_module
+from workers.promises import claim
+from workers.rank import answer, fold_marks, rank_due
+
+
+@pytest.fixture(autouse=True)
+def _nothing_due(house: House) -> None:
+    """Promises that other tests left are kept first."""
+    with house.database.transaction() as connection:
+        fresh = {"lease": None, "leased_until": None, "due_at": func.now(), "attempts": 0}
+        connection.execute(update(rankings).where(rankings.c.state == "pending").values(fresh))
+    house.compute()
+
+
+def ask(project: Project, experiment: str = "leaderboard", metric: str = "accuracy", **more: Any) -> TestResponse:
+    return project.get(
+        f"projects/{project.slug}/rankings", query_string={"experiment": experiment, "metric": metric} | more
+    )
+
+
+def answered(project: Project, **question: Any) -> dict[str, Any]:
+    """The answer, computed now if it is due; a ranking that was computed a moment ago is due a moment later."""
+    until = time.monotonic() + 10
+    while (found := ask(project, **question)).status_code == 202 and time.monotonic() < until:
+        project.house.compute()
+    assert found.status_code == 200, found.text
+    document: dict[str, Any] = found.get_json()
+    return document
+
+
+def score(project: Project, model: str, value: float, **changes: Any) -> dict[str, Any]:
+    """A single score on a leaderboard."""
+    names = {"experiment": "leaderboard", "benchmark": "GSM8K", "variant": ""}
+    return project.published(**names | {"model": model, "axes": [], "values": value, "trials": None} | changes)
+
+
+def records(document: dict[str, Any]) -> dict[str, tuple[int, int, int]]:
+    return {row["name"]: (row["wins"], row["ties"], row["losses"]) for row in document["ranking"]}
+
+
+def inputs(document: dict[str, Any]) -> dict[str, int]:
+    return {one["grid"]: one["revision"] for one in document["inputs"]}
+
+
+# --- what is compared -----------------------------------------------------------------------------------------------
+
+
+def publish_seeds(project: Project, aliases: bool) -> None:
+    data = _data()
+    for grid in data["grids"]:
+        if grid["experiment"] == "window-by-ratio":
+            assert project.publish({"axes": []} | grid).status_code == 201
+    for alias in data["aliases"] if aliases else []:
+        assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
+
+
+def test_the_seed_models_meet_in_32_slots_once_aliases_join_their_benchmarks(project: Project) -> None:
+    """Counted by hand in the tables: R1-Qwen against R1-Llama 3-1-4 on AIME'24, 8-0-0 on AIME'25, 5-0-3 on AMC23
+    and 8-0-0 on GPQA_D, over four windows and the two ratios that R1-Llama has."""
+    publish_seeds(project, aliases=True)
+    document = answered(project, experiment="window-by-ratio", metric="Pass@1")
+    [pair] = document["pairs"]
+    assert (pair["a"], pair["b"], pair["n_common"]) == ("R1-Llama", "R1-Qwen", 32)
+    assert (pair["wins"], pair["ties"], pair["losses"]) == (7, 1, 24)
+    assert records(document) == {"R1-Qwen": (24, 1, 7), "R1-Llama": (7, 1, 24)}
+    assert [row["name"] for row in document["ranking"]] == ["R1-Qwen", "R1-Llama"]
+    assert [row["cells"] for row in document["ranking"]] == [80, 32]
+    assert document["slots"] == {"total": 80, "compared": 32}
+    assert document["benchmarks"] == ["AIME'24", "AIME'25", "AMC23", "GPQA_D"]
+    assert len(document["inputs"]) == 8
+    assert document["warnings"] == []
+
+
+def test_without_aliases_they_meet_on_the_one_benchmark_that_both_spell_alike(project: Project) -> None:
+    publish_seeds(project, aliases=False)
+    document = answered(project, experiment="window-by-ratio", metric="Pass@1")
+    assert document["slots"]["compared"] == 8
+    assert records(document)["R1-Qwen"] == (5, 0, 3)
+
+
+def test_an_alias_answers_pending_at_once_and_then_another_ranking(project: Project) -> None:
+    publish_seeds(project, aliases=False)
+    question = {"experiment": "window-by-ratio", "metric": "Pass@1"}
+    answered(project, **question)
+    alias = {"kind": "benchmark", "alias": "AIME25", "name": "AIME'25"}
+    made = project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias)
+    assert ask(project, **question).status_code == 202
+    assert answered(project, **question)["slots"]["compared"] == 16
+    path = f"projects/{project.slug}/aliases/{made.get_json()['id']}"
+    assert project.call("DELETE", path, "admin").status_code == 204
+    assert ask(project, **question).status_code == 202
+    assert answered(project, **question)["slots"]["compared"] == 8
+
+
+def test_where_an_alias_puts_two_grids_in_the_same_slots_the_later_counts_with_a_warning(project: Project) -> None:
+    older = score(project, "qwen2.5-3b", 90.0)
+    score(project, "Llama", 50.0)
+    newer = score(project, "Qwen-2.5 3B", 10.0)
+    assert records(answered(project))["Qwen-2.5 3B"] == (0, 0, 2)
+    alias = {"kind": "model", "alias": "qwen2.5-3b", "name": "Qwen-2.5 3B"}
+    project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias)
+    document = answered(project)
+    assert records(document) == {"Llama": (1, 0, 0), "Qwen-2.5 3B": (0, 0, 1)}
+    [warning] = document["warnings"]
+    assert warning["code"] == "same_slots"
+    assert older["id"] in warning["detail"]
+    assert newer["id"] in warning["detail"]
+    # The older one is updated: now it is the later one.
+    score(project, "qwen2.5-3b", 91.0)
+    document = answered(project)
+    assert records(document) == {"Llama": (0, 0, 1), "Qwen-2.5 3B": (1, 0, 0)}
+
+
+def test_an_alias_of_the_experiment_joins_its_grids_and_their_later_changes(project: Project) -> None:
+    score(project, "A", 60.0)
+    score(project, "B", 50.0, experiment="leaderboard-v2")
+    alias = {"kind": "experiment", "alias": "leaderboard-v2", "name": "leaderboard"}
+    project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias)
+    assert records(answered(project)) == {"A": (1, 0, 0), "B": (0, 0, 1)}
+    assert records(answered(project, experiment="leaderboard-v2")) == {"A": (1, 0, 0), "B": (0, 0, 1)}
+    score(project, "B", 70.0, experiment="leaderboard-v2")
+    assert ask(project).status_code == 202
+    assert records(answered(project)) == {"A": (0, 0, 1), "B": (1, 0, 0)}
+
+
+def test_variants_are_compared_where_everything_else_is_the_same(project: Project) -> None:
+    for model, base, tuned in (("A", 50.0, 60.0), ("B", 40.0, 45.0), ("C", 70.0, 70.0)):
+        score(project, model, base, variant="Baseline")
+        score(project, model, tuned, variant="Tuned")
+    score(project, "D", 99.0, variant="Tuned")
+    document = answered(project, by="variant")
+    assert records(document) == {"Tuned": (2, 1, 0), "Baseline": (0, 1, 2)}
+    assert document["slots"] == {"total": 4, "compared": 3}
+    assert document["by"] == "variant"
+
+
+def test_levels_of_an_axis_are_compared_within_each_grid(project: Project) -> None:
+    """In the small grid Length 0 meets 1 and 2 in Type 1 only: 99.3 > 98.3 > 96.7; 1 meets 2 in both: 100 > 99.7."""
+    project.published(experiment="leaderboard")
+    document = answered(project, by="axis:Length")
+    pairs = {(pair["a"], pair["b"]): (pair["wins"], pair["ties"], pair["losses"]) for pair in document["pairs"]}
+    assert pairs == {("0", "1"): (1, 0, 0), ("0", "2"): (1, 0, 0), ("1", "2"): (1, 0, 1)}
+    assert document["slots"] == {"total": 2, "compared": 2}
+    assert {row["name"]: row["cells"] for row in document["ranking"]} == {"0": 1, "1": 2, "2": 2}
+
+
+def test_levels_are_the_same_by_number_whatever_their_labels_say(project: Project) -> None:
+    axes = [{"name": "Size", "kind": "numeric", "levels": [{"label": "1k", "number": 1000}, 2000]}]
+    score(project, "A", [1.0, 4.0], axes=axes)
+    axes = [{"name": "Size", "kind": "numeric", "levels": [1000, {"label": "2k", "number": 2000}]}]
+    score(project, "B", [2.0, 3.0], axes=axes)
+    document = answered(project)
+    assert document["slots"] == {"total": 2, "compared": 2}
+    assert records(document)["A"] == (1, 0, 1)
+
+
+def test_the_order_of_axes_does_not_matter(project: Project) -> None:
+    x, y = {"name": "x", "levels": ["p", "q"]}, {"name": "y", "levels": [1, 2, 3]}
+    score(project, "A", [[1, 2, 3], [4, 5, 6]], axes=[x, y])
+    score(project, "B", [[0, 5], [1, 6], [2, 7]], axes=[y, x])
+    assert records(answered(project))["A"] == (3, 0, 3)
+
+
+def test_an_axis_that_no_grid_has_ranks_nobody(project: Project) -> None:
+    score(project, "A", 50.0)
+    document = answered(project, by="axis:Depth")
+    assert (document["status"], document["ranking"]) == ("insufficient", [])
+
+
+def test_filters_choose_the_benchmarks_and_variants(project: Project) -> None:
+    for benchmark, a, b in (("X", 10.0, 20.0), ("Y", 30.0, 20.0), ("Z", 30.0, 10.0)):
+        score(project, "A", a, benchmark=benchmark)
+        score(project, "B", b, benchmark=benchmark)
+    score(project, "A", 0.0, benchmark="X", variant="odd")
+    score(project, "B", 9.0, benchmark="X", variant="odd")
+    assert records(answered(project))["A"] == (2, 0, 2)
+    only = answered(project, benchmark="X")
+    assert (only["benchmarks"], records(only)["A"]) == (["X"], (0, 0, 2))
+    assert records(answered(project, benchmark=["X", "Z"], variant=""))["A"] == (1, 0, 1)
+    assert records(answered(project, variant="odd"))["A"] == (0, 0, 1)
+    assert answered(project, benchmark=["Z", "X"]) == answered(project, benchmark=["X", "Z", "X"])
+
+
+def test_where_lower_is_better_the_lower_wins(project: Project) -> None:
+    metric = {"name": "loss", "direction": "lower"}
+    score(project, "A", 0.5, metric=metric)
+    score(project, "B", 0.75, metric=metric)
+    document = answered(project, metric="loss")
+    assert [(row["rank"], row["name"]) for row in document["ranking"]] == [(1, "A"), (2, "B")]
+    assert records(document)["A"] == (1, 0, 0)
+
+
+def test_a_metric_without_a_better_end_ranks_nobody_and_says_so(project: Project) -> None:
+    metric = {"name": "tokens", "direction": None}
+    score(project, "A", 5.0, metric=metric)
+    score(project, "B", 7.0, metric=metric)
+    document = answered(project, metric="tokens")
+    assert (document["status"], document["ranking"]) == ("undefined", [])
+    assert document["reason"] == "the metric has no better end"
+    assert len(document["inputs"]) == 2
+
+
+def test_a_deleted_grid_leaves_the_ranking(project: Project) -> None:
+    score(project, "A", 60.0)
+    gone = score(project, "B", 50.0)
+    assert set(records(answered(project))) == {"A", "B"}
+    assert project.call("DELETE", f"grids/{gone['id']}").status_code == 204
+    assert ask(project).status_code == 202
+    document = answered(project)
+    assert set(records(document)) == {"A"}
+    assert gone["id"] not in inputs(document)
+    score(project, "B", 55.0)
+    assert inputs(answered(project))[gone["id"]] == 2
+
+
+def test_other_projects_experiments_and_metrics_are_no_inputs(project: Project, house: House) -> None:
+    score(project, "A", 60.0)
+    score(project, "B", 60.0, experiment="another")
+    score(project, "C", 60.0, metric=ACCURACY | {"name": "recall"})
+    score(house.make_project(), "D", 60.0)
+    assert set(records(answered(project))) == {"A"}
+
+
+# --- what is never served -------------------------------------------------------------------------------------------
+
+
+def test_a_publication_makes_the_ranking_pending_at_once(project: Project, house: House) -> None:
+    score(project, "A", 60.0)
+    first = answered(project)
+    score(project, "B", 70.0)
+    marked = ask(project)
+    assert (marked.status_code, marked.get_json()["state"]) == (202, "pending")
+    assert marked.headers["Retry-After"]
+    fold_marks(house.database, house.settings)
+    assert ask(project).status_code == 202
+    second = answered(project)
+    assert (len(first["inputs"]), len(second["inputs"])) == (1, 2)
+
+
+def test_an_amendment_makes_the_ranking_pending_at_once(project: Project) -> None:
+    grid = project.published(experiment="leaderboard")
+    answered(project)
+    cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 1.0, "trials": 300}]}
+    assert project.call("PATCH", f"grids/{grid['id']}/cells", json=cells).status_code == 200
+    assert ask(project).status_code == 202
+    assert inputs(answered(project)) == {grid["id"]: 2}
+
+
+def test_a_publication_that_changes_nothing_leaves_the_ranking_as_it_is(project: Project) -> None:
+    score(project, "A", 60.0)
+    before = answered(project)
+    score(project, "A", 60.0)
+    assert ask(project).status_code == 200
+    assert answered(project) == before
+
+
+def test_the_usual_ranking_is_computed_before_anybody_asks(project: Project, house: House) -> None:
+    score(project, "A", 60.0)
+    house.compute()
+    assert ask(project).status_code == 200
+
+
+def test_an_answer_to_what_no_grid_has_is_not_found_and_promises_nothing(project: Project, house: House) -> None:
+    assert ask(project, experiment="leaderbord").status_code == 404
+    with house.database.reading() as connection:
+        count = select(func.count()).where(rankings.c.project_id == project.id)
+        assert connection.scalar(count) == 0
+
+
+def test_an_answer_for_inputs_that_changed_while_it_was_computed_stays_pending(
+    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new revision is published, and its mark folded, between the reading of the inputs and the settling."""
+    score(project, "A", 60.0)
+    answered(project)
+    score(project, "B", 50.0)
+    fold_marks(house.database, house.settings)
+
+    def late(question: Question, rows: Any, joined: Any) -> dict[str, Any]:
+        score(project, "C", 70.0)
+        fold_marks(house.database, house.settings)
+        return answer(question, rows, joined)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ranking_module, "answer", late)
+        while not rank_due(house.database, house.settings):
+            pass
+    assert ask(project).status_code == 202
+    assert set(records(answered(project))) == {"A", "B", "C"}
+
+
+def test_a_mark_that_nobody_folded_yet_hides_the_answer_that_was_settled_meanwhile(
+    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score(project, "A", 60.0)
+    fold_marks(house.database, house.settings)
+
+    def late(question: Question, rows: Any, joined: Any) -> dict[str, Any]:
+        score(project, "B", 70.0)
+        return answer(question, rows, joined)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ranking_module, "answer", late)
+        assert rank_due(house.database, house.settings) == 1
+    assert ask(project).status_code == 202
+    house.compute()
+    assert set(records(answered(project))) == {"A", "B"}
+
+
+def test_an_older_answer_does_not_overwrite_a_newer_one(project: Project, house: House) -> None:
+    """A ranker that sleeps past its lease wakes up after another has answered for newer inputs."""
+    score(project, "A", 60.0)
+    fold_marks(house.database, house.settings)
+    [late] = (old := claim(house.database, house.settings, rankings, 1)).rows
+    score(project, "B", 70.0)
+    fold_marks(house.database, house.settings)
+    with house.database.transaction() as connection:
+        expired = {"leased_until": func.now() - func.make_interval(0, 0, 0, 0, 0, 0, 1)}
+        connection.execute(update(rankings).where(rankings.c.id == late.id).values(expired))
+    answered(project)
+    before = ask(project)
+    ranking_module._rank(house.database, old.lease, late)
+    assert (before.status_code, ask(project).status_code) == (200, 200)
+    assert ask(project).data == before.data
+
+
+def test_a_ranking_whose_fifth_attempt_fails_after_an_input_changed_is_tried_again(
+    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score(project, "A", 60.0)
+    fold_marks(house.database, house.settings)
+    mine = rankings.c.project_id == project.id
+    with house.database.transaction() as connection:
+        connection.execute(update(rankings).where(mine).values(attempts=house.settings.attempts - 1))
+
+    def late(*_arguments: Any) -> dict[str, Any]:
+        score(project, "B", 70.0)
+        fold_marks(house.database, house.settings)
+        raise ZeroDivisionError("for the old inputs")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ranking_module, "answer", late)
+        rank_due(house.database, house.settings)
+    assert ask(project).status_code == 202
+    with house.database.transaction() as connection:
+        connection.execute(update(rankings).where(mine).values(due_at=func.now()))
+    house.compute()
+    assert set(records(answered(project))) == {"A", "B"}
+
+
+def test_a_ranking_that_cannot_be_computed_says_why_until_an_input_changes(
+    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score(project, "A", 60.0)
+    fold_marks(house.database, house.settings)
+
+    def refuse(*_arguments: Any) -> dict[str, Any]:
+        raise ZeroDivisionError("no ranking today")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ranking_module, "answer", refuse)
+        for _ in range(house.settings.attempts):
+            assert rank_due(house.database, house.settings) == 1
+            with house.database.transaction() as connection:
+                here = rankings.c.project_id == project.id
+                connection.execute(update(rankings).where(here).values(due_at=func.now()))
+    failed = ask(project)
+    assert failed.status_code == 200
+    assert (failed.get_json()["state"], failed.get_json()["reason"]) == (
+        "failed",
+        "ZeroDivisionError: no ranking today",
+    )
+    score(project, "B", 70.0)
+    assert set(records(answered(project))) == {"A", "B"}
+
+
+def test_every_ranking_contains_each_revision_that_was_acknowledged_before_it_was_asked_for(
+    project: Project, house: House
+) -> None:
+    """A publisher, a keeper of promises and two readers at once."""
+    acknowledged: dict[str, int] = {}
+    stale: list[tuple[dict[str, int], dict[str, int]]] = []
+    over, seen = threading.Event(), []
+    score(project, "model 0", 50.0)
+    answered(project)
+
+    def publish() -> None:
+        try:
+            for number in range(60):
+                grid = score(project, f"model {number % 12}", float(number))
+                acknowledged[grid["id"]] = grid["revision"]
+                answers, until = len(seen), time.monotonic() + 5
+                while number % 4 == 0 and len(seen) == answers and time.monotonic() < until:
+                    time.sleep(0.002)
+        finally:
+            over.set()
+
+    def keep() -> None:
+        while not over.is_set():
+            house.compute()
+
+    def read() -> None:
+        while not over.is_set():
+            before = dict(acknowledged)
+            found = ask(project)
+            if found.status_code == 200:
+                served = inputs(found.get_json())
+                seen.append(len(served))
+                if any(served.get(grid, 0) < revision for grid, revision in before.items()):
+                    stale.append((before, served))
+
+    threads = [threading.Thread(target=act) for act in (publish, keep, read, read)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    house.compute()
+    assert stale == []
+    assert len(seen) >= 15, "the readers were never answered"
+    assert inputs(answered(project)) == acknowledged
+
+
+def test_marks_are_folded_once_and_by_one(project: Project, house: House) -> None:
+    for number in range(30):
+        score(project, f"model {number}", 1.0 * number)
+    folded: list[int] = []
+    folders = [
+        threading.Thread(target=lambda: folded.append(fold_marks(house.database, house.settings))) for _ in range(4)
+    ]
+    for folder in folders:
+        folder.start()
+    for folder in folders:
+        folder.join()
+    assert sum(folded) == 30
+    with house.database.reading() as connection:
+        assert connection.scalar(select(func.count()).select_from(ranking_marks)) == 0
+        rows = connection.execute(select(rankings.c.state).where(rankings.c.project_id == project.id)).all()
+    assert [row.state for row in rows] == ["pending"]
+
+
+# --- the ETag -------------------------------------------------------------------------------------------------------
+
+
+def test_the_etag_changes_with_any_input_and_not_otherwise(project: Project, house: House) -> None:
+    tags = []
+
+    def tag() -> str:
+        answered(project)
+        return ask(project).headers["ETag"]
+
+    grid = score(project, "A", 60.0)
+    tags.append(tag())
+    score(project, "B", 50.0)
+    tags.append(tag())
+    score(project, "A", 61.0)
+    tags.append(tag())
+    score(project, "A", 60.0)
+    tags.append(tag())
+    project.call("DELETE", f"grids/{grid['id']}")
+    tags.append(tag())
+    assert len(set(tags)) == 5
+    score(project, "C", 1.0, experiment="another")
+    score(project, "B", 50.0)
+    house.compute()
+    assert tag() == tags[-1]
+    again = project.get(
+        f"projects/{project.slug}/rankings?experiment=leaderboard&metric=accuracy", headers={"If-None-Match": tags[-1]}
+    )
+    assert (again.status_code, again.data) == (304, b"")
+
+
+def test_the_same_inputs_computed_again_have_the_same_etag(project: Project, house: House) -> None:
+    score(project, "A", 60.0)
+    answered(project)
+    before = ask(project)
+    with house.database.transaction() as connection:
+        again = {"state": "pending", "due_at": func.now(), "generation": rankings.c.generation + 1}
+        connection.execute(update(rankings).where(rankings.c.project_id == project.id).values(again))
+    assert ask(project).status_code == 202
+    answered(project)
+    after = ask(project)
+    assert before.headers["ETag"] == after.headers["ETag"]
+
+
+def test_questions_are_told_apart_by_every_part(project: Project, house: House) -> None:
+    score(project, "A", 60.0)
+    house.compute()
+    questions: list[dict[str, Any]] = [{}, {"by": "variant"}, {"benchmark": "GSM8K"}, {"variant": ""}, {"alpha": 0.1}]
+    for question in questions:
+        assert answered(project, **question)["state"] == "ready"
+    with house.database.reading() as connection:
+        count = select(func.count(rankings.c.question_key.distinct())).where(rankings.c.project_id == project.id)
+        assert connection.scalar(count) == len(questions)
+    keys = {Question("e", "m", by=by).key for by in ("model", "variant", "axis:x")}
+    assert len(keys) == 3
+    assert all(isinstance(key, uuid.UUID) for key in keys)
