@@ -1,0 +1,271 @@
+"""Properties: what must not change does not, and what must be plain is."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reference_numbers import PERCENT, leaves, line, one_series
+from scipy import stats
+
+from registry.grid import Axis, Grid, Level, Metric
+from workers.statistics import Parameters, Standings, describe, rank
+from workers.statistics.decimals import decimals_of, ticks_of
+from workers.statistics.kendall import exact_p, mann_kendall, score
+from workers.statistics.multiplicity import benjamini_hochberg, holm
+from workers.statistics.proportions import fisher_p
+from workers.statistics.signs import sign_flip, wilcoxon
+
+quick = settings(
+    max_examples=60, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+percents = st.integers(0, 1000).map(lambda tenths: tenths / 10)
+cells = st.one_of(st.none(), percents)
+
+
+@st.composite
+def grids(draw: st.DrawFn, kinds: tuple[str, ...] = ("numeric", "ordinal", "nominal")) -> Grid:
+    """Ragged grids of 0 to 4 axes with and without trials."""
+    axes = []
+    for i in range(draw(st.integers(0, 4))):
+        kind = draw(st.sampled_from(kinds))
+        numbers = sorted(draw(st.sets(st.integers(0, 50), min_size=1, max_size=5)))
+        levels = tuple(Level(str(n), float(n) if kind == "numeric" else None) for n in numbers)
+        axes.append(Axis("abcd"[i], kind, levels, scale=draw(st.sampled_from(["linear", "log"]))))
+    size = math.prod(len(axis.levels) for axis in axes)
+    values = tuple(draw(st.lists(cells, min_size=size, max_size=size)))
+    trials = draw(st.one_of(st.none(), st.sampled_from([1, 40, 1000])))
+    metric = draw(st.sampled_from([PERCENT, Metric("e", "%", "lower", 0, 100), Metric("m", None, "higher")]))
+    return Grid(metric, tuple(axes), values, trials)
+
+
+@quick
+@given(grids())
+def test_any_grid_has_a_plain_finite_document(grid):
+    found = describe(grid)
+    json.dumps(found, allow_nan=False)
+    assert {type(leaf) for leaf in leaves(found)} <= {str, int, float, bool, type(None)}
+    assert not [leaf for leaf in leaves(found) if isinstance(leaf, float) and not math.isfinite(leaf)]
+
+
+@quick
+@given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=12))
+def test_any_number_is_survived(values):
+    json.dumps(describe(line(values, metric=Metric("m", None, "higher"))), allow_nan=False)
+
+
+@quick
+@given(st.lists(percents, min_size=3, max_size=12))
+def test_a_series_in_other_units_has_the_same_evidence(values):
+    percent, share = one_series(values), one_series([v / 100 for v in values], metric=Metric("m", None, "higher", 0, 1))
+    assert share["mann_kendall"] == percent["mann_kendall"]
+    assert share["direction"] == percent["direction"]
+    assert share["slope"] == pytest.approx(percent["slope"] / 100, rel=1e-9, abs=1e-12)
+    assert share["shape"]["kind"] == percent["shape"]["kind"]
+    assert [c["sharp"] for c in share["changes"]] == [c["sharp"] for c in percent["changes"]]
+
+
+@quick
+@given(st.lists(percents, min_size=1, max_size=12), st.sampled_from([None, 50, 300]))
+def test_the_mirrored_metric_has_the_mirrored_answer(values, trials):
+    up = describe(line(values, trials=trials))
+    down = describe(line([100 - v for v in values], metric=Metric("e", "%", "lower", 0, 100), trials=trials))
+    assert up["peaks"]["best"]["at"] == down["peaks"]["best"]["at"]
+    (rising,), (falling,) = up["series"], down["series"]
+    assert rising["mann_kendall"]["s"] == -falling["mann_kendall"]["s"]
+    assert rising["onset"] == falling["onset"]
+    assert rising["shape"]["kind"] == falling["shape"]["kind"]
+    if up["peaks"]["probability_best"]:
+        mine, other = (found["peaks"]["probability_best"] for found in (up, down))
+        assert [c["probability"] for c in mine] == pytest.approx([c["probability"] for c in other], rel=1e-6)
+
+
+@quick
+@given(st.lists(percents, min_size=2, max_size=12))
+def test_a_reversed_axis_reverses_the_trend(values):
+    numbers = [float(i) for i in range(len(values))]
+    there, back = one_series(values, numbers=numbers), one_series(values[::-1], numbers=numbers)
+    assert there["mann_kendall"]["s"] == -back["mann_kendall"]["s"]
+    assert there["mann_kendall"]["p"] == back["mann_kendall"]["p"]
+    assert there["slope"] == pytest.approx(-back["slope"], rel=1e-9, abs=1e-12)
+
+
+@quick
+@given(grids(kinds=("nominal",)), st.randoms())
+def test_the_order_of_nominal_levels_means_nothing(grid, shuffler):
+    if len(grid.axes) != 2:
+        return
+    order = list(range(len(grid.axes[0].levels)))
+    shuffler.shuffle(order)
+    rows = np.array(grid.values, dtype=object).reshape(grid.shape)[order]
+    axis = dataclasses.replace(grid.axes[0], levels=tuple(grid.axes[0].levels[i] for i in order))
+    other = dataclasses.replace(grid, axes=(axis, grid.axes[1]), values=tuple(rows.ravel()))
+    mine, theirs = describe(grid), describe(other)
+    assert mine["coverage"]["component_count"] == theirs["coverage"]["component_count"]
+    assert mine["sensitivity"]["status"] == theirs["sensitivity"]["status"]
+    if mine["sensitivity"]["status"] == "ok":
+        shares = [[a["share"] for a in found["sensitivity"]["axes"].values()] for found in (mine, theirs)]
+        assert shares[0] == pytest.approx(shares[1], abs=1e-9)
+    best = [found["peaks"]["best"] for found in (mine, theirs)]
+    assert (best[0] and best[0]["value"]) == (best[1] and best[1]["value"])
+
+
+@quick
+@given(st.lists(percents, min_size=1, max_size=8), st.sampled_from([None, 200]))
+def test_cells_that_nobody_measured_change_nothing(values, trials):
+    numbers = [float(i) for i in range(len(values))]
+    wider = line([*values, None, None], numbers=[*numbers, 98.0, 99.0], trials=trials)
+    mine, theirs = describe(line(values, numbers=numbers, trials=trials)), describe(wider)
+    assert mine["series"] == theirs["series"]
+    assert mine["peaks"] == theirs["peaks"]
+    assert mine["grid_trend"] == theirs["grid_trend"]
+
+
+@quick
+@given(st.lists(st.integers(0, 10_000), min_size=2, max_size=9, unique=True))
+def test_the_exact_trend_agrees_with_scipy_where_nothing_ties(values):
+    expected = stats.kendalltau(range(len(values)), values, method="exact").pvalue
+    assert mann_kendall(np.array(values)).p == pytest.approx(expected, rel=1e-9)
+
+
+@quick
+@given(st.lists(st.integers(0, 3), min_size=2, max_size=7))
+def test_the_exact_trend_is_a_count_of_orderings(values):
+    from itertools import permutations
+
+    seen = abs(score(np.array(values)))
+    scores = [abs(score(np.array(order))) for order in permutations(values)]
+    expected = sum(s >= seen for s in scores) / len(scores)
+    ties = tuple(sorted(c for c in np.unique(values, return_counts=True)[1].tolist() if c > 1))
+    assert exact_p(seen, len(values), ties) == pytest.approx(expected, rel=1e-12)
+
+
+@quick
+@given(st.lists(st.integers(-40, 40), min_size=1, max_size=250))
+def test_the_long_way_to_count_inversions_agrees(values):
+    longer = np.array(values * 3)
+    moves = np.triu(np.sign(longer[None, :] - longer[:, None]), 1)
+    assert score(longer) == moves.sum()
+
+
+@quick
+@given(st.integers(1, 60), st.integers(1, 60), st.data())
+def test_fisher_agrees_with_scipy(n1, n2, data):
+    k1, k2 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n2))
+    expected = stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]]).pvalue
+    assert fisher_p(*(np.array([v]) for v in (k1, n1, k2, n2)))[0] == pytest.approx(expected, rel=1e-9)
+
+
+@quick
+@given(st.lists(st.integers(-20, 20), min_size=1, max_size=9))
+def test_sign_flips_are_a_count_of_signs(differences):
+    from itertools import product
+
+    seen = abs(sum(differences))
+    sums = [
+        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
+        for signs in product((1, -1), repeat=len(differences))
+    ]
+    assert sign_flip(differences).p == pytest.approx(sum(s >= seen for s in sums) / len(sums), rel=1e-12)
+
+
+@quick
+@given(st.lists(st.integers(1, 1000), min_size=1, max_size=20, unique=True), st.randoms())
+def test_wilcoxon_agrees_with_scipy_where_nothing_ties(sizes, chooser):
+    differences = [chooser.choice((1, -1)) * size for size in sizes]
+    expected = stats.wilcoxon(differences, method="exact").pvalue
+    assert wilcoxon(differences).p == pytest.approx(expected, rel=1e-9)
+
+
+@quick
+@given(st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=12))
+def test_adjusted_p_values_are_ordered_and_no_smaller(ps):
+    for adjust in (holm, benjamini_hochberg):
+        out = adjust(ps)
+        assert all(p * (1 - 1e-12) <= q <= 1 for p, q in zip(ps, out, strict=True))
+        assert [q for _, q in sorted(zip(ps, out, strict=True))] == sorted(out)
+    assert benjamini_hochberg(ps) == pytest.approx(stats.false_discovery_control(ps).tolist(), rel=1e-12)
+
+
+@quick
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=20), st.integers(0, 5))
+def test_submitted_decimals_are_found_again(values, places):
+    given_values = np.array([v / 10**places for v in values])
+    decimals = decimals_of(given_values)
+    assert decimals <= places
+    assert ticks_of(given_values, decimals).tolist() == [round(v * 10.0 ** (decimals - places)) for v in values]
+
+
+matrices = st.integers(1, 5).flatmap(
+    lambda m: st.integers(1, 6).flatmap(
+        lambda s: st.lists(
+            st.lists(st.one_of(st.just(math.nan), percents), min_size=s, max_size=s), min_size=m, max_size=m
+        )
+    )
+)
+
+
+def table(values: Any, **more: Any) -> Standings:
+    cells_ = np.array(values, dtype=np.float64)
+    owners = np.arange(cells_.shape[1]) % 2
+    names = tuple(f"m{i}" for i in range(len(cells_)))
+    return Standings(names, cells_, owners, ("even", "odd"), **{"direction": "higher", **more})
+
+
+@quick
+@given(
+    matrices,
+    st.sampled_from(
+        ["mean_difference", "mean", "adjusted_mean", "win_rate", "helm_win_rate", "bradley_terry", "mean_rank", "borda"]
+    ),
+)
+@pytest.mark.parametrize("missing", ["matched", "observed", "complete", "worst", "zero_votes"])
+def test_any_standings_are_ranked_or_refused(missing, values, method):
+    for more in ({"lower": 0, "upper": 100}, {}):
+        found = rank(table(values, **more), method, missing)
+        json.dumps(found, allow_nan=False)
+        assert found["status"] in {"ok", "insufficient", "undefined"}
+        if found["status"] == "ok":
+            assert len(found["ranking"]) == len(values)
+            assert all(row["rank_low"] <= row["rank_high"] for row in found["ranking"])
+
+
+@quick
+@given(matrices)
+def test_lower_is_better_turns_a_ranking_around(values):
+    up = rank(table(values))
+    down = rank(table([[100 - v for v in row] for row in values], direction="lower"))
+    assert {r["name"]: r["rank"] for r in up["ranking"]} == {r["name"]: r["rank"] for r in down["ranking"]}
+    assert [p["wins"] for p in up["pairs"]] == [p["wins"] for p in down["pairs"]]
+    assert [p["p"] for p in up["pairs"]] == pytest.approx([p["p"] for p in down["pairs"]], nan_ok=True)
+
+
+@quick
+@given(matrices, st.randoms())
+def test_the_order_of_names_means_nothing(values, shuffler):
+    order = list(range(len(values)))
+    shuffler.shuffle(order)
+    mine, theirs = rank(table(values)), rank(table([values[i] for i in order]))
+    ranks = {r["name"]: r["rank"] for r in mine["ranking"]}
+    assert {f"m{order[int(r['name'][1:])]}": r["rank"] for r in theirs["ranking"]} == ranks
+
+
+def test_parameters_can_be_given():
+    parameters = Parameters(alpha=0.1, sharp_change=1.0, equivalence=0.5)
+    found = describe(line([1.0, 3.0], metric=Metric("loss")), parameters)
+    assert found["params"]["alpha"] == 0.1
+    assert found["series"][0]["changes"][0]["sharp"] is True
+
+
+def test_nothing_heavy_is_imported():
+    code = "import sys, workers.statistics; print([m for m in ('scipy.stats', 'scipy.optimize') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
