@@ -134,8 +134,7 @@ def reply(
         schema = {"$ref": f"#/components/schemas/{shape}"} if isinstance(shape, str) else dict(shape)
         response["content"] = {"application/json": {"schema": schema, "example": example}}
         for form, text in (forms or {}).items():
-            media = MEDIA[form].split(";")[0]
-            response["content"][media] = {"schema": {"type": "string"}, "example": text}
+            response["content"][MEDIA[form].split(";")[0]] = {"schema": {"type": "string"}, "example": text}
     if media is not None:
         response["content"] = {media: {"schema": {"type": "string"}}}
     names = ("X-Request-Id", *headers)
