@@ -1,0 +1,256 @@
+"""The dispatcher: rings for what is due and no more, and has it computed when nobody answers."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from sqlalchemy import func, select, text, update
+
+from registry import create_app
+from registry.database import Database
+from registry.jobs import DERIVE, QUEUE, RANK, WAKE_LIST, Doorbell, redis_client
+from registry.settings import Settings
+from registry.tables import derivations, rankings
+from tests.house import House, Project
+from workers.dispatcher import MOST_DOORBELLS, Dispatcher
+from workers.promises import claim
+
+
+@pytest.fixture
+def settings_of_its_own(settings: Settings, own_database_url: str, servers: tuple[str, str]) -> Settings:
+    """A database of its own, and a queue that no other test fills."""
+    client = redis_client(settings)
+    client.delete(QUEUE, WAKE_LIST)
+    client.close()
+    return replace(settings, database_url=own_database_url, unanswered_seconds=3600.0)
+
+
+@pytest.fixture
+def own_house(settings_of_its_own: Settings) -> Iterator[House]:
+    database = Database(settings_of_its_own, name="tests")
+    app = create_app(settings_of_its_own)
+    yield House(app, database, settings_of_its_own)
+    app.extensions["registry"].database.close()
+    database.close()
+
+
+@pytest.fixture
+def own_project(own_house: House) -> Project:
+    return own_house.make_project()
+
+
+@pytest.fixture
+def dispatcher(own_house: House) -> Iterator[Dispatcher]:
+    found = Dispatcher(own_house.settings, own_house.database)
+    yield found
+    found.stand_in.stop()
+    found.client.delete(QUEUE, WAKE_LIST)
+    found.client.close()
+    found.celery.close()
+
+
+def doorbells(dispatcher: Dispatcher) -> list[str]:
+    """The names of the tasks in the queue, read without the code under test."""
+    return sorted(json.loads(message)["headers"]["task"] for message in dispatcher.client.lrange(QUEUE, 0, -1))
+
+
+def score(project: Project, number: int, **changes: object) -> None:
+    project.published(model=f"model {number}", axes=[], values=50.0, **changes)
+
+
+def all_ready(house: House) -> bool:
+    with house.database.reading() as connection:
+        left = select(func.count()).where(derivations.c.state != "ready")
+        return connection.scalar(left) == 0 and connection.scalar(select(func.count()).select_from(derivations)) > 0
+
+
+def until(happened: object, seconds: float = 20.0) -> None:
+    """Wait for an event, not for a time."""
+    deadline = time.monotonic() + seconds
+    while not happened():  # type: ignore[operator]
+        assert time.monotonic() < deadline, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def test_a_turn_with_nothing_due_rings_nobody(dispatcher: Dispatcher) -> None:
+    dispatcher.turn()
+    assert doorbells(dispatcher) == []
+
+
+def test_a_turn_rings_once_for_a_batch_and_once_for_a_ranking(dispatcher: Dispatcher, own_project: Project) -> None:
+    for number in range(5):
+        score(own_project, number)
+    dispatcher.turn()
+    assert doorbells(dispatcher) == [DERIVE, RANK]
+
+
+def test_more_turns_ring_no_more_while_the_doorbells_wait(dispatcher: Dispatcher, own_project: Project) -> None:
+    score(own_project, 1)
+    for _ in range(20):
+        dispatcher.turn()
+    assert doorbells(dispatcher) == [DERIVE, RANK]
+
+
+def test_a_doorbell_of_one_kind_does_not_pass_for_the_other(dispatcher: Dispatcher, own_project: Project) -> None:
+    for _ in range(3):
+        dispatcher.celery.send_task(RANK, retry=False)
+    score(own_project, 1)
+    dispatcher.turn()
+    assert doorbells(dispatcher) == [DERIVE, RANK, RANK, RANK]
+
+
+def test_a_lost_doorbell_is_rung_again(dispatcher: Dispatcher, own_project: Project) -> None:
+    score(own_project, 1)
+    dispatcher.turn()
+    dispatcher.client.delete(QUEUE)
+    dispatcher.turn()
+    assert doorbells(dispatcher) == [DERIVE, RANK]
+
+
+def test_what_somebody_works_on_rings_nobody(dispatcher: Dispatcher, own_house: House, own_project: Project) -> None:
+    score(own_project, 1)
+    claim(own_house.database, own_house.settings, derivations, 100)
+    dispatcher.turn()
+    assert doorbells(dispatcher) == [RANK]
+
+
+def test_one_doorbell_a_batch_and_never_more_than_sixteen(
+    dispatcher: Dispatcher, own_house: House, own_project: Project
+) -> None:
+    for number in range(5):
+        score(own_project, number)
+    dispatcher.settings = replace(own_house.settings, batch_promises=2)
+    dispatcher.turn()
+    assert doorbells(dispatcher) == [DERIVE] * 3 + [RANK]
+    for number in range(40):
+        score(own_project, number, experiment=f"another {number}")
+    for _ in range(3):
+        dispatcher.turn()
+    assert len(doorbells(dispatcher)) == MOST_DOORBELLS
+
+
+def test_exhausted_promises_are_given_up_by_the_dispatcher(
+    dispatcher: Dispatcher, own_house: House, own_project: Project
+) -> None:
+    score(own_project, 1)
+    own_house.compute()
+    score(own_project, 2)
+    with own_house.database.transaction() as connection:
+        for table in (derivations, rankings):
+            worn = {"attempts": 5, "leased_until": func.now() - text("interval '1 s'"), "lease": uuid.uuid4()}
+            connection.execute(update(table).where(table.c.state == "pending").values(worn))
+    dispatcher.turn()
+    with own_house.database.reading() as connection:
+        states = connection.scalars(select(derivations.c.state).order_by(derivations.c.state)).all()
+    assert states == ["failed", "ready"]
+
+
+def test_a_ring_wakes_the_dispatcher_before_its_interval_is_over(own_house: House, dispatcher: Dispatcher) -> None:
+    dispatcher.settings = replace(own_house.settings, dispatch_seconds=2.9)
+    slept = threading.Event()
+
+    def sleep() -> None:
+        dispatcher.sleep()
+        slept.set()
+
+    sleeper = threading.Thread(target=sleep)
+    begun = time.monotonic()
+    sleeper.start()
+    bell = Doorbell(own_house.settings)
+    bell.ring()
+    assert slept.wait(2)
+    sleeper.join()
+    assert time.monotonic() - begun < 1
+    until(lambda: dispatcher.client.llen(WAKE_LIST) == 0)
+
+
+def test_rings_that_nobody_hears_do_not_pile_up(own_house: House, dispatcher: Dispatcher) -> None:
+    bell = Doorbell(own_house.settings)
+    for _ in range(200):
+        bell.ring()
+    until(lambda: dispatcher.client.llen(WAKE_LIST) > 0)
+    assert dispatcher.client.llen(WAKE_LIST) <= 16
+
+
+def test_a_ring_without_a_broker_costs_nothing_and_raises_nothing(tmp_path: Path) -> None:
+    bell = Doorbell(replace(Settings(), redis_url=f"redis+socket://{tmp_path}/nobody.sock"))
+    begun = time.monotonic()
+    for _ in range(1000):
+        bell.ring()
+    assert time.monotonic() - begun < 0.5
+
+
+def test_a_turn_without_a_broker_is_short_and_has_the_promises_computed(
+    own_house: House, own_project: Project, tmp_path: Path
+) -> None:
+    """The stand-in is a real child process; it computes, and leaves when nothing is due."""
+    settings = replace(own_house.settings, redis_url=f"redis+socket://{tmp_path}/nobody.sock", log_level="ERROR")
+    dispatcher = Dispatcher(settings, own_house.database)
+    for number in range(10):
+        score(own_project, number)
+    try:
+        dispatcher.turn()  # Celery is imported and configured by the first message
+        begun = time.monotonic()
+        for _ in range(5):
+            dispatcher.turn()
+        assert (time.monotonic() - begun) / 5 < 0.5
+        until(lambda: all_ready(own_house))
+        question = f"projects/{own_project.slug}/rankings?experiment=type-by-length&metric=accuracy"
+        until(lambda: own_project.get(question).status_code == 200)
+        child = dispatcher.stand_in._child
+        assert child is not None
+        assert child.poll() is None
+        dispatcher.turn()
+        assert dispatcher.stand_in._child is child, "one stand-in at a time"
+    finally:
+        dispatcher.stand_in.stop()
+        dispatcher.client.close()
+        dispatcher.celery.close()
+    assert child.returncode is not None
+
+
+def test_doorbells_that_nobody_answers_have_the_promises_computed(own_house: House, own_project: Project) -> None:
+    """The broker is there, but no worker."""
+    dispatcher = Dispatcher(replace(own_house.settings, unanswered_seconds=0.2, log_level="ERROR"), own_house.database)
+    score(own_project, 1)
+    try:
+        dispatcher.turn()
+        assert dispatcher.stand_in._child is None, "the workers have not had their chance yet"
+
+        def turned() -> bool:
+            dispatcher.turn()
+            return all_ready(own_house)
+
+        until(turned)
+    finally:
+        dispatcher.stand_in.stop()
+        dispatcher.client.delete(QUEUE)
+        dispatcher.client.close()
+        dispatcher.celery.close()
+
+
+def test_two_dispatchers_compute_everything_once(own_house: House, own_project: Project) -> None:
+    two = [Dispatcher(own_house.settings, own_house.database) for _ in range(2)]
+    for number in range(30):
+        score(own_project, number)
+    turns = [threading.Thread(target=lambda one=one: [one.turn() for _ in range(5)]) for one in two]
+    for turn in turns:
+        turn.start()
+    for turn in turns:
+        turn.join()
+    assert len(doorbells(two[0])) <= 4
+    own_house.compute()
+    with own_house.database.reading() as connection:
+        rows = connection.execute(select(derivations.c.attempts, derivations.c.state)).all()
+    assert set(rows) == {(1, "ready")}
+    for one in two:
+        one.client.delete(QUEUE)
+        one.client.close()
+        one.celery.close()
