@@ -96,7 +96,7 @@ def steps(curve: Curve, parameters: Parameters, direction: Direction | None) -> 
 
 
 def adjacent(curve: Curve, parameters: Parameters) -> list[Change]:
-    """Every step with its test: Fisher's on trials, z on standard errors, none without either."""
+    """Every step with its test: Fisher's on trials, z or Welch's t on standard errors, none without either."""
     sizes = curve.moves
     ps, ends = tested(curve, sizes, 1 - parameters.alpha)
     adjusted: Sequence[float | None] = [None] * sizes.size if ps is None else holm(ps.tolist())
@@ -127,8 +127,7 @@ def tested(
         low, high = newcombe(k[:-1], n[:-1], k[1:], n[1:], level)
         return fisher_p(k[:-1], n[:-1], k[1:], n[1:]), (low * curve.whole, high * curve.whole)
     if curve.stderr is not None:
-        error = np.hypot(curve.stderr[:-1], curve.stderr[1:])
-        p, reach = difference_test(sizes, error, level)
+        p, reach = difference_test(sizes, curve.stderr, curve.repeats, level)
         return p, (sizes - reach, sizes + reach)
     return None, None
 

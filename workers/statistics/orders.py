@@ -75,15 +75,18 @@ def prepared(standings: Standings, missing: Missing) -> Standings:
 def only(standings: Standings, slots: IntArray) -> Standings:
     """The standings on some of the slots."""
     trials = None if standings.trials is None else standings.trials[:, slots]
-    return replace(standings, values=standings.values[:, slots], benchmarks=standings.benchmarks[slots], trials=trials)
+    stderr = None if standings.stderr is None else standings.stderr[:, slots]
+    values, benchmarks = standings.values[:, slots], standings.benchmarks[slots]
+    return replace(standings, values=values, benchmarks=benchmarks, trials=trials, stderr=stderr)
 
 
 def of(standings: Standings, members: Sequence[int]) -> Standings:
     """The standings of some of the names, on the slots that any of them has."""
     rows = np.asarray(members, dtype=np.int64)
     trials = None if standings.trials is None else standings.trials[rows]
+    stderr = None if standings.stderr is None else standings.stderr[rows]
     names = tuple(standings.names[i] for i in members)
-    kept = replace(standings, names=names, values=standings.values[rows], trials=trials)
+    kept = replace(standings, names=names, values=standings.values[rows], trials=trials, stderr=stderr)
     return only(kept, np.flatnonzero(kept.present.any(axis=0)))
 
 
@@ -96,7 +99,8 @@ def filled(standings: Standings) -> Standings:
     usable = standings.present.any(axis=0)
     values = np.where(standings.present, standings.values, np.where(usable, worst, np.nan))
     trials = None if standings.trials is None else np.where(standings.present, standings.trials, 0)
-    return replace(standings, values=values, trials=trials)
+    stderr = None if standings.stderr is None else np.where(standings.present, standings.stderr, np.nan)
+    return replace(standings, values=values, trials=trials, stderr=stderr)
 
 
 def order(standings: Standings, method: Method, missing: Missing) -> Scores | Refused:

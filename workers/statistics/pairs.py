@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtrit
+from scipy.special import erfc, ndtri, stdtrit
 
 from workers.statistics.mantel import risk_difference
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.signs import ALL_WORK, WORK, SignTest, sign_flip
 from workers.statistics.standings import Standings
-from workers.statistics.terms import FloatArray, IntArray, Interval, Status
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status
 
 Target = Literal["fixed_cells", "new_benchmarks"]
 
@@ -80,7 +80,11 @@ def compare(standings: Standings, i: int, j: int, alpha: float, target: Target, 
         return by_signs(base, sign_flip(signs.tolist(), work), alpha)
     if target == "new_benchmarks":
         return by_clusters(base, standings, slots, moves, alpha, work)
-    return by_trials(base, standings, i, j, slots, alpha) or by_slots(base, standings, slots, moves, alpha, work)
+    return (
+        by_trials(base, standings, i, j, slots, alpha)
+        or by_errors(base, standings, i, j, slots, alpha)
+        or by_slots(base, standings, slots, moves, alpha, work)
+    )
 
 
 def by_trials(base: Pair, standings: Standings, i: int, j: int, slots: IntArray, alpha: float) -> Pair | None:
@@ -91,6 +95,20 @@ def by_trials(base: Pair, standings: Standings, i: int, j: int, slots: IntArray,
     found = risk_difference(k[i, slots], n[i, slots], k[j, slots], n[j, slots], 1 - alpha)
     interval = found.interval and Interval(1 - alpha, found.interval.low * whole, found.interval.high * whole)
     return replace(base, difference=found.difference * whole, interval=interval, p=found.p, test=found.test)
+
+
+def by_errors(base: Pair, standings: Standings, i: int, j: int, slots: IntArray, alpha: float) -> Pair | None:
+    """The z of the weighted mean difference, where every common cell of both names has a standard error."""
+    if standings.stderr is None or base.difference is None:
+        return None
+    variance = standings.stderr[i, slots] ** 2 + standings.stderr[j, slots] ** 2
+    if not np.all(variance > 0):
+        return None
+    error = math.sqrt(float(standings.weights(slots) ** 2 @ variance))
+    reach = float(ndtri(1 - alpha / 2)) * error
+    p = max(SMALLEST_P, float(erfc(abs(base.difference) / error / math.sqrt(2))))
+    interval = Interval(1 - alpha, base.difference - reach, base.difference + reach)
+    return replace(base, interval=interval, p=p, test="z")
 
 
 def by_slots(base: Pair, standings: Standings, slots: IntArray, moves: IntArray, alpha: float, work: int) -> Pair:

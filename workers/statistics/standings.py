@@ -16,10 +16,10 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 class Standings:
     """Values of names (rows) in slots (columns); NaN where a name has no cell.
 
-    `benchmarks` gives each slot's benchmark as an index into `benchmark_names`. `trials` has the shape of
-    `values`, 0 where unknown. Bounds and direction are the metric's. `mixed` says that the slots do not share
-    a unit: only orders made of wins and ranks have a meaning then, and the caller turns every slot so that
-    `direction` holds for it.
+    `benchmarks` gives each slot's benchmark as an index into `benchmark_names`. `trials` (0 = unknown) and
+    `stderr` (NaN = unknown) have the shape of `values`. Bounds and direction are the metric's. `mixed` says that
+    the slots do not share a unit: only orders made of wins and ranks have a meaning then, and the caller turns
+    every slot so that `direction` holds for it.
     """
 
     names: tuple[str, ...]
@@ -31,6 +31,7 @@ class Standings:
     lower: float | None = None
     upper: float | None = None
     mixed: bool = False
+    stderr: FloatArray | None = None
 
     @property
     def proportion_of(self) -> float | None:

@@ -32,8 +32,13 @@ def place_of(axis: Axis, position: int) -> Place:
 
 
 def abscissa_of(axis: Axis) -> tuple[FloatArray, XScale]:
-    """What a slope divides by: numbers, their log10 on a logarithmic axis of positive numbers, or positions."""
+    """What a slope divides by: numbers, their log10 on a logarithmic axis of positive numbers, or positions.
+
+    Positions also where two levels share a number ("32b" and "32B"): nothing could be divided by their distance.
+    """
     numbers = np.asarray(axis.numbers, dtype=np.float64)
+    if np.any(np.diff(numbers) <= 0):
+        return np.arange(numbers.size, dtype=np.float64), "linear"
     if axis.kind == "numeric" and axis.scale == "log" and numbers.size and numbers.min() > 0:
         return np.log10(numbers), "log10"
     return numbers, "linear"
@@ -43,8 +48,9 @@ def abscissa_of(axis: Axis) -> tuple[FloatArray, XScale]:
 class Curve:
     """The measured cells of one series as arrays of one length m >= 1, in the order of the axis.
 
-    `ticks` are the values as integers of 10^-`decimals`; `trials` is `None` unless every cell has some,
-    `stderr` likewise; `whole` is 1 or 100 when the values are proportions on that scale.
+    `ticks` are the values as integers of 10^-`decimals`. `trials` is `None` unless every cell has some, `stderr`
+    likewise, and `repeats` unless every error was estimated from two or more. `whole` is 1 or 100 when the
+    values are proportions on that scale.
     """
 
     axis: Axis
@@ -57,6 +63,7 @@ class Curve:
     decimals: int
     trials: IntArray | None
     stderr: FloatArray | None
+    repeats: IntArray | None
     whole: float | None
 
     @property
@@ -90,7 +97,7 @@ class Table:
     """A grid as arrays of the grid's shape: `values` with NaN where nobody measured, `ticks` as integers.
 
     `trials` (0 = unknown) exists only for proportions; `stderr` (NaN = unknown) is the submitted one, or
-    sd / sqrt(repeats) where a cell was repeated.
+    sd / sqrt(repeats) where a cell was repeated; `repeats` counts those behind such an estimate, else 0.
     """
 
     metric: Metric
@@ -100,13 +107,15 @@ class Table:
     decimals: int
     trials: IntArray | None
     stderr: FloatArray | None
+    repeats: IntArray | None
 
     @classmethod
     def of(cls, grid: Grid) -> Table:
         values = np.array(grid.values, dtype=np.float64).reshape(grid.shape)
         decimals = decimals_of(values)
         ticks = ticks_of(values, decimals)
-        return cls(grid.metric, grid.axes, values, ticks, decimals, trials_of(grid), stderr_of(grid))
+        stderr, repeats = stderr_of(grid)
+        return cls(grid.metric, grid.axes, values, ticks, decimals, trials_of(grid), stderr, repeats)
 
     @cached_property
     def present(self) -> BoolArray:
@@ -150,6 +159,7 @@ class Table:
                 self.decimals,
                 known(self.trials, along, index, mask),
                 known(self.stderr, along, index, mask),
+                known(self.repeats, along, index, mask),
                 self.metric.proportion_of,
             )
 
@@ -177,16 +187,20 @@ def trials_of(grid: Grid) -> IntArray | None:
     return np.array([n or 0 for n in grid.trials], dtype=np.int64).reshape(grid.shape)
 
 
-def stderr_of(grid: Grid) -> FloatArray | None:
-    """The standard error of each cell, from repeats where it was not submitted; NaN where unknown."""
+def stderr_of(grid: Grid) -> tuple[FloatArray | None, IntArray | None]:
+    """The standard error of each cell, NaN where unknown, and the repeats it was estimated from, 0 where it was
+    submitted; `None` when nobody gave either."""
     if grid.stderr is None and (grid.sd is None or grid.repeats is None):
-        return None
+        return None, None
     errors = np.full(math.prod(grid.shape), np.nan)
+    counts = np.zeros(errors.size, dtype=np.int64)
     if grid.sd is not None and grid.repeats is not None:
         sd = np.array(grid.sd, dtype=np.float64)
-        repeats = np.array([n or 0 for n in grid.repeats], dtype=np.float64)
+        repeats = np.array([n or 0 for n in grid.repeats], dtype=np.int64)
         np.divide(sd, np.sqrt(np.maximum(repeats, 1)), out=errors, where=repeats > 1)
+        counts = np.where(repeats > 1, repeats, 0)
     if grid.stderr is not None:
         given = np.array(grid.stderr, dtype=np.float64)
         errors = np.where(np.isfinite(given), given, errors)
-    return errors.reshape(grid.shape)
+        counts = np.where(np.isfinite(given), 0, counts)
+    return errors.reshape(grid.shape), counts.reshape(grid.shape)

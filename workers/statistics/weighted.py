@@ -1,6 +1,7 @@
 """Cells with known standard errors: inverse-variance weighted slope, Cochran's Q, z for differences.
 
-Cochran (1954), Biometrics 10, 101-129. The errors are taken as known, so every tail is normal or chi-squared.
+Cochran (1954), Biometrics 10, 101-129. The errors are taken as known, so every tail is normal or chi-squared;
+only differences of cells whose errors come from repeats have Welch's t.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, erfc, ndtri
+from scipy.special import chdtrc, erfc, ndtri, stdtr, stdtrit
 
 from workers.statistics.proportions import Heterogeneity
-from workers.statistics.terms import SMALLEST_P, FloatArray, Interval, Status
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,19 @@ def cochran_q(y: FloatArray, stderr: FloatArray) -> Heterogeneity:
     return Heterogeneity("ok", "cochran_q", q, int(y.size) - 1, max(SMALLEST_P, float(chdtrc(y.size - 1, q))))
 
 
-def difference_test(difference: FloatArray, error: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Two-sided normal p of each difference, and how far its interval reaches to either side."""
-    p = np.maximum(np.asarray(erfc(np.abs(difference) / error / math.sqrt(2)), dtype=np.float64), SMALLEST_P)
-    return p, float(ndtri(0.5 + level / 2)) * error
+def difference_test(
+    difference: FloatArray, stderr: FloatArray, repeats: IntArray | None, level: float
+) -> tuple[FloatArray, FloatArray]:
+    """Two-sided p of m - 1 differences between m neighbours, and how far each interval reaches to either side.
+
+    Normal, unless the errors were estimated from repeats: then Welch's t (1947) with Satterthwaite's degrees of
+    freedom.
+    """
+    error = np.hypot(stderr[:-1], stderr[1:])
+    if repeats is None:
+        p = np.asarray(erfc(np.abs(difference) / error / math.sqrt(2)), dtype=np.float64)
+        return np.maximum(p, SMALLEST_P), float(ndtri(0.5 + level / 2)) * error
+    first, second = (stderr[:-1] / error) ** 4, (stderr[1:] / error) ** 4
+    df = 1 / (first / (repeats[:-1] - 1) + second / (repeats[1:] - 1))
+    p = np.asarray(2 * stdtr(df, -np.abs(difference) / error), dtype=np.float64)
+    return np.maximum(p, SMALLEST_P), np.asarray(stdtrit(df, 0.5 + level / 2) * error, dtype=np.float64)

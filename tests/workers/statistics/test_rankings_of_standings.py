@@ -297,3 +297,10 @@ def test_two_models_on_four_benchmarks_agree_with_the_paired_reference():
 def test_unknown_words_are_refused(word):
     with pytest.raises(ValueError, match="is none of"):
         rank(standings([[1.0]]), **word)
+
+
+def test_standard_errors_give_pairs_a_z():
+    errors = np.array([[3.0, 4.0], [4.0, 3.0]])
+    pair = rank(standings([[20.0, 30.0], [10.0, 20.0]], stderr=errors))["pairs"][0]
+    assert (pair["test"], pair["difference"]) == ("z", 10.0)
+    assert pair["p"] == pytest.approx(0.004677734981047266, rel=1e-9)  # 2 * (1 - Phi(10 / sqrt(12.5)))

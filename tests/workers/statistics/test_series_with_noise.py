@@ -8,6 +8,7 @@ import json
 import numpy as np
 import pytest
 from reference_numbers import PERCENT, having, line, name_of, one_series, seed_grid, series_of
+from scipy import stats
 
 from registry.grid import Metric
 from workers.statistics import Parameters, describe
@@ -197,3 +198,23 @@ def test_a_long_series_lists_its_largest_steps():
     series = one_series([float(i % 7) for i in range(400)])
     assert len(series["changes"]) == 100
     assert series["changes_left_out"] == 299
+
+
+def test_steps_between_repeated_cells_have_welchs_p():
+    first, second = [1.0, 2.0, 4.0], [5.0, 5.5, 6.5, 9.0]
+    cells = [np.array(cell) for cell in (first, second)]
+    grid = dataclasses.replace(
+        line([float(c.mean()) for c in cells], metric=Metric("loss")),
+        repeats=tuple(c.size for c in cells),
+        sd=tuple(float(c.std(ddof=1)) for c in cells),
+    )
+    change = describe(grid)["series"][0]["changes"][0]
+    expected = stats.ttest_ind(second, first, equal_var=False)
+    ends = expected.confidence_interval(0.95)
+    assert change["p"] == pytest.approx(expected.pvalue, rel=1e-9)
+    assert [change["interval"]["low"], change["interval"]["high"]] == pytest.approx([ends.low, ends.high], rel=1e-9)
+
+
+def test_levels_that_share_a_number_are_read_by_position():
+    series = one_series([1.0, 2.0, 3.0], numbers=[32.0, 32.0, 64.0])
+    assert series["slope"] == 1.0
