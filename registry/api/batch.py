@@ -37,7 +37,6 @@ _BODY = {
             },
             "example": [examples.GRID_IN],
         },
-        "application/x-ndjson": {"schema": {"type": "string"}, "example": examples.BATCH_LINES},
     },
 }
 
@@ -52,8 +51,8 @@ _BODY = {
 def publish_batch(project: str) -> Response:
     """Publish many grids
 
-    A JSON array or NDJSON. A grid that is at fault gets a problem and hinders no other; all that are answered 200 or
-    201 are stored when the answer comes.
+    A JSON array, or NDJSON with `Content-Type: application/x-ndjson`. A grid that is at fault gets a problem and
+    hinders no other; all that are answered 200 or 201 are stored when the answer comes.
     """
 
     def write(connection: Connection, row: Any) -> Response:
@@ -79,7 +78,7 @@ def read_batch() -> Sequence[Any]:
     admit_body()
     body = read_body(request, parts().settings.max_inflated)
     if request.mimetype in ("application/x-ndjson", "application/ndjson", "application/jsonl"):
-        sent: Any = read_lines(body)
+        sent: Any = read_lines(body, parts().settings.max_batch)
     elif request.is_json:
         sent = read_json(body)
     else:
@@ -87,12 +86,14 @@ def read_batch() -> Sequence[Any]:
     if not isinstance(sent, list):
         raise Invalid([Fault("", "a batch is a JSON array of grids, or NDJSON")])
     if not 1 <= len(sent) <= parts().settings.max_batch:
-        raise Invalid([Fault("", f"a batch has 1 to {parts().settings.max_batch} grids, not {len(sent)}")])
+        raise Invalid([Fault("", f"a batch has 1 to {parts().settings.max_batch} grids")])
     return sent
 
 
 def read_one(sent: Any) -> Submission:
-    """One grid of a batch."""
+    """One grid of a batch; a line that could not be read raises what was wrong with it."""
+    if isinstance(sent, Malformed):
+        raise sent
     try:
         return read_submission(_SCHEMA.load(sent), parts().limits)
     except ValidationError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 import threading
 import uuid
 from dataclasses import dataclass, field
@@ -60,7 +59,7 @@ def _token() -> str | None:
     if scheme.lower() == "basic":
         try:
             return base64.b64decode(rest, validate=True).decode().partition(":")[2]
-        except (binascii.Error, UnicodeDecodeError):
+        except ValueError:
             pass
     raise Unauthenticated("The Authorization header is neither 'Bearer <token>' nor Basic with a token as password.")
 

@@ -30,7 +30,6 @@ CELLS_IN: dict[str, Any] = {"cells": [{"at": {"Type": "1", "Length": 5}, "value"
 PROJECT_IN = {"slug": "demo", "name": "Demo", "visibility": "public"}
 TOKEN_IN = {"name": "nightly evaluation", "role": "writer", "days": 30}
 ALIAS_IN = {"kind": "benchmark", "alias": "AIME24", "name": "AIME'24"}
-BATCH_LINES = json.dumps(GRID_IN) + "\n"
 
 
 def _answer(name: str) -> Any:

@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import ValidationError, fields
 
-from registry.intake.faults import number, whole
-from registry.intake.levels import has_control
-
-MAX_NAME = 200
+from registry.api.context import parts
+from registry.intake.faults import REPORTED, number, whole
+from registry.intake.levels import MAX_AXES, has_control
+from registry.settings import Settings
 
 
 class Name(fields.Field[str]):
-    """A text of at most `longest` characters without control characters; not empty unless `empty` is allowed."""
+    """A text without control characters, as long as a name may be; not empty unless `empty` is allowed."""
 
-    def __init__(self, *, longest: int = MAX_NAME, empty: bool = False, **options: Any) -> None:
+    def __init__(self, *, empty: bool = False, **options: Any) -> None:
         super().__init__(**options)
-        self.longest, self.empty = longest, empty
+        self.empty = empty
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
         if not isinstance(value, str):
             raise ValidationError("must be a string")
         if not value and not self.empty:
             raise ValidationError("must not be empty")
-        if len(value) > self.longest:
-            raise ValidationError(f"has {len(value)} characters; at most {self.longest} are allowed")
+        longest = parts().settings.max_name
+        if len(value) > longest:
+            raise ValidationError(f"has {len(value)} characters; at most {longest} are allowed")
         if has_control(value):
             raise ValidationError("must not hold control characters")
+        return value
+
+
+class Matching(fields.Field[str]):
+    """A text of which the whole matches a pattern; `wanted` says so in words."""
+
+    def __init__(self, pattern: str, wanted: str, **options: Any) -> None:
+        super().__init__(**options)
+        self.pattern, self.wanted = re.compile(pattern), wanted
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
+        if not isinstance(value, str) or not self.pattern.fullmatch(value):
+            raise ValidationError(self.wanted)
         return value
 
 
@@ -69,17 +84,28 @@ class Share(fields.Field[float]):
 
 
 class Whole(fields.Field[int]):
-    """A whole JSON number from `least` to `most`; 30.0 is whole."""
+    """A whole number from `least` to `most`: a JSON number (30.0 is whole), in a query (`text`) its digits."""
 
-    def __init__(self, least: int, most: int, **options: Any) -> None:
+    def __init__(self, least: int, most: int, *, text: bool = False, **options: Any) -> None:
         super().__init__(**options)
-        self.least, self.most = least, most
+        self.least, self.most, self.text = least, most, text
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> int:
+        if self.text and isinstance(value, str) and _DIGITS.fullmatch(value):
+            value = int(value)
         found = whole(value)
         if found is None or not self.least <= found <= self.most:
             raise ValidationError(f"must be a whole number from {self.least} to {self.most}")
         return found
+
+
+class Axes(fields.List[Any]):
+    """The axes of a grid; too many are refused before any is read."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
+        if isinstance(value, list) and len(value) > MAX_AXES:
+            raise ValidationError(f"a grid has at most {MAX_AXES} axes, not {len(value)}")
+        return super()._deserialize(value, attr, data, **options)
 
 
 class Block(fields.Field[Any]):
@@ -113,6 +139,8 @@ class Cells(fields.Field[Any]):
             fault = self._fault(cell)
             if fault is not None:
                 faults[place] = fault
+            if len(faults) == REPORTED:
+                break
         if faults:
             raise ValidationError(faults)
         return value
@@ -128,25 +156,26 @@ class Cells(fields.Field[Any]):
 
 
 class Labels(fields.Field[dict[str, str]]):
-    """At most 64 short texts by name."""
+    """A few short texts by name."""
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
     ) -> dict[str, str]:
-        if not isinstance(value, dict) or len(value) > 64:
-            raise ValidationError("must be an object of at most 64 labels")
+        most, longest = parts().settings.max_labels, parts().settings.max_label_length
+        if not isinstance(value, dict) or len(value) > most:
+            raise ValidationError(f"must be an object of at most {most} labels")
         for name, text in value.items():
             for part in (name, text):
-                if not isinstance(part, str) or len(part) > 256 or has_control(part):
-                    raise ValidationError(
-                        {name: ["a label is a text of at most 256 characters without control characters"]}
-                    )
+                if not isinstance(part, str) or len(part) > longest or has_control(part):
+                    fault = f"a label is a text of at most {longest} characters without control characters"
+                    raise ValidationError({name: [fault]})
         return value
 
 
 MEANINGS: tuple[tuple[Any, ...], ...] = (
     (Name, "string", None),
     (Choice, "string", None),
+    (Matching, "string", None),
     (Number, "number", None),
     (Share, "number", None),
     (Whole, "integer", None),
@@ -156,17 +185,22 @@ MEANINGS: tuple[tuple[Any, ...], ...] = (
     (Labels, "object", None),
 )
 
+_DIGITS = re.compile(r"[0-9]{1,15}")
 _PRINTABLE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
 
 
 def schema_of(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
     """What apispec does not know about these fields."""
     if isinstance(field, Name):
-        return {"maxLength": field.longest, "pattern": _PRINTABLE} | ({} if field.empty else {"minLength": 1})
+        return {"maxLength": Settings().max_name, "pattern": _PRINTABLE} | ({} if field.empty else {"minLength": 1})
+    if isinstance(field, Matching):
+        return {"pattern": f"^({field.pattern.pattern})$"}
     if isinstance(field, Whole):
         return {"minimum": field.least, "maximum": field.most}
     if isinstance(field, Choice):
         return {"enum": [*field.words, *([None] if field.allow_none else [])]}
+    if isinstance(field, Axes):
+        return {"maxItems": MAX_AXES}
     return next((shape for kind, shape in _SHAPES if isinstance(field, kind)), {})
 
 

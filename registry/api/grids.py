@@ -13,11 +13,12 @@ from registry.api import documents, examples
 from registry.api.answers import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
 from registry.api.context import caller, enter, grid_row, parts
 from registry.api.once import written
-from registry.api.paging import page, read_cursor, write_cursor
+from registry.api.paging import page, read_key, write_key
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.schemas import CellsIn, FindQuery, GridIn, PageQuery, PublishQuery, RevisionQuery
+from registry.api.schemas import CellsIn, Empty, FindQuery, GridIn, PublishQuery, RevisionQuery, RevisionsQuery
 from registry.errors import Fault, Invalid
 from registry.intake import read_submission
+from registry.intake.levels import has_control
 from registry.operations.amend import amend
 from registry.operations.find import Filters, Page, find_grids, sort_key
 from registry.operations.forget import forget
@@ -96,15 +97,16 @@ def find(query: dict[str, Any], project: str) -> Response:
     Filters repeat for OR; `label.<key>=<text>` filters by label.
     """
     labels = _label_filters(query)
-    key = read_cursor(query.get("cursor"), 2)
+    instant = query["sort"].endswith("_at")
+    after = read_key(query["cursor"], instant=instant) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         names = {kind: query[kind] for kind in ("experiment", "benchmark", "model", "variant", "metric")}
         filters = Filters(**names, labels=labels, updated_since=query.get("updated_since"))
-        wanted = Page(query["sort"], None if key is None else (key[0], _uuid(key[1])), query["limit"])
+        wanted = Page(query["sort"], after, query["limit"])
         found = find_grids(connection, row.id, filters, wanted)
     shown = found[: query["limit"]]
-    more = write_cursor(sort_key(shown[-1], query["sort"]), str(shown[-1].id)) if len(found) > len(shown) else None
+    more = write_key(sort_key(shown[-1], query["sort"]), shown[-1].id) if len(found) > len(shown) else None
     return page([documents.summary(stored) for stored in shown], more)
 
 
@@ -113,14 +115,10 @@ def _label_filters(query: dict[str, Any]) -> dict[str, str]:
     unknown = [name for name in query if name not in known and not name.startswith("label.")]
     if unknown:
         raise Invalid([Fault(f"/{name}", "Unknown field.") for name in unknown])
-    return {name.removeprefix("label."): text for name, text in query.items() if name.startswith("label.")}
-
-
-def _uuid(text: str) -> uuid.UUID:
-    try:
-        return uuid.UUID(text)
-    except ValueError:
-        raise Invalid([Fault("/cursor", "is not a cursor of this list")]) from None
+    labels = {name.removeprefix("label."): text for name, text in query.items() if name.startswith("label.")}
+    if faulty := [name for name, text in labels.items() if has_control(name) or has_control(text)]:
+        raise Invalid([Fault(f"/label.{name}", "must not hold control characters") for name in faulty])
+    return labels
 
 
 @blp.get("/grids/<uuid:grid>")
@@ -201,38 +199,42 @@ def amend_cells(sent: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/revisions")
-@blp.arguments(PageQuery, location="query")
+@blp.arguments(RevisionsQuery, location="query")
 @blp.answers(reply(200, "A page of revisions", "Revisions", example=examples.REVISIONS, headers=["Link"]), public=True)
 def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """List a grid's revisions"""
-    key = read_cursor(query.get("cursor"), 1)
-    if key is not None and not key[0].isdecimal():
-        raise Invalid([Fault("/cursor", "is not a cursor of this list")])
     with parts().database.reading() as connection:
         grid_row(connection, grid, "reader")
-        rows = list_revisions(connection, grid, int(key[0]) if key else 0, query["limit"] + 1)
+        rows = list_revisions(connection, grid, int(query.get("cursor", 0)), query["limit"] + 1)
     shown = rows[: query["limit"]]
-    more = write_cursor(str(shown[-1].number)) if len(rows) > len(shown) else None
+    more = str(shown[-1].number) if len(rows) > len(shown) else None
     return page([documents.revision(row) for row in shown], more)
 
 
 @blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):revision>")
+@blp.arguments(Empty, location="query")
 @blp.answers(
     reply(200, "The grid as it was", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
     reply(304, "Not modified"),
     public=True,
     parameters=["If-None-Match"],
 )
-def read_revision(grid: uuid.UUID, revision: int) -> Response:
+def read_revision(_query: dict[str, Any], grid: uuid.UUID, revision: int) -> Response:
     """Read a grid as it was at a revision"""
     return _grid_answer(grid, revision, None)
 
 
 @blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):a>..<int(min=1,max=2147483647):b>")
-@blp.answers(reply(200, "What changed from a to b", "Difference", example=examples.DIFFERENCE), public=True)
-def difference(grid: uuid.UUID, a: int, b: int) -> Response:
+@blp.arguments(Empty, location="query")
+@blp.answers(
+    reply(200, "What changed from a to b", "Difference", example=examples.DIFFERENCE, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def difference(_query: dict[str, Any], grid: uuid.UUID, a: int, b: int) -> Response:
     """Compare two revisions of a grid"""
     with parts().database.reading() as connection:
         grid_row(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)
-    return json_answer(documents.difference(found))
+    return json_answer(documents.difference(found), tag=f"{grid}-{a}-{b}")

@@ -12,10 +12,9 @@ from registry.api import documents, examples
 from registry.api.answers import json_answer
 from registry.api.context import enter, parts
 from registry.api.once import written
-from registry.api.paging import page, write_cursor
+from registry.api.paging import page
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.projects import read_uuid
-from registry.api.schemas import AliasIn, PageQuery
+from registry.api.schemas import AliasIn, ByIdQuery
 from registry.operations import alias as aliases
 from registry.operations.name import names_in_use
 
@@ -42,27 +41,25 @@ def make_alias(sent: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/aliases")
-@blp.arguments(PageQuery, location="query")
+@blp.arguments(ByIdQuery, location="query")
 @blp.answers(reply(200, "A page of aliases", "Aliases", example=examples.ALIASES, headers=["Link"]), public=True)
 def list_aliases(query: dict[str, Any], project: str) -> Response:
     """List the aliases"""
-    after = read_uuid(query.get("cursor"))
+    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         rows = aliases.list_aliases(connection, row.id, after, query["limit"] + 1)
     shown = rows[: query["limit"]]
-    return page(
-        [documents.alias(row) for row in shown], write_cursor(str(shown[-1].id)) if len(rows) > len(shown) else None
-    )
+    return page([documents.alias(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
 
 
-@blp.delete("/projects/<project>/aliases/<uuid:alias>")
+@blp.delete("/projects/<project>/aliases/<uuid:alias_id>")
 @blp.answers(reply(204, "Parted"))
-def remove_alias(project: str, alias: uuid.UUID) -> Response:
+def remove_alias(project: str, alias_id: uuid.UUID) -> Response:
     """Part two names again"""
 
     def write(connection: Connection, row: Any) -> Response:
-        aliases.remove_alias(connection, row.id, alias)
+        aliases.remove_alias(connection, row.id, alias_id)
         return Response(status=204)
 
     return written(lambda connection: enter(connection, project, "writer"), write)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
@@ -14,7 +15,7 @@ from registry.errors import Fault, Invalid
 from registry.operations.remember import Answer, recall, remember
 
 _KEPT_HEADERS = ("Content-Type", "Location", "ETag")
-_LONGEST = 255
+_KEY = re.compile(r"[!-~]{1,255}")
 
 
 def written(
@@ -25,23 +26,26 @@ def written(
     With an `Idempotency-Key` the response is stored in the same transaction and replayed to every repetition.
     Afterwards the workers are woken. A rehearsal stores nothing.
     """
+    key = idempotency_key()
     with parts().database.transaction(rehearse=rehearse) as connection:
         row = project_of(connection)
-        response = (
-            _once(connection, row, write)
-            if "Idempotency-Key" in request.headers and not rehearse
-            else write(connection, row)
-        )
+        response = write(connection, row) if key is None or rehearse else _once(connection, row, key, write)
     if not rehearse:
         parts().doorbell.ring()
     return response
 
 
-def _once(connection: Connection, row: Any, write: Callable[[Connection, Any], Response]) -> Response:
-    key = request.headers["Idempotency-Key"]
-    if not 1 <= len(key) <= _LONGEST or not key.isprintable():
-        raise Invalid([Fault("", f"an Idempotency-Key has 1 to {_LONGEST} printable characters")])
-    asked = f"{request.method} {request.full_path}\n{request.headers.get('If-Match')}\n{request.mimetype}\n"
+def idempotency_key() -> str | None:
+    """The request's Idempotency-Key; `Invalid` when it has another form than it may."""
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and _KEY.fullmatch(key) is None:
+        raise Invalid([Fault("", "an Idempotency-Key has 1 to 255 visible ASCII characters")])
+    return key
+
+
+def _once(connection: Connection, row: Any, key: str, write: Callable[[Connection, Any], Response]) -> Response:
+    conditions = [request.headers.get(name) for name in ("If-Match", "If-None-Match")]
+    asked = f"{request.method} {request.full_path}\n{conditions}\n{request.mimetype}\n"
     digest = sha256(asked.encode() + request.get_data()).digest()
     stored = recall(connection, row.project_id, key, digest)
     if stored is not None:

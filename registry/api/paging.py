@@ -1,48 +1,60 @@
-"""Keyset pages: a cursor is the sort key of the last item, not a place in a list that moves."""
+"""Keyset pages: a cursor is the key of the last item, not a place in a list that moves.
+
+Each list has cursors of its own form, which its query schema checks: a slug, an id, a number, or (`write_key`) the
+sort key of a grid with its id.
+"""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hmac
+import uuid
 from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
-import orjson
 from flask import Response, request
 
-from registry.api.answers import json_answer
-from registry.errors import Fault, Invalid
+from registry.api.answers import dumps, send
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = 2**47
+"""Microseconds after 1970, in the year 6429: what a cursor may say at most."""
 
 
-def write_cursor(*key: str) -> str:
-    return base64.urlsafe_b64encode(orjson.dumps([_kind(), *key])).decode().rstrip("=")
+def write_key(key: str | datetime, item: uuid.UUID) -> str:
+    """The cursor after an item: its sort key in hexadecimal, and its id."""
+    if isinstance(key, datetime):
+        text = f"{(key - _EPOCH) // timedelta(microseconds=1):x}"
+    else:
+        text = write_text(key)
+    return f"{text}~{item}"
 
 
-def read_cursor(cursor: str | None, parts: int) -> list[str] | None:
-    """The key in a cursor of this list, None for the first page; `Invalid` for anything else."""
-    if cursor is None:
-        return None
-    try:
-        padded = cursor + "=" * (-len(cursor) % 4)
-        kind, *key = orjson.loads(base64.b64decode(padded, altchars=b"-_", validate=True))
-        if hmac.compare_digest(kind, _kind()) and len(key) == parts and all(isinstance(part, str) for part in key):
-            return [str(part) for part in key]
-    except (binascii.Error, ValueError, TypeError):
-        pass
-    raise Invalid([Fault("/cursor", "is not a cursor of this list with this order")])
+def read_key(cursor: str, *, instant: bool) -> tuple[str | datetime, uuid.UUID]:
+    """The sort key and the id in a cursor."""
+    text, _, item = cursor.partition("~")
+    if instant:
+        microseconds = min(int(text, 16), _LATEST)
+        return _EPOCH + timedelta(microseconds=microseconds), uuid.UUID(item)
+    return read_text(text), uuid.UUID(item)
 
 
-def _kind() -> str:
-    """What a cursor belongs to: the path and the order."""
-    return sha256(f"{request.path}?{request.args.get('sort', '')}".encode()).hexdigest()[:8]
+def write_text(text: str) -> str:
+    """The cursor after a name: its UTF-8 in hexadecimal."""
+    return text.encode().hex() or "00"
+
+
+def read_text(cursor: str) -> str:
+    """The name in a cursor."""
+    even = cursor if len(cursor) % 2 == 0 else f"0{cursor}"
+    return bytes.fromhex(even).decode(errors="replace").replace("\0", "")
 
 
 def page(items: Sequence[Any], cursor: str | None) -> Response:
-    """`{"items", "next"}` with the `Link` to the next page."""
-    response = json_answer({"items": items, "next": cursor})
+    """`{"items", "next"}` with the `Link` to the next page; the ETag is the hash of what it says."""
+    body = dumps({"items": items, "next": cursor})
+    response = send(body, tag=sha256(body).hexdigest()[:16])
     if cursor is not None:
         query = [(name, value) for name, value in request.args.items(multi=True) if name != "cursor"]
         response.headers["Link"] = f'<{request.path}?{urlencode([*query, ("cursor", cursor)])}>; rel="next"'

@@ -35,6 +35,10 @@ _HTTP_CODES = {
 }
 
 
+_NAMED = 100
+"""Of the faults of a request so many are named; the problem's `detail` counts all."""
+
+
 def request_id() -> str:
     """The id of this request: in every answer's `X-Request-Id`, in problems and in the log."""
     if "request_id" not in g:
@@ -61,7 +65,7 @@ def problem_of(error: errors.RegistryError) -> dict[str, Any]:
     status, title = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
     faults = None
     if isinstance(error, errors.Invalid):
-        faults = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.faults]
+        faults = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.faults[:_NAMED]]
     return document(status, error.code, title, error.detail, faults)
 
 

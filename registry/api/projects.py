@@ -10,10 +10,9 @@ from flask import Response
 from registry.api import documents, examples
 from registry.api.answers import json_answer
 from registry.api.context import caller, enter, parts, project_for
-from registry.api.paging import page, read_cursor, write_cursor
+from registry.api.paging import page
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.schemas import PageQuery, ProjectChange, ProjectIn, TokenIn
-from registry.errors import Fault, Invalid
+from registry.api.schemas import ByIdQuery, ProjectChange, ProjectIn, ProjectsQuery, TokenIn
 from registry.operations import admit
 from registry.operations import project as projects
 
@@ -35,17 +34,14 @@ def make_project(sent: dict[str, Any]) -> Response:
 
 
 @blp.get("/projects")
-@blp.arguments(PageQuery, location="query")
+@blp.arguments(ProjectsQuery, location="query")
 @blp.answers(reply(200, "A page of projects", "Projects", example=examples.PROJECTS, headers=["Link"]), public=True)
 def list_projects(query: dict[str, Any]) -> Response:
     """List the projects that you may see"""
-    after = read_cursor(query.get("cursor"), 1)
     with parts().database.reading() as connection:
-        rows = projects.list_projects(connection, caller(connection), (after and after[0]) or None, query["limit"] + 1)
+        rows = projects.list_projects(connection, caller(connection), query.get("cursor"), query["limit"] + 1)
     shown = rows[: query["limit"]]
-    return page(
-        [documents.project(row) for row in shown], write_cursor(shown[-1].slug) if len(rows) > len(shown) else None
-    )
+    return page([documents.project(row) for row in shown], str(shown[-1].slug) if len(rows) > len(shown) else None)
 
 
 @blp.get("/projects/<project>")
@@ -102,33 +98,22 @@ def make_token(sent: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/tokens")
-@blp.arguments(PageQuery, location="query")
+@blp.arguments(ByIdQuery, location="query")
 @blp.answers(reply(200, "A page of tokens, without secrets", "Tokens", example=examples.TOKENS, headers=["Link"]))
 def list_tokens(query: dict[str, Any], project: str) -> Response:
     """List a project's tokens"""
-    after = read_uuid(query.get("cursor"))
+    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
         rows = admit.list_tokens(connection, row.id, after, query["limit"] + 1)
     shown = rows[: query["limit"]]
-    return page(
-        [documents.token(row) for row in shown], write_cursor(str(shown[-1].id)) if len(rows) > len(shown) else None
-    )
+    return page([documents.token(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
 
 
-@blp.delete("/projects/<project>/tokens/<uuid:token>")
+@blp.delete("/projects/<project>/tokens/<uuid:token_id>")
 @blp.answers(reply(204, "Revoked"))
-def revoke_token(project: str, token: uuid.UUID) -> Response:
+def revoke_token(project: str, token_id: uuid.UUID) -> Response:
     """Revoke a token at once"""
     with parts().database.transaction() as connection:
-        admit.revoke(connection, enter(connection, project, "admin").id, token)
+        admit.revoke(connection, enter(connection, project, "admin").id, token_id)
     return Response(status=204)
-
-
-def read_uuid(cursor: str | None) -> uuid.UUID | None:
-    """The id in a cursor of a list that is sorted by id."""
-    key = read_cursor(cursor, 1)
-    try:
-        return None if key is None else uuid.UUID(key[0])
-    except ValueError:
-        raise Invalid([Fault("/cursor", "is not a cursor of this list")]) from None

@@ -6,12 +6,11 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from registry.api.fields import Block, Cells, Choice, Labels, Levels, Name, Number, Share, Whole
+from registry.api.fields import Axes, Block, Cells, Choice, Labels, Levels, Matching, Name, Number, Share, Whole
 from registry.operations.find import SORTS
+from registry.question import METHODS, MISSING
 
-SLUG = validate.Regexp(
-    r"^[a-z0-9][a-z0-9-]{0,62}\Z", error="is 1 to 63 of a-z, 0-9 and -, and begins with a letter or digit"
-)
+SLUG = "[a-z0-9][a-z0-9-]{0,62}"
 ROLES = ("reader", "writer", "admin")
 KINDS = ("model", "benchmark", "variant", "experiment")
 
@@ -21,7 +20,12 @@ def _about(text: str, example: Any = None) -> dict[str, Any]:
 
 
 class ProjectIn(Schema):
-    slug = fields.String(required=True, validate=SLUG, metadata=_about("The project's name in paths.", "demo"))
+    slug = Matching(
+        SLUG,
+        "is 1 to 63 of a-z, 0-9 and -, and begins with a letter or digit",
+        required=True,
+        metadata=_about("The project's name in paths.", "demo"),
+    )
     name = Name(load_default=None, metadata=_about("For people; the slug if not given."))
     visibility = Choice("private", "public", load_default="private", metadata=_about("Public: read without a token."))
 
@@ -75,7 +79,7 @@ class GridIn(Schema):
     model = Name(required=True, metadata=_about("What it was measured on."))
     variant = Name(load_default="", empty=True, metadata=_about("Method or condition."))
     metric = fields.Nested(MetricIn, required=True)
-    axes = fields.List(fields.Nested(AxisIn), load_default=list, metadata=_about("Zero to four."))
+    axes = Axes(fields.Nested(AxisIn), load_default=list, metadata=_about("Zero to four."))
     values = Block(allow_none=True, metadata=_about("Nested to the depth of the axes; null where nobody measured."))
     cells = Cells(metadata=_about("Instead of values: tidy. Levels that were not declared are added."))
     trials = Block(allow_none=True, metadata=_about("The Bernoulli trials behind each value: one number, or nested."))
@@ -96,16 +100,41 @@ class Empty(Schema):
 
 
 class PageQuery(Schema):
-    cursor = fields.String(metadata=_about("`next` of the page before."))
-    limit = fields.Integer(load_default=100, validate=validate.Range(1, 1000))
+    limit = Whole(1, 1000, text=True, load_default=100)
+
+
+_NEXT = _about("`next` of the page before.")
+_ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+
+
+def _cursor(pattern: str) -> Any:
+    return Matching(pattern, "is not a cursor of this list", metadata=_NEXT)
+
+
+class ProjectsQuery(PageQuery):
+    cursor = _cursor(SLUG)
+
+
+class ByIdQuery(PageQuery):
+    cursor = _cursor(_ID)
+
+
+class NamesQuery(PageQuery):
+    cursor = _cursor("[0-9a-f]{1,1600}")
+
+
+class RevisionsQuery(PageQuery):
+    cursor = _cursor("[1-9][0-9]{0,8}")
 
 
 def _names(text: str) -> Any:
-    return fields.List(fields.String(), load_default=list, metadata=_about(text))
+    return fields.List(Name(empty=True), load_default=list, metadata=_about(text))
 
 
 class FindQuery(PageQuery):
     """The view adds `label.<key>`, which no schema can name."""
+
+    cursor = _cursor(f"[0-9a-f]{{1,1600}}~{_ID}")
 
     experiment = _names("Repeat for OR; names joined by an alias count as one.")
     benchmark = _names("Repeat for OR.")
@@ -119,7 +148,7 @@ class FindQuery(PageQuery):
 
 
 class RevisionQuery(Schema):
-    revision = fields.Integer(validate=validate.Range(1, 2**31 - 1), metadata=_about("An older revision."))
+    revision = Whole(1, 2**31 - 1, text=True, metadata=_about("An older revision."))
 
 
 class StatisticsQuery(Schema):
@@ -129,9 +158,14 @@ class StatisticsQuery(Schema):
 class RankingQuery(Schema):
     experiment = Name(required=True)
     metric = Name(required=True)
-    by = fields.String(load_default="model", metadata=_about("`model`, `variant` or `axis:<name>`."))
+    by = Matching(
+        r"model|variant|axis:[^\x00-\x1f\x7f]{1,200}",
+        "is model, variant or axis:<name>",
+        load_default="model",
+        metadata=_about("`model`, `variant` or `axis:<name>`."),
+    )
     benchmark = _names("Only these; all if not given.")
     variant = _names("Only these; all if not given.")
-    method = fields.String(load_default="mean_difference")
-    missing = fields.String(load_default="matched")
+    method = Choice(*METHODS, load_default="mean_difference")
+    missing = Choice(*MISSING, load_default="matched")
     alpha = Share(load_default=0.05)

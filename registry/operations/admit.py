@@ -74,7 +74,9 @@ def _checksum(text: str) -> str:
 def well_formed(token: str) -> bool:
     """Whether the text has the shape and the checksum of a token."""
     parts = token.split("_")
-    if len(parts) != 3 or parts[0] != "rgs" or len(parts[1]) != 8 or len(parts[2]) != 36 or not token.isascii():
+    if len(parts) != 3 or parts[0] != "rgs" or len(parts[1]) != 8 or len(parts[2]) != 36:
+        return False
+    if not (token.isascii() and parts[1].isalnum() and parts[2].isalnum()):
         return False
     return hmac.compare_digest(_checksum(parts[1] + parts[2][:30]), parts[2][30:])
 

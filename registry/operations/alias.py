@@ -10,11 +10,13 @@ from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict, Fault, Invalid, NotFound
-from registry.tables import aliases, new_id, ranking_marks
+from registry.tables import aliases, new_id, projects, ranking_marks
 
 
 def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alias: str, name: str) -> Any:
     """Join `alias` to `name`; chains and circles are refused with `Invalid`, a taken alias with `Conflict`."""
+    # One at a time in a project: two requests at once could make a chain that neither of them sees.
+    connection.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update(key_share=True))
     if alias == name:
         raise Invalid([Fault("/alias", "a name is not an alias of itself")])
     of_kind = select(aliases.c.alias).where(aliases.c.project_id == project_id, aliases.c.kind == kind)
@@ -35,6 +37,15 @@ def list_aliases(connection: Connection, project_id: uuid.UUID, after: uuid.UUID
     """The aliases of a project, oldest first."""
     query = select(aliases).where(aliases.c.project_id == project_id).order_by(aliases.c.id).limit(limit)
     return connection.execute(query if after is None else query.where(aliases.c.id > after)).all()
+
+
+def find_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> Any:
+    """An alias of the project; `NotFound` if it has no such one."""
+    here = select(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id)
+    row = connection.execute(here).one_or_none()
+    if row is None:
+        raise NotFound("The project has no such alias.")
+    return row
 
 
 def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> None:

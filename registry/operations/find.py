@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, and_, cast, literal_column, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, literal_column, or_, select
 
 from registry.operations.stored import StoredGrid, stored_grid, stored_grids
 from registry.tables import aliases, grids, revisions
@@ -32,8 +32,8 @@ class Filters:
 @dataclass(frozen=True, slots=True)
 class Page:
     sort: str = "-updated_at"
-    after: tuple[str, uuid.UUID] | None = None
-    """The sort key, as text, and the id of the last grid of the page before."""
+    after: tuple[str | datetime, uuid.UUID] | None = None
+    """The sort key and the id of the last grid of the page before."""
     limit: int = 100
 
 
@@ -43,19 +43,18 @@ def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, 
     column, descending = grids.c[page.sort.removeprefix("-")], page.sort.startswith("-")
     if page.after is not None:
         key, last = page.after
-        bound = cast(key, column.type)
-        beyond = column < bound if descending else column > bound
+        beyond = column < key if descending else column > key
         further = grids.c.id < last if descending else grids.c.id > last
-        query = query.where(or_(beyond, and_(column == bound, further)))
+        query = query.where(or_(beyond, and_(column == key, further)))
     order = (column.desc(), grids.c.id.desc()) if descending else (column, grids.c.id)
     return [stored_grid(row) for row in connection.execute(query.order_by(*order).limit(page.limit + 1))]
 
 
-def sort_key(stored: StoredGrid, sort: str) -> str:
+def sort_key(stored: StoredGrid, sort: str) -> str | datetime:
     """What a cursor keeps of the last grid of a page."""
     name = sort.removeprefix("-")
-    value = getattr(stored.names, name) if name in SORTS[2:] else getattr(stored, name)
-    return str(value.isoformat() if isinstance(value, datetime) else value)
+    key: str | datetime = getattr(stored.names, name) if name in SORTS[2:] else getattr(stored, name)
+    return key
 
 
 def _conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[ColumnElement[bool]]:

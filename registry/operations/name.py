@@ -31,9 +31,8 @@ def note_names(connection: Connection, project_id: uuid.UUID, given: Iterable[Na
             connection.scalars(select(names.c.name).where(names.c.project_id == project_id, names.c.kind == kind))
         )
         joined = _joined(connection, project_id, kind)
-        for name in sorted(new):
-            twin = near_duplicate(name, (known | joined.keys()) - new)
-            if twin is not None and joined.get(name, name) != joined.get(twin, twin):
+        for name, twin in near_duplicates(new, known | joined.keys()).items():
+            if joined.get(name, name) != joined.get(twin, twin):
                 doubts[kind, name] = _doubt(kind, name, twin)
     return doubts
 
@@ -48,16 +47,32 @@ def _doubt(kind: str, name: str, twin: str) -> Doubt:
     return Doubt("near_duplicate", detail, "/metric/name" if kind == "metric" else f"/{kind}")
 
 
-def near_duplicate(name: str, known: Collection[str]) -> str | None:
-    """The first known name that differs only in case, spacing or punctuation, or by one edit that is not of a digit.
+def near_duplicates(new: Collection[str], known: Collection[str]) -> dict[str, str]:
+    """For each new name the first other one that looks like it, if there is one.
 
+    Two names look alike when they differ only in case, spacing or punctuation, or by one edit that is not of a digit.
     Digits tell AIME24 from AIME25 and 3B from 7B, so names that differ in one are not alike.
     """
-    folded = fold(name)
-    for other in sorted(known):
-        if other and other != name and (fold(other) == folded or _one_edit_apart(name, other)):
-            return other
-    return None
+    alike: dict[str, list[str]] = {}
+    near: dict[tuple[str, int], list[str]] = {}
+    for name in filter(None, known):
+        alike.setdefault(fold(name), []).append(name)
+        near.setdefault(_digits_and_length(name), []).append(name)
+    twins = {}
+    for name in new:
+        digits, length = _digits_and_length(name)
+        found = {other for other in alike.get(fold(name), ()) if fold(name)}
+        for size in (length - 1, length, length + 1):
+            found.update(other for other in near.get((digits, size), ()) if _one_edit_apart(name, other))
+        if found := found - {name}:
+            twins[name] = min(found)
+    return twins
+
+
+def _digits_and_length(name: str) -> tuple[str, int]:
+    """What two names share, but for one in the length, when one edit that is not of a digit lies between them."""
+    folded = name.casefold()
+    return "".join(c for c in folded if c.isdigit()), len(folded)
 
 
 def fold(name: str) -> str:
@@ -77,15 +92,19 @@ def _one_edit_apart(a: str, b: str) -> bool:
     return same and not any(c.isdigit() for c in changed)
 
 
-def names_in_use(connection: Connection, project_id: uuid.UUID, kind: str) -> Sequence[dict[str, Any]]:
-    """Each name of a kind that a grid carries, with how many carry it and what it is an alias of."""
+def names_in_use(
+    connection: Connection, project_id: uuid.UUID, kind: str, after: str | None = None, limit: int | None = None
+) -> Sequence[dict[str, Any]]:
+    """The names of a kind that grids carry, those behind `after`, with how many carry each and its alias."""
     column = grids.c[kind]
-    counted = connection.execute(
+    query = (
         select(column.label("name"), func.count().label("grids"), func.max(grids.c.updated_at).label("updated_at"))
         .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
         .group_by(column)
         .order_by(column)
-    ).all()
+        .limit(limit)
+    )
+    counted = connection.execute(query if after is None else query.where(column > after)).all()
     joined = _joined(connection, project_id, kind)
     return [
         {"name": row.name, "grids": row.grids, "alias_of": joined.get(row.name), "updated_at": row.updated_at}

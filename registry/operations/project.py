@@ -28,6 +28,8 @@ def make_project(connection: Connection, *, slug: str, name: str, visibility: st
 
 def find_project(connection: Connection, slug: str) -> Any:
     """The row of a project, None if there is none; whoever asks is admitted to it afterwards."""
+    if "\0" in slug:
+        return None  # PostgreSQL has no such text
     return connection.execute(_BY_SLUG, {"slug": slug}).one_or_none()
 
 

@@ -50,6 +50,10 @@ def publish(
     Content that a grid already has makes no revision. Writers of the same identity wait for each other, and always
     in the same order. With `only_new` a grid that exists already raises `PreconditionFailed`.
     """
+    if not submissions:
+        return []
+    if not submissions:
+        return []
     doubts = note_names(connection, project.id, (submission.names for submission in submissions))
     answers: dict[int, Published] = {}
     for wave in _waves(submissions):

@@ -12,6 +12,7 @@ from sqlalchemy import ARRAY, Connection, Text, and_, any_, bindparam, case, sel
 from registry.errors import NotFound
 from registry.grid import Cell, Grid
 from registry.operations.stored import StoredGrid, digest_text, stored_grid, stored_grids
+from registry.rows import level_document
 from registry.tables import derivations, grids, projects, revisions, statistics
 
 _GRID = grids.c.id == bindparam("grid_id")
@@ -86,13 +87,13 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed from revision `a` to `b`: cells by coordinate (labels in the order of b's axes)."""
+    """What changed from revision `a` to `b`: cells by coordinate, as levels are sent."""
 
     a: int
     b: int
-    added: list[tuple[dict[str, str], Cell]]
-    removed: list[tuple[dict[str, str], Cell]]
-    changed: list[tuple[dict[str, str], Cell, Cell]]
+    added: list[tuple[dict[str, Any], Cell]]
+    removed: list[tuple[dict[str, Any], Cell]]
+    changed: list[tuple[dict[str, Any], Cell, Cell]]
     metric_changed: bool
     axes_changed: bool
     labels_changed: bool
@@ -108,20 +109,24 @@ def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int
     return Difference(
         a,
         b,
-        [(dict(at), new[at]) for at in new if at not in old],
-        [(dict(at), old[at]) for at in old if at not in new],
-        [(dict(at), old[at], new[at]) for at in new if at in old and _content(old[at]) != _content(new[at])],
+        [(_at(after, new[at]), new[at]) for at in new if at not in old],
+        [(_at(before, old[at]), old[at]) for at in old if at not in new],
+        [(_at(after, new[at]), old[at], new[at]) for at in new if at in old and _content(old[at]) != _content(new[at])],
         before.metric != after.metric,
         before.axes != after.axes,
         before.labels != after.labels,
     )
 
 
-def _by_coordinate(grid: Grid) -> dict[tuple[tuple[str, str], ...], Cell]:
+def _by_coordinate(grid: Grid) -> dict[frozenset[tuple[str, str]], Cell]:
     return {
-        tuple((axis.name, axis.levels[place].label) for axis, place in zip(grid.axes, cell.at, strict=True)): cell
+        frozenset((axis.name, axis.levels[place].label) for axis, place in zip(grid.axes, cell.at, strict=True)): cell
         for cell in grid.cells()
     }
+
+
+def _at(grid: Grid, cell: Cell) -> dict[str, Any]:
+    return {axis.name: level_document(axis.levels[i]) for axis, i in zip(grid.axes, cell.at, strict=True)}
 
 
 def _content(cell: Cell) -> tuple[Any, ...]:

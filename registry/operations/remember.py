@@ -50,4 +50,3 @@ def remember(connection: Connection, project_id: uuid.UUID, key: str, request_di
             body=answer.body,
         )
     )
-
