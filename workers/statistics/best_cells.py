@@ -70,12 +70,12 @@ class NoisyPeaks:
     in the metric's unit, of as many cells with one common mean."""
 
     noise_status: Status
-    noise_reason: str | None
-    expected_max_if_equal: float | None
-    probability_best: tuple[CellChance, ...] | None
-    best_set: BestSet | None
-    shrunken: Shrunken | None
-    prominence: tuple[Prominence, ...] | None
+    noise_reason: str | None = None
+    expected_max_if_equal: float | None = None
+    probability_best: tuple[CellChance, ...] | None = None
+    best_set: BestSet | None = None
+    shrunken: Shrunken | None = None
+    prominence: tuple[Prominence, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -90,14 +90,16 @@ class Noise:
     flat: IntArray
 
 
-def noisy_peaks(table: Table, level: float = 0.95) -> NoisyPeaks | None:
-    """The noise floor of a grid; `None` without a direction or without cells."""
-    if table.metric.direction is None or table.cells == 0:
-        return None
+def noisy_peaks(table: Table, level: float = 0.95) -> NoisyPeaks:
+    """The noise floor of a grid."""
+    if table.metric.direction is None:
+        return NoisyPeaks("undefined", "the metric has no better end")
+    if table.cells == 0:
+        return NoisyPeaks("insufficient", "no cell was measured")
     stand_out = prominences(table)
     noise = noise_of(table)
     if noise is None:
-        return NoisyPeaks("insufficient", "the noise of some cell is unknown", None, None, None, None, stand_out)
+        return NoisyPeaks("insufficient", "the noise of some cell is unknown", prominence=stand_out)
     probable = chances_of(noise)
     return NoisyPeaks(
         "ok" if probable is not None else "undefined",

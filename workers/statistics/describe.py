@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from registry.grid import Grid
-from workers.statistics.best_cells import noisy_peaks
+from workers.statistics.best_cells import NoisyPeaks, noisy_peaks
 from workers.statistics.coverage import coverage
 from workers.statistics.document import plain
 from workers.statistics.grid_trend import grid_trends
@@ -30,14 +30,14 @@ def describe(grid: Grid, parameters: Parameters | None = None) -> dict[str, Any]
     table = Table.of(grid)
     reach = table.computable
     found = all_series(table, parameters) if reach else AllSeries((), 0)
-    noisy = noisy_peaks(table, 1 - parameters.alpha) if reach else None
+    noisy = noisy_peaks(table, 1 - parameters.alpha) if reach else NoisyPeaks("undefined", OUT_OF_REACH)
     return {
         "params": plain(parameters),
         "coverage": plain(coverage(table)),
         "series": plain(found.series),
         "series_left_out": found.left_out,
         "series_reason": None if reach else OUT_OF_REACH,
-        "peaks": {**plain(peaks(table)), **(plain(noisy) if noisy else {})},
+        "peaks": plain(peaks(table)) | plain(noisy),
         "sensitivity": plain(sensitivity(table) if reach else Sensitivity("undefined", reason=OUT_OF_REACH)),
         "precision": plain(precision(table)),
         "grid_trend": plain(grid_trends(table, parameters.alpha)),

@@ -29,7 +29,7 @@ from workers.statistics.stability import Agreement, LeftOut, PolicySensitivity
 from workers.statistics.standings import Standings
 from workers.statistics.terms import Status
 
-MOST_NAMES = 500
+MOST_NAMES = 300
 """Names that a ranking compares; the pairwise table grows with their square."""
 
 

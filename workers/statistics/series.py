@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from registry.grid import Direction as Better
 from workers.statistics.changes import Change, Onset, Sharpest, steps
 from workers.statistics.direction import Direction, direction_with_noise, direction_without_noise
@@ -23,7 +25,7 @@ from workers.statistics.weighted import WeightedSlope, cochran_q, weighted_slope
 
 MOST_SERIES = 2_000
 MOST_POINTS = 100_000
-"""Series and points analysed of one grid; what lies beyond, in row-major order, is counted and left out."""
+"""Series and points analysed of one grid; what lies beyond, in row-major order of each axis, is only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +79,24 @@ class AllSeries:
 
 
 def all_series(table: Table, parameters: Parameters) -> AllSeries:
-    """Analyses the series axis by axis; a nominal axis has none."""
+    """Analyses the series axis by axis; a nominal axis has none.
+
+    What one axis leaves of the limits falls to the next, and each gets at least its even share.
+    """
     found: list[SeriesStatistics] = []
-    points, left_out = 0, 0
-    for place, axis in enumerate(table.axes):
-        if not axis.ordered:
-            continue
+    places = [place for place, axis in enumerate(table.axes) if axis.ordered]
+    points, left_out = MOST_POINTS, 0
+    for number, place in enumerate(places):
+        axes_left = len(places) - number
         along: list[SeriesStatistics] = []
+        most, room = (MOST_SERIES - len(found)) // axes_left, points // axes_left
         for curve in table.curves(place):
-            points += curve.count
-            if len(found) + len(along) < MOST_SERIES and points <= MOST_POINTS:
-                along.append(one_series(curve, parameters, table.metric.direction))
-            else:
-                left_out += 1
+            room -= curve.count
+            if len(along) == most or room < 0:
+                break
+            points -= curve.count
+            along.append(one_series(curve, parameters, table.metric.direction))
+        left_out += int(np.count_nonzero(table.present.any(axis=place))) - len(along)
         found.extend(with_q(along))
     return AllSeries(tuple(found), left_out)
 

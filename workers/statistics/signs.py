@@ -17,7 +17,7 @@ from scipy.special import erfc
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 WORK = 2_000_000
-ALL_WORK = 5_000_000_000
+ALL_WORK = 3_000_000_000
 """Additions that an exact null distribution of one pair, and those of all pairs of a ranking, may cost."""
 
 

@@ -65,6 +65,7 @@ def test_a_metric_without_a_better_end_has_no_peak():
     peaks = describe(line([0.3, 0.1], metric=Metric("size")))["peaks"]
     assert peaks["status"] == "undefined"
     assert peaks["best"] is None
+    assert peaks["noise_status"] == "undefined"
 
 
 def test_a_constant_grid_has_only_peaks():
@@ -85,3 +86,21 @@ def test_margins_are_a_share_of_the_range():
     assert describe(seed_grid("s4/r1-qwen/AIME24"))["params"]["sharp_change"] == 5.0
     params = describe(line([1.0], metric=Metric("loss")))["params"]
     assert (params["sharp_change"], params["equivalence"]) == (None, None)
+
+
+def test_what_is_left_out_of_a_large_grid_is_counted():
+    axes = tuple(Axis(n, "numeric", tuple(Level(str(i), float(i)) for i in range(1200))) for n in "ab")
+    values = tuple(float((7 * i) % 101) for i in range(1200 * 1200))
+    found = describe(Grid(Metric("m", None, "higher"), axes, values))
+    assert len(found["series"]) + found["series_left_out"] == 2400
+    assert {series["along"] for series in found["series"]} == {"a", "b"}
+    assert found["coverage"]["by"]["a"]["levels_left_out"] == 200
+    assert found["peaks"]["best"]["ties"] > len(found["peaks"]["best"]["at"]) == 100
+
+
+def test_astronomic_numbers_keep_their_coverage_and_peaks():
+    found = describe(line([1e300, -1e300, 5.0], metric=Metric("m", None, "higher")))
+    assert found["series"] == []
+    assert "10^100" in found["series_reason"]
+    assert found["peaks"]["best"]["value"] == 1e300
+    assert found["coverage"]["cells"] == 3
