@@ -1,0 +1,150 @@
+"""`registry up` as somebody meets it for the first time: an empty directory, the printed lines, Ctrl-C."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from scipy.stats import theilslopes
+
+from registry.demo import demo_grids
+from tests.live.system import awaited, bare_environment, free_port, processes
+
+
+@dataclass
+class Up:
+    """A running `registry up` and what it printed."""
+
+    process: subprocess.Popen[str]
+    said: list[str]
+    home: Path
+
+    @property
+    def commands(self) -> list[str]:
+        return [line.strip() for line in self.said if line.startswith("curl ")]
+
+    def interrupt(self) -> float:
+        """Ctrl-C; how many seconds it took to end."""
+        begun = time.monotonic()
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait(30)
+        return time.monotonic() - begun
+
+
+def up(home: Path, port: int, errors: Path) -> Up:
+    command = [sys.executable, "-m", "registry", "up", "--home", str(home), "--port", str(port), "--demo"]
+    with errors.open("a") as file:
+        process = subprocess.Popen(command, env=bare_environment(), stdout=subprocess.PIPE, stderr=file, text=True)
+    assert process.stdout is not None
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if "Ctrl-C" in line:
+            break
+    assert process.poll() is None, errors.read_text()
+    return Up(process, said, home)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, Path]:
+    directory = tmp_path_factory.mktemp("up")
+    return directory / "home", free_port(), directory / "errors.log"
+
+
+@pytest.fixture(scope="module")
+def first(place: tuple[Path, int, Path]) -> Iterator[Up]:
+    running = up(*place)
+    yield running
+    if running.process.poll() is None:
+        running.process.kill()
+        running.process.wait()
+    assert running.process.stdout is not None
+    running.process.stdout.close()
+
+
+def run(command: str) -> str:
+    """What a printed line shows when it is pasted into a shell."""
+    if shutil.which("curl"):
+        done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=30, check=True)
+        return done.stdout
+    [url] = re.findall(r"'(http[^']*)'", command)
+    headers = dict(part.split(": ", 1) for part in re.findall(r"-H '([^']*)'", command))
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=30) as response:
+        return str(response.read().decode())
+
+
+def read(url: str, token: str | None = None) -> tuple[int, bytes]:
+    request = urllib.request.Request(url, headers={"Authorization": f"Bearer {token}"} if token else {})
+    with urllib.request.urlopen(request, timeout=10) as response:
+        return response.status, response.read()
+
+
+def test_the_first_printed_line_shows_the_seven_slopes_of_the_first_heatmap(first: Up) -> None:
+    text = run(first.commands[0])
+    values = demo_grids()[0]["values"]
+    assert len(values) == 7
+    for label, row in enumerate(values, start=1):
+        measured = [(length, value) for length, value in enumerate(row) if value is not None]
+        slope = theilslopes([value for _, value in measured], [length for length, _ in measured]).slope
+        [line] = re.findall(rf"^{label} .*$", text, flags=re.MULTILINE)
+        shown = line[: line.index("[")].split()[-1]
+        decimals = len(shown.partition(".")[2])
+        assert decimals >= 2
+        assert float(shown.replace("−", "-")) == pytest.approx(slope, abs=0.5000001 * 10**-decimals), line
+
+
+def test_the_second_printed_line_shows_two_models_over_32_slots(first: Up) -> None:
+    text = run(first.commands[1])
+    assert "32 of 80 slots" in text
+    [winner] = re.findall(r"^ +1 .*R1-Qwen.*$", text, flags=re.MULTILINE)
+    assert re.search(r"\b24 +1 +7\b", winner)
+    assert re.findall(r"^ +2 .*R1-Llama.*$", text, flags=re.MULTILINE)
+
+
+def test_the_token_of_the_administrator_is_for_its_owner_only(first: Up, place: tuple[Path, int, Path]) -> None:
+    home, port, _ = place
+    token = home / "admin-token"
+    assert oct(token.stat().st_mode & 0o777) == "0o600"
+    assert oct(home.stat().st_mode & 0o777) == "0o700"
+    status, _ = read(f"http://127.0.0.1:{port}/api/v1/projects/demo/tokens", token.read_text().strip())
+    assert status == 200
+
+
+def test_the_documentation_is_where_the_first_line_says(first: Up) -> None:
+    [url] = re.findall(r"documentation: (\S+)\)", "".join(first.said))
+    assert read(url)[0] == 200
+
+
+def test_a_second_start_keeps_the_grids_and_the_token_and_ctrl_c_leaves_no_process(
+    first: Up, place: tuple[Path, int, Path]
+) -> None:
+    """Runs last in this file: it stops the registry that the others ask."""
+    home, port, errors = place
+    token = (home / "admin-token").read_text()
+    numbers = run(first.commands[0])
+    assert first.interrupt() < 10
+    assert first.process.returncode == 0
+    awaited(lambda: not processes(holding=str(home)), within=1)
+    second = up(home, port, errors)
+    try:
+        assert (home / "admin-token").read_text() == token
+        assert second.commands == first.commands, "the grids have other ids"
+        assert run(second.commands[0]) == numbers
+        status, _ = read(f"http://127.0.0.1:{port}/api/v1/projects/demo/tokens", token.strip())
+        assert status == 200
+    finally:
+        took = second.interrupt()
+        assert second.process.stdout is not None
+        second.process.stdout.close()
+    assert took < 10
+    awaited(lambda: not processes(holding=str(home)), within=1)
+    assert errors.read_text() == ""
