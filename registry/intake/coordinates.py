@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.grid import REASONS, Axis, Position
-from registry.intake.faults import Findings, Limits, escaped, number, whole
+from registry.intake.faults import MOST_TRIALS, Findings, Limits, escaped, number, whole
 from registry.intake.levels import LevelIndex
 
 
@@ -87,14 +87,16 @@ def _repeats(together: Sequence[Entry], findings: Findings) -> Entry:
         findings.fault(together[-1].pointer, "repeats of one cell must have the same number of trials")
         return first
     count = len(values)
-    mean = math.fsum(values) / count
-    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+    trials = first.trials * count if first.trials is not None else None
+    if trials is not None and trials > MOST_TRIALS:
+        findings.fault(together[-1].pointer, f"repeats of one cell have at most {MOST_TRIALS} trials together")
+        return first
     errors = [entry.stderr for entry in together if entry.stderr is not None]
-    return Entry(
-        mean,
-        first.trials * count if first.trials is not None else None,
-        math.sqrt(math.fsum(error**2 for error in errors)) / count if errors else None,
-        count,
-        sd,
-        pointer=first.pointer,
-    )
+    try:
+        mean = math.fsum(values) / count
+        sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (count - 1))
+        stderr = math.sqrt(math.fsum(error**2 for error in errors)) / count if errors else None
+    except OverflowError:
+        findings.fault(together[-1].pointer, "the mean or the spread of these repeats is too large for a number")
+        return first
+    return Entry(mean, trials, stderr, count, sd, pointer=first.pointer)

@@ -12,6 +12,9 @@ REPORTED = 20
 """Of a fault or doubt that repeats in many cells, so many are named; the last one says how many more there are."""
 
 
+MOST_TRIALS = 2**53
+
+
 @dataclass(frozen=True, slots=True)
 class Doubt:
     """Something accepted with a doubt; it goes into `warnings`."""
@@ -69,10 +72,15 @@ def number(value: Any) -> float | None:
     return None
 
 
+def unsigned_zero(value: float | None) -> float | None:
+    """The number, and 0 for -0: levels and bounds are stored as decimal numbers, which know no negative zero."""
+    return None if value is None else value + 0.0
+
+
 def whole(value: Any) -> int | None:
-    """A positive integer within ±2^53, also when it was written as 300.0; `None` for anything else."""
+    """A positive integer up to 2^53, also when it was written as 300.0; `None` for anything else."""
     found = number(value)
-    if found is None or found != int(found) or not 1 <= found <= 2**53:
+    if found is None or found != int(found) or not 1 <= found <= MOST_TRIALS:
         return None
     return int(found)
 

@@ -18,7 +18,7 @@ from registry.grid import Axis, Grid, Metric, Position
 from registry.intake import lattice
 from registry.intake.blocks import flatten, in_numeric_order, leaf_pointer, read_leaves, size_of
 from registry.intake.coordinates import Entry, read_cells
-from registry.intake.faults import Doubt, Findings, Limits, number, whole
+from registry.intake.faults import Doubt, Findings, Limits, number, unsigned_zero, whole
 from registry.intake.levels import read_axes
 
 
@@ -76,8 +76,8 @@ def read_metric(sent: Mapping[str, Any], findings: Findings) -> Metric:
         sent["name"],
         sent.get("unit"),
         sent.get("direction"),
-        number(sent.get("lower")),
-        number(sent.get("upper")),
+        unsigned_zero(number(sent.get("lower"))),
+        unsigned_zero(number(sent.get("upper"))),
     )
     if metric.lower is not None and metric.upper is not None and metric.lower >= metric.upper:
         findings.fault("/metric/upper", "must be above lower")
