@@ -11,11 +11,12 @@ from typing import Any, cast
 import orjson
 
 from registry.grid import Axis, Kind, Level, Scale, plain_label
-from registry.intake.faults import Findings, Limits, number
+from registry.intake.faults import Findings, Limits, number, unsigned_zero
 
 MAX_AXES = 4
-_SUFFIXES = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([kmbt]?)\s*", re.IGNORECASE)
+_SUFFIXES = {"": 0, "k": 3, "m": 6, "b": 9, "t": 12}
+_REMEMBERED = 4096
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:e([+-]?\d+))?\s*([kmbt]?)\s*", re.IGNORECASE)
 
 
 def read_number(label: str) -> float | None:
@@ -23,9 +24,8 @@ def read_number(label: str) -> float | None:
     match = _NUMBER.fullmatch(label)
     if match is None:
         return None
-    value = float(match[1])
-    if match[2]:
-        value = round(value * _SUFFIXES[match[2].lower()], 9)
+    # The point moves in the text: a product of doubles would be off by a bit, and so another level.
+    value = float(f"{match[1]}e{int(match[2] or 0) + _SUFFIXES[match[3].lower()]}") + 0.0
     return value if math.isfinite(value) else None
 
 
@@ -55,13 +55,12 @@ def read_level(given: Any, kind: Kind, pointer: str, limits: Limits, findings: F
 def _level(given: Any) -> Level | None:
     if isinstance(given, str):
         return Level(given) if given else None
-    if (value := number(given)) is not None:
+    if (value := unsigned_zero(number(given))) is not None:
         return Level(plain_label(value), value)
-    if isinstance(given, Mapping) and set(given) <= {"label", "number"} and "label" in given:
-        named = _level(given["label"])
-        value = number(given.get("number"))
-        if named is not None and (value is not None or given.get("number") is None):
-            return Level(named.label, named.number if value is None else value)
+    if isinstance(given, Mapping) and set(given) <= {"label", "number"}:
+        label, value = given.get("label"), unsigned_zero(number(given.get("number")))
+        if isinstance(label, str) and label and (value is not None or given.get("number") is None):
+            return Level(label, value)
     return None
 
 
@@ -79,7 +78,11 @@ def read_axes(given: Sequence[Mapping[str, Any]], limits: Limits, findings: Find
 
 def _read_axis(declared: Mapping[str, Any], pointer: str, limits: Limits, findings: Findings) -> Axis:
     """One axis. The grids of an experiment share theirs, so what was read without a finding is remembered."""
-    axis = _read_quietly(orjson.dumps(declared), limits)
+    try:
+        text = orjson.dumps(declared)
+    except TypeError:  # a whole number of more than 64 bits
+        return _read_declared(declared, pointer, limits, findings)
+    axis = _read_quietly(text, limits) if len(text) <= _REMEMBERED else None
     return axis or _read_declared(declared, pointer, limits, findings)
 
 
@@ -154,6 +157,10 @@ class LevelIndex:
         if known is None and level.number is not None:
             known = self._by_number.get(level.number)
         if known is not None:
+            if self.levels[known].number != level.number:
+                findings.fault(pointer, f'the level "{level.label}" stands on this axis with another number')
+                return None
+            self._by_label[level.label] = known  # the next cell here raises no doubt again
             return known
         if len(self.levels) >= self._limits.levels:
             findings.fault(pointer, f"an axis has at most {self._limits.levels} levels")
