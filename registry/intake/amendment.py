@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from registry.grid import Grid, Position
@@ -25,6 +26,8 @@ def amend(grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits) -> tup
     findings.stop_at_faults()
     uniform = grid.trials if isinstance(grid.trials, int) else None
     amended = build(grid.metric, axes, _stored(grid) | entries, uniform, grid.labels)
+    if isinstance(amended.trials, tuple) and uniform is not None and set(amended.trials) <= {uniform, None}:
+        amended = replace(amended, trials=uniform)  # cells that repeat the one number of trials say nothing new
     pointers = {amended.index(at): entry.pointer for at, entry in entries.items()}
 
     def place(index: int) -> str:
