@@ -26,12 +26,17 @@ def decimals(values: Sequence[float]) -> int:
 
 
 def look(grid: Grid, place: Callable[[int], str], findings: Findings) -> None:
-    """Doubt every value that no count out of its trials can produce."""
+    """Doubt every value that no count out of its trials can produce.
+
+    The mean of repeats may stand between two counts, each of them rounded: it is as coarse as the other values.
+    """
     scale = grid.metric.proportion_of
     if grid.trials is None or scale is None:
         return
     measured = [value for value in grid.values if value is not None]
-    slack = 0.5 * 10.0 ** -decimals(measured) + 1e-9
+    repeats = grid.repeats or (None,) * len(grid.values)
+    printed = [value for value, count in zip(grid.values, repeats, strict=True) if value is not None and not count]
+    slack = 0.5 * 10.0 ** -decimals(printed) + 1e-9
     if isinstance(grid.trials, int):
         per = grid.trials / scale
         suspects = {value for value in set(measured) if abs(round(value * per) / per - value) > slack}
