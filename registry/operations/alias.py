@@ -10,13 +10,14 @@ from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict, Fault, Invalid, NotFound
-from registry.tables import aliases, new_id, projects, ranking_marks
+from registry.operations.project import hold_project
+from registry.tables import aliases, new_id, ranking_marks
 
 
 def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alias: str, name: str) -> Any:
     """Join `alias` to `name`; chains and circles are refused with `Invalid`, a taken alias with `Conflict`."""
     # One at a time in a project: two requests at once could make a chain that neither of them sees.
-    connection.execute(select(projects.c.id).where(projects.c.id == project_id).with_for_update(key_share=True))
+    hold_project(connection, project_id)
     if alias == name:
         raise Invalid([Fault("/alias", "a name is not an alias of itself")])
     of_kind = select(aliases.c.alias).where(aliases.c.project_id == project_id, aliases.c.kind == kind)

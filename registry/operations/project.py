@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, bindparam, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from registry.errors import Conflict
+from registry.errors import Conflict, NotFound
 from registry.operations.admit import Caller
 from registry.tables import new_id, projects
 
@@ -41,6 +41,15 @@ def list_projects(connection: Connection, caller: Caller, after: str | None, lim
     if after is not None:
         query = query.where(projects.c.slug > after)
     return connection.execute(query.order_by(projects.c.slug).limit(limit)).all()
+
+
+def hold_project(connection: Connection, project_id: uuid.UUID) -> Any:
+    """The project as it is now, its row held until the end of the transaction."""
+    query = select(*_COLUMNS).where(projects.c.id == project_id, projects.c.deleted_at.is_(None))
+    row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such project.")
+    return row
 
 
 def change_project(connection: Connection, project_id: uuid.UUID, changes: dict[str, Any]) -> Any:
