@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from registry.errors import PreconditionFailed
 from registry.intake import Submission
 from registry.operations.name import KINDS, note_names
-from registry.operations.stored import StoredGrid, stored_grid, stored_grids
+from registry.operations.stored import StoredGrid, revision_tag, stored_grid, stored_grids
 from registry.rows import columns_of
 from registry.tables import derivations, grids, new_id, ranking_marks, revisions
 
@@ -44,11 +44,13 @@ def publish(
     *,
     token_id: uuid.UUID | None = None,
     only_new: bool = False,
+    expected: Sequence[str] | None = None,
 ) -> list[Published]:
     """Publish each submission; the answers are in the order of the submissions.
 
     Content that a grid already has makes no revision. Writers of the same identity wait for each other, and always
-    in the same order. With `only_new` a grid that exists already raises `PreconditionFailed`.
+    in the same order. With `only_new` a grid that exists already raises `PreconditionFailed`, and so does one that
+    is not at one of the `expected` revision tags (`*`: any).
     """
     if not submissions:
         return []
@@ -58,7 +60,7 @@ def publish(
     answers: dict[int, Published] = {}
     for wave in _waves(submissions):
         chosen = {place: _with_doubts(submissions[place], doubts) for place in wave}
-        answers |= _publish_wave(connection, project, chosen, token_id, only_new)
+        answers |= _publish_wave(connection, project, chosen, token_id, only_new, expected)
     return [answers[place] for place in range(len(submissions))]
 
 
@@ -86,11 +88,14 @@ def _publish_wave(
     chosen: dict[int, tuple[Submission, list[dict[str, str]]]],
     token_id: uuid.UUID | None,
     only_new: bool,
+    expected: Sequence[str] | None,
 ) -> dict[int, Published]:
     claimed = _claim(connection, project.id, [submission for submission, _ in chosen.values()])
     if only_new and any(grid.revision and not grid.deleted for grid in claimed.values()):
         raise PreconditionFailed("A grid of this identity exists already.")
     known = _digests(connection, [grid for grid in claimed.values() if grid.revision and not grid.deleted])
+    if expected is not None:
+        _check(claimed.values(), known, expected)
     fresh, same = {}, {}
     for place, (submission, warnings) in chosen.items():
         grid = claimed[submission.names.key]
@@ -104,6 +109,13 @@ def _publish_wave(
         stored = {row.id: stored_grid(row) for row in rows}
         answers |= {place: Published(stored[grid_id], False) for place, grid_id in same.items()}
     return answers
+
+
+def _check(held: Iterable[Claimed], known: Mapping[uuid.UUID, str], expected: Sequence[str]) -> None:
+    for grid in held:
+        tag = revision_tag(grid.revision, known[grid.id]) if grid.id in known else None
+        if tag is None or ("*" not in expected and tag not in expected):
+            raise PreconditionFailed("The grid is not at the revision that If-Match names; read it again.")
 
 
 def _claim(
