@@ -138,6 +138,15 @@ def list_tokens(connection: Connection, project_id: uuid.UUID, after: uuid.UUID 
     return connection.execute(query.order_by(tokens.c.id).limit(limit)).all()
 
 
+def find_token(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUID) -> Any:
+    """A token of the project that was not revoked; `NotFound` if it has no such one."""
+    here = (tokens.c.id == token_id, tokens.c.project_id == project_id, tokens.c.revoked_at.is_(None))
+    row = connection.execute(select(tokens).where(*here)).one_or_none()
+    if row is None:
+        raise NotFound("The project has no such token.")
+    return row
+
+
 def revoke(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUID) -> None:
     """Make a token of the project worthless at once."""
     revoked = connection.execute(
