@@ -27,7 +27,7 @@ from workers.statistics.pairs import Pair, Target, pair_table
 from workers.statistics.separation import components, superiority
 from workers.statistics.stability import Agreement, LeftOut, PolicySensitivity
 from workers.statistics.standings import Standings
-from workers.statistics.terms import Status
+from workers.statistics.terms import Status, computable
 
 MOST_NAMES = 300
 """Names that a ranking compares; the pairwise table grows with their square."""
@@ -97,24 +97,34 @@ def rank(
 
 def ranking(standings: Standings, frame: Ranking) -> Ranking:
     """Fills the frame, which says what was asked for."""
-    if standings.direction is None:
-        return replace(frame, status="undefined", reason="the metric has no better end")
-    if not standings.names:
-        return replace(frame, status="insufficient", reason="nobody to rank")
-    if len(standings.names) > MOST_NAMES:
-        return replace(frame, status="undefined", reason=f"more than {MOST_NAMES} names")
+    if found := obstacle(standings):
+        return replace(frame, status=found[0], reason=found[1])
     kept = prepared(standings, frame.missing)
     if standings.present.any() and not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
     pairs = pair_table(kept, frame.alpha, frame.target)
     parts = components(kept)
     scores = [order(of(kept, part), frame.method, frame.missing) for part in parts]
-    refused = next((found.reason for found in scores if isinstance(found, Refused)), None)
+    refused = next((score.reason for score in scores if isinstance(score, Refused)), None)
     if refused is not None:
         return replace(frame, status="undefined", reason=refused, pairs=pairs)
     ahead = superiority(kept.names, pairs, kept.sign, frame.alpha)
     contest = Contest(standings, kept, pairs, ahead, frame.method, frame.missing)
-    return assembled(frame, contest, parts, [found for found in scores if isinstance(found, Scores)])
+    return assembled(frame, contest, parts, [score for score in scores if isinstance(score, Scores)])
+
+
+def obstacle(standings: Standings) -> tuple[Status, str] | None:
+    """Why these standings cannot be ranked by any method, if so."""
+    if standings.direction is None:
+        return "undefined", "the metric has no better end"
+    if not standings.names:
+        return "insufficient", "nobody to rank"
+    if len(standings.names) > MOST_NAMES:
+        return "undefined", f"more than {MOST_NAMES} names"
+    errors = [] if standings.stderr is None else [standings.stderr]
+    if not computable(standings.values, *errors):
+        return "undefined", "values are not all between 10^-100 and 10^100 in size"
+    return None
 
 
 def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], scores: Sequence[Scores]) -> Ranking:

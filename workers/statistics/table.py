@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from registry.grid import Axis, Grid, Metric, Position
 from workers.statistics.decimals import decimals_of, ticks_of
-from workers.statistics.terms import BoolArray, FloatArray, IntArray
+from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable
 
 XScale = Literal["linear", "log10"]
 Place = str | int | float
@@ -124,11 +124,8 @@ class Table:
     @property
     def computable(self) -> bool:
         """Whether all magnitudes lie within 10^-100 and 10^100, so that squares neither overflow nor vanish."""
-        values = [self.values[self.present]]
-        values += [] if self.stderr is None else [self.stderr[self.present & (self.stderr > 0)]]
-        values += [np.asarray(axis.numbers, dtype=np.float64) for axis in self.axes]
-        sizes = [float(np.max(np.abs(part), initial=0.0)) for part in values]
-        return all(size == 0.0 or 1e-100 < size < 1e100 for size in sizes)
+        errors = [] if self.stderr is None else [self.stderr[self.present]]
+        return computable(self.values, *errors, *(np.asarray(axis.numbers, dtype=np.float64) for axis in self.axes))
 
     @property
     def cells(self) -> int:

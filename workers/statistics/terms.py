@@ -24,6 +24,13 @@ SMALLEST_P = 2.2250738585072014e-308
 """What is reported for a p-value that is too small for a float: never 0."""
 
 
+def computable(*arrays: FloatArray) -> bool:
+    """Whether the largest finite size in each array is 0 or within 10^-100 and 10^100: squares then neither
+    overflow nor vanish."""
+    sizes = [float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0)) for array in arrays]
+    return all(size == 0.0 or 1e-100 < size < 1e100 for size in sizes)
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A confidence interval: `level` 0.95 means 95 %; the ends are in the unit of what it surrounds."""

@@ -304,3 +304,12 @@ def test_standard_errors_give_pairs_a_z():
     pair = rank(standings([[20.0, 30.0], [10.0, 20.0]], stderr=errors))["pairs"][0]
     assert (pair["test"], pair["difference"]) == ("z", 10.0)
     assert pair["p"] == pytest.approx(0.004677734981047266, rel=1e-9)  # 2 * (1 - Phi(10 / sqrt(12.5)))
+
+
+def test_too_many_names_are_refused_with_a_reason():
+    found = rank(standings([[float(i)] for i in range(301)]))
+    assert (found["status"], found["ranking"], found["reason"]) == ("undefined", [], "more than 300 names")
+
+
+def test_astronomic_values_are_refused():
+    assert rank(standings([[1e300], [-1e300]]))["status"] == "undefined"
