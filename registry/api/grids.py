@@ -55,7 +55,7 @@ _WRITES = [400, 409, 412, 413, 415]
         headers=["ETag"],
     ),
     errors=_WRITES,
-    parameters=["Idempotency-Key", "If-None-Match-Any"],
+    parameters=["Idempotency-Key", "If-None-Match-Any", "If-Match"],
 )
 def publish_grid(query: dict[str, Any], sent: dict[str, Any], project: str) -> Response:
     """Publish a grid
@@ -66,8 +66,14 @@ def publish_grid(query: dict[str, Any], sent: dict[str, Any], project: str) -> R
     submission = read_submission(sent, parts().limits)
 
     def write(connection: Connection, row: Any) -> Response:
-        only_new = "*" in known_tags()
-        [published] = publish(connection, row, [submission], token_id=caller(connection).token_id, only_new=only_new)
+        [published] = publish(
+            connection,
+            row,
+            [submission],
+            token_id=caller(connection).token_id,
+            only_new="*" in known_tags(),
+            expected=expected_revisions(),
+        )
         return published_answer(published, made=201 if not query["dry_run"] else 200)
 
     return written(lambda connection: enter(connection, project, "writer"), write, rehearse=query["dry_run"])

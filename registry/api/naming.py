@@ -12,9 +12,9 @@ from registry.api import documents, examples
 from registry.api.answers import json_answer
 from registry.api.context import enter, parts
 from registry.api.once import written
-from registry.api.paging import page
+from registry.api.paging import page, read_text, write_text
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.schemas import AliasIn, ByIdQuery
+from registry.api.schemas import AliasIn, ByIdQuery, Empty, NamesQuery
 from registry.operations import alias as aliases
 from registry.operations.name import names_in_use
 
@@ -24,7 +24,7 @@ blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grid
 @blp.post("/projects/<project>/aliases")
 @blp.arguments(AliasIn, example=examples.ALIAS_IN)
 @blp.answers(
-    reply(201, "Joined", "Alias", example=examples.ALIAS),
+    reply(201, "Joined", "Alias", example=examples.ALIAS, headers=["Location"]),
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )
@@ -35,7 +35,9 @@ def make_alias(sent: dict[str, Any], project: str) -> Response:
     """
 
     def write(connection: Connection, row: Any) -> Response:
-        return json_answer(documents.alias(aliases.make_alias(connection, row.id, **sent)), status=201)
+        made = aliases.make_alias(connection, row.id, **sent)
+        place = f"{API_PREFIX}/projects/{project}/aliases/{made.id}"
+        return json_answer(documents.alias(made), status=201, Location=place)
 
     return written(lambda connection: enter(connection, project, "writer"), write)
 
@@ -53,9 +55,25 @@ def list_aliases(query: dict[str, Any], project: str) -> Response:
     return page([documents.alias(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
 
 
+@blp.get("/projects/<project>/aliases/<uuid:alias_id>")
+@blp.arguments(Empty, location="query")
+@blp.answers(
+    reply(200, "The alias", "Alias", example=examples.ALIAS, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def read_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
+    """Read an alias"""
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        return json_answer(documents.alias(aliases.find_alias(connection, row.id, alias_id)), tag=alias_id.hex)
+
+
 @blp.delete("/projects/<project>/aliases/<uuid:alias_id>")
+@blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Parted"))
-def remove_alias(project: str, alias_id: uuid.UUID) -> Response:
+def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
     """Part two names again"""
 
     def write(connection: Connection, row: Any) -> Response:
@@ -66,12 +84,18 @@ def remove_alias(project: str, alias_id: uuid.UUID) -> Response:
 
 
 @blp.get("/projects/<project>/<any(models,benchmarks,variants,experiments,metrics):kind>")
-@blp.answers(reply(200, "The names with their counts", "Names", example=examples.NAMES), public=True)
-def list_names(project: str, kind: str) -> Response:
+@blp.arguments(NamesQuery, location="query")
+@blp.answers(
+    reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
+)
+def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
     """List the names in use
 
     With how many grids carry each, and what it is an alias of.
     """
+    after = read_text(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        return json_answer({"items": names_in_use(connection, row.id, kind.removesuffix("s")), "next": None})
+        found = names_in_use(connection, row.id, kind.removesuffix("s"), after, query["limit"] + 1)
+    shown = found[: query["limit"]]
+    return page(shown, write_text(shown[-1]["name"]) if len(found) > len(shown) else None)

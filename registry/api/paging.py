@@ -25,10 +25,8 @@ _LATEST = 2**47
 def write_key(key: str | datetime, item: uuid.UUID) -> str:
     """The cursor after an item: its sort key in hexadecimal, and its id."""
     if isinstance(key, datetime):
-        text = f"{(key - _EPOCH) // timedelta(microseconds=1):x}"
-    else:
-        text = write_text(key)
-    return f"{text}~{item}"
+        return f"{(key - _EPOCH) // timedelta(microseconds=1):x}~{item}"
+    return f"{write_text(key)}~{item}"
 
 
 def read_key(cursor: str, *, instant: bool) -> tuple[str | datetime, uuid.UUID]:

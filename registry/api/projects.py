@@ -5,16 +5,20 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from flask import Response
+from flask import Response, request
+from sqlalchemy import Connection
 
 from registry.api import documents, examples
-from registry.api.answers import json_answer
+from registry.api.answers import json_answer, known_tags
 from registry.api.context import caller, enter, parts, project_for
 from registry.api.paging import page
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.schemas import ByIdQuery, ProjectChange, ProjectIn, ProjectsQuery, TokenIn
+from registry.api.schemas import ByIdQuery, Empty, ProjectChange, ProjectIn, ProjectsQuery, TokenIn
+from registry.errors import PreconditionFailed
 from registry.operations import admit
 from registry.operations import project as projects
+
+_TOKEN = {name: value for name, value in (examples.TOKEN_SECRET or {}).items() if name != "token"}
 
 blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who owns results; the boundary of access.")
 
@@ -45,36 +49,57 @@ def list_projects(query: dict[str, Any]) -> Response:
 
 
 @blp.get("/projects/<project>")
+@blp.arguments(Empty, location="query")
 @blp.answers(
     reply(200, "The project", "Project", example=examples.PROJECT, headers=["ETag"]),
     reply(304, "Not modified"),
     public=True,
+    parameters=["If-None-Match"],
 )
-def read_project(project: str) -> Response:
+def read_project(_query: dict[str, Any], project: str) -> Response:
     """Read a project"""
     row = project_for(project, "reader")
-    return json_answer(documents.project(row), tag=str(int(row.updated_at.timestamp() * 1e6)))
+    return json_answer(documents.project(row), tag=_tag(row))
+
+
+def _tag(row: Any) -> str:
+    return f"{row.updated_at:%Y%m%d%H%M%S%f}"
+
+
+def _expect(connection: Connection, project: str) -> Any:
+    """The project, held, for an administrator; `PreconditionFailed` when `If-Match` does not allow what it is now."""
+    row = projects.hold_project(connection, enter(connection, project, "admin").id)
+    if "If-Match" in request.headers and not {"*", _tag(row)} & set(known_tags("If-Match")):
+        raise PreconditionFailed("The project has changed; read it again.")
+    return row
 
 
 @blp.patch("/projects/<project>")
 @blp.arguments(ProjectChange, example={"visibility": "public"})
-@blp.answers(reply(200, "The changed project", "Project", example=examples.PROJECT), errors=[400, 415])
+@blp.answers(
+    reply(200, "The changed project", "Project", example=examples.PROJECT, headers=["ETag"]),
+    errors=[400, 412, 415],
+    parameters=["If-Match"],
+)
 def change_project(changes: dict[str, Any], project: str) -> Response:
     """Change a project's name or visibility"""
     with parts().database.transaction() as connection:
-        row = projects.change_project(connection, enter(connection, project, "admin").id, changes)
-    return json_answer(documents.project(row))
+        row = projects.change_project(connection, _expect(connection, project).id, changes)
+    answer = json_answer(documents.project(row))
+    answer.headers["ETag"] = f'"{_tag(row)}"'
+    return answer
 
 
 @blp.delete("/projects/<project>")
-@blp.answers(reply(204, "Deleted"))
-def delete_project(project: str) -> Response:
+@blp.arguments(Empty, location="query")
+@blp.answers(reply(204, "Deleted"), errors=[412], parameters=["If-Match"])
+def delete_project(_query: dict[str, Any], project: str) -> Response:
     """Delete a project
 
     It and all in it answer 404 from now on.
     """
     with parts().database.transaction() as connection:
-        projects.delete_project(connection, enter(connection, project, "admin").id)
+        projects.delete_project(connection, _expect(connection, project).id)
     return Response(status=204)
 
 
@@ -110,9 +135,20 @@ def list_tokens(query: dict[str, Any], project: str) -> Response:
     return page([documents.token(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
 
 
+@blp.get("/projects/<project>/tokens/<uuid:token_id>")
+@blp.arguments(Empty, location="query")
+@blp.answers(reply(200, "The token, without its secret", "Token", example=_TOKEN))
+def read_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Response:
+    """Read what a token is for and when it was used"""
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "admin")
+        return json_answer(documents.token(admit.find_token(connection, row.id, token_id)))
+
+
 @blp.delete("/projects/<project>/tokens/<uuid:token_id>")
+@blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Revoked"))
-def revoke_token(project: str, token_id: uuid.UUID) -> Response:
+def revoke_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Response:
     """Revoke a token at once"""
     with parts().database.transaction() as connection:
         admit.revoke(connection, enter(connection, project, "admin").id, token_id)
