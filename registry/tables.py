@@ -212,7 +212,7 @@ statistics = Table(
     Column("revision", Integer, primary_key=True),
     Column("methods_version", Text, nullable=False),
     Column("etag", Text, nullable=False),
-    Column("document", Text, nullable=False, comment="the finished JSON answer"),
+    Column("document", LargeBinary, nullable=False, comment="the finished JSON answer, gzip"),
     _instant("computed_at"),
     ForeignKeyConstraint(["grid_id", "revision"], ["revisions.grid_id", "revisions.number"]),
 )
@@ -228,7 +228,7 @@ rankings = Table(
     Column("question_key", Uuid, nullable=False, comment="hash of the question"),
     *_promise(),
     Column("generation", Integer, nullable=False, server_default="1", comment="grows when an input changes"),
-    Column("document", Text),
+    Column("document", LargeBinary, comment="the finished JSON answer, gzip"),
     Column("etag", Text),
     Column("methods_version", Text),
     Column("seconds", REAL, nullable=False, server_default="0", comment="what the last computation took"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import math
 import time
 import uuid
@@ -151,10 +152,10 @@ def statistics_row(revision: Any) -> dict[str, Any]:
     }
 
 
-def finished(document: Any) -> str:
-    """JSON text; raises ValueError on NaN or Infinity, which orjson would write as null without a word."""
+def finished(document: Any) -> bytes:
+    """Compressed JSON, as it is served; raises ValueError on NaN or Infinity, which orjson would write as null without a word."""
     check_finite(document)
-    return orjson.dumps(document, option=orjson.OPT_UTC_Z).decode()
+    return gzip.compress(orjson.dumps(document, option=orjson.OPT_UTC_Z), compresslevel=3, mtime=0)
 
 
 def check_finite(value: Any) -> None:

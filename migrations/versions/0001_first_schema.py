@@ -113,7 +113,7 @@ def upgrade() -> None:
         sa.Column(
             "generation", sa.Integer(), server_default="1", nullable=False, comment="grows when an input changes"
         ),
-        sa.Column("document", sa.Text(), nullable=True),
+        sa.Column("document", sa.LargeBinary(), nullable=True, comment="the finished JSON answer, gzip"),
         sa.Column("etag", sa.Text(), nullable=True),
         sa.Column("methods_version", sa.Text(), nullable=True),
         sa.Column("seconds", sa.REAL(), server_default="0", nullable=False, comment="what the last computation took"),
@@ -218,7 +218,7 @@ def upgrade() -> None:
         sa.Column("revision", sa.Integer(), nullable=False),
         sa.Column("methods_version", sa.Text(), nullable=False),
         sa.Column("etag", sa.Text(), nullable=False),
-        sa.Column("document", sa.Text(), nullable=False, comment="the finished JSON answer"),
+        sa.Column("document", sa.LargeBinary(), nullable=False, comment="the finished JSON answer, gzip"),
         sa.Column("computed_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.ForeignKeyConstraint(
             ["grid_id", "revision"],
@@ -227,3 +227,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("grid_id", "revision", name=op.f("pk_statistics")),
     )
+    for table in ("statistics", "rankings"):
+        # Compressed already: PostgreSQL need not try again.
+        op.execute(f"ALTER TABLE {table} ALTER COLUMN document SET STORAGE EXTERNAL")

@@ -79,6 +79,20 @@ def send(
     return _common(response, tag)
 
 
+def send_stored(document: bytes | memoryview | None, tag: str) -> Response:
+    """A stored JSON document, kept compressed: its very bytes to callers who take gzip.
+
+    None stands for the document that the caller has already.
+    """
+    if document is None or not_modified(tag):
+        return _common(Response(status=304), tag)
+    compressed = _accepts_gzip()
+    response = Response(bytes(document) if compressed else gzip.decompress(document), content_type=MEDIA["json"])
+    if compressed:
+        response.headers["Content-Encoding"] = "gzip"
+    return _common(response, tag)
+
+
 def _accepts_gzip() -> bool:
     return "gzip" in request.headers.get("Accept-Encoding", "") and request.accept_encodings["gzip"] > 0
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gzip
 from typing import Any
 
 import orjson
 from flask import Response
 
 from registry.api import examples
-from registry.api.answers import known_tags, rendered, send, tagged, wanted_form
+from registry.api.answers import known_tags, rendered, send_stored, tagged, wanted_form
 from registry.api.context import caller, parts
 from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.schemas import RankingQuery
@@ -85,8 +86,8 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
         href = f"{API_PREFIX}/projects/{project}/rankings"
         return unready(row, question.document(), href, pending=not _settled(row))
     if form == "json" or row.document is None:
-        return send(row.document or b"", form=form, tag=tagged(row.etag, form))
-    return rendered(form, orjson.loads(row.document), _RENDERERS, row.etag)
+        return send_stored(row.document, tagged(row.etag, form))
+    return rendered(form, orjson.loads(gzip.decompress(row.document)), _RENDERERS, row.etag)
 
 
 def _settled(row: Any) -> bool:

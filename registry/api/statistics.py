@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import time
 import uuid
 from collections.abc import Callable
@@ -12,7 +13,7 @@ import orjson
 from flask import Response
 
 from registry.api import examples
-from registry.api.answers import json_answer, known_tags, patience, rendered, send, tagged, wanted_form
+from registry.api.answers import json_answer, known_tags, patience, rendered, send_stored, tagged, wanted_form
 from registry.api.context import caller, parts
 from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.schemas import StatisticsQuery
@@ -103,8 +104,10 @@ def _answer(grid: uuid.UUID, part: str, along: str | None, suffix: str | None) -
     if row.etag is None:
         return unready(row, {"grid": grid, "revision": row.revision}, f"{API_PREFIX}/grids/{grid}/statistics")
     if row.document is None or (part == "statistics" and form == "json" and along is None):
-        return send(row.document or b"", tag=tagged(row.etag + mark, form))
-    return rendered(form, select(orjson.loads(row.document), part, along), renderings.of(part), row.etag + mark)
+        return send_stored(row.document, tagged(row.etag + mark, form))
+    return rendered(
+        form, select(orjson.loads(gzip.decompress(row.document)), part, along), renderings.of(part), row.etag + mark
+    )
 
 
 def waited(look: Callable[[], Any], settled: Callable[[Any], bool]) -> Any:
