@@ -106,9 +106,9 @@ def trend_p(lr: float, dispersion: float | None, cells: int) -> float:
 def newton(u: FloatArray, k: IntArray, n: IntArray) -> tuple[float, float]:
     """Intercept and slope on a unit abscissa by Newton steps, halved while the likelihood falls."""
     a, b = float(np.log((k.sum() + 0.5) / (n.sum() - k.sum() + 0.5))), 0.0
-    best = gap(k, n, expit(a + b * u), expit(-a - b * u))
+    hit, miss = expit(a + b * u), expit(-a - b * u)
+    best = gap(k, n, hit, miss)
     for _ in range(100):
-        hit, miss = expit(a + b * u), expit(-a - b * u)
         w, r = n * hit * miss, k * miss - (n - k) * hit
         w0, w1, w2 = float(w.sum()), float(w @ u), float(w @ (u * u))
         det = w0 * w2 - w1 * w1

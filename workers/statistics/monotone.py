@@ -69,7 +69,7 @@ def monotone(curve: Curve, direction: Direction | None) -> Monotone:
     return Monotone(
         fitted(curve, up.fit, up.starts, int(np.count_nonzero(moves < 0))),
         fitted(curve, -down.fit, down.starts, int(np.count_nonzero(moves > 0))),
-        drawdown(curve, -1.0 if direction == "lower" else 1.0),
+        drawdown(curve, -1 if direction == "lower" else 1),
     )
 
 
@@ -100,12 +100,13 @@ def isotonic(y: FloatArray) -> Isotonic:
     return Isotonic(np.repeat(means, counts), tuple(starts.tolist()))
 
 
-def drawdown(curve: Curve, sign: float) -> Drawdown | None:
+def drawdown(curve: Curve, sign: int) -> Drawdown | None:
     """The largest loss; `None` for a single point, 0 for a series that never loses."""
     if curve.count < 2:
         return None
-    height = sign * curve.y
+    height = sign * curve.ticks
     best = np.maximum.accumulate(height)
     end = int(np.argmax(best - height))
     start = int(np.argmax(height[: end + 1]))
-    return Drawdown(float(best[end] - height[end]), curve.place(start), curve.place(end))
+    size = int(best[end] - height[end]) / 10.0**curve.decimals
+    return Drawdown(size, curve.place(start), curve.place(end))

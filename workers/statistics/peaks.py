@@ -69,7 +69,7 @@ def peaks(table: Table) -> Peaks:
     top = int(height.max())
     best = best_of(table, height == top)
     by = {axis.name: level_bests(table, height, floor, place) for place, axis in enumerate(table.axes)}
-    return Peaks("ok", best, runner_up(table, height, floor, best.value), by)
+    return Peaks("ok", best, runner_up(table, height, floor), by)
 
 
 def best_of(table: Table, mask: BoolArray) -> Best:
@@ -86,13 +86,14 @@ def cells_of(table: Table, mask: BoolArray) -> tuple[float, tuple[dict[str, Plac
     return float(table.values.flat[flat[0]]), at, int(flat.size)
 
 
-def runner_up(table: Table, height: IntArray, floor: int, best: float) -> RunnerUp | None:
+def runner_up(table: Table, height: IntArray, floor: int) -> RunnerUp | None:
     """The next distinct value below the peak."""
     rest = height[(height < height.max()) & (height > floor)]
     if rest.size == 0:
         return None
     value, at, ties = cells_of(table, height == rest.max())
-    return RunnerUp(value, at, ties, abs(best - value))
+    gap = int(height.max() - rest.max()) / 10.0**table.decimals
+    return RunnerUp(value, at, ties, gap)
 
 
 def level_bests(table: Table, height: IntArray, floor: int, place: int) -> tuple[LevelBest, ...]:

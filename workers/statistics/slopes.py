@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
@@ -49,7 +50,7 @@ def theil_sen(x: FloatArray, y: FloatArray, ticks: IntArray, level: float = 0.95
         return TheilSen(None, None, None, int(x.size))
     chosen = np.linspace(0, x.size - 1, min(int(x.size), LONGEST)).astype(np.int64)
     x, y, ticks = x[chosen], y[chosen], ticks[chosen]
-    i, j = np.triu_indices(x.size, 1)
+    i, j = couples(int(x.size))
     slopes = np.sort((y[j] - y[i]) / (x[j] - x[i]))
     slope = float(np.median(slopes))
     reach = float(ndtri(0.5 + level / 2)) * math.sqrt(variance(int(x.size), tie_pattern(ticks)))
@@ -57,6 +58,13 @@ def theil_sen(x: FloatArray, y: FloatArray, ticks: IntArray, level: float = 0.95
     low = max(round((slopes.size - reach) / 2) - 1, 0)
     intercept = float(np.median(y) - slope * np.median(x))
     return TheilSen(slope, intercept, Interval(level, float(slopes[low]), float(slopes[high])), int(x.size))
+
+
+@lru_cache(maxsize=64)
+def couples(size: int) -> tuple[IntArray, IntArray]:
+    """All pairs i < j of so many points."""
+    i, j = np.triu_indices(size, 1)
+    return i.astype(np.int64), j.astype(np.int64)
 
 
 def least_squares(x: FloatArray, y: FloatArray, level: float = 0.95) -> LeastSquares:
