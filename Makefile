@@ -28,8 +28,8 @@ openapi:  ## write openapi.yaml anew from the code
 	registry openapi > openapi.yaml.new
 	mv openapi.yaml.new openapi.yaml
 
-bench:  ## measure publishing, serving and ranking; every file of bench/ is a program of its own
-	@set -e; for program in bench/*.py; do echo "== $$program"; python "$$program"; done
+bench:  ## measure publishing, serving and the way to statistics
+	python -m bench.main_job gunicorn
 
 demo:  ## a registry with example results on http://127.0.0.1:8080 (PORT=…, DEMO_HOME=…)
 	registry up --home $(DEMO_HOME) --port $(PORT) --demo

@@ -44,7 +44,9 @@ class House:
     database: Database
     settings: Settings
 
-    def call(self, method: str, path: str, *, token: str | None = None, json: Any = None, **options: Any) -> TestResponse:
+    def call(
+        self, method: str, path: str, *, token: str | None = None, json: Any = None, **options: Any
+    ) -> TestResponse:
         """Send a request; paths that do not begin with a slash are under /api/v1/."""
         headers = dict(options.pop("headers", {}))
         if token is not None:

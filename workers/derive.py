@@ -153,7 +153,7 @@ def statistics_row(revision: Any) -> dict[str, Any]:
 
 
 def finished(document: Any) -> bytes:
-    """Compressed JSON, as it is served; raises ValueError on NaN or Infinity, which orjson would write as null without a word."""
+    """Compressed JSON, as it is served; ValueError on NaN or Infinity, which orjson would write as null."""
     check_finite(document)
     return gzip.compress(orjson.dumps(document, option=orjson.OPT_UTC_Z), compresslevel=3, mtime=0)
 

@@ -1,0 +1,47 @@
+"""The rules of the house that a machine can check; `make check` runs the same tools."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = [path for folder in ("registry", "workers", "migrations") for path in (ROOT / folder).rglob("*.py")]
+
+
+@pytest.mark.parametrize("tool", [["ruff", "format", "--check", "."], ["ruff", "check", "."], ["mypy"]], ids=" ".join)
+def test_the_code_is_in_form(tool: list[str]) -> None:
+    ran = subprocess.run([sys.executable, "-m", *tool], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_imports_go_in_the_directions_of_the_house() -> None:
+    lint = Path(sys.executable).with_name("lint-imports")
+    ran = subprocess.run([lint], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_only_settings_read_the_environment() -> None:
+    readers = {path.relative_to(ROOT).as_posix() for path in SOURCES if "os.environ" in path.read_text()}
+    assert readers <= {"registry/settings.py", "registry/embedded/launch.py", "registry/embedded/children.py"}
+
+
+def test_only_the_database_module_commits() -> None:
+    def commits(path: Path) -> bool:
+        tree = ast.parse(path.read_text())
+        return any(isinstance(node, ast.Attribute) and node.attr in ("commit", "begin") for node in ast.walk(tree))
+
+    places = {path.relative_to(ROOT).as_posix() for path in SOURCES if commits(path)}
+    assert places <= {"registry/database.py", "migrations/apply.py"}
+
+
+def test_openapi_yaml_is_what_the_code_says() -> None:
+    from registry import create_app
+    from registry.api.document import openapi_yaml
+    from registry.settings import Settings
+
+    assert (ROOT / "openapi.yaml").read_text(encoding="utf-8") == openapi_yaml(create_app(Settings()))
