@@ -124,7 +124,7 @@ def newton(u: FloatArray, k: IntArray, n: IntArray) -> tuple[float, float]:
                 break
             step /= 2
         a, b, best = a + step * da, b + step * db, new
-        if size < 1e-12 * (1 + abs(a) + abs(b)):
+        if size < 1e-8 * (1 + abs(a) + abs(b)):  # what is left is of the order of its square
             break
     return a, b
 
