@@ -12,7 +12,7 @@ def register(app: Flask) -> None:
     """Add every resource, the OpenAPI document and the answers to errors."""
     api = Api(app)
     problems.register(app)
-    for module in (service, projects, grids, batch, cells, statistics, rankings, naming):
+    for module in (projects, grids, batch, cells, statistics, rankings, naming, service):
         api.register_blueprint(module.blp)
     app.register_blueprint(service.front)
     document.register(app, api)

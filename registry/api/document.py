@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import sha256
 from typing import Any
 
 import orjson
 import yaml
 from flask import Blueprint, Flask, Response, current_app, render_template
+from markupsafe import Markup, escape
 
 from registry.api.answers import send
 from registry.api.platform import Api
@@ -22,6 +24,7 @@ REFINEMENTS: dict[str, dict[str, Any]] = {
 }
 """Rules over several fields, which the schemas check in code."""
 
+_CODE = re.compile("`([^`]+)`")
 _METHODS = ("get", "post", "patch", "delete", "put")
 
 
@@ -94,13 +97,19 @@ def as_page() -> str:
         for method, operation in one.items()
         if method in _METHODS
     ]
-    return render_template("docs.html", document=document, operations=operations, pretty=_pretty)
+    groups = [(tag["name"], [one for one in operations if one["tags"] == [tag["name"]]]) for tag in document["tags"]]
+    return render_template("docs.html", document=document, groups=groups, pretty=_pretty, marked=_marked)
 
 
 def _parameters(document: dict[str, Any], operation: dict[str, Any], path: dict[str, Any]) -> list[dict[str, Any]]:
     given = [*path.get("parameters", []), *operation.get("parameters", [])]
     shared = document["components"].get("parameters", {})
     return [shared[one["$ref"].rsplit("/", 1)[1]] if "$ref" in one else one for one in given]
+
+
+def _marked(text: str) -> Markup:
+    """A text with `code` as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 (escaped before)
 
 
 def _pretty(value: Any) -> str:
