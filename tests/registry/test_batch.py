@@ -1,0 +1,109 @@
+"""Batches: many grids in one request, each atomic by itself."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.house import Project, publication
+
+
+def send(project: Project, grids: list[Any], **options: Any) -> TestResponse:
+    return project.call("POST", f"projects/{project.slug}/grids/batch", json=grids, **options)
+
+
+def send_lines(project: Project, body: bytes, content_type: str = "application/x-ndjson") -> TestResponse:
+    path = f"projects/{project.slug}/grids/batch"
+    return project.call("POST", path, data=body, content_type=content_type)
+
+
+def statuses(answer: TestResponse) -> list[int]:
+    assert answer.status_code == 200, answer.text
+    items = answer.get_json()["items"]
+    assert [item["index"] for item in items] == list(range(len(items)))
+    return [item["status"] for item in items]
+
+
+def test_a_batch_answers_each_grid_in_order(project: Project) -> None:
+    answer = send(project, [publication(model=model) for model in ("c", "a", "b")])
+    assert statuses(answer) == [201, 201, 201]
+    assert [item["grid"]["model"] for item in answer.get_json()["items"]] == ["c", "a", "b"]
+    again = send(project, [publication(model=model) for model in ("a", "d")])
+    assert statuses(again) == [200, 201]
+
+
+def test_lines_are_a_batch_too(project: Project) -> None:
+    lines = "\n\n".join(json.dumps(publication(model=model)) for model in "abc") + "\r\n"
+    assert statuses(send_lines(project, lines.encode())) == [201, 201, 201]
+    assert statuses(send_lines(project, lines.encode(), "application/jsonl")) == [200, 200, 200]
+
+
+def test_a_grid_at_fault_hinders_no_other(project: Project) -> None:
+    bad = [publication(values=[1]), publication(surplus=1), 5, None, "grid", [], {}, publication(model="")]
+    answer = send(project, [publication(model="a"), *bad, publication(model="b")])
+    assert statuses(answer) == [201, *[422] * len(bad), 201]
+    problems = [item["problem"] for item in answer.get_json()["items"][1:-1]]
+    assert [problem["errors"][0]["pointer"] for problem in problems[:2]] == ["/values", "/surplus"]
+    assert all(problem["status"] == 422 and problem["errors"] for problem in problems)
+    names = project.get(f"projects/{project.slug}/models").get_json()["items"]
+    assert [item["name"] for item in names] == ["a", "b"]
+
+
+def test_a_batch_of_faults_only_is_answered(project: Project) -> None:
+    assert statuses(send(project, [{}, []])) == [422, 422]
+
+
+def test_a_line_that_is_not_json_hinders_no_other(project: Project) -> None:
+    good = json.dumps(publication()).encode()
+    answer = send_lines(project, good + b'\n{"a": NaN}\n{"a": 1, "a": 2}\n\xff\n' + good)
+    assert statuses(answer) == [201, 400, 400, 400, 200]
+    assert "Line 2" in answer.get_json()["items"][1]["problem"]["detail"]
+
+
+def test_the_same_identity_twice_in_a_batch_makes_two_revisions(project: Project) -> None:
+    answer = send(project, [publication(trials=n) for n in (100, 150, 150, 200, 100)])
+    assert statuses(answer) == [201, 201, 200, 201, 201]
+    grids = [item["grid"] for item in answer.get_json()["items"]]
+    assert [grid["revision"] for grid in grids] == [1, 2, 2, 3, 4]
+    assert len({grid["id"] for grid in grids}) == 1
+    assert project.get(f"grids/{grids[0]['id']}").get_json()["trials"] == 100
+
+
+def test_two_new_names_of_one_batch_that_look_alike_are_warned_of(project: Project) -> None:
+    answer = send(project, [publication(benchmark="AIME'24"), publication(benchmark="AIME24")])
+    warnings = [item["grid"]["warnings"] for item in answer.get_json()["items"]]
+    assert [w[0]["code"] for w in warnings] == ["near_duplicate", "near_duplicate"]
+
+
+@pytest.mark.parametrize("body", [b"", b"\n\n", b"  \r\n"])
+def test_a_batch_of_no_lines_is_422(project: Project, body: bytes) -> None:
+    assert send_lines(project, body).status_code == 422
+
+
+def test_a_batch_has_1_to_1000_grids(project: Project) -> None:
+    assert send(project, []).status_code == 422
+    assert send(project, [{}] * 1001).status_code == 422
+    assert statuses(send(project, [{}] * 1000)) == [422] * 1000
+
+
+def test_a_thousand_grids_are_stored_at_once(project: Project) -> None:
+    body = json.dumps([publication(model=f"model {i}") for i in range(1000)]).encode()
+    path = f"projects/{project.slug}/grids/batch"
+    headers = {"Content-Encoding": "gzip"}
+    answer = project.call("POST", path, data=gzip.compress(body), content_type="application/json", headers=headers)
+    assert statuses(answer) == [201] * 1000
+    assert len(project.get(f"projects/{project.slug}/grids?limit=1000").get_json()["items"]) == 1000
+
+
+def test_a_batch_is_replayed_for_its_key(project: Project) -> None:
+    key = {"Idempotency-Key": "nightly"}
+    first = send(project, [publication(), {}], headers=key)
+    project.published(trials=150)
+    again = send(project, [publication(), {}], headers=key)
+    assert again.data == first.data
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert send(project, [publication()], headers=key).status_code == 422
