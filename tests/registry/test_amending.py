@@ -1,0 +1,191 @@
+"""Amending: cells added or replaced while a job runs, the history that this makes, and differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from tests.house import House, Project, publication
+
+
+def amend(project: Project, grid: dict[str, Any], *cells: dict[str, Any], **headers: str) -> TestResponse:
+    given = {name.replace("_", "-"): value for name, value in headers.items()}
+    return project.call("PATCH", f"grids/{grid['id']}/cells", json={"cells": list(cells)}, headers=given)
+
+
+def cell(kind: str, length: Any, value: float | None, **more: Any) -> dict[str, Any]:
+    return {"at": {"Type": kind, "Length": length}, "value": value} | more
+
+
+def read(project: Project, grid: dict[str, Any]) -> dict[str, Any]:
+    return project.get(f"grids/{grid['id']}").get_json()
+
+
+def test_cells_are_added_replaced_and_removed(project: Project) -> None:
+    grid = project.published()
+    answer = amend(project, grid, cell("2", 0, 98.0), cell("1", 1, 97.0), cell("1", 2, None))
+    assert (answer.status_code, answer.get_json()["revision"]) == (200, 2)
+    after = read(project, grid)
+    assert after["values"] == [[99.3, 97.0, None], [98.0, 100.0, 99.7]]
+    assert (after["trials"], after["cell_count"]) == (300, 5)
+
+
+def test_new_levels_are_added_in_numeric_order(project: Project) -> None:
+    grid = project.published()
+    assert amend(project, grid, cell("3", 0.5, 90.0)).status_code == 200
+    after = read(project, grid)
+    assert [axis["levels"] for axis in after["axes"]] == [["1", "2", "3"], [0, 0.5, 1, 2]]
+    assert after["values"] == [
+        [99.3, None, 96.7, 98.3],
+        [None, None, 100.0, 99.7],
+        [None, 90.0, None, None],
+    ]
+
+
+def test_an_amendment_without_a_change_makes_no_revision(project: Project) -> None:
+    grid = project.published()
+    same = [cell("1", 0, 99.3), cell("1", 0, 99.3, trials=300), cell("2", 0, None)]
+    for one in same:
+        answer = amend(project, grid, one)
+        assert (answer.status_code, answer.get_json()["revision"]) == (200, 1)
+    assert len(project.get(f"grids/{grid['id']}/revisions").get_json()["items"]) == 1
+
+
+def test_an_amended_cell_may_have_trials_of_its_own(project: Project) -> None:
+    grid = project.published()
+    amend(project, grid, cell("1", 0, 99.0, trials=100))
+    assert read(project, grid)["trials"] == [[100, 300, 300], [None, 300, 300]]
+
+
+def test_a_coordinate_given_twice_is_repeats_here_too(project: Project) -> None:
+    grid = project.published()
+    amend(project, grid, cell("2", 0, 90.0, trials=300), cell("2", 0, 92.0, trials=300))
+    after = read(project, grid)
+    assert after["values"][1][0] == 91.0
+    assert after["repeats"] == [[None] * 3, [2, None, None]]
+
+
+def test_a_reason_takes_the_place_of_a_value_and_a_value_that_of_a_reason(project: Project) -> None:
+    grid = project.published()
+    amend(project, grid, cell("1", 0, None, reason="failed"))
+    assert read(project, grid)["reasons"] == [{"at": {"Type": "1", "Length": 0}, "reason": "failed"}]
+    amend(project, grid, cell("1", 0, 99.3))
+    after = read(project, grid)
+    assert "reasons" not in after
+    assert after["digest"] == grid["digest"]
+    assert after["revision"] == 3
+
+
+def test_a_single_score_can_be_amended(project: Project) -> None:
+    grid = project.published(axes=[], values=None)
+    assert amend(project, grid, {"at": {}, "value": 50.0}).get_json()["cell_count"] == 1
+    assert read(project, grid)["values"] == 50.0
+
+
+def test_a_fault_in_one_cell_changes_nothing(project: Project) -> None:
+    grid = project.published()
+    answer = amend(project, grid, cell("1", 0, 50.0), cell("1", 1, 101.0))
+    assert answer.status_code == 422
+    assert [error["pointer"] for error in answer.get_json()["errors"]] == ["/cells/1/value"]
+    assert read(project, grid)["revision"] == 1
+
+
+def test_if_match_takes_the_tag_of_any_form_and_state(project: Project, house: House) -> None:
+    grid = project.published()
+    path = f"grids/{grid['id']}"
+    pending = project.get(path).headers["ETag"]
+    house.compute()
+    ready = project.get(path).headers["ETag"]
+    assert ready != pending
+    zipped = project.get(path, headers={"Accept-Encoding": "gzip"}).headers["ETag"]
+    tags = [pending, ready, zipped, f"W/{pending}", project.get(f"{path}.csv").headers["ETag"], f'"x", {ready}', "*"]
+    tags.append(project.get(f"{path}/cells").headers["ETag"])
+    for number, tag in enumerate(tags):
+        assert amend(project, grid, cell("1", 0, 99.3), If_Match=tag).status_code == 200, tag
+        assert read(project, grid)["revision"] == 1, number
+    assert amend(project, grid, cell("1", 0, 50.0), If_Match=pending).status_code == 200
+    for tag in (pending, ready, '"x"', "nonsense", ""):
+        assert amend(project, grid, cell("1", 0, 51.0), If_Match=tag).status_code == 412, tag
+    assert read(project, grid)["revision"] == 2
+
+
+def test_a_delete_holds_to_if_match(project: Project) -> None:
+    grid = project.published()
+    old = project.get(f"grids/{grid['id']}").headers["ETag"]
+    amend(project, grid, cell("1", 0, 50.0))
+    assert project.call("DELETE", f"grids/{grid['id']}", headers={"If-Match": old}).status_code == 412
+    now = project.get(f"grids/{grid['id']}").headers["ETag"]
+    assert project.call("DELETE", f"grids/{grid['id']}", headers={"If-Match": now}).status_code == 204
+    assert amend(project, grid, cell("1", 0, 50.0)).status_code == 404
+
+
+def test_the_history_has_every_revision_as_it_was(project: Project) -> None:
+    grid = project.published()
+    for value in (10.0, 20.0, 30.0):
+        amend(project, grid, cell("1", 0, value))
+    listed = project.get(f"grids/{grid['id']}/revisions").get_json()["items"]
+    assert [item["revision"] for item in listed] == [1, 2, 3, 4]
+    assert listed[0]["digest"] == grid["digest"]
+    values = [project.get(f"grids/{grid['id']}/revisions/{n}").get_json()["values"][0][0] for n in (1, 2, 3, 4)]
+    assert values == [99.3, 10.0, 20.0, 30.0]
+    assert project.get(f"grids/{grid['id']}/revisions/5").status_code == 404
+
+
+def test_revisions_are_paged(project: Project) -> None:
+    grid = project.published()
+    for value in range(1, 7):
+        amend(project, grid, cell("1", 0, float(value)))
+    found, path = [], f"grids/{grid['id']}/revisions?limit=3"
+    while path:
+        answer = project.get(path)
+        found += [item["revision"] for item in answer.get_json()["items"]]
+        path = answer.headers.get("Link", "").partition("<")[2].partition(">")[0]
+    assert found == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_a_difference_names_what_was_added_removed_and_changed(project: Project) -> None:
+    grid = project.published()
+    amend(project, grid, cell("2", 0, 98.0), cell("1", 1, 97.0), cell("1", 2, None))
+    found = project.get(f"grids/{grid['id']}/revisions/1..2").get_json()
+    assert (found["from"], found["to"]) == (1, 2)
+    assert found["added"] == [{"at": {"Type": "2", "Length": 0}, "value": 98.0, "trials": 300}]
+    assert found["removed"] == [{"at": {"Type": "1", "Length": 2}, "value": 98.3, "trials": 300}]
+    assert found["changed"] == [
+        {
+            "at": {"Type": "1", "Length": 1},
+            "from": {"value": 96.7, "trials": 300},
+            "to": {"value": 97.0, "trials": 300},
+        }
+    ]
+    back = project.get(f"grids/{grid['id']}/revisions/2..1").get_json()
+    assert [item["value"] for item in back["removed"]] == [98.0]
+    assert not any(found[f"{what}_changed"] for what in ("metric", "axes", "labels"))
+
+
+def test_a_revision_does_not_differ_from_itself(project: Project) -> None:
+    grid = project.published()
+    found = project.get(f"grids/{grid['id']}/revisions/1..1").get_json()
+    assert (found["added"], found["removed"], found["changed"]) == ([], [], [])
+    assert project.get(f"grids/{grid['id']}/revisions/1..2").status_code == 404
+
+
+def test_axes_in_another_order_are_no_change_of_any_cell(project: Project) -> None:
+    grid = project.published()
+    sent = publication()
+    turned = [list(column) for column in zip(*sent["values"], strict=True)]
+    project.published(axes=sent["axes"][::-1], values=turned)
+    found = project.get(f"grids/{grid['id']}/revisions/1..2").get_json()
+    assert (found["added"], found["removed"], found["changed"]) == ([], [], [])
+    assert found["axes_changed"]
+
+
+@pytest.mark.parametrize("accept", ["text/csv", "text/plain", "text/markdown", "application/json"])
+def test_an_old_revision_is_given_in_every_form(project: Project, accept: str) -> None:
+    grid = project.published()
+    amend(project, grid, cell("1", 0, 12.5))
+    old = project.get(f"grids/{grid['id']}/revisions/1", headers={"Accept": accept})
+    assert old.mimetype == accept
+    assert "12.5" not in old.text
+    assert "99.3" in old.text
