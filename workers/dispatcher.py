@@ -8,7 +8,7 @@ from __future__ import annotations
 import signal
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -33,6 +33,7 @@ log = structlog.get_logger()
 MOST_DOORBELLS = 16
 _HOUSEKEEPING_SECONDS = 5.0
 _PAUSE_WITHOUT_DATABASE = 0.5
+_SHORTEST_TURN = 0.03
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class Dispatcher:
     settings: Settings
     database: Database
     stopped: bool = False
-    housekept: float = field(default=0.0)
+    housekept: float = 0.0
+    turned: float = 0.0
 
     def __post_init__(self) -> None:
         self.client = redis_client(self.settings)
@@ -70,19 +72,26 @@ class Dispatcher:
         self.stand_in.stop()
 
     def turn(self) -> None:
-        """Fold marks, keep house, and have computed what is due."""
+        """Have computed what is due, fold marks, keep house. Grids come first: somebody waits for them."""
+        self.turned = time.monotonic()
+        grids = self.look(derivations)
+        answered = self.ring(DERIVE, -(-grids.promises // self.settings.batch_promises))
         fold_marks(self.database, self.settings)
+        self.keep_house()
+        questions = self.look(rankings)
+        answered = answered and self.ring(RANK, questions.promises)
+        overdue = max(grids.waited, questions.waited) > self.settings.unanswered_seconds
+        if overdue or not answered:
+            self.stand_in.start()
+
+    def keep_house(self) -> None:
+        """Give up what is exhausted and forget old keys, now and then."""
         if time.monotonic() - self.housekept > _HOUSEKEEPING_SECONDS:
             self.housekept = time.monotonic()
             with self.database.transaction() as connection:
                 for table in (derivations, rankings):
                     give_up_exhausted(connection, table, self.settings.attempts)
                 forget_old_keys(connection, self.settings.idempotency_days)
-        waiting = {name: self.look(table) for name, table in ((DERIVE, derivations), (RANK, rankings))}
-        answered = self.ring(waiting)
-        overdue = any(one.waited > self.settings.unanswered_seconds for one in waiting.values())
-        if overdue or (not answered and any(one.promises for one in waiting.values())):
-            self.stand_in.start()
 
     def look(self, table: Table) -> Due:
         """What of a table is due, counted as far as it changes how many doorbells ring."""
@@ -93,18 +102,14 @@ class Dispatcher:
             count, waited = connection.execute(query.select_from(some)).one()
         return Due(count, float(waited))
 
-    def ring(self, waiting: dict[str, Due]) -> bool:
-        """Send the doorbells that are missing in the queue; whether the broker took them."""
-        batches = -(-waiting[DERIVE].promises // self.settings.batch_promises)
-        wanted = {DERIVE: batches, RANK: waiting[RANK].promises}
-        if not any(wanted.values()):
+    def ring(self, name: str, wanted: int) -> bool:
+        """Send the doorbells of a kind that are missing in the queue; whether the broker took them."""
+        if not wanted:
             return True
         try:
             queued = self.queued()
-            for name, count in wanted.items():
-                for _ in range(min(count - queued[name], MOST_DOORBELLS - queued.total())):
-                    self.celery.send_task(name, retry=False)
-                    queued[name] += 1
+            for _ in range(min(wanted - queued[name], MOST_DOORBELLS - queued.total())):
+                self.celery.send_task(name, retry=False)
         except (redis.RedisError, OperationalError, OSError) as error:
             log.warning("no broker", error=str(error))
             return False
@@ -116,9 +121,13 @@ class Dispatcher:
         return Counter(orjson.loads(message)["headers"]["task"] for message in messages)
 
     def sleep(self) -> None:
-        """Until somebody rings, but no longer than the interval; without a broker for the interval."""
+        """Until somebody rings, but no longer than the interval; without a broker for the interval.
+
+        Who rings after a quiet while is heard at once; under steady publication a turn serves several.
+        """
         try:
-            self.client.blpop([WAKE_LIST], timeout=self.settings.dispatch_seconds)
+            self.client.blpop([WAKE_LIST], timeout=max(_SHORTEST_TURN, self.settings.dispatch_seconds))
+            time.sleep(max(0.0, self.turned + _SHORTEST_TURN - time.monotonic()))
             self.client.delete(WAKE_LIST)
         except (redis.RedisError, OSError):
             time.sleep(self.settings.dispatch_seconds)

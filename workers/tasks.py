@@ -23,5 +23,6 @@ def derive() -> None:
 
 @app.task(name=RANK)
 def rank() -> None:
-    """Answer one question; the dispatcher rings once for each."""
+    """Answer one question; the dispatcher rings once for each. Grids that wait come first."""
+    derive_due(database, settings)
     rank_due(database, settings)

@@ -171,6 +171,17 @@ def test_a_ring_wakes_the_dispatcher_before_its_interval_is_over(own_house: Hous
     until(lambda: dispatcher.client.llen(WAKE_LIST) == 0)
 
 
+def test_rings_in_quick_succession_are_served_by_a_few_turns(own_house: House, dispatcher: Dispatcher) -> None:
+    bell, begun = Doorbell(own_house.settings), time.monotonic()
+    turns = 0
+    while time.monotonic() - begun < 0.5:
+        bell.ring()
+        dispatcher.turned = time.monotonic()
+        dispatcher.sleep()
+        turns += 1
+    assert turns <= 20
+
+
 def test_rings_that_nobody_hears_do_not_pile_up(own_house: House, dispatcher: Dispatcher) -> None:
     bell = Doorbell(own_house.settings)
     for _ in range(200):
