@@ -31,12 +31,12 @@ def broker_url(settings: Settings) -> str:
 
 
 def redis_client(settings: Settings) -> redis.Redis:
-    """A client with deadlines that tries twice: the library's defaults wait for ever and try for seconds."""
+    """A client with deadlines that connects twice: the library's defaults wait for ever and try for seconds."""
     url = settings.redis_url.replace("redis+socket://", "unix://", 1)
     options: dict[str, Any] = {
         "socket_timeout": _SOCKET_SECONDS,
         "socket_connect_timeout": _SOCKET_SECONDS,
-        "retry": Retry(NoBackoff(), 1),
+        "retry": Retry(NoBackoff(), 1, (redis.ConnectionError,)),
     }
     if url.startswith("unix://"):
         del options["socket_connect_timeout"]
