@@ -158,14 +158,15 @@ def finished(document: Any) -> bytes:
     return gzip.compress(orjson.dumps(document, option=orjson.OPT_UTC_Z), compresslevel=3, mtime=0)
 
 
-def check_finite(value: Any) -> None:
-    """Raise ValueError if a NaN or an Infinity is anywhere in a JSON-ready value."""
-    if type(value) is float:
-        if not math.isfinite(value):
-            raise ValueError(f"a statistic is {value}")
-    elif isinstance(value, dict):
-        for inner in value.values():
-            check_finite(inner)
-    elif isinstance(value, (list, tuple)):
-        for inner in value:
-            check_finite(inner)
+def check_finite(document: Any) -> None:
+    """Raise ValueError if a NaN or an Infinity is anywhere in a JSON-ready dictionary, list or tuple."""
+    left = [document]
+    while left:
+        value = left.pop()
+        for inner in value.values() if type(value) is dict else value:
+            kind = type(inner)
+            if kind is float:
+                if not math.isfinite(inner):
+                    raise ValueError(f"a statistic is {inner}")
+            elif kind is dict or kind is list or kind is tuple:
+                left.append(inner)
