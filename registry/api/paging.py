@@ -18,8 +18,8 @@ from flask import Response, request
 from registry.api.answers import dumps, send
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_LATEST = 2**47
-"""Microseconds after 1970, in the year 6429: what a cursor may say at most."""
+_LATEST = 2**57
+"""Microseconds after 1970, in the year 6536: what a cursor may say at most."""
 
 
 def write_key(key: str | datetime, item: uuid.UUID) -> str:
