@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import orjson
 from sqlalchemy import Connection, create_engine, text
@@ -17,7 +18,8 @@ from registry.settings import Settings, driver_url
 
 
 class Database:
-    """A pool of connections. Threads may share it; forked children call `after_fork` first."""
+    """Two pools of connections, for transactions and for reading; a connection that changed between the two would
+    cost more than most reads. Threads may share it; forked children call `after_fork` first."""
 
     def __init__(self, settings: Settings, *, name: str, statement_timeout: float | None = None) -> None:
         limits = {
@@ -27,21 +29,22 @@ class Database:
             "synchronous_commit": "on",
             "TimeZone": "UTC",
         }
-        self._engine = create_engine(
-            driver_url(settings.database_url),
-            pool_size=settings.pool_size,
-            max_overflow=0,
-            pool_timeout=settings.pool_timeout,
-            pool_use_lifo=True,
-            json_serializer=lambda value: orjson.dumps(value).decode(),
-            json_deserializer=json.loads,
-            connect_args={
+        options: dict[str, Any] = {
+            "pool_size": settings.pool_size,
+            "max_overflow": 0,
+            "pool_timeout": settings.pool_timeout,
+            "pool_use_lifo": True,
+            "json_serializer": lambda value: orjson.dumps(value).decode(),
+            "json_deserializer": json.loads,
+            "connect_args": {
                 "application_name": f"registry-{name}",
                 "connect_timeout": 3,
                 "options": " ".join(f"-c {key}={value}" for key, value in limits.items()),
             },
-        )
-        self._autocommit = self._engine.execution_options(isolation_level="AUTOCOMMIT")
+        }
+        url = driver_url(settings.database_url)
+        self._engine = create_engine(url, **options)
+        self._reading = create_engine(url, isolation_level="AUTOCOMMIT", pool_reset_on_return=None, **options)
 
     @property
     def engine(self) -> Engine:
@@ -62,7 +65,7 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection for single statements, each its own snapshot; nothing is written through it."""
-        with _translated(), self._autocommit.connect() as connection:
+        with _translated(), self._reading.connect() as connection:
             yield connection
 
     @contextmanager
@@ -74,10 +77,12 @@ class Database:
 
     def after_fork(self) -> None:
         """Forget the parent's connections without closing them."""
-        self._engine.dispose(close=False)
+        for engine in (self._engine, self._reading):
+            engine.dispose(close=False)
 
     def close(self) -> None:
-        self._engine.dispose()
+        for engine in (self._engine, self._reading):
+            engine.dispose()
 
 
 @contextmanager

@@ -25,7 +25,7 @@ def level_document(level: Level) -> Any:
     if level.number is None:
         return level.label
     if level.label == plain_label(level.number):
-        return int(level.number) if level.number == int(level.number) else level.number
+        return int(level.number) if abs(level.number) < 1e15 and level.number.is_integer() else level.number
     return {"label": level.label, "number": level.number}
 
 

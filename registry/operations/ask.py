@@ -10,6 +10,7 @@ from typing import Any
 from sqlalchemy import ARRAY, ColumnElement, Connection, Text, and_, any_, bindparam, case, exists, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 
+from registry.prepared import Prepared
 from registry.question import Question
 from registry.tables import aliases, grids, new_id, projects, ranking_marks, rankings
 
@@ -35,14 +36,14 @@ def find_ranking(connection: Connection, slug: str, question: Question, known: S
     """
     given = {
         "slug": slug,
-        "key": question.key,
+        "key": str(question.key),
         "experiment": question.experiment,
         "metric": question.metric,
         "benchmarks": list(question.benchmark),
         "variants": list(question.variant),
         "known": list(known),
     }
-    return connection.execute(_RANKING, given).one_or_none()
+    return _RANKING.one_or_none(connection, given)
 
 
 def _marked() -> ColumnElement[bool]:
@@ -75,7 +76,8 @@ def _aliased() -> ColumnElement[bool]:
     )
 
 
-_RANKING = (
+_RANKING = Prepared(
+    "ranking",
     select(
         projects.c.id.label("project_id"),
         projects.c.visibility,
@@ -87,7 +89,16 @@ _RANKING = (
         _aliased().label("aliased"),
     )
     .outerjoin(rankings, and_(rankings.c.project_id == projects.c.id, rankings.c.question_key == bindparam("key")))
-    .where(projects.c.slug == bindparam("slug"), projects.c.deleted_at.is_(None))
+    .where(projects.c.slug == bindparam("slug"), projects.c.deleted_at.is_(None)),
+    {
+        "slug": "text",
+        "key": "uuid",
+        "experiment": "text",
+        "metric": "text",
+        "benchmarks": "text[]",
+        "variants": "text[]",
+        "known": "text[]",
+    },
 )
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import ARRAY, Connection, Text, and_, any_, bindparam, case, sel
 from registry.errors import NotFound
 from registry.grid import Cell, Grid
 from registry.operations.stored import StoredGrid, digest_text, stored_grid, stored_grids
+from registry.prepared import Prepared
 from registry.rows import level_document
 from registry.tables import derivations, grids, projects, revisions, statistics
 
@@ -23,7 +24,8 @@ _OWNER = (
     .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
     .where(_GRID, grids.c.deleted_at.is_(None))
 )
-_STATISTICS = (
+_STATISTICS = Prepared(
+    "statistics",
     select(
         grids.c.id,
         grids.c.revision,
@@ -40,7 +42,8 @@ _STATISTICS = (
     .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
     .join(derivations, and_(derivations.c.grid_id == grids.c.id, derivations.c.revision == grids.c.revision))
     .outerjoin(statistics, and_(statistics.c.grid_id == grids.c.id, statistics.c.revision == grids.c.revision))
-    .where(_GRID, grids.c.deleted_at.is_(None))
+    .where(_GRID, grids.c.deleted_at.is_(None)),
+    {"grid_id": "uuid", "known": "text[]"},
 )
 
 
@@ -60,7 +63,7 @@ def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[
 
     The document is left out when its etag is among the `known` ones.
     """
-    return connection.execute(_STATISTICS, {"grid_id": grid_id, "known": list(known)}).one_or_none()
+    return _STATISTICS.one_or_none(connection, {"grid_id": str(grid_id), "known": list(known)})
 
 
 def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit: int) -> list[Any]:
