@@ -1,0 +1,225 @@
+"""Finding grids: filters, orders, pages by cursor; names in use and the aliases that join them."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import pytest
+
+from tests.house import ACCURACY, House, Project, publication
+
+SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric")
+SCORE: dict[str, Any] = {"axes": [], "values": 50.0}
+
+
+def find(project: Project, *query: tuple[str, str], **more: str) -> list[dict[str, Any]]:
+    answer = project.get(f"projects/{project.slug}/grids?{urlencode([*query, *more.items()])}")
+    assert answer.status_code == 200, answer.text
+    return answer.get_json()["items"]
+
+
+def walk(project: Project, path: str) -> list[dict[str, Any]]:
+    """Every item of a list, page by page, by the Link header."""
+    items: list[dict[str, Any]] = []
+    for _ in range(1000):
+        answer = project.get(path)
+        assert answer.status_code == 200, answer.text
+        page = answer.get_json()
+        items += page["items"]
+        if page["next"] is None:
+            assert "Link" not in answer.headers
+            return items
+        link = answer.headers["Link"]
+        assert link.endswith('>; rel="next"')
+        path = link[1:].partition(">")[0]
+        assert quote(page["next"], safe="") in path
+    raise AssertionError("the pages do not end")
+
+
+def alias(project: Project, kind: str, alias: str, name: str) -> Any:
+    sent = {"kind": kind, "alias": alias, "name": name}
+    return project.call("POST", f"projects/{project.slug}/aliases", json=sent)
+
+
+@pytest.fixture(scope="module")
+def shelf(house: House) -> Project:
+    """A project of 2^5 grids, two names of each kind."""
+    project = house.make_project()
+    sent = [
+        publication(
+            experiment=f"e{e}", benchmark=f"b{b}", model=f"m{m}", variant=f"v{v}" if v else "",
+            metric=ACCURACY | {"name": f"x{x}"}, labels={"git_sha": f"{e}{b}", "job": str(m)}, **SCORE,
+        )
+        for e, b, m, v, x in itertools.product(range(2), repeat=5)
+    ]  # fmt: skip
+    assert project.call("POST", f"projects/{project.slug}/grids/batch", json=sent).status_code == 200
+    return project
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"), [("experiment", "e0"), ("benchmark", "b1"), ("model", "m0"), ("variant", "v1"), ("variant", "")]
+)
+def test_a_filter_keeps_the_grids_of_that_name(shelf: Project, kind: str, name: str) -> None:
+    found = find(shelf, (kind, name))
+    assert len(found) == 16
+    assert {grid[kind] for grid in found} == {name}
+
+
+def test_a_filter_by_metric_takes_its_name(shelf: Project) -> None:
+    assert {grid["metric"]["name"] for grid in find(shelf, metric="x1")} == {"x1"}
+
+
+def test_repeated_filters_are_or_and_different_ones_and(shelf: Project) -> None:
+    assert len(find(shelf, ("model", "m0"), ("model", "m1"))) == 32
+    assert len(find(shelf, ("model", "m0"), ("model", "none"))) == 16
+    assert len(find(shelf, ("model", "m0"), ("model", "m1"), ("benchmark", "b0"), ("metric", "x0"))) == 8
+    assert find(shelf, model="none") == []
+    assert find(shelf, model="M0") == []
+
+
+def test_labels_filter_by_key(shelf: Project) -> None:
+    assert len(find(shelf, **{"label.git_sha": "01"})) == 8
+    assert len(find(shelf, **{"label.git_sha": "01", "label.job": "1"})) == 4
+    assert find(shelf, **{"label.git_sha": "0"}) == []
+    assert find(shelf, **{"label.other": "01"}) == []
+
+
+def test_updated_since_keeps_what_changed_since(project: Project) -> None:
+    first = project.published(model="old", **SCORE)
+    second = project.published(model="new", **SCORE)
+    assert [grid["id"] for grid in find(project, updated_since=second["updated_at"])] == [second["id"]]
+    project.published(model="old", axes=[], values=51.0)
+    assert {grid["id"] for grid in find(project, updated_since=second["updated_at"])} == {first["id"], second["id"]}
+    assert find(project, updated_since="9999-12-31T23:59:59Z") == []
+    assert len(find(project, updated_since="1970-01-01T00:00:00+14:00")) == 2
+
+
+@pytest.mark.parametrize("sort", [f"{sign}{name}" for sign in ("", "-") for name in SORTS])
+@pytest.mark.parametrize("limit", [1, 5, 31, 32, 33])
+def test_every_order_walks_all_pages_without_loss_or_repetition(shelf: Project, sort: str, limit: int) -> None:
+    found = walk(shelf, f"projects/{shelf.slug}/grids?sort={sort}&limit={limit}")
+    assert len(found) == len({grid["id"] for grid in found}) == 32
+    name = sort.removeprefix("-")
+    keys = [grid["metric"]["name"] if name == "metric" else grid[name] for grid in found]
+    assert keys == sorted(keys, reverse=sort.startswith("-"))
+
+
+@pytest.mark.parametrize("sort", ["created_at", "-created_at", "model", "-updated_at"])
+def test_pages_lose_nothing_while_grids_are_added(project: Project, sort: str) -> None:
+    before = {project.published(model=f"m{i:02}", **SCORE)["id"] for i in range(20)}
+    seen: list[str] = []
+    path = f"projects/{project.slug}/grids?sort={sort}&limit=3"
+    turn = 0
+    while path:
+        answer = project.get(path)
+        seen += [grid["id"] for grid in answer.get_json()["items"]]
+        project.published(model=f"m{turn:02}-late", **SCORE)
+        turn += 1
+        path = answer.headers.get("Link", "<>").partition("<")[2].partition(">")[0] if turn < 60 else ""
+    assert len(seen) == len(set(seen))
+    assert before <= set(seen)
+
+
+def test_a_cursor_keeps_its_filters(shelf: Project) -> None:
+    found = walk(shelf, f"projects/{shelf.slug}/grids?model=m0&model=none&label.job=0&limit=3&sort=benchmark")
+    assert len(found) == 16
+    assert {grid["model"] for grid in found} == {"m0"}
+
+
+@pytest.mark.parametrize(
+    "name", ["é", "漢字", "a&b=c", "x/y?z#", "%00", "a+b", "'; DROP TABLE grids; --", "\u202e", "~"]
+)
+def test_odd_names_are_found_and_paged(project: Project, name: str) -> None:
+    project.published(model=name, labels={name: name}, **SCORE)
+    project.published(model=f"{name}{name}", **SCORE)
+    assert [grid["model"] for grid in find(project, model=name)] == [name]
+    assert [grid["model"] for grid in find(project, **{f"label.{name}": name})] == [name]
+    assert len(walk(project, f"projects/{project.slug}/grids?sort=model&limit=1")) == 2
+    assert len(walk(project, f"projects/{project.slug}/models?limit=1")) == 2
+
+
+def test_only_grids_of_the_project_are_found(shelf: Project, project: Project) -> None:
+    assert find(project) == []
+
+
+def test_an_alias_is_found_under_the_name_and_the_name_under_the_alias(project: Project) -> None:
+    for benchmark in ("AIME'24", "AIME24", "AIME 2024", "AIME25"):
+        project.published(benchmark=benchmark, **SCORE)
+    assert alias(project, "benchmark", "AIME24", "AIME'24").status_code == 201
+    assert alias(project, "benchmark", "AIME 2024", "AIME'24").status_code == 201
+    for asked in ("AIME'24", "AIME24", "AIME 2024"):
+        assert {g["benchmark"] for g in find(project, benchmark=asked)} == {"AIME'24", "AIME24", "AIME 2024"}
+    assert {g["benchmark"] for g in find(project, benchmark="AIME25")} == {"AIME25"}
+    names = project.get(f"projects/{project.slug}/benchmarks").get_json()["items"]
+    assert {item["name"]: item["alias_of"] for item in names} == {
+        "AIME'24": None, "AIME24": "AIME'24", "AIME 2024": "AIME'24", "AIME25": None,
+    }  # fmt: skip
+
+
+def test_an_alias_of_one_kind_joins_nothing_of_another(project: Project) -> None:
+    project.published(model="a", benchmark="a", **SCORE)
+    project.published(model="b", benchmark="b", **SCORE)
+    assert alias(project, "model", "a", "b").status_code == 201
+    assert len(find(project, model="a")) == 2
+    assert len(find(project, benchmark="a")) == 1
+
+
+def test_an_alias_that_was_removed_joins_no_longer(project: Project) -> None:
+    project.published(model="a", **SCORE)
+    project.published(model="b", **SCORE)
+    made = alias(project, "model", "a", "b")
+    assert project.get(made.headers["Location"]).get_json() == made.get_json()
+    assert len(find(project, model="b")) == 2
+    assert project.call("DELETE", made.headers["Location"]).status_code == 204
+    assert len(find(project, model="b")) == 1
+    for method in ("GET", "DELETE"):
+        assert project.call(method, made.headers["Location"]).status_code == 404
+
+
+def test_chains_circles_and_second_meanings_of_aliases_are_refused(project: Project) -> None:
+    assert alias(project, "model", "a", "a").status_code == 422
+    assert alias(project, "model", "a", "b").status_code == 201
+    assert alias(project, "model", "b", "a").status_code == 422
+    assert alias(project, "model", "b", "c").status_code == 422
+    assert alias(project, "model", "c", "a").status_code == 422
+    assert alias(project, "model", "a", "b").status_code == 409
+    assert alias(project, "model", "a", "c").status_code == 409
+    assert alias(project, "model", "c", "b").status_code == 201
+    assert alias(project, "variant", "a", "b").status_code == 201
+    assert alias(project, "metric", "a", "b").status_code == 422
+
+
+def test_aliases_and_tokens_are_paged(project: Project) -> None:
+    for i in range(7):
+        alias(project, "model", f"a{i}", "b")
+    found = walk(project, f"projects/{project.slug}/aliases?limit=3")
+    assert [item["alias"] for item in found] == [f"a{i}" for i in range(7)]
+    first = project.call("GET", f"projects/{project.slug}/tokens?limit=2", "admin").get_json()
+    rest = project.call("GET", f"projects/{project.slug}/tokens?limit=2&cursor={first['next']}", "admin").get_json()
+    assert [item["role"] for item in first["items"] + rest["items"]] == ["reader", "writer", "admin"]
+    assert rest["next"] is None
+
+
+def test_names_in_use_are_counted(shelf: Project) -> None:
+    for kind, names in {"models": ["m0", "m1"], "metrics": ["x0", "x1"], "variants": ["", "v1"]}.items():
+        items = shelf.get(f"projects/{shelf.slug}/{kind}").get_json()["items"]
+        assert [(item["name"], item["grids"]) for item in items] == [(name, 16) for name in names]
+        assert [item["name"] for item in walk(shelf, f"projects/{shelf.slug}/{kind}?limit=1")] == names
+
+
+def test_names_of_deleted_grids_are_not_in_use(project: Project) -> None:
+    grid = project.published(model="gone", **SCORE)
+    project.call("DELETE", f"grids/{grid['id']}")
+    assert project.get(f"projects/{project.slug}/models").get_json()["items"] == []
+    assert find(project) == []
+
+
+def test_a_thousand_new_names_beside_many_known_ones_are_soon_compared(project: Project) -> None:
+    path = f"projects/{project.slug}/grids/batch"
+    for part in range(3):
+        sent = [publication(model=f"lab/checkpoint-{part}-{i:04}", **SCORE) for i in range(1000)]
+        answer = project.call("POST", path, json=sent)
+        assert {item["status"] for item in answer.get_json()["items"]} == {201}
+        assert not any(item["grid"]["warnings"] for item in answer.get_json()["items"])
