@@ -1,0 +1,162 @@
+"""What a cache and a careful client rely on: tags, forms, HEAD, compression, and errors as problems."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+
+import pytest
+
+from tests.house import House, Project, publication
+
+FORMS = {"json": "application/json", "txt": "text/plain", "md": "text/markdown", "csv": "text/csv"}
+
+
+@pytest.fixture
+def paths(project: Project) -> list[str]:
+    """A path of everything that is stored."""
+    grid = project.published()
+    project.published(trials=150)
+    made = project.call(
+        "POST", f"projects/{project.slug}/aliases", json={"kind": "model", "alias": "a", "name": "b"}
+    ).get_json()
+    home, one = f"projects/{project.slug}", f"grids/{grid['id']}"
+    forms = [f"{one}.{form}" for form in FORMS] + [f"{one}/cells.{form}" for form in (*FORMS, "ndjson")]
+    return [
+        home, f"{home}/grids", f"{home}/aliases", f"{home}/aliases/{made['id']}", f"{home}/models", one, f"{one}/cells",
+        f"{one}/revisions", f"{one}/revisions/1", f"{one}/revisions/1..2", f"{one}?revision=1", *forms,
+    ]  # fmt: skip
+
+
+def test_everything_stored_has_a_tag_and_answers_304_to_it(project: Project, paths: list[str]) -> None:
+    for path in paths:
+        first = project.get(path)
+        tag = first.headers["ETag"]
+        assert re.fullmatch(r'"[!#-~]+"', tag), path
+        for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+            again = project.get(path, headers={"If-None-Match": known})
+            assert (path, again.status_code, again.data) == (path, 304, b"")
+            assert again.headers["ETag"] == tag
+        assert project.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
+
+
+def test_head_answers_as_get_without_a_body(project: Project, paths: list[str]) -> None:
+    for path in paths:
+        get, head = project.get(path), project.call("HEAD", path, "reader")
+        assert (head.status_code, head.data) == (200, b"")
+        for name in ("ETag", "Content-Type", "Content-Length", "Vary"):
+            assert head.headers.get(name) == get.headers.get(name), (path, name)
+
+
+def test_the_forms_of_a_grid_have_tags_of_their_own(project: Project) -> None:
+    one = f"grids/{project.published()['id']}"
+    by_suffix = {form: project.get(f"{one}.{form}") for form in FORMS}
+    by_accept = {form: project.get(one, headers={"Accept": media}) for form, media in FORMS.items()}
+    for form, media in FORMS.items():
+        assert by_suffix[form].mimetype == by_accept[form].mimetype == media
+        assert by_suffix[form].data == by_accept[form].data
+        assert by_suffix[form].headers["ETag"] == by_accept[form].headers["ETag"]
+    assert len({answer.headers["ETag"] for answer in by_suffix.values()}) == len(FORMS)
+    csv = by_suffix["csv"].headers["ETag"]
+    assert project.get(one, headers={"If-None-Match": csv}).status_code == 200
+
+
+def test_a_suffix_beats_accept_and_an_unknown_accept_is_json(project: Project) -> None:
+    one = f"grids/{project.published()['id']}"
+    assert project.get(f"{one}.csv", headers={"Accept": "application/json"}).mimetype == "text/csv"
+    for accept in ("image/png", "*/*", "", "nonsense", "application/json;q=0.1", "text/html,*/*;q=0.8"):
+        assert project.get(one, headers={"Accept": accept}).mimetype == "application/json"
+
+
+def test_a_tag_changes_with_the_state_and_with_the_content(project: Project, house: House) -> None:
+    one = f"grids/{project.published()['id']}"
+    tags = [project.get(one).headers["ETag"]]
+    house.compute()
+    tags.append(project.get(one).headers["ETag"])
+    project.published(trials=150)
+    tags.append(project.get(one).headers["ETag"])
+    project.published()
+    tags.append(project.get(one).headers["ETag"])
+    assert len(set(tags)) == 4
+
+
+def test_statistics_are_304_once_known_and_change_with_the_content(project: Project, house: House) -> None:
+    one = f"grids/{project.published()['id']}/statistics"
+    pending = project.get(one)
+    assert (pending.status_code, pending.headers["Retry-After"]) == (202, "1")
+    assert "ETag" not in pending.headers
+    house.compute()
+    ready = project.get(one)
+    assert (ready.status_code, ready.get_json()["state"]) == (200, "ready")
+    assert project.get(one, headers={"If-None-Match": ready.headers["ETag"]}).status_code == 304
+    project.published(trials=150)
+    assert project.get(one, headers={"If-None-Match": ready.headers["ETag"]}).status_code == 202
+
+
+@pytest.mark.parametrize(
+    "prefer", ["", "wait", "wait=", "wait=x", "wait=-1", "wait=0", "wait=1.5", "return=minimal", "é"]
+)
+def test_a_preference_that_means_nothing_is_ignored(project: Project, prefer: str) -> None:
+    one = f"grids/{project.published()['id']}/statistics"
+    assert project.get(one, headers={"Prefer": prefer}).status_code == 202
+
+
+def test_large_answers_are_compressed_for_those_who_take_it(project: Project) -> None:
+    levels = [str(i) for i in range(400)]
+    axes = [{"name": "Type", "kind": "nominal", "levels": levels}]
+    one = f"grids/{project.published(axes=axes, values=[50] * 400)['id']}"
+    plain, zipped = project.get(one), project.get(one, headers={"Accept-Encoding": "gzip"})
+    assert "Content-Encoding" not in plain.headers
+    assert zipped.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(zipped.data) == plain.data
+    assert zipped.headers["ETag"] == f"W/{plain.headers['ETag']}"
+    assert "Accept-Encoding" in zipped.headers["Vary"]
+    assert "Accept-Encoding" in plain.headers["Vary"]
+    again = project.get(one, headers={"Accept-Encoding": "gzip", "If-None-Match": zipped.headers["ETag"]})
+    assert again.status_code == 304
+    assert "Content-Encoding" not in project.get(one, headers={"Accept-Encoding": "gzip;q=0"}).headers
+
+
+def test_a_nearly_empty_grid_may_shrink_a_thousandfold_on_its_way(project: Project) -> None:
+    levels = [*range(400)]
+    axes = [{"name": name, "kind": "numeric", "levels": levels} for name in ("x", "y")]
+    body = gzip.compress(json.dumps(publication(axes=axes, values=[[None] * 400] * 400)).encode())
+    assert len(body) < 10_000
+    headers = {"Content-Encoding": "gzip"}
+    path = f"projects/{project.slug}/grids"
+    answer = project.call("POST", path, data=body, content_type="application/json", headers=headers)
+    assert (answer.status_code, answer.get_json()["cell_count"]) == (201, 0)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("PUT", "projects", {"GET", "HEAD", "POST", "OPTIONS"}),
+        ("DELETE", "projects", {"GET", "HEAD", "POST", "OPTIONS"}),
+        ("POST", "projects/x", {"GET", "HEAD", "PATCH", "DELETE", "OPTIONS"}),
+        ("GET", "projects/x/grids/batch", {"POST", "OPTIONS"}),
+        ("POST", "limits", {"GET", "HEAD", "OPTIONS"}),
+    ],
+)
+def test_another_method_is_405_with_those_allowed(house: House, method: str, path: str, allowed: set[str]) -> None:
+    answer = house.call(method, path)
+    assert answer.status_code == 405
+    assert set(answer.headers["Allow"].split(", ")) == allowed
+    assert answer.content_type == "application/problem+json"
+
+
+def test_every_answer_names_its_request(project: Project) -> None:
+    for path in ("limits", "nothing", f"projects/{project.slug}", "grids/x"):
+        answer = project.get(path)
+        assert re.fullmatch(r"[0-9a-f-]{36}", answer.headers["X-Request-Id"])
+        if answer.status_code >= 400:
+            assert answer.get_json()["instance"].endswith(answer.headers["X-Request-Id"])
+
+
+def test_instants_are_utc_and_ids_sort_by_time(project: Project) -> None:
+    first, second = project.published(), project.published(model="later")
+    for name in ("created_at", "updated_at"):
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{6})?Z", first[name])
+    assert (first["id"][14], second["id"][14]) == ("7", "7")
+    assert first["id"][:13] <= second["id"][:13]
