@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import time
-
 from registry.jobs import DERIVE, RANK
 from workers.app import app, database, settings
-from workers.derive import derive_due
+from workers.derive import derive_shift
 from workers.rank import rank_due
-
-SHIFT_SECONDS = 3.0
-"""How long one doorbell keeps a worker: far from the time limits, and from the patience of who stops it."""
 
 
 @app.task(name=DERIVE)
 def derive() -> None:
-    """Keep promises until none is due, for one shift; the dispatcher rings again."""
-    until = time.monotonic() + SHIFT_SECONDS
-    while time.monotonic() < until and derive_due(database, settings):
-        pass
+    """Keep promises until none is due, or for one shift; the dispatcher rings again."""
+    derive_shift(database, settings)
 
 
 @app.task(name=RANK)
 def rank() -> None:
     """Answer one question; the dispatcher rings once for each. Grids that wait come first."""
-    derive_due(database, settings)
+    derive_shift(database, settings)
     rank_due(database, settings)

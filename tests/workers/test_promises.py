@@ -384,3 +384,17 @@ def test_a_deleted_grid_is_computed_in_silence(project: Project, house: House) -
     assert (again.status_code, again.get_json()["revision"]) == (201, 2)
     derive_due(house.database, house.settings)
     assert project.get(f"grids/{grid['id']}/statistics").get_json()["revision"] == 2
+
+
+def test_a_shift_ends_when_nothing_is_due_or_its_time_is_over(
+    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that never stops while grids arrive would be killed by its time limit in the middle of a batch."""
+    several(project, 7)
+    two = replace(house.settings, batch_promises=2)
+    with monkeypatch.context() as patched:
+        patched.setattr(derive, "_SHIFT_SECONDS", 0.0)
+        assert derive.derive_shift(house.database, two) == 0
+    assert derive.derive_shift(house.database, two) == 7
+    assert derive.derive_shift(house.database, two) == 0
+    assert derive._SHIFT_SECONDS < 8, "the supervisor kills a worker that takes longer to stop"
