@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -9,6 +10,8 @@ from registry.grid import Cell, Grid
 from registry.operations.read import Difference
 from registry.operations.stored import StoredGrid, digest_text
 from registry.rows import axis_document, metric_document
+
+CARRIED = ("trials", "stderr", "repeats", "sd")
 
 
 def project(row: Any) -> dict[str, Any]:
@@ -58,7 +61,7 @@ def grid(stored: StoredGrid) -> dict[str, Any]:
     """A grid with its values, and with what was given beside them."""
     content = stored.grid
     document = summary(stored) | {"values": nested(content.values, content.shape)}
-    for name in ("trials", "stderr", "repeats", "sd"):
+    for name in CARRIED:
         given = getattr(content, name)
         if given is not None:
             document[name] = nested(given, content.shape) if isinstance(given, tuple) else given
@@ -90,18 +93,22 @@ def coordinate(content: Grid, at: tuple[int, ...]) -> dict[str, Any]:
 
 def cells(content: Grid) -> list[dict[str, Any]]:
     """The measured cells, tidy."""
-    wire = [axis_document(axis)["levels"] for axis in content.axes]
     names = [axis.name for axis in content.axes]
-    return [
-        {"at": {name: wire[i][place] for i, (name, place) in enumerate(zip(names, cell.at, strict=True))}}
-        | measurement(cell)
-        for cell in content.cells()
-    ]
+    coordinates = itertools.product(*(axis_document(axis)["levels"] for axis in content.axes))
+    carried = {name: given for name in CARRIED if (given := getattr(content, name)) is not None}
+    columns = [given if isinstance(given, tuple) else itertools.repeat(given) for given in carried.values()]
+    found = []
+    for at, value, *more in zip(coordinates, content.values, *columns, strict=False):
+        if value is not None:
+            cell = {"at": dict(zip(names, at, strict=True)), "value": value}
+            cell.update((name, one) for name, one in zip(carried, more, strict=True) if one is not None)
+            found.append(cell)
+    return found
 
 
 def measurement(cell: Cell) -> dict[str, Any]:
     """A cell's value and whatever it carries."""
-    carried = {name: getattr(cell, name) for name in ("trials", "stderr", "repeats", "sd")}
+    carried = {name: getattr(cell, name) for name in CARRIED}
     return {"value": cell.value} | {name: value for name, value in carried.items() if value is not None}
 
 

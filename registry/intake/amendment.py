@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from registry.grid import Grid, Position
+from registry.grid import Axis, Grid, Position
 from registry.intake import lattice
 from registry.intake.blocks import in_numeric_order, size_of
 from registry.intake.coordinates import Entry, read_cells
 from registry.intake.faults import Doubt, Findings, Limits
-from registry.intake.submission import build, check_values
+from registry.intake.submission import check_values
 
 
 def amend(grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits) -> tuple[Grid, tuple[Doubt, ...]]:
@@ -24,10 +25,7 @@ def amend(grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits) -> tup
     if size_of(axes) > limits.cells:
         findings.fault("/cells", f"these coordinates span {size_of(axes)} cells; a grid holds at most {limits.cells}")
     findings.stop_at_faults()
-    uniform = grid.trials if isinstance(grid.trials, int) else None
-    amended = build(grid.metric, axes, _stored(grid) | entries, uniform, grid.labels)
-    if isinstance(amended.trials, tuple) and uniform is not None and set(amended.trials) <= {uniform, None}:
-        amended = replace(amended, trials=uniform)  # cells that repeat the one number of trials say nothing new
+    amended = _replaced(_widened(grid, axes), entries)
     pointers = {amended.index(at): entry.pointer for at, entry in entries.items()}
 
     def place(index: int) -> str:
@@ -40,10 +38,50 @@ def amend(grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits) -> tup
     return in_numeric_order(amended), mine
 
 
-def _stored(grid: Grid) -> dict[Position, Entry]:
-    own = isinstance(grid.trials, tuple)
-    stored = {
-        cell.at: Entry(cell.value, cell.trials if own else None, cell.stderr, cell.repeats, cell.sd)
-        for cell in grid.cells()
+_COLUMNS = ("values", "trials", "stderr", "repeats", "sd")
+
+
+def _widened(grid: Grid, axes: tuple[Axis, ...]) -> Grid:
+    """The same cells over axes that have grown at their ends."""
+    if axes == grid.axes:
+        return grid
+    wide = Grid(grid.metric, axes, ())
+    run = grid.shape[-1]
+    starts = [wide.index((*at, 0)) for at in itertools.product(*map(range, grid.shape[:-1]))]
+
+    def moved(column: tuple[Any, ...]) -> tuple[Any, ...]:
+        found: list[Any] = [None] * size_of(axes)
+        for number, start in enumerate(starts):
+            found[start : start + run] = column[number * run : (number + 1) * run]
+        return tuple(found)
+
+    columns: dict[str, Any] = {
+        name: moved(given) for name in _COLUMNS if isinstance(given := getattr(grid, name), tuple)
     }
-    return stored | {grid.position(index): Entry(None, reason=reason) for index, reason in grid.reasons.items()}
+    reasons = {wide.index(grid.position(index)): reason for index, reason in grid.reasons.items()}
+    return replace(grid, axes=axes, reasons=reasons, **columns)
+
+
+def _replaced(grid: Grid, entries: Mapping[Position, Entry]) -> Grid:
+    """The grid with other content at these positions."""
+    placed = {grid.index(at): entry for at, entry in entries.items()}
+    uniform = grid.trials if isinstance(grid.trials, int) else None
+    columns: dict[str, Any] = {}
+    for name in _COLUMNS:
+        new = {index: getattr(entry, "value" if name == "values" else name) for index, entry in placed.items()}
+        if name == "trials" and uniform is not None:
+            if set(new.values()) <= {uniform, None}:
+                continue  # cells that repeat the one number of trials say nothing new
+            new = {index: own or uniform if placed[index].value is not None else None for index, own in new.items()}
+            grid = replace(grid, trials=tuple(None if value is None else uniform for value in grid.values))
+        given = getattr(grid, name)
+        if given is None and not any(one is not None for one in new.values()):
+            continue
+        column = [None] * len(grid.values) if given is None else list(given)
+        for index, one in new.items():
+            column[index] = one
+        kept = name == "values" or tuple(column) == given or column.count(None) < len(column)
+        columns[name] = tuple(column) if kept else None
+    reasons = {index: reason for index, reason in grid.reasons.items() if index not in placed}
+    reasons |= {index: entry.reason for index, entry in placed.items() if entry.reason is not None}
+    return replace(grid, reasons=reasons, **columns)

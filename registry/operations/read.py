@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from sqlalchemy import ARRAY, Connection, Text, and_, any_, bindparam, case, select
 
@@ -109,31 +110,46 @@ def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int
         raise NotFound("The grid has no such revision.")
     before, after = stored_grid(found[a]).grid, stored_grid(found[b]).grid
     old, new = _by_coordinate(before), _by_coordinate(after)
+    alike = {axis.name for axis in before.axes} == {axis.name for axis in after.axes}
+    common = [(old[at], new[at]) for at in new if at in old] if alike else []
     return Difference(
         a,
         b,
-        [(_at(after, new[at]), new[at]) for at in new if at not in old],
-        [(_at(before, old[at]), old[at]) for at in old if at not in new],
-        [(_at(after, new[at]), old[at], new[at]) for at in new if at in old and _content(old[at]) != _content(new[at])],
+        [_placed(after, i) for at, i in new.items() if not alike or at not in old],
+        [_placed(before, i) for at, i in old.items() if not alike or at not in new],
+        [
+            (at, _placed(before, i)[1], cell)
+            for i, j in common
+            if _content(before, i) != _content(after, j)
+            for at, cell in [_placed(after, j)]
+        ],
         before.metric != after.metric,
         before.axes != after.axes,
         before.labels != after.labels,
     )
 
 
-def _by_coordinate(grid: Grid) -> dict[frozenset[tuple[str, str]], Cell]:
+def _by_coordinate(grid: Grid) -> dict[tuple[str, ...], int]:
+    """The flat index of each measured cell by its labels, in the order of the axes' names."""
+    order = sorted(range(len(grid.axes)), key=lambda i: grid.axes[i].name)
+    labels = itertools.product(*([level.label for level in axis.levels] for axis in grid.axes))
     return {
-        frozenset((axis.name, axis.levels[place].label) for axis, place in zip(grid.axes, cell.at, strict=True)): cell
-        for cell in grid.cells()
+        tuple([at[i] for i in order]): index
+        for index, (at, value) in enumerate(zip(labels, grid.values, strict=True))
+        if value is not None
     }
 
 
-def _at(grid: Grid, cell: Cell) -> dict[str, Any]:
-    return {axis.name: level_document(axis.levels[i]) for axis, i in zip(grid.axes, cell.at, strict=True)}
+def _placed(grid: Grid, index: int) -> tuple[dict[str, Any], Cell]:
+    """A measured cell, with its coordinate as levels are sent."""
+    cell = cast(Cell, grid.cell(index))
+    at = {axis.name: level_document(axis.levels[place]) for axis, place in zip(grid.axes, cell.at, strict=True)}
+    return at, cell
 
 
-def _content(cell: Cell) -> tuple[Any, ...]:
-    return cell.value, cell.trials, cell.stderr, cell.repeats, cell.sd
+def _content(grid: Grid, index: int) -> list[Any]:
+    given = (grid.values, grid.trials, grid.stderr, grid.repeats, grid.sd)
+    return [one[index] if isinstance(one, tuple) else one for one in given]
 
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -189,3 +190,51 @@ def test_an_old_revision_is_given_in_every_form(project: Project, accept: str) -
     assert old.mimetype == accept
     assert "12.5" not in old.text
     assert "99.3" in old.text
+
+
+def test_grids_over_other_axes_have_no_cell_in_common(project: Project) -> None:
+    axes = [{"name": name, "kind": "nominal", "levels": ["x", "y"]} for name in ("A", "B")]
+    grid = project.published(axes=axes[:1], values=[1, 2])
+    project.published(axes=axes[1:], values=[1, 2])
+    found = project.get(f"grids/{grid['id']}/revisions/1..2").get_json()
+    assert [item["at"] for item in found["removed"]] == [{"A": "x"}, {"A": "y"}]
+    assert [item["at"] for item in found["added"]] == [{"B": "x"}, {"B": "y"}]
+    assert found["changed"] == []
+
+
+def test_what_cells_carry_stays_with_them_when_axes_grow(project: Project) -> None:
+    axes = [{"name": name, "kind": "numeric", "levels": [1, 2]} for name in ("A", "B", "C")]
+    values = [[[1, None], [3, 4]], [[5, 6], [7, 8]]]
+    grid = project.published(axes=axes, values=values, trials=None, stderr=values)
+    cells = [
+        {"at": {"A": 1, "B": 1, "C": 2}, "value": None, "reason": "failed"},
+        {"at": {"A": 0, "B": 2, "C": 1.5}, "value": 9, "stderr": 9},
+        {"at": {"A": 2, "B": 3, "C": 1}, "value": 10, "stderr": 10},
+    ]
+    answer = project.call("PATCH", f"grids/{grid['id']}/cells", json={"cells": cells})
+    assert answer.status_code == 200
+    after = read(project, grid)
+    empty = [None, None, None]
+    expected = [
+        [empty, [None, 9, None], empty],
+        [[1, None, None], [3, None, 4], empty],
+        [[5, None, 6], [7, None, 8], [10, None, None]],
+    ]
+    assert after["values"] == after["stderr"] == expected
+    assert after["reasons"] == [{"at": {"A": 1, "B": 1, "C": 2}, "reason": "failed"}]
+    assert [axis["levels"] for axis in after["axes"]] == [[0, 1, 2], [1, 2, 3], [1, 1.5, 2]]
+
+
+def test_a_million_cells_are_amended_and_compared_in_time(project: Project) -> None:
+    axes = [{"name": name, "kind": "numeric", "levels": [*range(1000)]} for name in ("x", "y")]
+    grid = project.published(axes=axes, values=[[float(i) for i in range(100)] * 10] * 1000, trials=None)
+    begun = time.perf_counter()
+    answer = project.call(
+        "PATCH", f"grids/{grid['id']}/cells", json={"cells": [{"at": {"x": 1, "y": 1}, "value": 7.5}]}
+    )
+    assert (answer.status_code, answer.get_json()["revision"]) == (200, 2)
+    assert time.perf_counter() - begun < 10
+    begun = time.perf_counter()
+    found = project.get(f"grids/{grid['id']}/revisions/1..2").get_json()
+    assert found["changed"] == [{"at": {"x": 1, "y": 1}, "from": {"value": 1.0}, "to": {"value": 7.5}}]
+    assert time.perf_counter() - begun < 10
