@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 from celery.signals import worker_process_init
 
 from registry.database import Database
 from registry.jobs import celery_app
 from registry.logs import configure_logs
 from registry.settings import Settings
+
+NICENESS = 10
 
 settings = Settings.from_environment()
 configure_logs(settings.log_level)
@@ -18,5 +22,6 @@ database = Database(settings, name="worker", statement_timeout=settings.worker_s
 
 @worker_process_init.connect
 def _own_connections(**_signal: object) -> None:
-    """A forked child must not share its parent's connections."""
+    """A forked child must not share its parent's connections, and answers come before arithmetic."""
     database.after_fork()
+    os.nice(NICENESS)

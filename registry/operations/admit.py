@@ -20,6 +20,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from registry.errors import Forbidden, NotFound, Unauthenticated
+from registry.prepared import Prepared
 from registry.tables import new_id, tokens
 
 Role = Literal["reader", "writer", "admin"]
@@ -81,11 +82,18 @@ def well_formed(token: str) -> bool:
     return hmac.compare_digest(_checksum(parts[1] + parts[2][:30]), parts[2][30:])
 
 
-_TOKEN = select(
-    *(tokens.c[name] for name in ("id", "project_id", "role", "secret_hash", "revoked_at")),
-    (tokens.c.expires_at > func.now()).label("live"),
-    (func.coalesce(tokens.c.last_used_at, tokens.c.created_at) < func.now() - timedelta(minutes=1)).label("unnoted"),
-).where(tokens.c.public_id == bindparam("public_id"))
+_UNNOTED = timedelta(minutes=1)
+_TOKEN = Prepared(
+    "token",
+    select(
+        *(tokens.c[name] for name in ("id", "project_id", "role", "secret_hash", "revoked_at")),
+        (tokens.c.expires_at > func.now()).label("live"),
+        (func.coalesce(tokens.c.last_used_at, tokens.c.created_at) < func.now() - timedelta(minutes=1)).label(
+            "unnoted"
+        ),
+    ).where(tokens.c.public_id == bindparam("public_id")),
+    {"public_id": "text"},
+)
 
 
 def identify(connection: Connection, token: str) -> Caller:
@@ -94,7 +102,7 @@ def identify(connection: Connection, token: str) -> Caller:
     When a token was last used is remembered to the minute: a write a request would cost more than it tells.
     """
     if well_formed(token):
-        row = connection.execute(_TOKEN, {"public_id": token.split("_")[1]}).one_or_none()
+        row = _TOKEN.one_or_none(connection, {"public_id": token.split("_")[1]})
         known = row is not None and hmac.compare_digest(bytes(row.secret_hash), sha256(token.encode()).digest())
         if row is not None and known and row.live and row.revoked_at is None:
             if row.unnoted:

@@ -15,15 +15,21 @@ from registry.tables import aliases, grids, names
 
 KINDS = ("experiment", "benchmark", "model", "variant", "metric")
 _FEWEST_CHARACTERS = 4
+MOST_REMEMBERED = 20_000
+_IN_USE: set[tuple[uuid.UUID, str, str]] = set()
+"""Names that this process saw in the table, so that most publications need not ask."""
 
 
 def note_names(connection: Connection, project_id: uuid.UUID, given: Iterable[Names]) -> dict[tuple[str, str], Doubt]:
     """Remember these names as in use; the doubts about those that are new and look like a known one."""
     wanted = sorted({(kind, getattr(name, kind)) for name in given for kind in KINDS})
+    if _IN_USE.issuperset((project_id, *name) for name in wanted):
+        return {}
     added = connection.execute(
         insert(names).on_conflict_do_nothing().returning(names.c.kind, names.c.name),
         [{"project_id": project_id, "kind": kind, "name": name} for kind, name in wanted],
     ).all()
+    _remember({(project_id, *name) for name in wanted} - {(project_id, row.kind, row.name) for row in added})
     doubts = {}
     for kind in sorted({row.kind for row in added}):
         new = {row.name for row in added if row.kind == kind and row.name}
@@ -35,6 +41,13 @@ def note_names(connection: Connection, project_id: uuid.UUID, given: Iterable[Na
             if joined.get(name, name) != joined.get(twin, twin):
                 doubts[kind, name] = _doubt(kind, name, twin)
     return doubts
+
+
+def _remember(committed: set[tuple[uuid.UUID, str, str]]) -> None:
+    """Names that were there before this transaction; names are never taken away."""
+    if len(_IN_USE) > MOST_REMEMBERED:
+        _IN_USE.clear()
+    _IN_USE.update(committed)
 
 
 def _joined(connection: Connection, project_id: uuid.UUID, kind: str) -> dict[str, str]:

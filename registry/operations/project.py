@@ -11,10 +11,15 @@ from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict, NotFound
 from registry.operations.admit import Caller
+from registry.prepared import Prepared
 from registry.tables import new_id, projects
 
 _COLUMNS = (*projects.c, projects.c.id.label("project_id"))
-_BY_SLUG = select(*_COLUMNS).where(projects.c.slug == bindparam("slug"), projects.c.deleted_at.is_(None))
+_BY_SLUG = Prepared(
+    "project",
+    select(*_COLUMNS).where(projects.c.slug == bindparam("slug"), projects.c.deleted_at.is_(None)),
+    {"slug": "text"},
+)
 
 
 def make_project(connection: Connection, *, slug: str, name: str, visibility: str) -> Any:
@@ -30,7 +35,7 @@ def find_project(connection: Connection, slug: str) -> Any:
     """The row of a project, None if there is none; whoever asks is admitted to it afterwards."""
     if "\0" in slug:
         return None  # PostgreSQL has no such text
-    return connection.execute(_BY_SLUG, {"slug": slug}).one_or_none()
+    return _BY_SLUG.one_or_none(connection, {"slug": slug})
 
 
 def list_projects(connection: Connection, caller: Caller, after: str | None, limit: int) -> Sequence[Any]:
