@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from marshmallow import ValidationError, fields
@@ -108,6 +109,28 @@ class Axes(fields.List[Any]):
         return super()._deserialize(value, attr, data, **options)
 
 
+class Instant(fields.Field[datetime]):
+    """An RFC 3339 instant, or a day, in a query; UTC where it does not say.
+
+    A `+` that was not escaped arrives as a space and is read as the `+` that it was.
+    """
+
+    _FORM = re.compile(
+        r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)([Zz]|[+ -]\d\d:?\d\d)?)?", re.ASCII
+    )
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> datetime:
+        match = self._FORM.fullmatch(value) if isinstance(value, str) else None
+        try:
+            if match is not None:
+                day, hour, zone = match.groups()
+                offset = (zone or "Z").replace(" ", "+").upper()
+                return datetime.fromisoformat(f"{day}T{hour or '00:00'}{offset}").astimezone(UTC)
+        except (ValueError, OverflowError):
+            pass
+        raise ValidationError("must be an instant such as 2026-11-21T08:00:00Z")
+
+
 class Block(fields.Field[Any]):
     """Numbers nested to the axes' depth, or one number; read by `registry.intake` once the axes are known."""
 
@@ -178,6 +201,7 @@ MEANINGS: tuple[tuple[Any, ...], ...] = (
     (Matching, "string", None),
     (Number, "number", None),
     (Share, "number", None),
+    (Instant, "string", "date-time"),
     (Whole, "integer", None),
     (Block, None, None),
     (Levels, "array", None),

@@ -6,7 +6,20 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from registry.api.fields import Axes, Block, Cells, Choice, Labels, Levels, Matching, Name, Number, Share, Whole
+from registry.api.fields import (
+    Axes,
+    Block,
+    Cells,
+    Choice,
+    Instant,
+    Labels,
+    Levels,
+    Matching,
+    Name,
+    Number,
+    Share,
+    Whole,
+)
 from registry.operations.find import SORTS
 from registry.question import METHODS, MISSING
 
@@ -141,7 +154,7 @@ class FindQuery(PageQuery):
     model = _names("Repeat for OR.")
     variant = _names("Repeat for OR.")
     metric = _names("Repeat for OR.")
-    updated_since = fields.AwareDateTime(format="iso", metadata=_about("RFC 3339."))
+    updated_since = Instant(metadata=_about("RFC 3339; only what changed then or later."))
     sort = Choice(
         *SORTS, *(f"-{name}" for name in SORTS), load_default="-updated_at", metadata=_about("A minus for descending.")
     )

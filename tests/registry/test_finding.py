@@ -223,3 +223,17 @@ def test_a_thousand_new_names_beside_many_known_ones_are_soon_compared(project: 
         answer = project.call("POST", path, json=sent)
         assert {item["status"] for item in answer.get_json()["items"]} == {201}
         assert not any(item["grid"]["warnings"] for item in answer.get_json()["items"])
+
+
+@pytest.mark.parametrize(
+    "since", ["0885-03-19T06:11:46-16:16", "2000-01-01", "2000-01-01T00:00:00 01:00", "2000-01-01T00:00:00.5Z"]
+)
+def test_instants_may_be_days_or_have_any_offset(project: Project, since: str) -> None:
+    project.published()
+    answer = project.get(f"projects/{project.slug}/grids?updated_since={since}")
+    assert (answer.status_code, len(answer.get_json()["items"])) == (200, 1)
+
+
+def test_an_instant_before_the_calendar_is_422(project: Project) -> None:
+    answer = project.get(f"projects/{project.slug}/grids?updated_since=0001-01-01T00:00:00%2B12:00")
+    assert answer.get_json()["errors"][0]["pointer"] == "/updated_since"
