@@ -20,7 +20,7 @@ from registry.settings import Settings
 WAKE_LIST = "registry:wake"
 QUEUE = "registry"
 DERIVE = "workers.derive"
-RANK = "workers.rank"
+ANSWER = "workers.answer"
 _SOCKET_SECONDS = 3.0
 _BREAK_SECONDS = 1.0
 

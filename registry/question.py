@@ -1,12 +1,12 @@
-"""What a ranking is asked for: the same value in the web process, in the table and in the worker."""
+"""What can be asked beyond a grid's own statistics: the same values in the web process, the table and the worker."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
-from typing import Any
+from typing import Any, ClassVar
 
 import orjson
 
@@ -21,31 +21,72 @@ METHODS = (
     "borda",
 )
 MISSING = ("matched", "observed", "complete", "worst", "zero_votes")
+TARGETS = ("fixed_cells", "new_benchmarks")
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`by` is `model`, `variant` or `axis:<name>`. `benchmark` and `variant` empty: all of them."""
+    """A question about the grids of one experiment and metric. `benchmark`, `model` and `variant` name the ones that
+    are meant; empty: all of them. Its answer is made anew when a grid of the scope changes."""
 
+    kind: ClassVar[str]
     experiment: str
     metric: str
-    by: str = "model"
     benchmark: tuple[str, ...] = ()
+    model: tuple[str, ...] = ()
     variant: tuple[str, ...] = ()
-    method: str = "mean_difference"
-    missing: str = "matched"
-    alpha: float = 0.05
+
+    def document(self) -> dict[str, Any]:
+        """The question as it is stored and sent."""
+        plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+        return {"kind": self.kind, **plain}
 
     @property
     def key(self) -> uuid.UUID:
         """The first 128 bits of the SHA-256 of the question."""
-        return uuid.UUID(bytes=sha256(orjson.dumps(asdict(self), option=orjson.OPT_SORT_KEYS)).digest()[:16])
+        return uuid.UUID(bytes=sha256(orjson.dumps(self.document(), option=orjson.OPT_SORT_KEYS)).digest()[:16])
 
-    def document(self) -> dict[str, Any]:
-        return asdict(self) | {"benchmark": list(self.benchmark), "variant": list(self.variant)}
 
-    @classmethod
-    def of(cls, document: Mapping[str, Any]) -> Question:
-        """The question in a document of `document()`."""
-        lists = {name: tuple(document[name]) for name in ("benchmark", "variant")}
-        return cls(**{**document, **lists, "alpha": float(document["alpha"])})
+@dataclass(frozen=True, slots=True)
+class RankingQuestion(Question):
+    """Who is better? `by` is `model`, `variant` or `axis:<name>`."""
+
+    kind: ClassVar[str] = "ranking"
+    by: str = "model"
+    method: str = "mean_difference"
+    missing: str = "matched"
+    alpha: float = 0.05
+    target: str = "fixed_cells"
+
+
+@dataclass(frozen=True, slots=True)
+class SweetSpotQuestion(Question):
+    """Which coordinate serves all of the grids?"""
+
+    kind: ClassVar[str] = "sweet_spot"
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdsQuestion(Question):
+    """Where do the series of one revision of a grid cross these levels? A revision never changes, so experiment and
+    metric are empty: no publication touches the answer."""
+
+    kind: ClassVar[str] = "thresholds"
+    grid: str = ""
+    revision: int = 0
+    thresholds: tuple[float, ...] = ()
+
+
+_KINDS: dict[str, type[Question]] = {one.kind: one for one in (RankingQuestion, SweetSpotQuestion, ThresholdsQuestion)}
+
+
+def question_of(document: Mapping[str, Any]) -> Question:
+    """The question in a document of `Question.document`."""
+    asked = _KINDS[document["kind"]]
+    given = {field.name: document[field.name] for field in fields(asked) if field.name in document}
+    for name, value in given.items():
+        if isinstance(value, list):
+            given[name] = tuple(value)
+    if "alpha" in given:
+        given["alpha"] = float(given["alpha"])
+    return asked(**given)

@@ -217,8 +217,8 @@ statistics = Table(
     ForeignKeyConstraint(["grid_id", "revision"], ["revisions.grid_id", "revisions.number"]),
 )
 
-rankings = Table(
-    "rankings",
+answers = Table(
+    "answers",
     metadata,
     Column("id", Uuid, primary_key=True),
     Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
@@ -228,6 +228,7 @@ rankings = Table(
     Column("question_key", Uuid, nullable=False, comment="hash of the question"),
     *_promise(),
     Column("generation", Integer, nullable=False, server_default="1", comment="grows when an input changes"),
+    Column("answered", Integer, nullable=False, server_default="0", comment="the generation that the document is for"),
     Column("document", LargeBinary, comment="the finished JSON answer, gzip"),
     Column("etag", Text),
     Column("methods_version", Text),
@@ -237,11 +238,11 @@ rankings = Table(
     CheckConstraint(_STATES, name="state"),
     UniqueConstraint("project_id", "question_key"),
     Index(None, "project_id", "experiment", "metric"),
-    Index("ix_rankings_pending", "due_at", postgresql_where=text("state = 'pending'")),
+    Index("ix_answers_pending", "due_at", postgresql_where=text("state = 'pending'")),
 )
 
-ranking_marks = Table(
-    "ranking_marks",
+marks = Table(
+    "marks",
     metadata,
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("project_id", Uuid, nullable=False),

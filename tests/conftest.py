@@ -64,7 +64,7 @@ def empty_database_url(servers: tuple[str, str]) -> Iterator[str]:
     _run(servers[0], f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def _clone(servers: tuple[str, str], template: str) -> Iterator[str]:
+def clone(servers: tuple[str, str], template: str) -> Iterator[str]:
     name = f"registry_test_{uuid.uuid4().hex[:12]}"
     _run(servers[0], f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
     yield _another(servers[0], name)
@@ -74,13 +74,13 @@ def _clone(servers: tuple[str, str], template: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def database_url(servers: tuple[str, str], template: str) -> Iterator[str]:
     """The migrated database that this process's tests share."""
-    yield from _clone(servers, template)
+    yield from clone(servers, template)
 
 
 @pytest.fixture
 def own_database_url(servers: tuple[str, str], template: str) -> Iterator[str]:
     """A migrated database of this test's own, for tests that break things."""
-    yield from _clone(servers, template)
+    yield from clone(servers, template)
 
 
 @pytest.fixture(scope="session")

@@ -73,11 +73,12 @@ class House:
 
     def compute(self) -> None:
         """Do what the dispatcher and the workers would do, until nothing is due."""
+        from workers.answer import answer_due
         from workers.derive import derive_due
-        from workers.rank import fold_marks, rank_due
+        from workers.fold import fold_marks
 
         fold_marks(self.database, self.settings)
-        while derive_due(self.database, self.settings) + rank_due(self.database, self.settings):
+        while derive_due(self.database, self.settings) + answer_due(self.database, self.settings):
             pass
 
 

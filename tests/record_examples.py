@@ -49,6 +49,9 @@ def record(house: House) -> dict[str, Any]:
     ask(None, "POST", "projects/demo/grids", json=examples.RIVAL_IN)
     question = "projects/demo/rankings?experiment=type-by-length&metric=accuracy"
     ask("pending_ranking", "GET", question)
+    sweet_spot = "projects/demo/experiments/type-by-length/sweet-spot?metric=accuracy"
+    ask("pending_sweet_spot", "GET", sweet_spot)
+    ask(None, "GET", f"grids/{grid}/trends?threshold=95&threshold=97.5")
     ask("grids", "GET", "projects/demo/grids?limit=1&model=Qwen-2.5%203B")
     ask("names", "GET", "projects/demo/models")
     house.compute()
@@ -59,6 +62,9 @@ def record(house: House) -> dict[str, Any]:
     ask("statistics", "GET", f"grids/{grid}/statistics")
     forms("trend_forms", f"grids/{grid}/trends?", "txt", "md", "csv")
     ask("ranking", "GET", question)
+    ask("sweet_spot", "GET", sweet_spot)
+    forms("sweet_spot_forms", sweet_spot, "txt", "md", "csv")
+    ask("thresholds", "GET", f"grids/{grid}/trends?threshold=95&threshold=97.5")
     forms("ranking_forms", question, "txt", "md", "csv")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")

@@ -20,12 +20,12 @@ from sqlalchemy import Table, func, select
 
 from registry.database import Database
 from registry.errors import RegistryError
-from registry.jobs import DERIVE, QUEUE, RANK, WAKE_LIST, celery_app, redis_client
+from registry.jobs import ANSWER, DERIVE, QUEUE, WAKE_LIST, celery_app, redis_client
 from registry.logs import configure_logs
 from registry.settings import Settings
-from registry.tables import derivations, rankings
+from registry.tables import answers, derivations
+from workers.fold import fold_marks, redo_old_methods
 from workers.promises import due, forget_old_keys, give_up_exhausted
-from workers.rank import fold_marks
 from workers.standin import StandIn
 
 log = structlog.get_logger()
@@ -53,6 +53,8 @@ class Dispatcher:
     stopped: bool = False
     housekept: float = 0.0
     turned: float = 0.0
+    redoing: bool = True
+    """Whether something may be left that older methods computed; nothing comes after, so it is looked at once."""
 
     def __post_init__(self) -> None:
         self.client = redis_client(self.settings)
@@ -78,8 +80,8 @@ class Dispatcher:
         answered = self.ring(DERIVE, -(-grids.promises // self.settings.batch_promises))
         fold_marks(self.database, self.settings)
         self.keep_house()
-        questions = self.look(rankings)
-        answered = answered and self.ring(RANK, questions.promises)
+        questions = self.look(answers)
+        answered = answered and self.ring(ANSWER, questions.promises)
         overdue = max(grids.waited, questions.waited) > self.settings.unanswered_seconds
         if overdue or not answered:
             self.stand_in.start()
@@ -89,8 +91,9 @@ class Dispatcher:
         if time.monotonic() - self.housekept > _HOUSEKEEPING_SECONDS:
             self.housekept = time.monotonic()
             with self.database.transaction() as connection:
-                for table in (derivations, rankings):
+                for table in (derivations, answers):
                     give_up_exhausted(connection, table, self.settings.attempts)
+                self.redoing = self.redoing and redo_old_methods(connection) > 0
                 forget_old_keys(connection, self.settings.idempotency_days)
 
     def look(self, table: Table) -> Due:

@@ -14,7 +14,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from registry.question import Question
+from registry.question import RankingQuestion
+from workers.scope import is_asked_for, named
 from workers.statistics import Standings
 
 Floats = NDArray[np.float64]
@@ -46,78 +47,86 @@ class _Slots:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A name's values in some slots."""
+    """A name's values in some slots: NaN where there is none, 0 trials and NaN errors where those are unknown."""
 
     name: str
     slots: Integers
     values: Floats
-    trials: Integers | None
+    trials: Integers
+    stderr: Floats
 
 
-def build_field(question: Question, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]) -> Field:
+def build_field(question: RankingQuestion, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]) -> Field:
     """The field of a question from rows of grids, oldest update first."""
     slots, blocks, inputs = _Slots(), [], []
     cache: dict[tuple[Any, ...], Any] = {}
+    turned: list[bool] = []
     metrics, owners, warnings = [], dict[tuple[str, ...], Any](), []
     for row in rows:
-        named = {
-            kind: aliases.get((kind, getattr(row, kind)), getattr(row, kind))
-            for kind in ("benchmark", "model", "variant")
-        }
-        if not _asked(question, named):
+        names = named(row, aliases)
+        if not is_asked_for(question, names):
             continue
-        identity = tuple(named.values())
+        identity = tuple(names.values())
         if identity in owners:
             warnings.append(_replaced(owners[identity], row))
         owners[identity] = row.id
         inputs.append({"grid": str(row.id), "revision": row.number})
+        found = _blocks(question, row, names, slots, cache)
+        blocks += found
         metrics.append(row.metric)
-        blocks += _blocks(question, row, named, slots, cache)
-    mixed = len({(metric["unit"], metric["direction"]) for metric in metrics}) > 1
-    names = _in_order(question, {block.name for block in blocks}, cache)
-    return Field(_standings(names, blocks, slots, metrics, mixed), inputs, warnings)
+        turned += [row.metric["direction"] == "lower"] * len(found)
+    mixed = _mixed(metrics)
+    ordered = _in_order(question, {block.name for block in blocks}, cache)
+    return Field(_standings(ordered, blocks, slots, metrics, [mixed and turn for turn in turned]), inputs, warnings)
 
 
-def _asked(question: Question, named: Mapping[str, str]) -> bool:
-    wanted = ((question.benchmark, named["benchmark"]), (question.variant, named["variant"]))
-    return all(not asked or name in asked for asked, name in wanted)
+def _mixed(metrics: Sequence[dict[str, Any]]) -> bool:
+    return len({(metric["unit"], metric["direction"]) for metric in metrics}) > 1
 
 
 def _replaced(older: Any, row: Any) -> dict[str, str]:
-    detail = f"The grids {older} and {row.id} have the same names once aliases are applied; the second counts."
+    detail = f"With aliases applied, the grids {older} and {row.id} are one; where both measured, the second counts."
     return {"code": "same_slots", "detail": detail}
 
 
 def _blocks(
-    question: Question, row: Any, named: Mapping[str, str], slots: _Slots, cache: dict[tuple[Any, ...], Any]
+    question: RankingQuestion, row: Any, names: Mapping[str, str], slots: _Slots, cache: dict[tuple[Any, ...], Any]
 ) -> list[_Block]:
     """The values of one grid: of its model or variant, or of each level of the axis that is ranked."""
-    shape = [len(axis["levels"]) for axis in row.axes]
-    values = np.array(row.values, dtype=np.float64).reshape(shape)
-    trials = None
-    if row.cell_trials is not None:
-        trials = np.array([n or 0 for n in row.cell_trials], dtype=np.int64).reshape(shape)
-    elif row.trials is not None:
-        trials = np.where(np.isfinite(values), row.trials, 0)
+    values, trials, stderr = _columns(row)
     if not question.by.startswith("axis:"):
         other = "variant" if question.by == "model" else "model"
-        numbers = _numbers(slots, cache, named["benchmark"], (named[other],), row.axes, None)
-        return [_Block(named[question.by], numbers, values.ravel(), None if trials is None else trials.ravel())]
+        numbers = _numbers(slots, cache, names["benchmark"], (names[other],), row.axes, None)
+        return [_Block(names[question.by], numbers, values.ravel(), trials.ravel(), stderr.ravel())]
     axis = question.by.removeprefix("axis:")
     place = next((i for i, one in enumerate(row.axes) if one["name"] == axis), None)
     if place is None:
         return []
-    numbers = _numbers(slots, cache, named["benchmark"], (named["model"], named["variant"]), row.axes, place)
+    numbers = _numbers(slots, cache, names["benchmark"], (names["model"], names["variant"]), row.axes, place)
     labels = [_label(level) for level in row.axes[place]["levels"]]
     known = cache.setdefault(("levels",), {})
     for level in labels:
         known.setdefault(level, len(known))
-    by_level = np.moveaxis(values, place, 0)
-    by_level_trials = None if trials is None else np.moveaxis(trials, place, 0)
     return [
-        _Block(label, numbers, by_level[i].ravel(), None if by_level_trials is None else by_level_trials[i].ravel())
+        _Block(label, numbers, *(np.take(column, i, place).ravel() for column in (values, trials, stderr)))
         for i, label in enumerate(labels)
     ]
+
+
+def _columns(row: Any) -> tuple[Floats, Integers, Floats]:
+    """Values, trials and standard errors of a grid in its shape; repeats give their own standard error."""
+    shape = [len(axis["levels"]) for axis in row.axes]
+    values = np.array(row.values, dtype=np.float64).reshape(shape)
+    trials = np.where(np.isfinite(values), row.trials or 0, 0)
+    if row.cell_trials is not None:
+        trials = np.array([n or 0 for n in row.cell_trials], dtype=np.int64).reshape(shape)
+    stderr = np.full(shape, np.nan)
+    if row.stderr is not None:
+        stderr = np.array(row.stderr, dtype=np.float64).reshape(shape)
+    elif row.repeats is not None and row.sd is not None:
+        counts = np.array([n or 1 for n in row.repeats], dtype=np.float64)
+        stderr = (np.array(row.sd, dtype=np.float64) / np.sqrt(counts)).reshape(shape)
+    return values, trials, stderr
 
 
 def _numbers(
@@ -154,36 +163,42 @@ def _label(level: Any) -> str:
     return str(level["label"] if isinstance(level, dict) else level)
 
 
-def _in_order(question: Question, names: set[str], cache: Mapping[tuple[Any, ...], Any]) -> list[str]:
+def _in_order(question: RankingQuestion, names: set[str], cache: Mapping[tuple[Any, ...], Any]) -> list[str]:
     """Levels as on their axis, models and variants by name."""
     known = cache.get(("levels",), {})
     return sorted(names, key=lambda name: (known.get(name, 0), name))
 
 
 def _standings(
-    names: Sequence[str], blocks: Sequence[_Block], slots: _Slots, metrics: Sequence[dict[str, Any]], mixed: bool
+    names: Sequence[str],
+    blocks: Sequence[_Block],
+    slots: _Slots,
+    metrics: Sequence[dict[str, Any]],
+    turned: Sequence[bool],
 ) -> Standings:
+    """Over mixed units or directions only wins and ranks have a meaning: slots where lower is better are turned."""
+    mixed = _mixed(metrics)
     places = {name: i for i, name in enumerate(names)}
     values = np.full((len(names), len(slots.places)), np.nan)
-    any_trials = any(block.trials is not None for block in blocks)
-    trials = np.zeros(values.shape, dtype=np.int64) if any_trials else None
-    for block in blocks:
+    trials, stderr = np.zeros(values.shape, dtype=np.int64), values.copy()
+    for block, turn in zip(blocks, turned, strict=True):
         measured = np.isfinite(block.values)
-        where = block.slots[measured]
-        values[places[block.name], where] = block.values[measured]
-        if trials is not None:
-            trials[places[block.name], where] = 0 if block.trials is None else block.trials[measured]
+        here = (places[block.name], block.slots[measured])
+        values[here] = block.values[measured] * (-1 if turn else 1)
+        trials[here] = block.trials[measured]
+        stderr[here] = block.stderr[measured]
     benchmarks = sorted(set(slots.benchmarks))
     owner = {name: i for i, name in enumerate(benchmarks)}
-    metric = metrics[-1] if metrics else {"direction": None, "lower": None, "upper": None}
+    last = metrics[-1] if metrics else {"direction": None, "lower": None, "upper": None}
     return Standings(
         names=tuple(names),
         values=values,
         benchmarks=np.array([owner[name] for name in slots.benchmarks], dtype=np.int64),
         benchmark_names=tuple(benchmarks),
-        trials=trials,
-        direction=metric["direction"],
-        lower=None if mixed else metric["lower"],
-        upper=None if mixed else metric["upper"],
+        trials=trials if trials.any() else None,
+        direction="higher" if mixed and all(one["direction"] for one in metrics) else last["direction"],
+        lower=None if mixed else last["lower"],
+        upper=None if mixed else last["upper"],
         mixed=mixed,
+        stderr=stderr if np.isfinite(stderr).any() else None,
     )

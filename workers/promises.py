@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, case, delete, fun
 from registry.database import Database, quietly_committed
 from registry.settings import Settings
 from registry.tables import idempotency_keys
+from workers.statistics import METHODS_VERSION
 
 FIRST_PAUSE = 0.5
 _LONGEST_REASON = 1_000
@@ -82,6 +83,7 @@ def give_back(database: Database, settings: Settings, claim: Claim, row: Any, er
     pause = timedelta(seconds=FIRST_PAUSE * 2 ** (row.attempts - 1))
     noted = {
         "state": case((over, "failed"), else_="pending"),
+        "methods_version": case((over, METHODS_VERSION), else_=claim.table.c.methods_version),
         "due_at": func.now() + pause,
         "reason": reason,
         "lease": None,
@@ -96,9 +98,8 @@ def give_up_exhausted(connection: Connection, table: Table, attempts: int) -> in
     """Settle as failed what was tried often enough without an answer: its processes died."""
     reason = func.coalesce(table.c.reason, "The worker died each time that it computed this.")
     exhausted = update(table).where(due(table), table.c.attempts >= attempts)
-    return int(
-        connection.execute(exhausted.values(state="failed", reason=reason, lease=None, leased_until=None)).rowcount
-    )
+    failed = {"state": "failed", "reason": reason, "lease": None, "leased_until": None}
+    return int(connection.execute(exhausted.values(failed | {"methods_version": METHODS_VERSION})).rowcount)
 
 
 def forget_old_keys(connection: Connection, days: int) -> int:

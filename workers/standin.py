@@ -44,15 +44,15 @@ class StandIn:
 
 def main() -> None:
     """Keep promises until none was due for a while."""
+    from workers.answer import answer_due
     from workers.derive import derive_shift
-    from workers.rank import rank_due
 
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
     database = Database(settings, name="stand-in", statement_timeout=settings.worker_statement_timeout)
     parent, idle_since = os.getppid(), time.monotonic()
     while os.getppid() == parent and time.monotonic() - idle_since < IDLE_SECONDS:
-        if derive_shift(database, settings) + rank_due(database, settings):
+        if derive_shift(database, settings) + answer_due(database, settings):
             idle_since = time.monotonic()
         else:
             time.sleep(settings.dispatch_seconds)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from registry.jobs import DERIVE, RANK
+from registry.jobs import ANSWER, DERIVE
+from workers.answer import answer_due
 from workers.app import app, database, settings
 from workers.derive import derive_shift
-from workers.rank import rank_due
 
 
 @app.task(name=DERIVE)
@@ -14,8 +14,8 @@ def derive() -> None:
     derive_shift(database, settings)
 
 
-@app.task(name=RANK)
-def rank() -> None:
+@app.task(name=ANSWER)
+def answer() -> None:
     """Answer one question; the dispatcher rings once for each. Grids that wait come first."""
     derive_shift(database, settings)
-    rank_due(database, settings)
+    answer_due(database, settings)

@@ -1,4 +1,4 @@
-"""The first schema: projects, tokens, names, grids, revisions, derivations, statistics, rankings."""
+"""The first schema: projects, tokens, names, grids, revisions, derivations, statistics, answers."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -11,6 +11,15 @@ down_revision = None
 
 
 def upgrade() -> None:
+    op.create_table(
+        "marks",
+        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
+        sa.Column("project_id", sa.Uuid(), nullable=False),
+        sa.Column("experiment", sa.Text(), nullable=True, comment="NULL: every experiment of the project"),
+        sa.Column("metric", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_marks")),
+    )
+    op.create_index(op.f("ix_marks_project_id"), "marks", ["project_id"], unique=False)
     op.create_table(
         "projects",
         sa.Column("id", sa.Uuid(), nullable=False),
@@ -27,15 +36,6 @@ def upgrade() -> None:
         "uq_projects_slug", "projects", ["slug"], unique=True, postgresql_where=sa.text("deleted_at IS NULL")
     )
     op.create_table(
-        "ranking_marks",
-        sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
-        sa.Column("project_id", sa.Uuid(), nullable=False),
-        sa.Column("experiment", sa.Text(), nullable=True, comment="NULL: every experiment of the project"),
-        sa.Column("metric", sa.Text(), nullable=True),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_ranking_marks")),
-    )
-    op.create_index(op.f("ix_ranking_marks_project_id"), "ranking_marks", ["project_id"], unique=False)
-    op.create_table(
         "aliases",
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column("project_id", sa.Uuid(), nullable=False),
@@ -47,6 +47,47 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_aliases_project_id")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_aliases")),
         sa.UniqueConstraint("project_id", "kind", "alias", name=op.f("uq_aliases_project_id_kind_alias")),
+    )
+    op.create_table(
+        "answers",
+        sa.Column("id", sa.Uuid(), nullable=False),
+        sa.Column("project_id", sa.Uuid(), nullable=False),
+        sa.Column("experiment", sa.Text(), nullable=False),
+        sa.Column("metric", sa.Text(), nullable=False),
+        sa.Column("question", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
+        sa.Column("question_key", sa.Uuid(), nullable=False, comment="hash of the question"),
+        sa.Column("state", sa.Text(), server_default="pending", nullable=False),
+        sa.Column("due_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
+        sa.Column("attempts", sa.SmallInteger(), server_default="0", nullable=False),
+        sa.Column("lease", sa.Uuid(), nullable=True),
+        sa.Column("leased_until", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("reason", sa.Text(), nullable=True, comment="why the last attempt failed"),
+        sa.Column(
+            "generation", sa.Integer(), server_default="1", nullable=False, comment="grows when an input changes"
+        ),
+        sa.Column(
+            "answered",
+            sa.Integer(),
+            server_default="0",
+            nullable=False,
+            comment="the generation that the document is for",
+        ),
+        sa.Column("document", sa.LargeBinary(), nullable=True, comment="the finished JSON answer, gzip"),
+        sa.Column("etag", sa.Text(), nullable=True),
+        sa.Column("methods_version", sa.Text(), nullable=True),
+        sa.Column("seconds", sa.REAL(), server_default="0", nullable=False, comment="what the last computation took"),
+        sa.Column("computed_at", sa.DateTime(timezone=True), nullable=True),
+        sa.Column("asked_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
+        sa.CheckConstraint("state IN ('pending', 'ready', 'failed')", name=op.f("ck_answers_state")),
+        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_answers_project_id")),
+        sa.PrimaryKeyConstraint("id", name=op.f("pk_answers")),
+        sa.UniqueConstraint("project_id", "question_key", name=op.f("uq_answers_project_id_question_key")),
+    )
+    op.create_index(
+        "ix_answers_pending", "answers", ["due_at"], unique=False, postgresql_where=sa.text("state = 'pending'")
+    )
+    op.create_index(
+        op.f("ix_answers_project_id_experiment_metric"), "answers", ["project_id", "experiment", "metric"], unique=False
     )
     op.create_table(
         "grids",
@@ -95,43 +136,6 @@ def upgrade() -> None:
         sa.Column("name", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_names_project_id")),
         sa.PrimaryKeyConstraint("project_id", "kind", "name", name=op.f("pk_names")),
-    )
-    op.create_table(
-        "rankings",
-        sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column("project_id", sa.Uuid(), nullable=False),
-        sa.Column("experiment", sa.Text(), nullable=False),
-        sa.Column("metric", sa.Text(), nullable=False),
-        sa.Column("question", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column("question_key", sa.Uuid(), nullable=False, comment="hash of the question"),
-        sa.Column("state", sa.Text(), server_default="pending", nullable=False),
-        sa.Column("due_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
-        sa.Column("attempts", sa.SmallInteger(), server_default="0", nullable=False),
-        sa.Column("lease", sa.Uuid(), nullable=True),
-        sa.Column("leased_until", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("reason", sa.Text(), nullable=True, comment="why the last attempt failed"),
-        sa.Column(
-            "generation", sa.Integer(), server_default="1", nullable=False, comment="grows when an input changes"
-        ),
-        sa.Column("document", sa.LargeBinary(), nullable=True, comment="the finished JSON answer, gzip"),
-        sa.Column("etag", sa.Text(), nullable=True),
-        sa.Column("methods_version", sa.Text(), nullable=True),
-        sa.Column("seconds", sa.REAL(), server_default="0", nullable=False, comment="what the last computation took"),
-        sa.Column("computed_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column("asked_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
-        sa.CheckConstraint("state IN ('pending', 'ready', 'failed')", name=op.f("ck_rankings_state")),
-        sa.ForeignKeyConstraint(["project_id"], ["projects.id"], name=op.f("fk_rankings_project_id")),
-        sa.PrimaryKeyConstraint("id", name=op.f("pk_rankings")),
-        sa.UniqueConstraint("project_id", "question_key", name=op.f("uq_rankings_project_id_question_key")),
-    )
-    op.create_index(
-        "ix_rankings_pending", "rankings", ["due_at"], unique=False, postgresql_where=sa.text("state = 'pending'")
-    )
-    op.create_index(
-        op.f("ix_rankings_project_id_experiment_metric"),
-        "rankings",
-        ["project_id", "experiment", "metric"],
-        unique=False,
     )
     op.create_table(
         "tokens",
@@ -227,6 +231,6 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("grid_id", "revision", name=op.f("pk_statistics")),
     )
-    for table in ("statistics", "rankings"):
+    for table in ("statistics", "answers"):
         # Compressed already: PostgreSQL need not try again.
         op.execute(f"ALTER TABLE {table} ALTER COLUMN document SET STORAGE EXTERNAL")

@@ -31,7 +31,7 @@ _BODY = {
         "application/json": {
             "schema": {
                 "type": "array",
-                "items": {"$ref": "#/components/schemas/GridIn"},
+                "items": {"anyOf": [{"$ref": "#/components/schemas/GridIn"}, {}]},
                 "minItems": 1,
                 "maxItems": 1000,
             },

@@ -84,6 +84,18 @@ class Share(fields.Field[float]):
         return found
 
 
+class Quantity(fields.Field[float]):
+    """A finite number, as text in a query."""
+
+    _FORM = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> float:
+        found = number(float(value)) if isinstance(value, str) and self._FORM.fullmatch(value) else None
+        if found is None:
+            raise ValidationError("must be a finite number")
+        return found
+
+
 class Whole(fields.Field[int]):
     """A whole number from `least` to `most`: a JSON number (30.0 is whole), in a query (`text`) its digits."""
 
@@ -201,6 +213,7 @@ MEANINGS: tuple[tuple[Any, ...], ...] = (
     (Matching, "string", None),
     (Number, "number", None),
     (Share, "number", None),
+    (Quantity, "number", None),
     (Instant, "string", "date-time"),
     (Whole, "integer", None),
     (Block, None, None),

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 from typing import Any
 
-import orjson
 from flask import Response
 
 from registry.api import examples
-from registry.api.answers import known_tags, rendered, send_stored, tagged, wanted_form
-from registry.api.context import caller, parts
+from registry.api.answers import wanted_form
+from registry.api.asked import answer_to
 from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.schemas import RankingQuery
-from registry.api.statistics import unready, waited
-from registry.errors import NotFound
-from registry.operations.admit import admit
-from registry.operations.ask import find_ranking, has_grids, promise_ranking, resolve
-from registry.operations.find import with_aliases
-from registry.question import Question
+from registry.question import RankingQuestion
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
 
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
@@ -34,7 +27,7 @@ _DESCRIBED = blp.answers(
         forms=examples.RANKING_FORMS,
         headers=["ETag"],
     ),
-    reply(202, "Pending: come back", "PendingRanking", example=examples.PENDING_RANKING, headers=["Retry-After"]),
+    reply(202, "Pending: come back", "PendingAnswer", example=examples.PENDING_RANKING, headers=["Retry-After"]),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
@@ -62,56 +55,17 @@ def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Respons
 
 
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    form = wanted_form(suffix, _FORMS)
-    known = [tag.removesuffix(tagged("", form)) for tag in known_tags() if tag.endswith(tagged("", form))]
-    question = _question(query)
-
-    def look() -> Any:
-        with parts().database.reading() as connection:
-            row = find_ranking(connection, project, question, known)
-            admit(caller(connection), row, "reader")
-            return row
-
-    row = look()
-    if row.aliased:
-        with parts().database.reading() as connection:
-            question = resolve(connection, row.project_id, question)
-        row = look()
-    if row.id is None:
-        _promise(row.project_id, question)
-    if not _settled(row):
-        parts().doorbell.ring()
-        row = waited(look, _settled)
-    if not _settled(row) or row.state == "failed":
-        href = f"{API_PREFIX}/projects/{project}/rankings"
-        return unready(row, question.document(), href, pending=not _settled(row))
-    if form == "json" or row.document is None:
-        return send_stored(row.document, tagged(row.etag, form))
-    return rendered(form, orjson.loads(gzip.decompress(row.document)), _RENDERERS, row.etag)
-
-
-def _settled(row: Any) -> bool:
-    """Whether the row answers for the inputs as they are now."""
-    return row.id is not None and row.state != "pending" and not row.marked
-
-
-def _question(query: dict[str, Any]) -> Question:
-    return Question(
+    question = RankingQuestion(
         query["experiment"],
         query["metric"],
-        query["by"],
-        tuple(sorted(set(query["benchmark"]))),
-        tuple(sorted(set(query["variant"]))),
-        query["method"],
-        query["missing"],
-        query["alpha"],
+        benchmark=tuple(sorted(set(query["benchmark"]))),
+        model=tuple(sorted(set(query["model"]))),
+        variant=tuple(sorted(set(query["variant"]))),
+        by=query["by"],
+        method=query["method"],
+        missing=query["missing"],
+        alpha=query["alpha"],
+        target=query["target"],
     )
-
-
-def _promise(project_id: Any, question: Question) -> None:
-    """Promise an answer; `NotFound` when no grid could be its input, so that typing errors store nothing."""
-    with parts().database.transaction() as connection:
-        experiments = with_aliases(connection, project_id, "experiment", [question.experiment])
-        if not has_grids(connection, project_id, question, experiments):
-            raise NotFound(f'No grid of experiment "{question.experiment}" has the metric "{question.metric}".')
-        promise_ranking(connection, project_id, question)
+    href = f"{API_PREFIX}/projects/{project}/rankings"
+    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS, href)

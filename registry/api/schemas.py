@@ -17,11 +17,12 @@ from registry.api.fields import (
     Matching,
     Name,
     Number,
+    Quantity,
     Share,
     Whole,
 )
 from registry.operations.find import SORTS
-from registry.question import METHODS, MISSING
+from registry.question import METHODS, MISSING, TARGETS
 
 SLUG = "[a-z0-9][a-z0-9-]{0,62}"
 ROLES = ("reader", "writer", "admin")
@@ -165,6 +166,12 @@ class RevisionQuery(Schema):
 
 
 class StatisticsQuery(Schema):
+    threshold = fields.List(
+        Quantity(),
+        load_default=list,
+        validate=validate.Length(max=20, error="may be given 20 times at most"),
+        metadata=_about("Trends only: where the series cross these levels; may be repeated."),
+    )
     along = fields.String(metadata=_about("Only the series along this axis."))
 
 
@@ -179,6 +186,19 @@ class RankingQuery(Schema):
     )
     benchmark = _names("Only these; all if not given.")
     variant = _names("Only these; all if not given.")
+    model = _names("Only these; all if not given.")
     method = Choice(*METHODS, load_default="mean_difference")
     missing = Choice(*MISSING, load_default="matched")
     alpha = Share(load_default=0.05)
+    target = Choice(
+        *TARGETS,
+        load_default="fixed_cells",
+        metadata=_about("Would re-running these cells, or would other benchmarks, change the answer?"),
+    )
+
+
+class SweetSpotQuery(Schema):
+    metric = Name(required=True)
+    benchmark = _names("Only these; all if not given.")
+    model = _names("Only these; all if not given.")
+    variant = _names("Only these; all if not given.")

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import time
 import uuid
-from collections.abc import Callable
 from hashlib import sha256
 from typing import Any
 
@@ -13,14 +11,18 @@ import orjson
 from flask import Response
 
 from registry.api import examples
-from registry.api.answers import json_answer, known_tags, patience, rendered, send_stored, tagged, wanted_form
+from registry.api.answers import known_tags, rendered, send_stored, tagged, wanted_form
+from registry.api.asked import answer_to
 from registry.api.context import caller, parts
 from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.schemas import StatisticsQuery
+from registry.api.waiting import unready, waited
 from registry.errors import Fault, Invalid
 from registry.operations.admit import admit
 from registry.operations.read import find_statistics
+from registry.question import ThresholdsQuestion
 from registry.renderings import statistics as renderings
+from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
 
 blp = Blueprint(
     "statistics", __name__, url_prefix=API_PREFIX, description="Numbers that were computed and nobody posted."
@@ -36,7 +38,7 @@ PARTS: dict[str, tuple[str, ...]] = {
     "sensitivity": ("sensitivity",),
     "precision": ("precision",),
 }
-_FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
+_THRESHOLDS = {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv}
 
 
 @blp.get("/grids/<uuid:grid>/<any(statistics,trends,changes,peaks,coverage,sensitivity,precision):part>")
@@ -45,12 +47,18 @@ _FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
     reply(
         200,
         "The statistics, or why they failed",
-        "Statistics",
+        {"anyOf": [{"$ref": "#/components/schemas/Statistics"}, {"$ref": "#/components/schemas/Thresholds"}]},
         example=examples.STATISTICS,
         forms=examples.TREND_FORMS,
         headers=["ETag"],
     ),
-    reply(202, "Pending: come back", "Pending", example=examples.PENDING, headers=["Retry-After"]),
+    reply(
+        202,
+        "Pending: come back",
+        {"anyOf": [{"$ref": "#/components/schemas/Pending"}, {"$ref": "#/components/schemas/PendingAnswer"}]},
+        example=examples.PENDING,
+        headers=["Retry-After"],
+    ),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
@@ -59,9 +67,9 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, part: str) -> Respon
     """Read a grid's statistics
 
     `statistics` is everything; the other words are parts of it. Always of the current revision: an answer for an
-    older one is never given in its place.
+    older one is never given in its place. `trends?threshold=90` says where the series cross 90.
     """
-    return _answer(grid, part, query.get("along"), None)
+    return _answer(grid, part, query, None)
 
 
 @blp.get(
@@ -72,23 +80,31 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, part: str) -> Respon
     reply(
         200,
         "The statistics, or why they failed",
-        "Statistics",
+        {"anyOf": [{"$ref": "#/components/schemas/Statistics"}, {"$ref": "#/components/schemas/Thresholds"}]},
         example=examples.STATISTICS,
         forms=examples.TREND_FORMS,
         headers=["ETag"],
     ),
-    reply(202, "Pending: come back", "Pending", example=examples.PENDING, headers=["Retry-After"]),
+    reply(
+        202,
+        "Pending: come back",
+        {"anyOf": [{"$ref": "#/components/schemas/Pending"}, {"$ref": "#/components/schemas/PendingAnswer"}]},
+        example=examples.PENDING,
+        headers=["Retry-After"],
+    ),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
 )
 def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, part: str, suffix: str) -> Response:
     """Read a grid's statistics in the form that the suffix names"""
-    return _answer(grid, part, query.get("along"), suffix)
+    return _answer(grid, part, query, suffix)
 
 
-def _answer(grid: uuid.UUID, part: str, along: str | None, suffix: str | None) -> Response:
-    form = wanted_form(suffix, _FORMS)
+def _answer(grid: uuid.UUID, part: str, query: dict[str, Any], suffix: str | None) -> Response:
+    form, along = wanted_form(suffix, _FORMS), query.get("along")
+    if query["threshold"]:
+        return _thresholds(grid, part, query, form)
     mark = ("" if part == "statistics" else f"-{part}") + (
         "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]
     )
@@ -110,31 +126,16 @@ def _answer(grid: uuid.UUID, part: str, along: str | None, suffix: str | None) -
     )
 
 
-def waited(look: Callable[[], Any], settled: Callable[[Any], bool]) -> Any:
-    """What `look` sees, again and again for as long as the caller prefers to wait and it is not settled."""
-    row = look()
-    seconds = patience(parts().settings.max_wait)
-    if settled(row) or not seconds:
-        return row
-    if not parts().waiters.acquire(blocking=False):
-        return row
-    try:
-        until, pause = time.monotonic() + seconds, _FIRST_LOOK
-        while not settled(row) and time.monotonic() < until:
-            time.sleep(min(pause, max(0.0, until - time.monotonic())))
-            pause = min(2 * pause, _SLOWEST_LOOK)
-            row = look()
-    finally:
-        parts().waiters.release()
-    return row
-
-
-def unready(row: Any, subject: dict[str, Any], href: str, *, pending: bool | None = None) -> Response:
-    """The answer where there is no document: pending (202) or failed (200, with the reason)."""
-    if not (row.state != "failed" if pending is None else pending):
-        return json_answer(subject | {"state": "failed", "reason": row.reason, "attempts": row.attempts})
-    promised = subject | {"state": "pending", "derivation": {"state": "pending", "href": href}}
-    return json_answer(promised, status=202, Retry_After="1")
+def _thresholds(grid: uuid.UUID, part: str, query: dict[str, Any], form: str) -> Response:
+    """Where the series of the current revision cross levels that the usual answer does not have."""
+    if part != "trends" or "along" in query:
+        raise Invalid([Fault("/threshold", "is asked of trends, and of all of their series")])
+    with parts().database.reading() as connection:
+        row = find_statistics(connection, grid)
+        admit(caller(connection), row, "reader")
+    levels = tuple(sorted(set(query["threshold"])))
+    question = ThresholdsQuestion("", "", grid=str(grid), revision=row.revision, thresholds=levels)
+    return answer_to(question, row.project, form, _THRESHOLDS, f"{API_PREFIX}/grids/{grid}/trends")
 
 
 def select(document: dict[str, Any], part: str, along: str | None) -> dict[str, Any]:

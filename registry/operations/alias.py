@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict, Fault, Invalid, NotFound
 from registry.operations.project import hold_project
-from registry.tables import aliases, new_id, ranking_marks
+from registry.tables import aliases, marks, new_id
 
 
 def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alias: str, name: str) -> Any:
@@ -59,4 +59,4 @@ def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.U
 
 def _mark(connection: Connection, project_id: uuid.UUID) -> None:
     """Every ranking of the project may be another one now."""
-    connection.execute(insert(ranking_marks).values(project_id=project_id))
+    connection.execute(insert(marks).values(project_id=project_id))

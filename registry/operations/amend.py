@@ -11,7 +11,7 @@ from sqlalchemy import Connection, func, select, update
 from registry.errors import NotFound, PreconditionFailed
 from registry.intake import Limits
 from registry.intake import amend as amended
-from registry.operations.publish import Published, mark_rankings, write_revisions
+from registry.operations.publish import Published, mark_scopes, write_revisions
 from registry.operations.stored import StoredGrid, stored_grid, stored_grids
 from registry.rows import columns_of
 from registry.tables import grids
@@ -58,6 +58,6 @@ def amend(
         connection,
         [{"grid_id": grid_id, "number": number, "warnings": warnings, "token_id": token_id} | columns_of(grid)],
     )
-    mark_rankings(connection, project_id, {(stored.names.experiment, stored.names.metric)})
+    mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric)})
     row = connection.execute(stored_grids().where(grids.c.id == grid_id)).one()
     return Published(stored_grid(row), True)

@@ -1,4 +1,4 @@
-"""Ask for a ranking: a stored answer, or a promise of one."""
+"""Ask a question about an experiment: a stored answer, or a promise of one."""
 
 from __future__ import annotations
 
@@ -12,55 +12,62 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.prepared import Prepared
 from registry.question import Question
-from registry.tables import aliases, grids, new_id, projects, ranking_marks, rankings
+from registry.tables import aliases, answers, grids, marks, new_id, projects
 
 
 def resolve(connection: Connection, project_id: uuid.UUID, question: Question) -> Question:
     """The question with every alias replaced by the name that it stands for."""
     query = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
     joined = {(row.kind, row.alias): row.name for row in connection.execute(query)}
+
+    def names(kind: str) -> tuple[str, ...]:
+        return tuple(sorted({joined.get((kind, name), name) for name in getattr(question, kind)}))
+
+    experiment = joined.get(("experiment", question.experiment), question.experiment)
     return replace(
-        question,
-        experiment=joined.get(("experiment", question.experiment), question.experiment),
-        benchmark=tuple(sorted({joined.get(("benchmark", name), name) for name in question.benchmark})),
-        variant=tuple(sorted({joined.get(("variant", name), name) for name in question.variant})),
+        question, experiment=experiment, benchmark=names("benchmark"), model=names("model"), variant=names("variant")
     )
 
 
-def find_ranking(connection: Connection, slug: str, question: Question, known: Sequence[str] = ()) -> Any:
+def find_answer(connection: Connection, slug: str, question: Question, known: Sequence[str] = ()) -> Any:
     """The row of a project with the stored answer to a question; None if there is no project.
 
-    `id` is None if nobody asked before. `aliased`: a name in the question is an alias, so ask for the resolved
+    `id` is None if nobody asked before. The document is for the inputs as they were at the generation `answered`.
+    `aliased`: a name in the question is an alias, so ask for the resolved
     question. `marked`: an input has changed and nobody has taken note yet; an answer for old inputs is never current.
     The document is left out when its etag is among the `known` ones.
     """
+    named = (slug, question.experiment, *question.benchmark, *question.model, *question.variant)
+    if any("\0" in name for name in named):
+        return None  # PostgreSQL has no such text
     given = {
         "slug": slug,
         "key": str(question.key),
         "experiment": question.experiment,
         "metric": question.metric,
         "benchmarks": list(question.benchmark),
+        "models": list(question.model),
         "variants": list(question.variant),
         "known": list(known),
     }
-    return _RANKING.one_or_none(connection, given)
+    return _ANSWER.one_or_none(connection, given)
 
 
 def _marked() -> ColumnElement[bool]:
-    """Whether a publication, an amendment or an alias has touched these rankings since the last fold."""
+    """Whether a publication, an amendment or an alias has touched this scope since the last fold."""
     joined = (
         select(aliases.c.name)
         .where(
-            aliases.c.project_id == ranking_marks.c.project_id,
+            aliases.c.project_id == marks.c.project_id,
             aliases.c.kind == "experiment",
-            aliases.c.alias == ranking_marks.c.experiment,
+            aliases.c.alias == marks.c.experiment,
         )
         .scalar_subquery()
     )
-    experiment = func.coalesce(joined, ranking_marks.c.experiment)
-    touched = and_(experiment == bindparam("experiment"), ranking_marks.c.metric == bindparam("metric"))
-    here = ranking_marks.c.project_id == projects.c.id
-    return exists().where(here, or_(ranking_marks.c.experiment.is_(None), touched))
+    experiment = func.coalesce(joined, marks.c.experiment)
+    touched = and_(experiment == bindparam("experiment"), marks.c.metric == bindparam("metric"))
+    here = marks.c.project_id == projects.c.id
+    return exists().where(here, or_(marks.c.experiment.is_(None), touched))
 
 
 def _aliased() -> ColumnElement[bool]:
@@ -71,24 +78,25 @@ def _aliased() -> ColumnElement[bool]:
         or_(
             and_(aliases.c.kind == "experiment", aliases.c.alias == bindparam("experiment")),
             and_(aliases.c.kind == "benchmark", aliases.c.alias == any_(bindparam("benchmarks", type_=texts))),
+            and_(aliases.c.kind == "model", aliases.c.alias == any_(bindparam("models", type_=texts))),
             and_(aliases.c.kind == "variant", aliases.c.alias == any_(bindparam("variants", type_=texts))),
         ),
     )
 
 
-_RANKING = Prepared(
-    "ranking",
+_ANSWER = Prepared(
+    "answer",
     select(
         projects.c.id.label("project_id"),
         projects.c.visibility,
-        *(rankings.c[name] for name in ("id", "state", "reason", "attempts", "etag")),
-        case((rankings.c.etag == any_(bindparam("known", type_=ARRAY(Text))), None), else_=rankings.c.document).label(
+        *(answers.c[name] for name in ("id", "state", "reason", "attempts", "etag", "generation", "answered")),
+        case((answers.c.etag == any_(bindparam("known", type_=ARRAY(Text))), None), else_=answers.c.document).label(
             "document"
         ),
         _marked().label("marked"),
         _aliased().label("aliased"),
     )
-    .outerjoin(rankings, and_(rankings.c.project_id == projects.c.id, rankings.c.question_key == bindparam("key")))
+    .outerjoin(answers, and_(answers.c.project_id == projects.c.id, answers.c.question_key == bindparam("key")))
     .where(projects.c.slug == bindparam("slug"), projects.c.deleted_at.is_(None)),
     {
         "slug": "text",
@@ -96,6 +104,7 @@ _RANKING = Prepared(
         "experiment": "text",
         "metric": "text",
         "benchmarks": "text[]",
+        "models": "text[]",
         "variants": "text[]",
         "known": "text[]",
     },
@@ -103,7 +112,7 @@ _RANKING = Prepared(
 
 
 def has_grids(connection: Connection, project_id: uuid.UUID, question: Question, experiments: list[str]) -> bool:
-    """Whether any grid could be an input of the ranking."""
+    """Whether any grid could be an input of the answer."""
     query = select(grids.c.id).where(
         grids.c.project_id == project_id,
         grids.c.experiment.in_(experiments),
@@ -113,7 +122,7 @@ def has_grids(connection: Connection, project_id: uuid.UUID, question: Question,
     return connection.execute(query.limit(1)).first() is not None
 
 
-def promise_ranking(connection: Connection, project_id: uuid.UUID, question: Question) -> None:
+def promise_answer(connection: Connection, project_id: uuid.UUID, question: Question) -> None:
     """Promise that the question will be answered; asked twice at once it is promised once."""
     values = {
         "id": new_id(),
@@ -123,4 +132,4 @@ def promise_ranking(connection: Connection, project_id: uuid.UUID, question: Que
         "question": question.document(),
         "question_key": question.key,
     }
-    connection.execute(insert(rankings).values(values).on_conflict_do_nothing())
+    connection.execute(insert(answers).values(values).on_conflict_do_nothing())

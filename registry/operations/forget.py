@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, update
 
 from registry.errors import PreconditionFailed
 from registry.operations.amend import hold
-from registry.operations.publish import mark_rankings
+from registry.operations.publish import mark_scopes
 from registry.tables import grids
 
 
@@ -26,4 +26,4 @@ def forget(
         .values(deleted_at=func.now(), updated_at=func.now())
         .returning(grids.c.project_id)
     ).scalar_one()
-    mark_rankings(connection, project_id, {(stored.names.experiment, stored.names.metric)})
+    mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric)})

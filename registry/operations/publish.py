@@ -15,7 +15,7 @@ from registry.intake import Submission
 from registry.operations.name import KINDS, note_names
 from registry.operations.stored import StoredGrid, revision_tag, stored_grid, stored_grids
 from registry.rows import columns_of
-from registry.tables import derivations, grids, new_id, ranking_marks, revisions
+from registry.tables import derivations, grids, marks, new_id, revisions
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ def _write(
             for grid, submission, warnings in fresh.values()
         ],
     )
-    mark_rankings(connection, project.id, {(s.names.experiment, s.names.metric) for _, s, _ in fresh.values()})
+    mark_scopes(connection, project.id, {(s.names.experiment, s.names.metric) for _, s, _ in fresh.values()})
     now = connection.scalar(select(func.now())) if again else None
     return {
         place: Published(_stored(project, grid, submission, warnings, now), True)
@@ -185,10 +185,10 @@ def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> N
     connection.execute(insert(derivations), [{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows])
 
 
-def mark_rankings(connection: Connection, project_id: uuid.UUID, scopes: set[tuple[str, str]]) -> None:
-    """Note that the rankings of these (experiment, metric) have a new input."""
-    marks = [{"project_id": project_id, "experiment": experiment, "metric": metric} for experiment, metric in scopes]
-    connection.execute(insert(ranking_marks), marks)
+def mark_scopes(connection: Connection, project_id: uuid.UUID, scopes: set[tuple[str, str]]) -> None:
+    """Note that these (experiment, metric) have a new input."""
+    touched = [{"project_id": project_id, "experiment": experiment, "metric": metric} for experiment, metric in scopes]
+    connection.execute(insert(marks), touched)
 
 
 def _stored(

@@ -31,6 +31,7 @@ _STATISTICS = Prepared(
         grids.c.id,
         grids.c.revision,
         grids.c.project_id,
+        projects.c.slug.label("project"),
         projects.c.visibility,
         derivations.c.state,
         derivations.c.reason,

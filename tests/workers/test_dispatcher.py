@@ -15,9 +15,9 @@ from sqlalchemy import func, select, text, update
 
 from registry import create_app
 from registry.database import Database
-from registry.jobs import DERIVE, QUEUE, RANK, WAKE_LIST, Doorbell, redis_client
+from registry.jobs import ANSWER, DERIVE, QUEUE, WAKE_LIST, Doorbell, redis_client
 from registry.settings import Settings
-from registry.tables import derivations, rankings
+from registry.tables import answers, derivations
 from tests.house import House, Project
 from workers.dispatcher import MOST_DOORBELLS, Dispatcher
 from workers.promises import claim
@@ -88,22 +88,22 @@ def test_a_turn_rings_once_for_a_batch_and_once_for_a_ranking(dispatcher: Dispat
     for number in range(5):
         score(own_project, number)
     dispatcher.turn()
-    assert doorbells(dispatcher) == [DERIVE, RANK]
+    assert doorbells(dispatcher) == sorted([DERIVE, ANSWER])
 
 
 def test_more_turns_ring_no_more_while_the_doorbells_wait(dispatcher: Dispatcher, own_project: Project) -> None:
     score(own_project, 1)
     for _ in range(20):
         dispatcher.turn()
-    assert doorbells(dispatcher) == [DERIVE, RANK]
+    assert doorbells(dispatcher) == sorted([DERIVE, ANSWER])
 
 
 def test_a_doorbell_of_one_kind_does_not_pass_for_the_other(dispatcher: Dispatcher, own_project: Project) -> None:
     for _ in range(3):
-        dispatcher.celery.send_task(RANK, retry=False)
+        dispatcher.celery.send_task(ANSWER, retry=False)
     score(own_project, 1)
     dispatcher.turn()
-    assert doorbells(dispatcher) == [DERIVE, RANK, RANK, RANK]
+    assert doorbells(dispatcher) == sorted([DERIVE, ANSWER, ANSWER, ANSWER])
 
 
 def test_a_lost_doorbell_is_rung_again(dispatcher: Dispatcher, own_project: Project) -> None:
@@ -111,14 +111,14 @@ def test_a_lost_doorbell_is_rung_again(dispatcher: Dispatcher, own_project: Proj
     dispatcher.turn()
     dispatcher.client.delete(QUEUE)
     dispatcher.turn()
-    assert doorbells(dispatcher) == [DERIVE, RANK]
+    assert doorbells(dispatcher) == sorted([DERIVE, ANSWER])
 
 
 def test_what_somebody_works_on_rings_nobody(dispatcher: Dispatcher, own_house: House, own_project: Project) -> None:
     score(own_project, 1)
     claim(own_house.database, own_house.settings, derivations, 100)
     dispatcher.turn()
-    assert doorbells(dispatcher) == [RANK]
+    assert doorbells(dispatcher) == [ANSWER]
 
 
 def test_one_doorbell_a_batch_and_never_more_than_sixteen(
@@ -128,7 +128,7 @@ def test_one_doorbell_a_batch_and_never_more_than_sixteen(
         score(own_project, number)
     dispatcher.settings = replace(own_house.settings, batch_promises=2)
     dispatcher.turn()
-    assert doorbells(dispatcher) == [DERIVE] * 3 + [RANK]
+    assert doorbells(dispatcher) == [ANSWER] + [DERIVE] * 3
     for number in range(40):
         score(own_project, number, experiment=f"another {number}")
     for _ in range(3):
@@ -143,7 +143,7 @@ def test_exhausted_promises_are_given_up_by_the_dispatcher(
     own_house.compute()
     score(own_project, 2)
     with own_house.database.transaction() as connection:
-        for table in (derivations, rankings):
+        for table in (answers, derivations):
             worn = {"attempts": 5, "leased_until": func.now() - text("interval '1 s'"), "lease": uuid.uuid4()}
             connection.execute(update(table).where(table.c.state == "pending").values(worn))
     dispatcher.turn()

@@ -12,12 +12,13 @@ from sqlalchemy import func, select, update
 from werkzeug.test import TestResponse
 
 from registry.demo import _data
-from registry.question import Question
-from registry.tables import ranking_marks, rankings
+from registry.question import RankingQuestion
+from registry.tables import answers, marks
 from tests.house import ACCURACY, House, Project
-from workers import rank as ranking_module
+from workers import answer as answer_module
+from workers.answer import answer, answer_due
+from workers.fold import fold_marks
 from workers.promises import claim
-from workers.rank import answer, fold_marks, rank_due
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +26,7 @@ def _nothing_due(house: House) -> None:
     """Promises that other tests left are kept first."""
     with house.database.transaction() as connection:
         fresh = {"lease": None, "leased_until": None, "due_at": func.now(), "attempts": 0}
-        connection.execute(update(rankings).where(rankings.c.state == "pending").values(fresh))
+        connection.execute(update(answers).where(answers.c.state == "pending").values(fresh))
     house.compute()
 
 
@@ -280,7 +281,7 @@ def test_the_usual_ranking_is_computed_before_anybody_asks(project: Project, hou
 def test_an_answer_to_what_no_grid_has_is_not_found_and_promises_nothing(project: Project, house: House) -> None:
     assert ask(project, experiment="leaderbord").status_code == 404
     with house.database.reading() as connection:
-        count = select(func.count()).where(rankings.c.project_id == project.id)
+        count = select(func.count()).where(answers.c.project_id == project.id)
         assert connection.scalar(count) == 0
 
 
@@ -293,14 +294,14 @@ def test_an_answer_for_inputs_that_changed_while_it_was_computed_stays_pending(
     score(project, "B", 50.0)
     fold_marks(house.database, house.settings)
 
-    def late(question: Question, rows: Any, joined: Any) -> dict[str, Any]:
+    def late(question: RankingQuestion, rows: Any, joined: Any) -> dict[str, Any]:
         score(project, "C", 70.0)
         fold_marks(house.database, house.settings)
         return answer(question, rows, joined)
 
     with monkeypatch.context() as patched:
-        patched.setattr(ranking_module, "answer", late)
-        while not rank_due(house.database, house.settings):
+        patched.setattr(answer_module, "answer", late)
+        while not answer_due(house.database, house.settings):
             pass
     assert ask(project).status_code == 202
     assert set(records(answered(project))) == {"A", "B", "C"}
@@ -312,13 +313,13 @@ def test_a_mark_that_nobody_folded_yet_hides_the_answer_that_was_settled_meanwhi
     score(project, "A", 60.0)
     fold_marks(house.database, house.settings)
 
-    def late(question: Question, rows: Any, joined: Any) -> dict[str, Any]:
+    def late(question: RankingQuestion, rows: Any, joined: Any) -> dict[str, Any]:
         score(project, "B", 70.0)
         return answer(question, rows, joined)
 
     with monkeypatch.context() as patched:
-        patched.setattr(ranking_module, "answer", late)
-        assert rank_due(house.database, house.settings) == 1
+        patched.setattr(answer_module, "answer", late)
+        assert answer_due(house.database, house.settings) == 1
     assert ask(project).status_code == 202
     house.compute()
     assert set(records(answered(project))) == {"A", "B"}
@@ -328,15 +329,15 @@ def test_an_older_answer_does_not_overwrite_a_newer_one(project: Project, house:
     """A ranker that sleeps past its lease wakes up after another has answered for newer inputs."""
     score(project, "A", 60.0)
     fold_marks(house.database, house.settings)
-    [late] = (old := claim(house.database, house.settings, rankings, 1)).rows
+    [late] = (old := claim(house.database, house.settings, answers, 1)).rows
     score(project, "B", 70.0)
     fold_marks(house.database, house.settings)
     with house.database.transaction() as connection:
         expired = {"leased_until": func.now() - func.make_interval(0, 0, 0, 0, 0, 0, 1)}
-        connection.execute(update(rankings).where(rankings.c.id == late.id).values(expired))
+        connection.execute(update(answers).where(answers.c.id == late.id).values(expired))
     answered(project)
     before = ask(project)
-    ranking_module._rank(house.database, old.lease, late)
+    answer_module._answer(house.database, old.lease, late)
     assert (before.status_code, ask(project).status_code) == (200, 200)
     assert ask(project).data == before.data
 
@@ -346,9 +347,9 @@ def test_a_ranking_whose_fifth_attempt_fails_after_an_input_changed_is_tried_aga
 ) -> None:
     score(project, "A", 60.0)
     fold_marks(house.database, house.settings)
-    mine = rankings.c.project_id == project.id
+    mine = answers.c.project_id == project.id
     with house.database.transaction() as connection:
-        connection.execute(update(rankings).where(mine).values(attempts=house.settings.attempts - 1))
+        connection.execute(update(answers).where(mine).values(attempts=house.settings.attempts - 1))
 
     def late(*_arguments: Any) -> dict[str, Any]:
         score(project, "B", 70.0)
@@ -356,11 +357,11 @@ def test_a_ranking_whose_fifth_attempt_fails_after_an_input_changed_is_tried_aga
         raise ZeroDivisionError("for the old inputs")
 
     with monkeypatch.context() as patched:
-        patched.setattr(ranking_module, "answer", late)
-        rank_due(house.database, house.settings)
+        patched.setattr(answer_module, "answer", late)
+        answer_due(house.database, house.settings)
     assert ask(project).status_code == 202
     with house.database.transaction() as connection:
-        connection.execute(update(rankings).where(mine).values(due_at=func.now()))
+        connection.execute(update(answers).where(mine).values(due_at=func.now()))
     house.compute()
     assert set(records(answered(project))) == {"A", "B"}
 
@@ -375,12 +376,12 @@ def test_a_ranking_that_cannot_be_computed_says_why_until_an_input_changes(
         raise ZeroDivisionError("no ranking today")
 
     with monkeypatch.context() as patched:
-        patched.setattr(ranking_module, "answer", refuse)
+        patched.setattr(answer_module, "answer", refuse)
         for _ in range(house.settings.attempts):
-            assert rank_due(house.database, house.settings) == 1
+            assert answer_due(house.database, house.settings) == 1
             with house.database.transaction() as connection:
-                here = rankings.c.project_id == project.id
-                connection.execute(update(rankings).where(here).values(due_at=func.now()))
+                here = answers.c.project_id == project.id
+                connection.execute(update(answers).where(here).values(due_at=func.now()))
     failed = ask(project)
     assert failed.status_code == 200
     assert (failed.get_json()["state"], failed.get_json()["reason"]) == (
@@ -450,8 +451,8 @@ def test_marks_are_folded_once_and_by_one(project: Project, house: House) -> Non
         folder.join()
     assert sum(folded) == 30
     with house.database.reading() as connection:
-        assert connection.scalar(select(func.count()).select_from(ranking_marks)) == 0
-        rows = connection.execute(select(rankings.c.state).where(rankings.c.project_id == project.id)).all()
+        assert connection.scalar(select(func.count()).select_from(marks)) == 0
+        rows = connection.execute(select(answers.c.state).where(answers.c.project_id == project.id)).all()
     assert [row.state for row in rows] == ["pending"]
 
 
@@ -491,8 +492,8 @@ def test_the_same_inputs_computed_again_have_the_same_etag(project: Project, hou
     answered(project)
     before = ask(project)
     with house.database.transaction() as connection:
-        again = {"state": "pending", "due_at": func.now(), "generation": rankings.c.generation + 1}
-        connection.execute(update(rankings).where(rankings.c.project_id == project.id).values(again))
+        again = {"state": "pending", "due_at": func.now(), "generation": answers.c.generation + 1}
+        connection.execute(update(answers).where(answers.c.project_id == project.id).values(again))
     assert ask(project).status_code == 202
     answered(project)
     after = ask(project)
@@ -506,8 +507,8 @@ def test_questions_are_told_apart_by_every_part(project: Project, house: House) 
     for question in questions:
         assert answered(project, **question)["state"] == "ready"
     with house.database.reading() as connection:
-        count = select(func.count(rankings.c.question_key.distinct())).where(rankings.c.project_id == project.id)
+        count = select(func.count(answers.c.question_key.distinct())).where(answers.c.project_id == project.id)
         assert connection.scalar(count) == len(questions)
-    keys = {Question("e", "m", by=by).key for by in ("model", "variant", "axis:x")}
+    keys = {RankingQuestion("e", "m", by=by).key for by in ("model", "variant", "axis:x")}
     assert len(keys) == 3
     assert all(isinstance(key, uuid.UUID) for key in keys)

@@ -1,0 +1,61 @@
+"""Experiments: what can be asked about all of their grids together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from registry.api import examples
+from registry.api.answers import wanted_form
+from registry.api.asked import answer_to
+from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.schemas import SweetSpotQuery
+from registry.question import SweetSpotQuestion
+from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
+
+blp = Blueprint("experiments", __name__, url_prefix=API_PREFIX, description="All grids of an experiment together.")
+
+_FORMS = ("json", "txt", "md", "csv")
+_RENDERERS = {"txt": sweet_spot_text, "md": sweet_spot_markdown, "csv": sweet_spot_csv}
+_DESCRIBED = blp.answers(
+    reply(
+        200,
+        "The sweet spot, or why there is none",
+        "SweetSpot",
+        example=examples.SWEET_SPOT,
+        forms=examples.SWEET_SPOT_FORMS,
+        headers=["ETag"],
+    ),
+    reply(202, "Pending: come back", "PendingAnswer", example=examples.PENDING_SWEET_SPOT, headers=["Retry-After"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["Prefer", "If-None-Match"],
+)
+
+
+@blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot")
+@blp.arguments(SweetSpotQuery, location="query")
+@_DESCRIBED
+def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Response:
+    """Find the coordinate that serves several grids
+
+    By mean rank, mean z, mean and minimax regret, with the Pareto set, the agreement of the peaks and what chance
+    would do; for each axis the same for its levels. On the cells that all of the grids have.
+    """
+    return _answer(query, project, experiment, None)
+
+
+@blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot.<any(json,txt,md,csv):suffix>")
+@blp.arguments(SweetSpotQuery, location="query")
+@_DESCRIBED
+def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suffix: str) -> Response:
+    """Find the sweet spot, in the form that the suffix names"""
+    return _answer(query, project, experiment, suffix)
+
+
+def _answer(query: dict[str, Any], project: str, experiment: str, suffix: str | None) -> Response:
+    names = {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
+    question = SweetSpotQuestion(experiment, query["metric"], **names)
+    href = f"{API_PREFIX}/projects/{project}/experiments/{experiment}/sweet-spot"
+    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS, href)

@@ -1,0 +1,41 @@
+"""Waiting for what is pending, and saying when to come back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from flask import Response
+
+from registry.api.answers import json_answer, patience
+from registry.api.context import parts
+
+_FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
+
+
+def waited(look: Callable[[], Any], settled: Callable[[Any], bool]) -> Any:
+    """What `look` sees, again and again for as long as the caller prefers to wait and it is not settled."""
+    row = look()
+    seconds = patience(parts().settings.max_wait)
+    if settled(row) or not seconds:
+        return row
+    if not parts().waiters.acquire(blocking=False):
+        return row
+    try:
+        until, pause = time.monotonic() + seconds, _FIRST_LOOK
+        while not settled(row) and time.monotonic() < until:
+            time.sleep(min(pause, max(0.0, until - time.monotonic())))
+            pause = min(2 * pause, _SLOWEST_LOOK)
+            row = look()
+    finally:
+        parts().waiters.release()
+    return row
+
+
+def unready(row: Any, subject: dict[str, Any], href: str, *, pending: bool | None = None) -> Response:
+    """The answer where there is no document: pending (202) or failed (200, with the reason)."""
+    if not (row.state != "failed" if pending is None else pending):
+        return json_answer(subject | {"state": "failed", "reason": row.reason, "attempts": row.attempts})
+    promised = subject | {"state": "pending", "derivation": {"state": "pending", "href": href}}
+    return json_answer(promised, status=202, Retry_After="1")

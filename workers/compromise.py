@@ -1,0 +1,39 @@
+"""Sweet spots and asked thresholds: stored grids -> documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from registry.question import SweetSpotQuestion, ThresholdsQuestion
+from registry.rows import grid_of
+from workers.scope import is_asked_for, named
+from workers.statistics import Parameters, describe, sweet_spot
+
+
+def sweet_spot_document(
+    question: SweetSpotQuestion, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    """One coordinate for all of the grids that the question means, and what it was computed from."""
+    meant = [(row, names) for row in rows if is_asked_for(question, names := named(row, joined))]
+    inputs = [{"grid": str(row.id), "revision": row.number, **names} for row, names in meant]
+    found = sweet_spot([grid_of(row) for row, _ in meant])
+    return {"experiment": question.experiment, "metric": question.metric, **found, "inputs": inputs}
+
+
+def thresholds_document(question: ThresholdsQuestion, revision: Any) -> dict[str, Any]:
+    """Where each series of a revision crosses the asked levels."""
+    grid = grid_of(revision)
+    parameters = replace(Parameters.of(grid.metric), thresholds=question.thresholds)
+    described = describe(grid, parameters)
+    kept = ("along", "at", "status", "count", "from", "to", "first", "last", "direction", "thresholds")
+    return {
+        "grid": question.grid,
+        "revision": question.revision,
+        "metric": revision.metric,
+        "axes": revision.axes,
+        "thresholds": list(question.thresholds),
+        "series": [{name: series[name] for name in kept} for series in described["series"]],
+        "series_left_out": described["series_left_out"],
+    }
