@@ -1,0 +1,60 @@
+"""Headers and parameters that several operations share."""
+
+from __future__ import annotations
+
+from registry.api.shapes.words import (
+    ID,
+    TEXT,
+    Shape,
+)
+
+HEADERS: dict[str, Shape] = {
+    "X-Request-Id": {"description": "The request's id, as in the log.", "schema": ID},
+    "ETag": {"description": "Changes whenever the answer does.", "schema": TEXT},
+    "Location": {"description": "Where the new thing is.", "schema": {"type": "string"}},
+    "Link": {"description": 'The next page: <…>; rel="next".', "schema": TEXT},
+    "Retry-After": {"description": "Seconds after which to try again.", "schema": {"type": "integer"}},
+    "WWW-Authenticate": {"description": "How to authenticate.", "schema": TEXT},
+    "Allow": {"description": "The methods that this path has.", "schema": TEXT},
+    "Idempotent-Replayed": {"description": "`true` when this is the stored answer to the key.", "schema": TEXT},
+}
+
+PARAMETERS: dict[str, Shape] = {
+    "Idempotency-Key": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "description": "The first answer to a key is given to every repetition of the request; another request is 422.",
+        "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
+    },
+    "If-None-Match": {
+        "name": "If-None-Match",
+        "in": "header",
+        "description": "Tags that you have: 304 if one still holds.",
+        "schema": TEXT,
+    },
+    "If-None-Match-Any": {
+        "name": "If-None-Match",
+        "in": "header",
+        "description": "`*` publishes only what is new; 412 else.",
+        "schema": TEXT,
+    },
+    "If-Match": {
+        "name": "If-Match",
+        "in": "header",
+        "description": "Write only if the grid has this ETag still; 412 else.",
+        "schema": TEXT,
+    },
+    "Prefer": {
+        "name": "Prefer",
+        "in": "header",
+        "description": "`wait=N` waits up to N seconds (at most 30) for what is pending.",
+        "schema": TEXT,
+    },
+    "label": {
+        "name": "label.<key>",
+        "in": "query",
+        "description": "Only grids with this text as the label <key>; may be given for several keys.",
+        "schema": TEXT,
+        "example": "4f2c1e9",
+    },
+}

@@ -1,0 +1,177 @@
+"""The shapes of what is stored: projects, tokens, grids, revisions, names."""
+
+from __future__ import annotations
+
+from registry.api.shapes.words import (
+    AT,
+    COUNT,
+    DIGEST,
+    FLAG,
+    ID,
+    INSTANT,
+    LABELS,
+    NESTED,
+    NULLABLE,
+    NULLABLE_TEXT,
+    NUMBER,
+    PLAIN,
+    STATE,
+    TEXT,
+    Shape,
+    array_of,
+    nullable,
+    object_of,
+    page,
+    ref,
+)
+
+_GRID = {
+    "id": ID,
+    "project": TEXT,
+    "experiment": TEXT,
+    "benchmark": TEXT,
+    "model": TEXT,
+    "variant": TEXT,
+    "metric": ref("Metric"),
+    "axes": array_of(ref("Axis")),
+    "shape": array_of(COUNT),
+    "cell_count": COUNT,
+    "revision": {"type": "integer", "minimum": 1},
+    "digest": DIGEST,
+    "derivation": ref("Derivation"),
+    "labels": LABELS,
+    "created_at": INSTANT,
+    "updated_at": INSTANT,
+    "warnings": array_of(ref("Warning")),
+}
+_GRID_FIELDS = " ".join(_GRID)
+
+STORED: dict[str, Shape] = {
+    "Problem": object_of(
+        "type title status detail instance",
+        type=TEXT,
+        title=TEXT,
+        status={"type": "integer"},
+        detail=TEXT,
+        instance={"type": "string", "description": "The request's id."},
+        errors=array_of(object_of("pointer detail", pointer=TEXT, detail=TEXT)),
+    )
+    | {"description": "RFC 9457. `errors` carry a JSON pointer into the body, or the name of a query parameter."},
+    "Level": {
+        "description": "A label, a number, or both: 32b means 32000000000.",
+        "anyOf": [
+            {"type": "string", "minLength": 1, "maxLength": 200},
+            NUMBER,
+            object_of("label", label={"type": "string", "minLength": 1}, number=NULLABLE)
+            | {"additionalProperties": False},
+        ],
+    },
+    "CellIn": object_of(
+        "at value",
+        at=AT,
+        value=NULLABLE,
+        trials={"type": ["integer", "null"], "minimum": 1},
+        stderr={"type": ["number", "null"], "minimum": 0},
+        reason={"enum": ["failed", "not_applicable", "pending", None], "description": "Why a null value is missing."},
+    )
+    | {"additionalProperties": False},
+    "Metric": object_of(
+        "name unit direction lower upper",
+        name=TEXT,
+        unit=NULLABLE_TEXT,
+        direction={"enum": ["higher", "lower", None]},
+        lower=NULLABLE,
+        upper=NULLABLE,
+    ),
+    "Axis": object_of(
+        "name kind unit scale levels",
+        name=TEXT,
+        kind={"enum": ["numeric", "ordinal", "nominal"]},
+        unit=NULLABLE_TEXT,
+        scale={"enum": ["linear", "log"]},
+        levels=array_of(ref("Level")),
+    ),
+    "Derivation": object_of("state href", state=STATE, href=TEXT, reason=NULLABLE_TEXT),
+    "Warning": object_of("code detail", code=TEXT, detail=TEXT, pointer=TEXT),
+    "GridSummary": object_of(_GRID_FIELDS, **_GRID),
+    "Grid": object_of(
+        _GRID_FIELDS + " values",
+        **_GRID,
+        values=NESTED,
+        trials=NESTED,
+        stderr=NESTED,
+        repeats=NESTED,
+        sd=NESTED,
+        reasons=array_of(object_of("at reason", at=AT, reason=TEXT)),
+    ),
+    "Grids": page("GridSummary"),
+    "BatchAnswer": object_of(
+        "items",
+        items=array_of(
+            object_of("index status", index=COUNT, status=COUNT, grid=ref("GridSummary"), problem=ref("Problem"))
+        ),
+    ),
+    "Cell": object_of("at value", at=AT, value=NUMBER, trials=COUNT, stderr=NUMBER, repeats=COUNT, sd=NUMBER),
+    "Cells": object_of(
+        "grid revision digest items", grid=ID, revision=COUNT, digest=DIGEST, items=array_of(ref("Cell"))
+    ),
+    "Revision": object_of(
+        "revision digest cell_count labels derivation created_at",
+        revision=COUNT,
+        digest=DIGEST,
+        cell_count=COUNT,
+        labels=LABELS,
+        derivation=object_of("state", state=STATE),
+        created_at=INSTANT,
+    ),
+    "Revisions": page("Revision"),
+    "Difference": object_of(
+        "from to added removed changed metric_changed axes_changed labels_changed",
+        **{"from": COUNT, "to": COUNT},
+        added=array_of(ref("Cell")),
+        removed=array_of(ref("Cell")),
+        changed=array_of(object_of("at from to", **{"at": AT, "from": PLAIN, "to": PLAIN})),
+        metric_changed=FLAG,
+        axes_changed=FLAG,
+        labels_changed=FLAG,
+    ),
+    "Project": object_of(
+        "id slug name visibility created_at updated_at",
+        id=ID,
+        slug=TEXT,
+        name=TEXT,
+        visibility={"enum": ["private", "public"]},
+        created_at=INSTANT,
+        updated_at=INSTANT,
+    ),
+    "Projects": page("Project"),
+    "Token": object_of(
+        "id name role created_at expires_at last_used_at",
+        id=ID,
+        name=TEXT,
+        role={"enum": ["reader", "writer", "admin"]},
+        created_at=INSTANT,
+        expires_at=INSTANT,
+        last_used_at=nullable(INSTANT),
+    ),
+    "TokenSecret": {
+        "allOf": [ref("Token"), object_of("token", token={"type": "string", "description": "Shown this once."})]
+    },
+    "Tokens": page("Token"),
+    "Alias": object_of(
+        "id kind alias name created_at",
+        id=ID,
+        kind={"enum": ["model", "benchmark", "variant", "experiment"]},
+        alias=TEXT,
+        name=TEXT,
+        created_at=INSTANT,
+    ),
+    "Aliases": page("Alias"),
+    "NameInUse": object_of(
+        "name grids alias_of updated_at", name=TEXT, grids=COUNT, alias_of=NULLABLE_TEXT, updated_at=INSTANT
+    ),
+    "Names": page("NameInUse"),
+    "Pending": object_of(
+        "grid revision state derivation", grid=ID, revision=COUNT, state=STATE, derivation=ref("Derivation")
+    ),
+}

@@ -1,0 +1,51 @@
+"""The words that shapes are written in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Shape = dict[str, Any]
+
+
+def object_of(required: str, **properties: Any) -> Shape:
+    return {"type": "object", "required": required.split(), "properties": properties}
+
+
+def array_of(items: Shape) -> Shape:
+    return {"type": "array", "items": items}
+
+
+def ref(name: str) -> Shape:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def nullable(shape: Shape) -> Shape:
+    return {"anyOf": [shape, {"type": "null"}]}
+
+
+def described(shape: Shape, text: str) -> Shape:
+    return shape | {"description": text}
+
+
+def page(name: str) -> Shape:
+    next_page = NULLABLE_TEXT | {"description": "The cursor of the next page; null on the last one."}
+    return object_of("items next", items=array_of(ref(name)), next=next_page)
+
+
+TEXT: Shape = {"type": "string"}
+NULLABLE_TEXT: Shape = {"type": ["string", "null"]}
+NUMBER: Shape = {"type": "number"}
+NULLABLE: Shape = {"type": ["number", "null"]}
+COUNT: Shape = {"type": "integer", "minimum": 0}
+FLAG: Shape = {"type": "boolean"}
+ID: Shape = {"type": "string", "format": "uuid"}
+INSTANT: Shape = {"type": "string", "format": "date-time"}
+ANY: Shape = {}
+PLAIN: Shape = {"type": "object"}
+LEVEL_VALUE: Shape = {"type": ["string", "number"]}
+AT: Shape = {"type": "object", "description": "A level for each axis, by the axis's name.", "additionalProperties": ANY}
+DIGEST: Shape = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+NESTED: Shape = {"description": "Nested to the depth of the axes; null where nobody measured."}
+STATUS: Shape = {"enum": ["ok", "insufficient", "undefined", "not_comparable", "confounded"]}
+STATE: Shape = {"enum": ["pending", "ready", "failed"]}
+LABELS: Shape = {"type": "object", "additionalProperties": TEXT}
