@@ -69,11 +69,12 @@ class SweetSpotQuestion(Question):
 @dataclass(frozen=True, slots=True)
 class ThresholdsQuestion(Question):
     """Where do the series of one revision of a grid cross these levels? A revision never changes, so experiment and
-    metric are empty: no publication touches the answer."""
+    metric are empty: no publication touches the answer. `along` empty: the series of every axis."""
 
     kind: ClassVar[str] = "thresholds"
     grid: str = ""
     revision: int = 0
+    along: str = ""
     thresholds: tuple[float, ...] = ()
 
 

@@ -60,6 +60,8 @@ def record(house: House) -> dict[str, Any]:
     ask("cells", "GET", f"grids/{grid}/cells")
     forms("cells_forms", f"grids/{grid}/cells?", "txt", "md", "csv", "ndjson")
     ask("statistics", "GET", f"grids/{grid}/statistics")
+    forms("statistics_forms", f"grids/{grid}/statistics?", "txt", "md", "csv")
+    ask("trends", "GET", f"grids/{grid}/trends")
     forms("trend_forms", f"grids/{grid}/trends?", "txt", "md", "csv")
     ask("ranking", "GET", question)
     ask("sweet_spot", "GET", sweet_spot)

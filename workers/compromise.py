@@ -27,6 +27,7 @@ def thresholds_document(question: ThresholdsQuestion, revision: Any) -> dict[str
     grid = grid_of(revision)
     parameters = replace(Parameters.of(grid.metric), thresholds=question.thresholds)
     described = describe(grid, parameters)
+    meant = [one for one in described["series"] if question.along in ("", one["along"])]
     kept = ("along", "at", "status", "count", "from", "to", "first", "last", "direction", "thresholds")
     return {
         "grid": question.grid,
@@ -34,6 +35,6 @@ def thresholds_document(question: ThresholdsQuestion, revision: Any) -> dict[str
         "metric": revision.metric,
         "axes": revision.axes,
         "thresholds": list(question.thresholds),
-        "series": [{name: series[name] for name in kept} for series in described["series"]],
+        "series": [{name: series[name] for name in kept} for series in meant],
         "series_left_out": described["series_left_out"],
     }

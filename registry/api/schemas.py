@@ -166,13 +166,16 @@ class RevisionQuery(Schema):
 
 
 class StatisticsQuery(Schema):
+    along = Name(metadata=_about("Only the series along this axis."))
+
+
+class TrendsQuery(StatisticsQuery):
     threshold = fields.List(
         Quantity(),
         load_default=list,
         validate=validate.Length(max=20, error="may be given 20 times at most"),
-        metadata=_about("Trends only: where the series cross these levels; may be repeated."),
+        metadata=_about("Where the series cross these levels; may be repeated."),
     )
-    along = fields.String(metadata=_about("Only the series along this axis."))
 
 
 class RankingQuery(Schema):

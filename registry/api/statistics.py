@@ -15,7 +15,7 @@ from registry.api.answers import known_tags, rendered, send_stored, tagged, want
 from registry.api.asked import answer_to
 from registry.api.context import caller, parts
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.schemas import StatisticsQuery
+from registry.api.schemas import StatisticsQuery, TrendsQuery
 from registry.api.waiting import unready, waited
 from registry.errors import Fault, Invalid
 from registry.operations.admit import admit
@@ -41,17 +41,8 @@ PARTS: dict[str, tuple[str, ...]] = {
 _THRESHOLDS = {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv}
 
 
-@blp.get("/grids/<uuid:grid>/<any(statistics,trends,changes,peaks,coverage,sensitivity,precision):part>")
-@blp.arguments(StatisticsQuery, location="query")
-@blp.answers(
-    reply(
-        200,
-        "The statistics, or why they failed",
-        {"anyOf": [{"$ref": "#/components/schemas/Statistics"}, {"$ref": "#/components/schemas/Thresholds"}]},
-        example=examples.STATISTICS,
-        forms=examples.TREND_FORMS,
-        headers=["ETag"],
-    ),
+_ANSWERS = [
+    reply(304, "Not modified"),
     reply(
         202,
         "Pending: come back",
@@ -59,52 +50,78 @@ _THRESHOLDS = {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresho
         example=examples.PENDING,
         headers=["Retry-After"],
     ),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["Prefer", "If-None-Match"],
+]
+_OPTIONS: dict[str, Any] = {"public": True, "parameters": ["Prefer", "If-None-Match"]}
+_DESCRIBED = blp.answers(
+    reply(
+        200,
+        "The statistics, or why they failed",
+        "Statistics",
+        example=examples.STATISTICS,
+        forms=examples.STATISTICS_FORMS,
+        headers=["ETag"],
+    ),
+    *_ANSWERS,
+    **_OPTIONS,
 )
+_TRENDS_DESCRIBED = blp.answers(
+    reply(
+        200,
+        "The trends, or why they failed; with `threshold`, where the series cross",
+        {"anyOf": [{"$ref": "#/components/schemas/Statistics"}, {"$ref": "#/components/schemas/Thresholds"}]},
+        example=examples.TRENDS,
+        forms=examples.TREND_FORMS,
+        headers=["ETag"],
+    ),
+    *_ANSWERS,
+    **_OPTIONS,
+)
+_PARTS = "<any(statistics,changes,peaks,coverage,sensitivity,precision):part>"
+_SUFFIX = "<any(json,txt,md,csv):suffix>"
+
+
+@blp.get(f"/grids/<uuid:grid>/{_PARTS}")
+@blp.arguments(StatisticsQuery, location="query")
+@_DESCRIBED
 def read_statistics(query: dict[str, Any], grid: uuid.UUID, part: str) -> Response:
     """Read a grid's statistics
 
     `statistics` is everything; the other words are parts of it. Always of the current revision: an answer for an
-    older one is never given in its place. `trends?threshold=90` says where the series cross 90.
+    older one is never given in its place.
     """
-    return _answer(grid, part, query, None)
+    return _answer(grid, part, query.get("along"), None)
 
 
-@blp.get(
-    "/grids/<uuid:grid>/<any(statistics,trends,changes,peaks,coverage,sensitivity,precision):part>.<any(json,txt,md,csv):suffix>"
-)
+@blp.get(f"/grids/<uuid:grid>/{_PARTS}.{_SUFFIX}")
 @blp.arguments(StatisticsQuery, location="query")
-@blp.answers(
-    reply(
-        200,
-        "The statistics, or why they failed",
-        {"anyOf": [{"$ref": "#/components/schemas/Statistics"}, {"$ref": "#/components/schemas/Thresholds"}]},
-        example=examples.STATISTICS,
-        forms=examples.TREND_FORMS,
-        headers=["ETag"],
-    ),
-    reply(
-        202,
-        "Pending: come back",
-        {"anyOf": [{"$ref": "#/components/schemas/Pending"}, {"$ref": "#/components/schemas/PendingAnswer"}]},
-        example=examples.PENDING,
-        headers=["Retry-After"],
-    ),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["Prefer", "If-None-Match"],
-)
+@_DESCRIBED
 def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, part: str, suffix: str) -> Response:
     """Read a grid's statistics in the form that the suffix names"""
-    return _answer(grid, part, query, suffix)
+    return _answer(grid, part, query.get("along"), suffix)
 
 
-def _answer(grid: uuid.UUID, part: str, query: dict[str, Any], suffix: str | None) -> Response:
-    form, along = wanted_form(suffix, _FORMS), query.get("along")
-    if query["threshold"]:
-        return _thresholds(grid, part, query, form)
+@blp.get("/grids/<uuid:grid>/trends")
+@blp.arguments(TrendsQuery, location="query")
+@_TRENDS_DESCRIBED
+def read_trends(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Read a grid's trends
+
+    One series for each line of cells along an axis that has an order. `threshold=90` asks where they cross 90; levels
+    that nobody asked for before are computed at first ask.
+    """
+    return _trends(grid, query, None)
+
+
+@blp.get(f"/grids/<uuid:grid>/trends.{_SUFFIX}")
+@blp.arguments(TrendsQuery, location="query")
+@_TRENDS_DESCRIBED
+def read_trends_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
+    """Read a grid's trends in the form that the suffix names"""
+    return _trends(grid, query, suffix)
+
+
+def _answer(grid: uuid.UUID, part: str, along: str | None, suffix: str | None) -> Response:
+    form = wanted_form(suffix, _FORMS)
     mark = ("" if part == "statistics" else f"-{part}") + (
         "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]
     )
@@ -126,15 +143,17 @@ def _answer(grid: uuid.UUID, part: str, query: dict[str, Any], suffix: str | Non
     )
 
 
-def _thresholds(grid: uuid.UUID, part: str, query: dict[str, Any], form: str) -> Response:
-    """Where the series of the current revision cross levels that the usual answer does not have."""
-    if part != "trends" or "along" in query:
-        raise Invalid([Fault("/threshold", "is asked of trends, and of all of their series")])
+def _trends(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
+    if not query["threshold"]:
+        return _answer(grid, "trends", query.get("along"), suffix)
     with parts().database.reading() as connection:
         row = find_statistics(connection, grid)
         admit(caller(connection), row, "reader")
     levels = tuple(sorted(set(query["threshold"])))
-    question = ThresholdsQuestion("", "", grid=str(grid), revision=row.revision, thresholds=levels)
+    question = ThresholdsQuestion(
+        "", "", grid=str(grid), revision=row.revision, along=query.get("along", ""), thresholds=levels
+    )
+    form = wanted_form(suffix, _FORMS)
     return answer_to(question, row.project, form, _THRESHOLDS, f"{API_PREFIX}/grids/{grid}/trends")
 
 

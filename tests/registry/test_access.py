@@ -43,6 +43,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("patch", "/api/v1/grids/{grid}/cells"): {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 1.0}]},
 }
 RANKED = "?experiment=type-by-length&metric=accuracy"
+MEASURED = "?metric=accuracy"
 
 
 def needs(method: str, path: str) -> str:
@@ -65,7 +66,9 @@ class Scene:
     names: dict[str, str]
 
     def call(self, caller: str, method: str, path: str) -> TestResponse:
-        filled = path.format_map(self.names) + (RANKED if "rankings" in path else "")
+        filled = path.format_map(self.names) + (
+            RANKED if "rankings" in path else MEASURED if "sweet-spot" in path else ""
+        )
         body = BODIES.get((method, path))
         if (method, path) == ("post", "/api/v1/projects"):
             body = {"slug": f"new-{uuid.uuid4().hex[:12]}"}
@@ -101,7 +104,8 @@ def _scene(house: House, visibility: str) -> Scene:
     }
     names = {
         "project": project.slug, "grid": grid["id"], "token_id": str(made["spare"][0].id), "alias_id": joined["id"],
-        "suffix": "json", "part": "statistics", "kind": "models", "revision": "1", "a": "1", "b": "2",
+        "suffix": "json", "part": "statistics",
+        "experiment": "type-by-length", "kind": "models", "revision": "1", "a": "1", "b": "2",
     }  # fmt: skip
     return Scene(project, callers, names)
 

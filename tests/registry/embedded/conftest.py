@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import select
@@ -55,7 +56,10 @@ class Up:
 
     def kill(self) -> None:
         """kill −9 of the supervisor; returns when it and all its descendants are gone."""
-        family = [os.pidfd_open(pid) for pid in [self.pid, *self.descendants()]]
+        family = []
+        for pid in [self.pid, *self.descendants()]:
+            with contextlib.suppress(ProcessLookupError):  # a backend may end by itself meanwhile
+                family.append(os.pidfd_open(pid))
         os.kill(self.pid, signal.SIGKILL)
         for pidfd in family:
             assert select.select([pidfd], [], [], PATIENCE)[0], "a process outlived its supervisor"
