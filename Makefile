@@ -30,6 +30,7 @@ openapi:  ## write openapi.yaml anew from the code
 
 bench:  ## measure publishing, serving and the way to statistics
 	python -m bench.main_job gunicorn
+	python -m bench.describing
 
 demo:  ## a registry with example results on http://127.0.0.1:8080 (PORT=…, DEMO_HOME=…)
 	registry up --home $(DEMO_HOME) --port $(PORT) --demo
