@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
@@ -74,7 +74,9 @@ def publish_grid(query: dict[str, Any], sent: dict[str, Any], project: str) -> R
             only_new="*" in known_tags(),
             expected=expected_revisions(),
         )
-        return published_answer(published, made=201 if not query["dry_run"] else 200)
+        if query["dry_run"]:
+            return json_answer(documents.summary(published.stored))  # nothing is there, so no Location and no ETag
+        return published_answer(published, made=201)
 
     return written(lambda connection: enter(connection, project, "writer"), write, rehearse=query["dry_run"])
 
@@ -116,13 +118,15 @@ def find(query: dict[str, Any], project: str) -> Response:
     return page([documents.summary(stored) for stored in shown], more)
 
 
-def _label_filters(query: dict[str, Any]) -> dict[str, str]:
+def _label_filters(query: dict[str, Any]) -> dict[str, list[str]]:
+    """The texts that are asked for of each label."""
     known = set(FindQuery().fields)
     unknown = [name for name in query if name not in known and not name.startswith("label.")]
     if unknown:
         raise Invalid([Fault(f"/{name}", "Unknown field.") for name in unknown])
-    labels = {name.removeprefix("label."): text for name, text in query.items() if name.startswith("label.")}
-    if faulty := [name for name, text in labels.items() if has_control(name) or has_control(text)]:
+    labels = {name.removeprefix("label."): texts for name, texts in request.args.lists() if name.startswith("label.")}
+    faulty = [name for name, texts in labels.items() if any(has_control(text) for text in (name, *texts))]
+    if faulty:
         raise Invalid([Fault(f"/label.{name}", "must not hold control characters") for name in faulty])
     return labels
 

@@ -19,7 +19,7 @@ from registry.intake import lattice
 from registry.intake.blocks import flatten, in_numeric_order, leaf_pointer, read_leaves, size_of
 from registry.intake.coordinates import Entry, read_cells
 from registry.intake.faults import Doubt, Findings, Limits, number, unsigned_zero, whole
-from registry.intake.levels import read_axes
+from registry.intake.levels import guess_kind, read_axes
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
     """Read one publication; raises `Invalid` with a pointer for every fault."""
     findings = Findings()
     metric = read_metric(sent["metric"], findings)
-    axes = read_axes(sent["axes"], limits, findings)
+    axes = read_axes(_with_kinds(sent), limits, findings)
     if ("values" in sent) == ("cells" in sent):
         findings.fault(
             "", "give either values or cells" + ("" if "values" in sent else "; an empty grid has cells: []")
@@ -68,6 +68,16 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
     lattice.look(grid, place, findings)
     names = Names(sent["experiment"], sent["benchmark"], sent["model"], sent["variant"], metric.name)
     return Submission(names, in_numeric_order(grid), tuple(findings.doubts))
+
+
+def _with_kinds(sent: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The declared axes; one without kind and levels gets its kind from the coordinates of the cells."""
+    return [
+        {**axis, "kind": guess_kind([cell["at"].get(axis["name"]) for cell in sent.get("cells", ())])}
+        if not axis.get("kind") and not axis.get("levels") and sent.get("cells")
+        else axis
+        for axis in sent["axes"]
+    ]
 
 
 def read_metric(sent: Mapping[str, Any], findings: Findings) -> Metric:

@@ -18,14 +18,15 @@ _ALIASED = ("experiment", "benchmark", "model", "variant")
 
 @dataclass(frozen=True)
 class Filters:
-    """What to find; an empty list filters nothing. `labels` are AND, names are OR."""
+    """What to find; an empty list filters nothing. The texts of one
+    name or label are OR, all else is AND."""
 
     experiment: Sequence[str] = ()
     benchmark: Sequence[str] = ()
     model: Sequence[str] = ()
     variant: Sequence[str] = ()
     metric: Sequence[str] = ()
-    labels: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     updated_since: datetime | None = None
 
 
@@ -67,7 +68,8 @@ def _conditions(connection: Connection, project_id: uuid.UUID, filters: Filters)
     if filters.updated_since is not None:
         conditions.append(grids.c.updated_at >= filters.updated_since)
     if filters.labels:
-        conditions.append(revisions.c.labels.contains(dict(filters.labels)))
+        for name, texts in filters.labels.items():
+            conditions.append(or_(*(revisions.c.labels.contains({name: text}) for text in texts)))
         conditions.append(revisions.c.labels != literal_column("'{}'::jsonb"))  # as the partial index says
     return conditions
 

@@ -237,3 +237,15 @@ def test_instants_may_be_days_or_have_any_offset(project: Project, since: str) -
 def test_an_instant_before_the_calendar_is_422(project: Project) -> None:
     answer = project.get(f"projects/{project.slug}/grids?updated_since=0001-01-01T00:00:00%2B12:00")
     assert answer.get_json()["errors"][0]["pointer"] == "/updated_since"
+
+
+def test_the_texts_of_one_label_are_alternatives_and_two_labels_are_not(project: Project) -> None:
+    for seed, host in (("1", "a"), ("2", "a"), ("3", "b")):
+        project.published(model=f"model {seed}", labels={"seed": seed, "host": host})
+    listed = f"projects/{project.slug}/grids"
+
+    def found(query: str) -> set[str]:
+        return {grid["labels"]["seed"] for grid in project.get(f"{listed}?{query}").get_json()["items"]}
+
+    assert found("label.seed=1&label.seed=3") == {"1", "3"}
+    assert found("label.seed=1&label.seed=3&label.host=a") == {"1"}

@@ -442,3 +442,19 @@ def test_limits_are_settings_and_are_answered_with_422_or_413(house: House, proj
     assert tight.call("POST", f"projects/{project.slug}/grids/batch", json=batch).status_code in (413, 422)
     assert tight.publish(publication(labels={"a": "b"}, unknown="x" * 900)).status_code == 413
     assert tight.get("limits").get_json()["max_cells"] == 6
+
+
+def test_an_axis_without_kind_and_levels_gets_its_kind_from_the_cells(project: Project) -> None:
+    cells = [{"at": {"Window": window, "Type": kind}, "value": 1.0} for window in (2000, 500) for kind in ("a", "b")]
+    sent = publication(axes=[{"name": "Window"}, {"name": "Type"}], cells=cells, trials=None)
+    del sent["values"]
+    grid = stored(project, sent)
+    assert [(axis["kind"], axis["levels"]) for axis in grid["axes"]] == [
+        ("numeric", [500, 2000]),
+        ("nominal", ["a", "b"]),
+    ]
+
+
+def test_a_dry_run_names_no_place_where_nothing_is(project: Project) -> None:
+    answer = project.call("POST", f"projects/{project.slug}/grids?dry_run=true", json=publication())
+    assert (answer.status_code, "Location" in answer.headers, "ETag" in answer.headers) == (200, False, False)
