@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
@@ -12,6 +11,7 @@ from flask import Flask, Request
 from marshmallow import RAISE, Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import UnsupportedMediaType
+from werkzeug.http import HTTP_STATUS_CODES
 
 from registry.api import fields as own
 from registry.api.answers import MEDIA
@@ -95,7 +95,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         for one in described:
             responses.setdefault(one["status"], {}).update(one["response"])
         for status in sorted({*errors, 401, 403, 404, 422, 503}):
-            phrase = http.HTTPStatus(status).phrase
+            phrase = HTTP_STATUS_CODES[status]  # http.HTTPStatus has other words in Python 3.13
             responses[status] = {"description": phrase, "headers": _error_headers(status)} | _PROBLEM
         responses["default"] = {"description": "Any other error"} | _PROBLEM
         security: list[dict[str, Any]] = [{"bearer": []}, {"basic": []}, *([{}] if public else [])]
