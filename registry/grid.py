@@ -1,14 +1,12 @@
-"""Grid, Axis, Level, Cell, Series, Metric: frozen values, their canonical form and its digest.
+"""Grid, Axis, Level, Cell, Metric: frozen values, their canonical form and its digest.
 
 A grid's values lie flat in row-major order (the last axis runs fastest), `None` where nobody measured.
-Whoever iterates sees only what was measured: `Grid.cells()` and `Grid.series()` skip gaps.
+Whoever iterates sees only what was measured: `Grid.cells()` skips gaps.
 """
 
 from __future__ import annotations
 
 import hashlib
-import itertools
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -88,27 +86,6 @@ class Cell:
     sd: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Series:
-    """The measured cells along one axis, in its order, with the other axes fixed at `at` (name -> level)."""
-
-    along: Axis
-    at: Mapping[str, Level]
-    cells: tuple[Cell, ...]
-    positions: tuple[int, ...]
-    """The cells' positions on `along`."""
-
-    @property
-    def numbers(self) -> tuple[float, ...]:
-        """The axis values of the cells."""
-        numbers = self.along.numbers
-        return tuple(numbers[position] for position in self.positions)
-
-    @property
-    def values(self) -> tuple[float, ...]:
-        return tuple(cell.value for cell in self.cells)
-
-
 @dataclass(frozen=True)
 class Grid:
     """The values of one metric over zero to four axes.
@@ -169,23 +146,6 @@ class Grid:
     def cells(self) -> Iterator[Cell]:
         """The measured cells in row-major order."""
         return (cell for index in range(len(self.values)) if (cell := self.cell(index)) is not None)
-
-    def series(self, along: str) -> Iterator[Series]:
-        """Every series along the named axis that has at least one cell, in row-major order of the others."""
-        place = next(i for i, axis in enumerate(self.axes) if axis.name == along)
-        axis, shape = self.axes[place], self.shape
-        stride = math.prod(shape[place + 1 :])
-        others = [range(1) if i == place else range(size) for i, size in enumerate(shape)]
-        for at in itertools.product(*others):
-            start = self.index(at) if all(shape) else 0
-            found = [
-                (position, cell)
-                for position in range(len(axis.levels))
-                if (cell := self.cell(start + position * stride)) is not None
-            ]
-            if found:
-                fixed = {a.name: a.levels[p] for i, (a, p) in enumerate(zip(self.axes, at, strict=True)) if i != place}
-                yield Series(axis, fixed, tuple(cell for _, cell in found), tuple(position for position, _ in found))
 
     def canonical(self) -> bytes:
         """The content as UTF-8 JSON with sorted keys: equal bytes exactly for equal content, the input of `digest`."""

@@ -34,6 +34,12 @@ blp = Blueprint(
 _FORMS = ("json", "txt", "md", "csv")
 _SUFFIX = "<any(json,txt,md,csv):suffix>"
 _WRITES = [400, 409, 412, 413, 415]
+_DESCRIBED = blp.answers(
+    reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
 
 
 @blp.post("/projects/<project>/grids")
@@ -133,12 +139,7 @@ def _label_filters(query: dict[str, Any]) -> dict[str, list[str]]:
 
 @blp.get("/grids/<uuid:grid>")
 @blp.arguments(RevisionQuery, location="query")
-@blp.answers(
-    reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
+@_DESCRIBED
 def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid
 
@@ -149,12 +150,7 @@ def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 @blp.get(f"/grids/<uuid:grid>.{_SUFFIX}")
 @blp.arguments(RevisionQuery, location="query")
-@blp.answers(
-    reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
+@_DESCRIBED
 def read_grid_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read a grid in the form that the suffix names"""
     return _grid_answer(grid, query.get("revision"), suffix)
@@ -223,12 +219,7 @@ def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 @blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):revision>")
 @blp.arguments(Empty, location="query")
-@blp.answers(
-    reply(200, "The grid as it was", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
+@_DESCRIBED
 def read_revision(_query: dict[str, Any], grid: uuid.UUID, revision: int) -> Response:
     """Read a grid as it was at a revision"""
     return _grid_answer(grid, revision, None)

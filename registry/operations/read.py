@@ -12,7 +12,7 @@ from sqlalchemy import ARRAY, Connection, Text, and_, any_, bindparam, case, sel
 
 from registry.errors import NotFound
 from registry.grid import Cell, Grid
-from registry.operations.stored import StoredGrid, digest_text, stored_grid, stored_grids
+from registry.operations.stored import stored_grid, stored_grids
 from registry.prepared import Prepared
 from registry.rows import level_document
 from registry.tables import derivations, grids, projects, revisions, statistics
@@ -151,14 +151,3 @@ def _placed(grid: Grid, index: int) -> tuple[dict[str, Any], Cell]:
 def _content(grid: Grid, index: int) -> list[Any]:
     given = (grid.values, grid.trials, grid.stderr, grid.repeats, grid.sd)
     return [one[index] if isinstance(one, tuple) else one for one in given]
-
-
-__all__ = [
-    "Difference",
-    "StoredGrid",
-    "compare_revisions",
-    "digest_text",
-    "find_grid",
-    "find_statistics",
-    "list_revisions",
-]
