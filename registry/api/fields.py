@@ -10,6 +10,7 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from registry.api.context import parts
+from registry.api.shapes.words import PRINTABLE
 from registry.intake.faults import REPORTED, number, whole
 from registry.intake.levels import MAX_AXES, has_control
 from registry.settings import Settings
@@ -223,13 +224,12 @@ MEANINGS: tuple[tuple[Any, ...], ...] = (
 )
 
 _DIGITS = re.compile(r"[0-9]{1,15}")
-_PRINTABLE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
 
 
 def schema_of(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
     """What apispec does not know about these fields."""
     if isinstance(field, Name):
-        return {"maxLength": Settings().max_name, "pattern": _PRINTABLE} | ({} if field.empty else {"minLength": 1})
+        return {"maxLength": Settings().max_name, "pattern": PRINTABLE} | ({} if field.empty else {"minLength": 1})
     if isinstance(field, Matching):
         return {"pattern": f"^({field.pattern.pattern})$"}
     if isinstance(field, Whole):

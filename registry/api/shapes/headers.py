@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from registry.api.shapes.words import (
     ID,
+    PRINTABLE,
     TEXT,
     Shape,
 )
@@ -54,7 +55,7 @@ PARAMETERS: dict[str, Shape] = {
         "name": "label.<key>",
         "in": "query",
         "description": "Only grids with this text as the label <key>; may be given for several keys.",
-        "schema": TEXT,
+        "schema": TEXT | {"pattern": PRINTABLE},
         "example": "4f2c1e9",
     },
 }

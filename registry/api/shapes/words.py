@@ -49,3 +49,5 @@ NESTED: Shape = {"description": "Nested to the depth of the axes; null where nob
 STATUS: Shape = {"enum": ["ok", "insufficient", "undefined", "not_comparable", "confounded"]}
 STATE: Shape = {"enum": ["pending", "ready", "failed"]}
 LABELS: Shape = {"type": "object", "additionalProperties": TEXT}
+PRINTABLE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
+"""The pattern of a text without control characters."""
