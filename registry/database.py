@@ -3,27 +3,54 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import orjson
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import Engine
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
-from registry.errors import Busy, Conflict, RegistryError, Unavailable
+from registry.deadlines import WatchedConnection
+from registry.errors import Busy, Conflict, Unavailable
+from registry.guard import AWAY, Guard, Unguarded
 from registry.settings import Settings, driver_url
+
+CONNECT_SECONDS = 3
+BEYOND_SERVER = 1.0
+"""The server ends a statement by itself after its timeout; one that froze is not waited for longer than this."""
+
+
+_DIGITS_OF_64_BITS = 19
+
+
+def _json(text_: str) -> Any:
+    """JSONB writes 1e22 as a whole number, which as a Python int no encoder of JSON would take again."""
+    return json.loads(text_, parse_int=_whole)
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) < _DIGITS_OF_64_BITS else float(digits)
 
 
 class Database:
     """Two pools of connections, for transactions and for reading; a connection that changed between the two would
-    cost more than most reads. Threads may share it; forked children call `after_fork` first."""
+    cost more than most reads. Threads may share it; forked children call `after_fork` first.
 
-    def __init__(self, settings: Settings, *, name: str, statement_timeout: float | None = None) -> None:
+    Whoever serves requests gives a `guard`, which refuses at once what could only wait.
+    """
+
+    def __init__(
+        self, settings: Settings, *, name: str, statement_timeout: float | None = None, guard: Guard | None = None
+    ) -> None:
+        self._guard = guard or Unguarded()
+        longest = statement_timeout or settings.statement_timeout
         limits = {
-            "statement_timeout": int(1000 * (statement_timeout or settings.statement_timeout)),
+            "statement_timeout": int(1000 * longest),
             "lock_timeout": int(1000 * settings.lock_timeout),
             "idle_in_transaction_session_timeout": int(1000 * settings.idle_timeout),
             "synchronous_commit": "on",
@@ -35,10 +62,13 @@ class Database:
             "pool_timeout": settings.pool_timeout,
             "pool_use_lifo": True,
             "json_serializer": lambda value: orjson.dumps(value).decode(),
-            "json_deserializer": json.loads,
+            "json_deserializer": _json,
             "connect_args": {
                 "application_name": f"registry-{name}",
-                "connect_timeout": 3,
+                "connect_timeout": CONNECT_SECONDS,
+                "connection_factory": partial(
+                    WatchedConnection, limit=longest + BEYOND_SERVER if longest else math.inf, on_cut=self._guard.trip
+                ),
                 "options": " ".join(f"-c {key}={value}" for key, value in limits.items()),
             },
         }
@@ -57,7 +87,7 @@ class Database:
 
         With `rehearse` it is undone in any case: what a dry run needs.
         """
-        with _translated(), self._engine.connect() as connection, connection.begin() as transaction:
+        with self._connected(self._engine) as connection, connection.begin() as transaction:
             yield connection
             if rehearse:
                 transaction.rollback()
@@ -65,15 +95,42 @@ class Database:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection for single statements, each its own snapshot; nothing is written through it."""
-        with _translated(), self._reading.connect() as connection:
+        with self._connected(self._reading) as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """A connection whose statements all see the database as it was at the first one."""
         options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        with _translated(), self._engine.execution_options(**options).connect() as connection, connection.begin():
+        with self._connected(self._engine.execution_options(**options)) as connection, connection.begin():
             yield connection
+
+    @contextmanager
+    def _connected(self, engine: Engine) -> Iterator[Connection]:
+        """A connection of the engine's pool; what database and driver raise comes in the registry's words."""
+        with self._guard:
+            try:
+                with self._connection(engine) as connection:
+                    yield connection
+            except PoolTimeout:
+                raise Unavailable("Every database connection is in use; try again.", after=1) from None
+            except DBAPIError as error:
+                if error.connection_invalidated:
+                    self._forget()
+                raise translate(error) from error
+            self._guard.answered()
+
+    def _connection(self, engine: Engine) -> Connection:
+        try:
+            return engine.connect()
+        except DBAPIError:
+            self._guard.trip()
+            raise
+
+    def _forget(self) -> None:
+        """One connection was lost, so the idle ones may be dead too: nobody else shall find that out."""
+        for engine in (self._engine, self._reading):
+            engine.dispose()
 
     def after_fork(self) -> None:
         """Forget the parent's connections without closing them."""
@@ -83,21 +140,6 @@ class Database:
     def close(self) -> None:
         for engine in (self._engine, self._reading):
             engine.dispose()
-
-
-@contextmanager
-def _translated() -> Iterator[None]:
-    """Raise what the database and its driver raise in the registry's words."""
-    try:
-        yield
-    except RegistryError:
-        raise
-    except PoolTimeout:
-        raise Busy("Every database connection is in use; try again.") from None
-    except DBAPIError as error:
-        raise translate(error) from error
-    except SQLAlchemyError:
-        raise
 
 
 _TRY_LATER_CLASSES = ("08", "53", "40")
@@ -114,7 +156,7 @@ def translate(error: DBAPIError) -> Exception:
     if error.connection_invalidated or code is None or code[:2] in _TRY_LATER_CLASSES or code in _TRY_LATER:
         if code is None and not error.connection_invalidated and not _is_outage(error):
             return error
-        return Unavailable("The database does not answer. Whether a write took effect is unknown: repeat it.", after=2)
+        return Unavailable(AWAY, after=2)
     return error
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(NamedTuple):
     """One thing wrong with a submission: a JSON pointer to the place, and what is wrong there."""
 
     pointer: str
@@ -76,6 +75,12 @@ class PreconditionFailed(RegistryError):
     code = "precondition_failed"
 
 
+class NotInstalled(RegistryError):
+    """This server was installed without what the answer needs."""
+
+    code = "not_installed"
+
+
 class TryLater(RegistryError):
     """Nothing is wrong with the request; repeat it after `after` seconds."""
 
@@ -90,6 +95,18 @@ class Busy(TryLater):
     """Another request holds what this one needs."""
 
     code = "busy"
+
+
+class TooManyRequests(TryLater):
+    """The caller asks more often than it may."""
+
+    code = "too_many_requests"
+
+
+class Misdirected(RegistryError):
+    """The request is for a service of another name."""
+
+    code = "misdirected"
 
 
 class Unavailable(TryLater):

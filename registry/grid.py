@@ -148,7 +148,11 @@ class Grid:
         return (cell for index in range(len(self.values)) if (cell := self.cell(index)) is not None)
 
     def canonical(self) -> bytes:
-        """The content as UTF-8 JSON with sorted keys: equal bytes exactly for equal content, the input of `digest`."""
+        """The content as UTF-8 JSON: equal bytes exactly for equal content, the input of `digest`.
+
+        The keys of the object and of its labels are sorted; axes, levels and the metric have theirs in the order of
+        the classes above.
+        """
         content: dict[str, Any] = {
             "metric": self.metric,
             "axes": self.axes,

@@ -78,7 +78,22 @@ class ThresholdsQuestion(Question):
     thresholds: tuple[float, ...] = ()
 
 
-_KINDS: dict[str, type[Question]] = {one.kind: one for one in (RankingQuestion, SweetSpotQuestion, ThresholdsQuestion)}
+@dataclass(frozen=True, slots=True)
+class ComparisonQuestion(Question):
+    """How far is one revision of a grid from one of another? Revisions never change, so experiment and metric are
+    empty here too: only an alias touches the answer."""
+
+    kind: ClassVar[str] = "comparison"
+    baseline: str = ""
+    baseline_revision: int = 0
+    contender: str = ""
+    contender_revision: int = 0
+    alpha: float = 0.05
+
+
+_KINDS: dict[str, type[Question]] = {
+    one.kind: one for one in (RankingQuestion, SweetSpotQuestion, ThresholdsQuestion, ComparisonQuestion)
+}
 
 
 def question_of(document: Mapping[str, Any]) -> Question:

@@ -10,15 +10,18 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from sqlalchemy import make_url
+
 from registry.database import Database
 from registry.demo import PROJECT, await_statistics, publish_demo
 from registry.embedded import Child, Home, Postgres, Supervisor, Valkey
-from registry.errors import Misconfigured, Unauthenticated
-from registry.operations.admit import identify, issue_token
+from registry.errors import Misconfigured, Unauthenticated, Unavailable
+from registry.nearby import TOKEN_FILE, announced
+from registry.operations.admit import has_operator, identify, issue_token
 from registry.settings import Settings, inherited_environment
 
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 ADMIN_TOKEN_DAYS = 365
-TOKEN_FILE = "admin-token"  # noqa: S105 (a file's name)
 
 WORKER = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--loglevel", "WARNING"]
 DISPATCHER = [sys.executable, "-m", "workers.dispatcher"]
@@ -26,21 +29,29 @@ SERVE = [sys.executable, "-m", "registry", "serve"]
 
 
 def serve(settings: Settings) -> None:
-    """Serve HTTP until a signal ends the process."""
-    import waitress
-
+    """Serve HTTP until a signal; what was begun then is finished."""
     from registry import create_app
+    from registry.serving import Server
 
-    waitress.serve(
-        create_app(settings),
-        host=settings.host,
-        port=settings.port,
-        threads=settings.web_threads,
-        connection_limit=1000,
-        channel_timeout=10,
-        ident="results-registry",
-        clear_untrusted_proxy_headers=True,
-    )
+    app = create_app(settings)
+    refuse_if_open(settings, app.extensions["registry"].database)
+    Server(app, settings, app.extensions["registry"].stopping).run()
+
+
+def refuse_if_open(settings: Settings, database: Database) -> None:
+    """Raise `Misconfigured` where others than this machine could reach a registry that nobody administers yet."""
+    if settings.host in LOOPBACK:
+        return
+    try:
+        with database.reading() as connection:
+            someone = has_operator(connection)
+    except Unavailable:
+        return  # Nobody gets in without the database either.
+    if not someone:
+        raise Misconfigured(
+            f"Nobody administers this registry yet, so it does not listen on {settings.host}: make a token with"
+            " `registry token --role admin --name …`, or listen on 127.0.0.1."
+        )
 
 
 def become(command: list[str], settings: Settings) -> None:
@@ -51,6 +62,7 @@ def become(command: list[str], settings: Settings) -> None:
 def up(settings: Settings, *, given: set[str], demo: bool, say: Callable[[str], None]) -> None:
     """Run everything until Ctrl-C: servers (those whose URLs were not `given`), migrations, web, worker, dispatcher."""
     from migrations.apply import migrate
+    from migrations.grants import WEB_ROLE, grant_web_role
 
     with Home(settings.home) as home, Supervisor(home) as supervisor:
         if "redis_url" not in given:
@@ -65,15 +77,21 @@ def up(settings: Settings, *, given: set[str], demo: bool, say: Callable[[str], 
         database = Database(settings, name="up")
         token_file = admin_token(database, home.path / TOKEN_FILE)
         environment = settings.environment()
+        serving = environment
+        if "database_url" not in given:
+            grant_web_role(settings.database_url, WEB_ROLE)
+            url = make_url(settings.database_url).set(username=WEB_ROLE)
+            serving = replace(settings, database_url=url.render_as_string(hide_password=False)).environment()
         for name, command in (("dispatcher", DISPATCHER), ("worker", WORKER)):
             supervisor.start(Child(name, command, env=environment))
-        ready = answers(f"http://{_local(settings.host)}:{settings.port}/readyz")
-        supervisor.start(Child("web", SERVE, env=environment, ready=ready))
+        address = f"http://{_local(settings.host)}:{settings.port}"
+        supervisor.start(Child("web", SERVE, env=serving, ready=answers(f"{address}/readyz")))
         say(f"The results registry is at {settings.url} (documentation: {settings.url}/docs).")
         say(f"The administrator's token is in {token_file}; the logs are in {home.logs}.")
         greet(settings, database, token_file, demo=demo, say=say)
         database.close()
-        supervisor.run()
+        with announced(home.path, address):
+            supervisor.run()
 
 
 def greet(settings: Settings, database: Database, token_file: Path, *, demo: bool, say: Callable[[str], None]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import Misconfigured
+from registry.nearby import DEFAULT_HOME
 
 MEBIBYTE = 1024 * 1024
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
@@ -20,12 +21,20 @@ LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
 @dataclass(frozen=True, slots=True)
 class Settings:
     database_url: str = "postgresql+psycopg2://127.0.0.1/registry"
+    web_password: str = ""
+    """For `registry migrate --grant-web-role`: the password of the role with which the web process logs in."""
     redis_url: str = "redis://127.0.0.1:6379/0"
     host: str = "127.0.0.1"
     port: int = 8080
     public_url: str = ""
     """How users reach the service, for printed commands; empty: http://host:port."""
-    home: Path = Path("~/.local/share/results-registry")
+    hosts: str = ""
+    """Further host names that the service answers to, separated by commas; * is any."""
+    proxies: int = 0
+    """How many proxies of our own stand before the service, each of which adds to X-Forwarded-For."""
+    cors_origins: str = ""
+    """Origins whose pages may read answers, separated by commas."""
+    home: Path = Path(DEFAULT_HOME)
     pg_bin: str = ""
     """A directory with PostgreSQL's programs; empty: the installed wheel, else Debian's."""
 
@@ -34,6 +43,8 @@ class Settings:
     log_level: str = "INFO"
     """DEBUG, INFO, WARNING, ERROR or CRITICAL."""
 
+    request_timeout: float = 9.0
+    """After so many seconds a request stops waiting for the database; one that asked to wait has that much longer."""
     pool_size: int = 6
     pool_timeout: float = 2.0
     statement_timeout: float = 5.0
@@ -52,6 +63,23 @@ class Settings:
     max_wait: int = 30
     max_page: int = 1_000
 
+    token_rate: float = 1_000.0
+    """Requests a second of one token in the long run, in one web process; 0 is no limit, here and below."""
+    token_burst: float = 5_000.0
+    address_rate: float = 200.0
+    """Requests a second of one address without a good token."""
+    address_burst: float = 2_000.0
+    failure_rate: float = 5.0
+    """Bad tokens a second from one address."""
+    failure_burst: float = 300.0
+
+    exports: str = ""
+    """A directory for exports that clients read in ranges; empty: one of this user's in the system's temporary one."""
+    exports_size: int = 512 * MEBIBYTE
+    """So many bytes of them are kept; the longest unread go first."""
+    max_range_cells: int = 2_000_000
+    """An export of more cells is sent whole: nobody waits for it to be written first."""
+
     idempotency_days: int = 7
     token_days: int = 90
 
@@ -64,6 +92,8 @@ class Settings:
     unanswered_seconds: float = 3.0
     """How long a due promise may wait before the dispatcher has it computed without the broker."""
     ranking_debounce: float = 0.25
+    ranking_work: int = 8_000_000
+    """Models times cells, and a hundred for each pair of models: a ranking with more is made from sums of pairs."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:

@@ -9,8 +9,10 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
+    ARRAY,
     REAL,
     BigInteger,
+    Boolean,
     CheckConstraint,
     Column,
     DateTime,
@@ -142,7 +144,7 @@ grids = Table(
     Column("deleted_at", DateTime(timezone=True)),
     UniqueConstraint("project_id", "identity"),
     Index(None, "project_id", "updated_at", "id"),
-    Index(None, "project_id", "experiment", "metric"),
+    Index(None, "project_id", "experiment", "metric", "benchmark"),
     Index(None, "project_id", "model"),
 )
 
@@ -205,6 +207,11 @@ derivations = Table(
     Index("ix_derivations_failed", "grid_id", postgresql_where=text("state = 'failed'")),
 )
 
+
+def _facts() -> Column:  # type: ignore[type-arg]
+    return Column("facts", JSONB(none_as_null=True), comment="what the views of the schema bi show of the document")
+
+
 statistics = Table(
     "statistics",
     metadata,
@@ -213,6 +220,7 @@ statistics = Table(
     Column("methods_version", Text, nullable=False),
     Column("etag", Text, nullable=False),
     Column("document", LargeBinary, nullable=False, comment="the finished JSON answer, gzip"),
+    _facts(),
     _instant("computed_at"),
     ForeignKeyConstraint(["grid_id", "revision"], ["revisions.grid_id", "revisions.number"]),
 )
@@ -230,6 +238,7 @@ answers = Table(
     Column("generation", Integer, nullable=False, server_default="1", comment="grows when an input changes"),
     Column("answered", Integer, nullable=False, server_default="0", comment="the generation that the document is for"),
     Column("document", LargeBinary, comment="the finished JSON answer, gzip"),
+    _facts(),
     Column("etag", Text),
     Column("methods_version", Text),
     Column("seconds", REAL, nullable=False, server_default="0", comment="what the last computation took"),
@@ -248,7 +257,71 @@ marks = Table(
     Column("project_id", Uuid, nullable=False),
     Column("experiment", Text, comment="NULL: every experiment of the project"),
     Column("metric", Text),
+    Column("grid_ids", ARRAY(Uuid), comment="what changed; NULL: it may be any grid of the scope"),
     Index(None, "project_id"),
+)
+
+scopes = Table(
+    "scopes",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
+    Column("experiment", Text, nullable=False),
+    Column("metric", Text, nullable=False),
+    Column("whole", Boolean, nullable=False, server_default=text("false"), comment="false: to be counted from nothing"),
+    Column("exponent", SmallInteger, comment="sums are in units of 10^-exponent"),
+    Column("grids", Integer, nullable=False, server_default="0"),
+    Column("slots", BigInteger, nullable=False, server_default="0", comment="with a cell"),
+    Column("compared", BigInteger, nullable=False, server_default="0", comment="slots with two names or more"),
+    Column("kinds", JSONB, nullable=False, server_default=text("'{}'"), comment="grids by unit and direction"),
+    Column("checksum", Uuid, nullable=False, server_default=text("'00000000-0000-0000-0000-000000000000'")),
+    UniqueConstraint("project_id", "experiment", "metric"),
+    comment="experiments and metrics that are too large to be ranked from their cells each time",
+)
+
+tallies = Table(
+    "tallies",
+    metadata,
+    Column("scope_id", Uuid, ForeignKey("scopes.id"), primary_key=True),
+    Column("place", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("cells", BigInteger, nullable=False),
+    Column("sums", LargeBinary, nullable=False, comment="of the pairs with each place, as the grids of this name came"),
+    UniqueConstraint("scope_id", "name"),
+)
+
+counted = Table(
+    "counted",
+    metadata,
+    Column("scope_id", Uuid, ForeignKey("scopes.id"), primary_key=True),
+    Column("grid_id", Uuid, ForeignKey("grids.id"), primary_key=True),
+    Column("revision", Integer, nullable=False, comment="the one that is in the sums"),
+    Column("updated_at", DateTime(timezone=True), nullable=False, comment="the grid's, when it was counted"),
+)
+
+uncounted = Table(
+    "uncounted",
+    metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("scope_id", Uuid, nullable=False),
+    Column("grid_id", Uuid, nullable=False),
+    Index(None, "scope_id", "grid_id"),
+    comment="grids that changed since they were counted; the same one may stand here often",
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    _instant("at"),
+    Column("project_id", Uuid, comment="NULL: it concerns every project"),
+    Column("act", Text, nullable=False),
+    Column("subject", Text, nullable=False, comment="the id of what it was done to"),
+    Column("detail", JSONB, nullable=False, server_default=text("'{}'")),
+    Column("token_id", Uuid, comment="who did it; NULL: a command with access to the database"),
+    Column("request_id", Uuid),
+    Index(None, "project_id", "id"),
+    comment="who did what and when; nothing is changed or removed here",
 )
 
 idempotency_keys = Table(
@@ -262,4 +335,32 @@ idempotency_keys = Table(
     Column("body", LargeBinary, nullable=False),
     _instant("created_at"),
     Index(None, "created_at"),
+)
+
+bi_readers = Table(
+    "bi_readers",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("role_name", Text, nullable=False),
+    Column("project_id", Uuid, ForeignKey("projects.id"), comment="NULL: every project"),
+    Index(None, "role_name"),
+)
+
+signing_keys = Table(
+    "signing_keys",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("secret", LargeBinary, nullable=False),
+    _instant("created_at"),
+)
+
+shares = Table(
+    "shares",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
+    Column("path", Text, nullable=False, comment="what may be read: this path, its forms and what is below"),
+    _instant("created_at"),
+    Column("expires_at", DateTime(timezone=True), nullable=False),
+    Index(None, "project_id", "id"),
 )

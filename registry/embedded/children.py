@@ -107,7 +107,8 @@ class Process:
     def last_words(self) -> str:
         """The line of its log that says best why the child ended, with the place to read more."""
         with self._log.open("rb") as file:
-            file.seek(max(self._said_before, self._log.stat().st_size - 65536))
+            size = self._log.stat().st_size
+            file.seek(max(self._said_before if self._said_before <= size else 0, size - 65536))
             said = [line.strip() for line in file.read().decode(errors="replace").split("\n") if line.strip()]
         fatal = [line for line in said if "FATAL" in line]  # PostgreSQL says more after it
         return f"{(fatal or said or ['it said nothing'])[-1]} (see {self._log})"

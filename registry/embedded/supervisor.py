@@ -23,6 +23,7 @@ STOP_WITHIN = 10.0
 KEPT_FOR_EACH = 1.0  # of those seconds, for each child that is still to be stopped
 KEPT_FOR_KILLING = 0.5  # of a child's time, for its launcher to kill the deaf and what they started
 SHORTEST_DELAY, LONGEST_DELAY = 0.2, 5.0
+ROTATE_EVERY = 30.0
 STEADY = 10.0  # after so many seconds of life a death is a new one, not the last one again
 ASK_EVERY = 0.02
 START_WITHIN = 120.0  # a large database may have to recover first
@@ -104,7 +105,8 @@ class Supervisor:
         """Restarts what dies, until a signal asks for the end."""
         while not self.requests:
             dues = [post.due for post in self.posts if post.process is None and post.child.restart]
-            self._turn(max(0.0, min(dues) - time.monotonic()) if dues else None)
+            self._turn(max(0.0, min([*dues, time.monotonic() + ROTATE_EVERY]) - time.monotonic()))
+            self.home.rotate_logs()
 
     def stop(self) -> None:
         """Stops all children, the last started first: asked politely, killed after their grace."""
