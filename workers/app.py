@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 
-from celery.signals import worker_process_init
+from celery.signals import worker_process_init, worker_shutting_down
 
 from registry.database import Database
 from registry.jobs import celery_app
 from registry.logs import configure_logs
 from registry.settings import Settings
+from workers.leaving import leave
 
 NICENESS = 10
 
@@ -25,3 +26,9 @@ def _own_connections(**_signal: object) -> None:
     """A forked child must not share its parent's connections, and answers come before arithmetic."""
     database.after_fork()
     os.nice(NICENESS)
+
+
+@worker_shutting_down.connect
+def _end_shifts(**_signal: object) -> None:
+    """The children give back what they have not begun: who stops the worker waits for one grid, not for a batch."""
+    leave()

@@ -11,6 +11,9 @@ from registry.rows import grid_of
 from workers.scope import is_asked_for, named
 from workers.statistics import Parameters, describe, sweet_spot
 
+TOO_LARGE = {"status": "undefined", "reason": "too many cells; ask about fewer models or benchmarks", "inputs": []}
+"""What is answered about more cells than are read at once."""
+
 
 def sweet_spot_document(
     question: SweetSpotQuestion, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]

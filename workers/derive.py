@@ -16,9 +16,11 @@ from sqlalchemy import Connection, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.database import Database
+from registry.facts import facts_of_statistics
 from registry.rows import grid_of
 from registry.settings import Settings
 from registry.tables import derivations, revisions, statistics
+from workers.leaving import leaving
 from workers.promises import Claim, claim, give_back, let_go
 from workers.statistics import METHODS_VERSION, describe
 
@@ -34,7 +36,7 @@ def derive_shift(database: Database, settings: Settings) -> int:
     """Keep promises until none is due, or for one shift: what else waits must have its turn. How many were kept."""
     until = time.monotonic() + _SHIFT_SECONDS
     total = 0
-    while time.monotonic() < until and (count := derive_due(database, settings)):
+    while time.monotonic() < until and not leaving() and (count := derive_due(database, settings)):
         total += count
     return total
 
@@ -85,7 +87,10 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
         found = {(row.grid_id, row.number): row for row in connection.execute(select(revisions).where(wanted))}
     done: list[dict[str, Any]] = []
     since = time.monotonic()
-    for row in batch:
+    for place, row in enumerate(batch):
+        if leaving():
+            let_go(database, claimed, batch[place:])
+            break
         try:
             done.append(statistics_row(found[row.grid_id, row.revision]))
         except Exception as error:
@@ -121,7 +126,9 @@ def _still_held(connection: Connection, claimed: Claim, keys: Sequence[Key]) -> 
 
 def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     statement = insert(statistics)
-    replaced = {name: statement.excluded[name] for name in ("methods_version", "etag", "document", "computed_at")}
+    replaced = {
+        name: statement.excluded[name] for name in ("methods_version", "etag", "document", "facts", "computed_at")
+    }
     connection.execute(
         statement.on_conflict_do_update(index_elements=["grid_id", "revision"], set_=replaced), list(rows)
     )
@@ -159,6 +166,7 @@ def statistics_row(revision: Any) -> dict[str, Any]:
         "methods_version": METHODS_VERSION,
         "etag": f"{revision.number}-{digest[:16]}-s{METHODS_VERSION}",
         "document": finished(document),
+        "facts": facts_of_statistics(document),
         "computed_at": computed_at,
     }
 

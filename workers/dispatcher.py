@@ -121,7 +121,7 @@ class Dispatcher:
     def queued(self) -> Counter[str]:
         """How many doorbells of each kind nobody has heard yet."""
         messages: Any = self.client.lrange(QUEUE, 0, MOST_DOORBELLS)
-        return Counter(orjson.loads(message)["headers"]["task"] for message in messages)
+        return Counter(_task_of(message) for message in messages)
 
     def sleep(self) -> None:
         """Until somebody rings, but no longer than the interval; without a broker for the interval.
@@ -134,6 +134,14 @@ class Dispatcher:
             self.client.delete(WAKE_LIST)
         except (redis.RedisError, OSError):
             time.sleep(self.settings.dispatch_seconds)
+
+
+def _task_of(message: bytes) -> str:
+    """The task that a message is for; empty for one that is none of ours, which a broker may hold too."""
+    try:
+        return str(orjson.loads(message)["headers"]["task"])
+    except (ValueError, KeyError, TypeError):
+        return ""
 
 
 def main() -> None:

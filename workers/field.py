@@ -32,7 +32,7 @@ class Field:
 
 
 @dataclass
-class _Slots:
+class Slots:
     """Slots numbered as they are met."""
 
     places: dict[Hashable, int] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class _Block:
 
 def build_field(question: RankingQuestion, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]) -> Field:
     """The field of a question from rows of grids, oldest update first."""
-    slots, blocks, inputs = _Slots(), [], []
+    slots, blocks, inputs = Slots(), [], []
     cache: dict[tuple[Any, ...], Any] = {}
     turned: list[bool] = []
     metrics, owners, warnings = [], dict[tuple[str, ...], Any](), []
@@ -90,19 +90,19 @@ def _replaced(older: Any, row: Any) -> dict[str, str]:
 
 
 def _blocks(
-    question: RankingQuestion, row: Any, names: Mapping[str, str], slots: _Slots, cache: dict[tuple[Any, ...], Any]
+    question: RankingQuestion, row: Any, names: Mapping[str, str], slots: Slots, cache: dict[tuple[Any, ...], Any]
 ) -> list[_Block]:
     """The values of one grid: of its model or variant, or of each level of the axis that is ranked."""
     values, trials, stderr = _columns(row)
     if not question.by.startswith("axis:"):
         other = "variant" if question.by == "model" else "model"
-        numbers = _numbers(slots, cache, names["benchmark"], (names[other],), row.axes, None)
+        numbers = slot_numbers(slots, cache, names["benchmark"], (names[other],), row.axes, None)
         return [_Block(names[question.by], numbers, values.ravel(), trials.ravel(), stderr.ravel())]
     axis = question.by.removeprefix("axis:")
     place = next((i for i, one in enumerate(row.axes) if one["name"] == axis), None)
     if place is None:
         return []
-    numbers = _numbers(slots, cache, names["benchmark"], (names["model"], names["variant"]), row.axes, place)
+    numbers = slot_numbers(slots, cache, names["benchmark"], (names["model"], names["variant"]), row.axes, place)
     labels = [_label(level) for level in row.axes[place]["levels"]]
     known = cache.setdefault(("levels",), {})
     for level in labels:
@@ -129,8 +129,8 @@ def _columns(row: Any) -> tuple[Floats, Integers, Floats]:
     return values, trials, stderr
 
 
-def _numbers(
-    slots: _Slots,
+def slot_numbers(
+    slots: Slots,
     cache: dict[tuple[Any, ...], Any],
     benchmark: str,
     rest: tuple[str, ...],
@@ -172,7 +172,7 @@ def _in_order(question: RankingQuestion, names: set[str], cache: Mapping[tuple[A
 def _standings(
     names: Sequence[str],
     blocks: Sequence[_Block],
-    slots: _Slots,
+    slots: Slots,
     metrics: Sequence[dict[str, Any]],
     turned: Sequence[bool],
 ) -> Standings:

@@ -2,21 +2,46 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, case, delete, func, select, update
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    ColumnElement,
+    Connection,
+    Uuid,
+    and_,
+    any_,
+    case,
+    delete,
+    func,
+    literal,
+    select,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.database import Database
 from registry.question import Question, RankingQuestion
 from registry.settings import Settings
-from registry.tables import answers, derivations, marks, new_id
-from workers.scope import alias_map
+from registry.tables import answers, derivations, marks, new_id, scopes, uncounted
+from workers.scope import alias_map, experiment_names
 from workers.statistics import METHODS_VERSION
 
-FOLDED_AT_ONCE = 10_000
+FOLDED_AT_ONCE = 200
+"""Marks of one transaction: each may name the five hundred grids of a batch."""
+_TURN_SECONDS = 2.0
 REDONE_AT_ONCE = 1_000
+_SOME = (
+    select(
+        marks.c.id, marks.c.project_id, marks.c.experiment, marks.c.metric, marks.c.grid_ids.is_(None).label("anything")
+    )
+    .limit(FOLDED_AT_ONCE)
+    .with_for_update(skip_locked=True)
+)
 _IDLE_SHARE = 4
 """An answer under constant publication is computed at most a fifth of the time."""
 
@@ -24,32 +49,70 @@ _IDLE_SHARE = 4
 def fold_marks(database: Database, settings: Settings) -> int:
     """Turn marks into promises: answers whose inputs changed become pending, usual questions are asked.
 
-    How many marks there were. Marks are deleted in the transaction that makes the answers pending, so a reader sees
-    the one or the other.
+    How many marks there were; the rest, if this takes long, is for the next time. Marks are deleted in the transaction
+    that makes the answers pending, so a reader sees the one or the other.
     """
+    until, folded = time.monotonic() + _TURN_SECONDS, 0
+    while True:
+        some = _fold_some(database, settings)
+        folded += some
+        if some < FOLDED_AT_ONCE or time.monotonic() > until:
+            return folded
+
+
+def _fold_some(database: Database, settings: Settings) -> int:
     with database.transaction() as connection:
-        some = select(marks.c.id).limit(FOLDED_AT_ONCE).with_for_update(skip_locked=True)
-        taken = connection.execute(delete(marks).where(marks.c.id.in_(some)).returning(*marks.c)).all()
+        taken = connection.execute(_SOME).all()
         touched = {(row.project_id, row.experiment, row.metric) for row in taken}
         for project_id in sorted({row.project_id for row in taken}):
             joined = alias_map(connection, project_id)
-            scopes = {(e and joined.get(("experiment", e), e), m) for p, e, m in touched if p == project_id}
-            _reopen(connection, settings, project_id, scopes)
+            here = {(e and joined.get(("experiment", e), e), m) for p, e, m in touched if p == project_id}
+            _reopen(connection, settings, project_id, here)
+        _note_changes(connection, taken)
+        connection.execute(delete(marks).where(_these(taken)))
     return len(taken)
 
 
+def _these(taken: Sequence[Any]) -> ColumnElement[bool]:
+    return marks.c.id == any_(literal([row.id for row in taken], ARRAY(BigInteger)))
+
+
 def _reopen(
-    connection: Connection, settings: Settings, project_id: Any, scopes: set[tuple[str | None, str | None]]
+    connection: Connection, settings: Settings, project_id: Any, touched: set[tuple[str | None, str | None]]
 ) -> None:
     here = answers.c.project_id == project_id
-    whole = (None, None) in scopes
-    for experiment, metric in sorted((e, m) for e, m in scopes if e is not None and m is not None):
+    whole = (None, None) in touched
+    for experiment, metric in sorted((e, m) for e, m in touched if e is not None and m is not None):
         _ask_usual(connection, project_id, RankingQuestion(experiment, metric))
         if not whole:
             mine = and_(here, answers.c.experiment == experiment, answers.c.metric == metric)
             connection.execute(update(answers).where(mine).values(_pending(settings)))
     if whole:
         connection.execute(update(answers).where(here).values(_pending(settings)))
+
+
+def _note_changes(connection: Connection, taken: Sequence[Any]) -> None:
+    """Tell the scopes that keep sums what is to be counted; who counts is neither waited for nor held up."""
+    projects = {row.project_id for row in taken}
+    query = select(scopes).where(scopes.c.project_id.in_(projects)).order_by(scopes.c.id)
+    kept = connection.execute(query.with_for_update(read=True, key_share=True)).all()
+    if not kept:
+        return
+    aliases = {project_id: alias_map(connection, project_id) for project_id in projects}
+    for scope in kept:
+        names = experiment_names(aliases[scope.project_id], scope.experiment)
+        mine = [
+            row
+            for row in taken
+            if row.project_id == scope.project_id
+            and (row.experiment is None or (row.experiment in names and row.metric == scope.metric))
+        ]
+        if any(row.anything for row in mine):
+            connection.execute(update(scopes).where(scopes.c.id == scope.id).values(whole=False))
+        elif mine:
+            # The ids stay on the server: after a night without a dispatcher they are a million.
+            every = select(literal(scope.id, Uuid), func.unnest(marks.c.grid_ids)).where(_these(mine))
+            connection.execute(insert(uncounted).from_select(["scope_id", "grid_id"], every))
 
 
 def _pending(settings: Settings) -> dict[str, Any]:

@@ -65,11 +65,13 @@ def _claiming(table: Table, condition: ColumnElement[bool], most: int, lease: uu
     return update(table).where(same).values(held).returning(*table.c)
 
 
-def let_go(database: Database, claim: Claim, rows: Sequence[Any]) -> None:
-    """Give claimed promises back untried."""
+def let_go(database: Database, claim: Claim, rows: Sequence[Any], pause: float = 0.0) -> None:
+    """Give claimed promises back untried, due at once or after a pause of so many seconds."""
     key = tuple_(*claim.table.primary_key.columns)
     untried = key.in_([tuple(getattr(row, column.name) for column in claim.table.primary_key.columns) for row in rows])
-    free = {"lease": None, "leased_until": None, "attempts": claim.table.c.attempts - 1}
+    free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": claim.table.c.attempts - 1}
+    if pause:
+        free["due_at"] = func.now() + timedelta(seconds=pause)
     with database.transaction() as connection:
         quietly_committed(connection)
         connection.execute(update(claim.table).where(untried, claim.table.c.lease == claim.lease).values(free))

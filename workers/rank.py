@@ -9,17 +9,30 @@ from registry.question import RankingQuestion
 from workers.field import build_field
 from workers.statistics import rank
 from workers.statistics.pairs import Target
+from workers.statistics.ranking import refused
+
+
+def ranking_refused(question: RankingQuestion, reason: str) -> dict[str, Any]:
+    """The document that says why a question is not answered."""
+    asked = (question.method, question.missing, question.alpha, question.target)
+    return about(question, []) | refused(reason, *asked) | {"inputs": [], "warnings": []}
+
+
+def about(question: RankingQuestion, benchmarks: list[str]) -> dict[str, Any]:
+    return {
+        "by": question.by,
+        "experiment": question.experiment,
+        "metric": question.metric,
+        "benchmarks": benchmarks,
+        "variant": list(question.variant),
+    }
 
 
 def ranking(question: RankingQuestion, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """The ranking's document: equal inputs give equal bytes."""
     field = build_field(question, rows, joined)
     return {
-        "by": question.by,
-        "experiment": question.experiment,
-        "metric": question.metric,
-        "benchmarks": list(field.standings.benchmark_names),
-        "variant": list(question.variant),
+        **about(question, list(field.standings.benchmark_names)),
         **rank(field.standings, question.method, question.missing, question.alpha, cast(Target, question.target)),
         "inputs": field.inputs,
         "warnings": field.warnings,

@@ -5,41 +5,63 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, or_, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select
 
 from registry.question import Question
 from registry.tables import aliases, grids, revisions
 
+_ALIASES = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == bindparam("project"))
+
 
 def scope_rows(connection: Connection, project_id: Any, question: Question) -> Sequence[Any]:
     """The current revisions of the grids that the question is about, oldest update first."""
-    names = select(aliases.c.alias).where(
-        aliases.c.project_id == project_id, aliases.c.kind == "experiment", aliases.c.name == question.experiment
-    )
-    query = (
-        select(
-            grids.c.id,
-            grids.c.benchmark,
-            grids.c.model,
-            grids.c.variant,
-            revisions,
-        )
-        .join(revisions, and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision))
-        .where(
-            grids.c.project_id == project_id,
-            or_(grids.c.experiment == question.experiment, grids.c.experiment.in_(names)),
-            grids.c.metric == question.metric,
-            grids.c.deleted_at.is_(None),
-        )
-        .order_by(grids.c.updated_at, grids.c.id)
-    )
+    joined = alias_map(connection, project_id)
+    names = select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, revisions)
+    query = _current(names).where(*_asked(joined, project_id, question)).order_by(grids.c.updated_at, grids.c.id)
     return connection.execute(query).all()
+
+
+def scope_size(connection: Connection, project_id: Any, question: Question) -> tuple[int, int]:
+    """How many models and how many cells the question is about, before aliases join models."""
+    joined = alias_map(connection, project_id)
+    counts = select(func.count(grids.c.model.distinct()), func.coalesce(func.sum(revisions.c.cell_count), 0))
+    models, cells = connection.execute(_current(counts).where(*_asked(joined, project_id, question))).one()
+    return int(models), int(cells)
+
+
+def _current(query: Any) -> Any:
+    return query.join_from(
+        grids, revisions, and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
+    )
+
+
+def _asked(joined: Mapping[tuple[str, str], str], project_id: Any, question: Question) -> list[ColumnElement[bool]]:
+    """Which rows of `grids` the question is about."""
+    conditions = [
+        grids.c.project_id == project_id,
+        grids.c.experiment.in_(experiment_names(joined, question.experiment)),
+        grids.c.metric == question.metric,
+        grids.c.deleted_at.is_(None),
+    ]
+    for kind in ("benchmark", "model", "variant"):
+        if asked := getattr(question, kind):
+            conditions.append(grids.c[kind].in_([name for one in asked for name in names_of(joined, kind, one)]))
+    return conditions
+
+
+def names_of(joined: Mapping[tuple[str, str], str], kind: str, name: str) -> list[str]:
+    """A name and its aliases."""
+    return [name, *(alias for (of, alias), stands_for in joined.items() if of == kind and stands_for == name)]
+
+
+def experiment_names(joined: Mapping[tuple[str, str], str], experiment: str) -> list[str]:
+    """An experiment's name and its aliases."""
+    return names_of(joined, "experiment", experiment)
 
 
 def alias_map(connection: Connection, project_id: Any) -> dict[tuple[str, str], str]:
     """What each alias of a project stands for, by (kind, alias)."""
-    query = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
-    return {(row.kind, row.alias): row.name for row in connection.execute(query)}
+    return {(row.kind, row.alias): row.name for row in connection.execute(_ALIASES, {"project": project_id})}
 
 
 def named(row: Any, joined: Mapping[tuple[str, str], str]) -> dict[str, str]:

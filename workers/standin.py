@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ import structlog
 from registry.database import Database
 from registry.logs import configure_logs
 from registry.settings import Settings, inherited_environment
+from workers.leaving import leave, leaving
 
 log = structlog.get_logger()
 
@@ -50,8 +52,9 @@ def main() -> None:
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
     database = Database(settings, name="stand-in", statement_timeout=settings.worker_statement_timeout)
+    signal.signal(signal.SIGTERM, lambda *_: leave())
     parent, idle_since = os.getppid(), time.monotonic()
-    while os.getppid() == parent and time.monotonic() - idle_since < IDLE_SECONDS:
+    while os.getppid() == parent and not leaving() and time.monotonic() - idle_since < IDLE_SECONDS:
         if derive_shift(database, settings) + answer_due(database, settings):
             idle_since = time.monotonic()
         else:

@@ -6,6 +6,7 @@ from registry.jobs import ANSWER, DERIVE
 from workers.answer import answer_due
 from workers.app import app, database, settings
 from workers.derive import derive_shift
+from workers.leaving import leaving
 
 
 @app.task(name=DERIVE)
@@ -18,4 +19,5 @@ def derive() -> None:
 def answer() -> None:
     """Answer one question; the dispatcher rings once for each. Grids that wait come first."""
     derive_shift(database, settings)
-    answer_due(database, settings)
+    if not leaving():
+        answer_due(database, settings)

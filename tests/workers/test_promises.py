@@ -398,3 +398,14 @@ def test_a_shift_ends_when_nothing_is_due_or_its_time_is_over(
     assert derive.derive_shift(house.database, two) == 7
     assert derive.derive_shift(house.database, two) == 0
     assert derive._SHIFT_SECONDS < 8, "the supervisor kills a worker that takes longer to stop"
+
+
+def test_levels_and_bounds_beyond_64_bits_have_statistics(house: House, project: Project) -> None:
+    """PostgreSQL writes 1e22 as a whole number, which no encoder of JSON takes back as one."""
+    metric = {"name": "tokens", "unit": None, "direction": "higher", "lower": 0, "upper": 1e23}
+    axes = [{"name": "Length", "kind": "numeric", "levels": [1, 1e15, 1e22]}]
+    grid = project.published(metric=metric, axes=axes, values=[1.0, 2.0, 3e22], trials=None)
+    house.compute()
+    answer = project.get(f"grids/{grid['id']}/statistics")
+    assert (answer.status_code, answer.get_json()["state"]) == (200, "ready")
+    assert answer.get_json()["axes"][0]["levels"][2] == 1e22

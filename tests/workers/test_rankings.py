@@ -8,11 +8,13 @@ import uuid
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from sqlalchemy import func, select, update
 from werkzeug.test import TestResponse
 
+from registry.api.shapes import COMPONENTS
 from registry.demo import _data
-from registry.question import RankingQuestion
+from registry.question import METHODS, MISSING, RankingQuestion
 from registry.tables import answers, marks
 from tests.house import ACCURACY, House, Project
 from workers import answer as answer_module
@@ -239,6 +241,87 @@ def test_other_projects_experiments_and_metrics_are_no_inputs(project: Project, 
     assert set(records(answered(project))) == {"A"}
 
 
+def ragged(project: Project) -> None:
+    """Three models on two benchmarks of two slots each; B lacks one."""
+    axes = [{"name": "Length", "levels": [1, 2]}]
+    values = {
+        "A": ([90.0, 80.0], [70.0, 60.0]),
+        "B": ([85.0, None], [72.0, 50.0]),
+        "C": ([40.0, 30.0], [20.0, 10.0]),
+    }
+    for model, each in values.items():
+        for benchmark, cells in zip(("X", "Y"), each, strict=True):
+            score(project, model, cells, benchmark=benchmark, axes=axes)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_and_missing_policy_is_answered_and_echoed(project: Project, method: str) -> None:
+    ragged(project)
+    for missing in MISSING:
+        document = answered(project, method=method, missing=missing)
+        assert (document["method"], document["missing"]) == (method, missing)
+        refused = (method in ("mean_difference", "mean", "adjusted_mean") and missing == "zero_votes") or (
+            method in ("mean_rank", "borda") and missing in ("matched", "observed")
+        )
+        assert document["status"] == ("undefined" if refused else "ok"), (missing, document.get("reason"))
+        assert bool(document["reason"] if refused else document["ranking"])
+        if not refused:
+            assert document["ranking"][-1]["name"] == "C"
+            assert len(document["policy_sensitivity"]) == 3
+            assert len(document["stability"]["leave_one_out"]) == 3
+        assert len(document["pairs"]) == 3
+        assert shape_faults(document) == []
+
+
+def test_ranks_under_resampled_benchmarks_are_in_the_answer(project: Project) -> None:
+    """A is ahead of B by 5 on X, B ahead of A by an even 4 on Y: A leads in three of four ordered draws."""
+    ragged(project)
+    for benchmark, a, b in (("X", 90.0, 85.0), ("Y", 60.0, 64.0)):
+        score(project, "A", a, benchmark=benchmark, variant="single", axes=[])
+        score(project, "B", b, benchmark=benchmark, variant="single", axes=[])
+    document = answered(project, variant="single")
+    [found] = document["stability"]["resampling"]
+    assert (found["law"], found["resamples"], found["benchmarks"], found["seed"]) == ("enumeration", 3, 2, None)
+    assert {one["name"]: one["first"] for one in found["names"]} == {"A": 0.75, "B": 0.25}
+    path = f"projects/{project.slug}/rankings.txt?experiment=leaderboard&metric=accuracy&variant=single"
+    assert "all 3 multisets of 2 benchmarks, each with its probability" in project.get(path).text
+
+
+@pytest.mark.parametrize("other", [{"unit": "points"}, {"direction": "lower"}])
+def test_means_are_refused_across_units_and_directions_but_not_wins(project: Project, other: dict[str, str]) -> None:
+    odd = {"name": "accuracy", "unit": "%", "direction": "higher"} | other
+    plain = {"name": "accuracy", "unit": "%", "direction": "higher"}
+    lower_wins = odd["direction"] == "lower"
+    for model, x, y in (("A", 3.0, 30.0), ("B", 2.0, 20.0), ("C", 1.0, 10.0)):
+        score(project, model, x, benchmark="X", metric=plain)
+        score(project, model, -y if lower_wins else y, benchmark="Y", metric=odd)
+    for method in METHODS:
+        document = answered(project, method=method)
+        if method in ("mean_difference", "mean", "adjusted_mean"):
+            assert (document["status"], document["ranking"]) == ("undefined", [])
+            assert "no means" in document["reason"]
+        else:
+            assert [row["name"] for row in document["ranking"]] == ["A", "B", "C"]
+        assert [pair["difference"] for pair in document["pairs"]] == [None] * 3
+
+
+def test_one_two_and_tied_models_are_ranked_over_http(project: Project) -> None:
+    score(project, "A", 60.0)
+    [only] = answered(project)["ranking"]
+    assert (only["rank"], only["rank_low"], only["rank_high"], only["name"]) == (1, 1, 1, "A")
+    score(project, "B", 60.0)
+    document = answered(project)
+    assert [(row["rank"], row["ties"]) for row in document["ranking"]] == [(1, 1), (1, 1)]
+    assert document["groups"] == [["A", "B"]]
+
+
+def shape_faults(document: dict[str, Any]) -> list[str]:
+    """What the document promises and the answer does not keep."""
+    promised = {"$ref": "#/components/schemas/Ranking", "components": {"schemas": COMPONENTS}}
+    faults = Draft202012Validator(promised).iter_errors(document)
+    return [f"{list(fault.absolute_path)}: {fault.message}" for fault in faults]
+
+
 # --- what is never served -------------------------------------------------------------------------------------------
 
 
@@ -337,7 +420,7 @@ def test_an_older_answer_does_not_overwrite_a_newer_one(project: Project, house:
         connection.execute(update(answers).where(answers.c.id == late.id).values(expired))
     answered(project)
     before = ask(project)
-    answer_module._answer(house.database, old.lease, late)
+    answer_module._answer(house.database, house.settings, old, late)
     assert (before.status_code, ask(project).status_code) == (200, 200)
     assert ask(project).data == before.data
 

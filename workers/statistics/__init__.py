@@ -1,13 +1,14 @@
 """Statistics of grids and rankings: pure functions of numbers, without database, network, clock or chance.
 
-`describe` answers everything about one grid, `rank` everything about names that share slots; both return
+`describe` answers everything about one grid, `gap` about two, `rank` about names that share slots; they return
 JSON-ready dictionaries with the contract's names. `METHODS_VERSION` is stored beside every answer.
 """
 
 from workers.statistics.describe import describe
+from workers.statistics.gap import gap
 from workers.statistics.ranking import rank
 from workers.statistics.standings import Standings
 from workers.statistics.sweet_spot import sweet_spot
 from workers.statistics.terms import METHODS_VERSION, Parameters
 
-__all__ = ["METHODS_VERSION", "Parameters", "Standings", "describe", "rank", "sweet_spot"]
+__all__ = ["METHODS_VERSION", "Parameters", "Standings", "describe", "gap", "rank", "sweet_spot"]

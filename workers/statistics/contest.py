@@ -9,8 +9,9 @@ import numpy as np
 
 from workers.statistics.orders import Method, Missing, Scores, of
 from workers.statistics.pairs import Pair
+from workers.statistics.ranks import shared_ranks
 from workers.statistics.separation import groups, letters, rank_interval
-from workers.statistics.stability import Stability, shared_ranks, stability
+from workers.statistics.stability import Stability, stability
 from workers.statistics.standings import Standings
 from workers.statistics.terms import IntArray
 
@@ -47,6 +48,7 @@ class Contest:
     ahead: IntArray
     method: Method
     missing: Missing
+    alpha: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,7 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
         tuple(kept.names[i] for i in part),
         rows,
         tuple(tuple(kept.names[i] for i in clique) for clique in cliques),
-        stability(of(contest.posted, part), contest.method, contest.missing, ranks),
+        stability(of(contest.posted, part), contest.method, contest.missing, ranks, contest.alpha, number),
     )
 
 

@@ -175,19 +175,25 @@ def win_rate(standings: Standings, missing: Missing) -> Scores | Refused:
 
 def helm_win_rate(standings: Standings, missing: Missing) -> Scores | Refused:
     """The mean share of present rivals beaten, over a name's slots with rivals."""
-    rates = np.full(standings.values.shape, np.nan)
-    for slot in range(standings.values.shape[1]):
-        there = np.flatnonzero(standings.present[:, slot])
-        if there.size < 2:
-            continue
-        ticks = standings.ticks[there, slot] * standings.sign
-        beaten = np.sum((1 + np.sign(ticks[:, None] - ticks)) / 2, axis=1) - 0.5
-        rates[there, slot] = beaten / (there.size - 1)
-        if missing == "zero_votes":
-            rates[~standings.present[:, slot], slot] = 0.0
+    rates = helm_rates(standings, missing)
     own = [np.flatnonzero(np.isfinite(row)) for row in rates]
     means = [float(standings.weights(slots) @ rates[i, slots]) if slots.size else np.nan for i, slots in enumerate(own)]
     return Scores(np.array(means))
+
+
+def helm_rates(standings: Standings, missing: Missing) -> FloatArray:
+    """The share of present rivals that each name beats in each slot; NaN where it has none."""
+    present = standings.present
+    several = present.sum(axis=0) > 1
+    rivals = np.maximum(present.sum(axis=0) - 1, 1)
+    rates = np.full(standings.values.shape, np.nan)
+    for i, own in enumerate(standings.ticks):
+        halves = (1 + np.sign(own - standings.ticks) * standings.sign) * present
+        # Of the halves one is that against itself.
+        beaten = (halves.sum(axis=0) - 1) / 2 / rivals
+        rates[i] = np.where(several & present[i], beaten, 0.0 if missing == "zero_votes" else np.nan)
+        rates[i, ~several] = np.nan
+    return rates
 
 
 def bradley_terry_order(standings: Standings, missing: Missing) -> Scores | Refused:

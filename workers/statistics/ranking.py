@@ -24,13 +24,16 @@ from workers.statistics.orders import (
     prepared,
 )
 from workers.statistics.pairs import Pair, Target, pair_table
+from workers.statistics.resampling import Resampling
 from workers.statistics.separation import components, superiority
 from workers.statistics.stability import Agreement, LeftOut, PolicySensitivity
 from workers.statistics.standings import Standings
 from workers.statistics.terms import Status, computable
 
 MOST_NAMES = 300
-"""Names that a ranking compares; the pairwise table grows with their square."""
+"""Names that a ranking compares cell by cell; the pairwise table grows with their square."""
+MOST_WORK = 16_000_000
+"""Values that a ranking compares cell by cell, each with that of every name: up to ten seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +46,28 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class Stable:
-    """How an order holds up: the ranks without each benchmark in turn, and tau with the other orders (of the
-    component with the most names)."""
+    """How an order holds up: the ranks without each benchmark in turn, tau with the other orders (of the component
+    with the most names), and for each component the ranks under resampled benchmarks."""
 
     leave_one_out: tuple[LeftOut, ...]
     agreement: tuple[Agreement, ...]
+    resampling: tuple[Resampling, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """A part of the answer that is not given, and why."""
+
+    part: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """The order asked for and everything beside it. A refused order leaves `ranking` empty and the pairs in place.
 
-    `mle_exists` belongs to `bradley_terry`, `friedman` to `mean_rank` and `borda`; else they are `None`.
+    `left_out` names the parts that a ranking of very many cells or names does without. `mle_exists` belongs to
+    `bradley_terry`, `friedman` to `mean_rank` and `borda`; else they are `None`.
     """
 
     status: Status
@@ -68,9 +81,10 @@ class Ranking:
     pairs: tuple[Pair, ...] = ()
     components: tuple[tuple[str, ...], ...] = ()
     policy_sensitivity: tuple[PolicySensitivity, ...] = ()
-    stability: Stable = field(default_factory=lambda: Stable((), ()))
+    stability: Stable = field(default_factory=lambda: Stable((), (), ()))
     mle_exists: bool | None = None
     friedman: Friedman | None = None
+    left_out: tuple[Omission, ...] = ()
     reason: str | None = None
 
 
@@ -85,13 +99,27 @@ def rank(
 
     Raises `ValueError` for a method, policy or target that does not exist.
     """
+    meets = standings.present.sum(axis=0)
+    slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
+    answer: dict[str, Any] = plain(ranking(standings, asked(slots, method, missing, alpha, target)))
+    return answer
+
+
+def asked(slots: Slots, method: str, missing: str, alpha: float, target: str) -> Ranking:
+    """A ranking that says what was asked for and holds nothing else yet.
+
+    Raises `ValueError` for a method, policy or target that does not exist.
+    """
     for word, known in ((method, METHODS), (missing, MISSING), (target, get_args(Target))):
         if word not in known:
             raise ValueError(f"{word!r} is none of {', '.join(known)}")
-    meets = standings.present.sum(axis=0)
-    slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
-    frame = Ranking("ok", cast(Method, method), cast(Missing, missing), alpha, cast(Target, target), slots)
-    answer: dict[str, Any] = plain(ranking(standings, frame))
+    return Ranking("ok", cast(Method, method), cast(Missing, missing), alpha, cast(Target, target), slots)
+
+
+def refused(reason: str, method: str, missing: str, alpha: float, target: str) -> dict[str, Any]:
+    """The JSON-ready answer to a question that is not computed at all, and why."""
+    frame = asked(Slots(0, 0), method, missing, alpha, target)
+    answer: dict[str, Any] = plain(replace(frame, status="undefined", reason=reason))
     return answer
 
 
@@ -109,7 +137,7 @@ def ranking(standings: Standings, frame: Ranking) -> Ranking:
     if refused is not None:
         return replace(frame, status="undefined", reason=refused, pairs=pairs)
     ahead = superiority(kept.names, pairs, kept.sign, frame.alpha)
-    contest = Contest(standings, kept, pairs, ahead, frame.method, frame.missing)
+    contest = Contest(standings, kept, pairs, ahead, frame.method, frame.missing, frame.alpha)
     return assembled(frame, contest, parts, [score for score in scores if isinstance(score, Scores)])
 
 
@@ -121,6 +149,8 @@ def obstacle(standings: Standings) -> tuple[Status, str] | None:
         return "insufficient", "nobody to rank"
     if len(standings.names) > MOST_NAMES:
         return "undefined", f"more than {MOST_NAMES} names"
+    if len(standings.names) * standings.values.size > MOST_WORK:
+        return "undefined", f"more than {MOST_WORK:,} comparisons; ask about fewer of them"
     errors = [] if standings.stderr is None else [standings.stderr]
     if not computable(standings.values, *errors):
         return "undefined", "values are not all between 10^-100 and 10^100 in size"
@@ -141,7 +171,9 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
         components=tuple(one.names for one in found),
         policy_sensitivity=tuple(name for one in found for name in one.stability.policies),
         stability=Stable(
-            tuple(name for one in found for name in one.stability.leave_one_out), largest.stability.agreement
+            tuple(name for one in found for name in one.stability.leave_one_out),
+            largest.stability.agreement,
+            tuple(one.stability.resampling for one in found),
         ),
         mle_exists=mle_exists(scores) if frame.method == "bradley_terry" else None,
         friedman=blocks(contest, frame.alpha) if frame.method in ("mean_rank", "borda") else None,

@@ -12,7 +12,7 @@ import numpy as np
 
 from workers.statistics.pairs import Pair
 from workers.statistics.standings import Standings
-from workers.statistics.terms import IntArray
+from workers.statistics.terms import BoolArray, IntArray
 
 MOST_GROUPS = 1_000
 
@@ -38,8 +38,13 @@ def rank_interval(matrix: IntArray, members: Sequence[int], i: int) -> tuple[int
 
 def components(standings: Standings) -> list[list[int]]:
     """Names that are linked through common slots, each component in the order of the names."""
-    linked = standings.present.astype(np.int64) @ standings.present.T.astype(np.int64) > 0
-    left, found = list(range(len(standings.names))), []
+    present = standings.present.astype(np.float64)
+    return parts(present @ present.T > 0)
+
+
+def parts(linked: BoolArray) -> list[list[int]]:
+    """The connected components of a symmetric relation, members in order."""
+    left, found = list(range(len(linked))), []
     while left:
         reached = {left[0]}
         frontier = [left[0]]

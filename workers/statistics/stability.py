@@ -8,9 +8,11 @@ import numpy as np
 
 from workers.statistics.kendall import tie_pattern, untied_pairs
 from workers.statistics.orders import METHODS, MISSING, Method, Missing, Scores, only, order, prepared
+from workers.statistics.ranks import shared_ranks
+from workers.statistics.resampling import Resampling, resampling
 from workers.statistics.separation import components
 from workers.statistics.standings import Standings
-from workers.statistics.terms import FloatArray, IntArray
+from workers.statistics.terms import IntArray
 
 MOST_WORK = 200_000_000
 """Comparisons that all alternative orders of a ranking may cost together; above it they are not computed."""
@@ -63,23 +65,13 @@ class Stability:
     policies: tuple[PolicySensitivity, ...]
     agreement: tuple[Agreement, ...]
     leave_one_out: tuple[LeftOut, ...]
+    resampling: Resampling
 
 
-def shared_ranks(goodness: FloatArray) -> IntArray:
-    """Ranks from 1 for the largest; what differs by rounding only shares the better rank (1, 1, 3)."""
-    slack = 1e-9 * max(1e-300, float(np.max(np.abs(goodness), initial=0.0)))
-    order_ = np.argsort(-goodness, kind="stable")
-    ranks = np.empty(goodness.size, dtype=np.int64)
-    leader = 0
-    for position, i in enumerate(order_.tolist()):
-        if position and goodness[order_[position - 1]] - goodness[i] > slack:
-            leader = position
-        ranks[i] = leader + 1
-    return ranks
-
-
-def stability(standings: Standings, method: Method, missing: Missing, ranks: IntArray) -> Stability:
-    """The stability of the ranks of names that form one component."""
+def stability(
+    standings: Standings, method: Method, missing: Missing, ranks: IntArray, alpha: float, number: int
+) -> Stability:
+    """The stability of the ranks of names that form the component of this number."""
     size, slots = standings.values.shape
     others = alternatives(standings, method, missing) if size**2 * slots * 12 <= MOST_WORK else {}
     policies = []
@@ -88,7 +80,12 @@ def stability(standings: Standings, method: Method, missing: Missing, ranks: Int
         places = [int(ranks[i]), *(other.rank for other in moved)]
         policies.append(PolicySensitivity(name, int(ranks[i]), min(places), max(places), moved))
     taus = tuple(Agreement(*key, tau(ranks, other)) for key, other in others.items())
-    return Stability(tuple(policies), taus, left_out(standings, method, missing, ranks))
+    return Stability(
+        tuple(policies),
+        taus,
+        left_out(standings, method, missing, ranks),
+        resampling(standings, method, missing, ranks, 1 - alpha, number),
+    )
 
 
 def alternatives(standings: Standings, method: Method, missing: Missing) -> dict[tuple[Method, Missing], IntArray]:

@@ -46,6 +46,26 @@ def tally(standings: Standings, zero_votes: bool = False) -> Tally:
     return Tally(meets, wins * share * meets, difference * share / 10.0**standings.decimals)
 
 
+@dataclass(frozen=True)
+class Parts:
+    """The same by benchmark, B x M x M: slots in common, the share of them won, the mean difference in ticks."""
+
+    meets: FloatArray
+    wins: FloatArray
+    gaps: FloatArray
+
+
+def parts_of(standings: Standings, zero_votes: bool, benchmarks: IntArray) -> Parts:
+    """The tables of each of these benchmarks."""
+    found = [
+        one_benchmark(standings, np.flatnonzero(standings.benchmarks == benchmark), zero_votes)
+        for benchmark in benchmarks.tolist()
+    ]
+    meets, won, gap = (np.stack(tables) for tables in zip(*found, strict=True))
+    several = np.maximum(meets, 1)
+    return Parts(meets, won / several, gap / several)
+
+
 def one_benchmark(standings: Standings, slots: IntArray, zero_votes: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Slots in common, wins plus half ties, and summed differences in ticks, on the slots of one benchmark."""
     present = standings.present[:, slots].astype(np.float64)
@@ -54,15 +74,14 @@ def one_benchmark(standings: Standings, slots: IntArray, zero_votes: bool) -> tu
     level = ticks * present
     gap = level @ present.T - present @ level.T
     won = np.zeros_like(met)
-    for slot in range(present.shape[1]):
-        there = present[:, slot]
-        signs = np.sign(ticks[:, slot, None] - ticks[None, :, slot]) * standings.sign
-        won += (1 + signs) / 2 * there[:, None] * there
-        if zero_votes:
-            won += there[:, None] * (1 - there)
+    for i, own in enumerate(present):
+        halves = 1 + np.sign(ticks[i] - ticks) * standings.sign
+        won[i] = (halves * present) @ own / 2
     if zero_votes:
         absent = 1 - present
-        met = met + present @ absent.T + absent @ present.T
+        alone = present @ absent.T
+        won += alone
+        met = met + alone + alone.T
     np.fill_diagonal(met, 0)
     np.fill_diagonal(won, 0)
     return met, won, gap

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from registry.grid import Metric
 
-METHODS_VERSION = "1"
+METHODS_VERSION = "2"
 """Changes whenever a number that was stored before would come out differently."""
 
 Status = Literal["ok", "insufficient", "undefined", "not_comparable", "confounded"]

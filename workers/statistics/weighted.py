@@ -74,11 +74,26 @@ def difference_test(
     Normal, unless the errors were estimated from repeats: then Welch's t (1947) with Satterthwaite's degrees of
     freedom.
     """
-    error = np.hypot(stderr[:-1], stderr[1:])
+    return gap_test(
+        difference,
+        (stderr[:-1], stderr[1:]),
+        None if repeats is None else (repeats[:-1], repeats[1:]),
+        level,
+    )
+
+
+def gap_test(
+    difference: FloatArray,
+    stderr: tuple[FloatArray, FloatArray],
+    repeats: tuple[IntArray, IntArray] | None,
+    level: float,
+) -> tuple[FloatArray, FloatArray]:
+    """The same for any differences of two values with an error each."""
+    error = np.hypot(*stderr)
     if repeats is None:
         p = np.asarray(erfc(np.abs(difference) / error / math.sqrt(2)), dtype=np.float64)
         return np.maximum(p, SMALLEST_P), float(ndtri(0.5 + level / 2)) * error
-    first, second = (stderr[:-1] / error) ** 4, (stderr[1:] / error) ** 4
-    df = 1 / (first / (repeats[:-1] - 1) + second / (repeats[1:] - 1))
+    first, second = (stderr[0] / error) ** 4, (stderr[1] / error) ** 4
+    df = 1 / (first / (repeats[0] - 1) + second / (repeats[1] - 1))
     p = np.asarray(2 * stdtr(df, -np.abs(difference) / error), dtype=np.float64)
     return np.maximum(p, SMALLEST_P), np.asarray(stdtrit(df, 0.5 + level / 2) * error, dtype=np.float64)

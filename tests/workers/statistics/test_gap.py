@@ -1,0 +1,425 @@
+"""The gap between two grids, against statsmodels, scipy and enumeration."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import statistics
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from reference_numbers import PERCENT, TRIALS, having, leaves, seed_grid, seeds
+from scipy import stats
+
+from registry.grid import Axis, Grid, Level, Metric
+from workers.statistics import gap
+from workers.statistics.kendall import score
+
+quick = settings(
+    max_examples=60, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+LOSS = Metric("loss", "nats", "lower")
+BENCHMARKS = [(f"s2/r1-llama/{name}", f"s4/r1-qwen/{name}", trials) for name, trials in TRIALS.items()]
+
+
+def axis(name: str, *places: Any, kind: Any = "numeric", **more: Any) -> Axis:
+    numeric = kind == "numeric"
+    return Axis(name, kind, tuple(Level(str(p), float(p) if numeric else None) for p in places), **more)
+
+
+def grid(values: Any, *axes: Axis, metric: Metric = PERCENT, **more: Any) -> Grid:
+    flat = np.array(values, dtype=object).ravel().tolist()
+    return Grid(metric, axes, tuple(None if v is None else float(v) for v in flat), **more)
+
+
+def line(*values: Any, metric: Metric = PERCENT, **more: Any) -> Grid:
+    return grid(values, axis("x", *range(len(values))), metric=metric, **more)
+
+
+def common(first: str, second: str) -> list[tuple[float, float]]:
+    """The values of two seed tables where both have one."""
+    one, other = seeds()[first], seeds()[second]
+    rows, columns = ([str(v) for v in other[way]["values"]] for way in "yx")
+    found = []
+    for row, level in zip(one["values"], one["y"]["values"], strict=True):
+        for value, place in zip(row, one["x"]["values"], strict=True):
+            if str(level) in rows and str(place) in columns:
+                theirs = other["values"][rows.index(str(level))][columns.index(str(place))]
+                if value is not None and theirs is not None:
+                    found.append((value, theirs))
+    return found
+
+
+# --- against other libraries ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first, second, trials", BENCHMARKS)
+def test_the_seed_models_gap_agrees_with_the_paired_reference(first, second, trials):
+    (entry,) = having("paired_common_support")
+    expected = entry["output"]["per_benchmark"][first.rsplit("/", 1)[1]]
+    found = gap(seed_grid(first, trials), seed_grid(second, trials), ("model",))
+    assert (found["status"], found["differs"]) == ("ok", ["model"])
+    assert found["n_common"] == expected["n"]
+    assert (found["wins"], found["ties"], found["losses"]) == (expected["wins"], expected["ties"], expected["losses"])
+    assert found["mean"] == pytest.approx(expected["mean_diff"], rel=1e-9)
+    gaps = [round(b - a, 9) for a, b in common(first, second)]
+    assert found["median"] == pytest.approx(statistics.median(gaps), rel=1e-9)
+    assert [cell["gap"] for cell in found["cells"]] == pytest.approx(gaps, rel=1e-9)
+    assert found["only_in_contender"]["count"] == 12
+    assert found["only_in_baseline"] == {"count": 0, "at": []}
+
+
+@pytest.mark.parametrize("entry", having("gap_stratified"), ids=lambda e: e["grid"])
+def test_mantel_haenszel_and_breslow_day_agree_with_statsmodels(entry):
+    (first, second), expected, trials = entry["target"], entry["output"], entry["options"]["n"]
+    found = gap(seed_grid(first, trials), seed_grid(second, trials))
+    strata = found["mantel_haenszel"]
+    ratio, alike = strata["odds_ratio"], found["breslow_day"]
+    assert (found["n_common"], ratio["strata"]) == (expected["common"], expected["strata"])
+    assert ratio["value"] == pytest.approx(expected["odds_ratio"], rel=1e-9)
+    ends = [ratio["interval"]["low"], ratio["interval"]["high"]]
+    assert ends == pytest.approx(expected["odds_ratio_ci"], rel=1e-9)
+    assert alike["chi2"] == pytest.approx(expected["tarone"], rel=1e-9)
+    assert alike["chi2_uncorrected"] == pytest.approx(expected["breslow_day"], rel=1e-9)
+    assert alike["df"] == expected["strata"] - 1
+    assert alike["p"] == pytest.approx(stats.chi2.sf(expected["tarone"], alike["df"]), rel=1e-9)
+    assert alike["p_uncorrected"] == pytest.approx(stats.chi2.sf(expected["breslow_day"], alike["df"]), rel=1e-9)
+    newcombe = [[cell["interval"]["low"], cell["interval"]["high"]] for cell in found["cells"]]
+    assert np.array(newcombe) == pytest.approx(np.array(expected["newcombe"]), rel=1e-9)
+
+
+@pytest.mark.parametrize("first, second, trials", BENCHMARKS)
+def test_cells_agree_with_fisher_and_the_order_with_kendall(first, second, trials):
+    found = gap(seed_grid(first, trials), seed_grid(second, trials))
+    pairs = common(first, second)
+    for cell, (a, b) in zip(found["cells"], pairs, strict=True):
+        k1, k2 = round(a * trials / 100), round(b * trials / 100)
+        p = stats.fisher_exact([[k1, trials - k1], [k2, trials - k2]]).pvalue
+        assert cell["p"] == pytest.approx(p, rel=1e-9)
+        assert cell["test"] == "fisher"
+    tau = stats.kendalltau(*zip(*pairs, strict=True)).statistic
+    assert found["agreement"]["tau"] == pytest.approx(tau, rel=1e-9)
+
+
+def test_the_risk_difference_is_that_of_the_ranking_reference():
+    """Types 1 and 2 of the first seed as two lines: the pair (1, 2) of the reference."""
+    (entry,) = having("rank_confidence")
+    expected = entry["output"]["pairs"][0]
+    rows = seeds()["s0/core/qwen2.5-3b"]["values"]
+    found = gap(line(*rows[1], trials=300), line(*rows[0], trials=300))
+    assert found["n_common"] == expected["n_common"]
+    assert found["mantel_haenszel"]["difference"] == pytest.approx(expected["diff_pp"], rel=1e-9)
+    assert found["mantel_haenszel"]["stderr"] == pytest.approx(expected["se_pp"], rel=1e-9)
+    assert found["test"]["p"] == pytest.approx(expected["p"], rel=1e-6)
+
+
+def test_the_slope_of_one_series_is_theil_and_sens_with_the_exact_test():
+    a, b = (seeds()["s0/core/qwen2.5-3b"]["values"][i] for i in (3, 6))
+    found = gap(line(*a), line(*b))
+    pairs = [(i, y - x) for i, (x, y) in enumerate(zip(a, b, strict=True)) if x is not None and y is not None]
+    x, y = zip(*pairs, strict=True)
+    expected = stats.theilslopes(np.round(y, 6), x, 0.95, method="separate")
+    (trend,) = found["along"]
+    assert trend["slope"] == pytest.approx(expected.slope, rel=1e-9)
+    ends = [trend["slope_interval"]["low"], trend["slope_interval"]["high"]]
+    assert ends == pytest.approx([expected.low_slope, expected.high_slope], rel=1e-9)
+    assert trend["series"][0]["slope_interval"] == trend["slope_interval"]
+    assert trend["mann_kendall"]["p"] == pytest.approx(trend["series"][0]["mann_kendall"]["p"], rel=1e-9)
+
+
+def test_the_trend_of_several_series_is_tested_over_all_orders_within_them():
+    window, ratio = axis("window", 500, 1000, 2000, 3000), axis("ratio", 0.1, 0.5)
+    gaps = [[1.0, 0.5], [2.5, 0.5], [2.0, 3.0], [4.0, None]]
+    base = grid([[10.0] * 2] * 4, window, ratio)
+    contender = grid([[None if v is None else 10.0 + v for v in row] for row in gaps], window, ratio)
+    (along_window, _) = gap(base, contender)["along"]
+    rows = [[row[i] for row in gaps if row[i] is not None] for i in (0, 1)]
+    seen = sum(score(np.array(row)) for row in rows)
+    orders = [[score(np.array(o)) for o in itertools.permutations(row)] for row in rows]
+    sums = [a + b for a, b in itertools.product(*orders)]
+    assert along_window["mann_kendall"]["s"] == seen
+    assert along_window["mann_kendall"]["p"] == pytest.approx(sum(abs(s) >= seen for s in sums) / len(sums), rel=1e-12)
+    numbers = [500, 1000, 2000, 3000]
+    slopes = [
+        (row[j] - row[i]) / (numbers[j] - numbers[i])
+        for row in rows
+        for i, j in itertools.combinations(range(len(row)), 2)
+    ]
+    assert along_window["slope"] == pytest.approx(statistics.median(slopes), rel=1e-12)
+    assert along_window["series_count"] == 2
+
+
+def test_standard_errors_give_z_and_repeats_give_welch():
+    by_z = gap(line(1.0, metric=LOSS, stderr=(0.3,)), line(0.5, metric=LOSS, stderr=(0.4,)))
+    (cell,) = by_z["cells"]
+    assert (cell["test"], cell["gap"], cell["better"]) == ("z", -0.5, "contender")
+    assert cell["p"] == pytest.approx(2 * stats.norm.sf(1.0), rel=1e-9)
+    assert cell["interval"]["low"] == pytest.approx(-0.5 - stats.norm.ppf(0.975) * 0.5, rel=1e-9)
+    assert by_z["test"]["name"] == "z"
+    repeated = [line(m, metric=LOSS, repeats=(n,), sd=(s,)) for m, n, s in ((1.0, 5, 0.2), (0.7, 4, 0.3))]
+    (cell,) = gap(*repeated)["cells"]
+    expected = stats.ttest_ind_from_stats(0.7, 0.3, 4, 1.0, 0.2, 5, equal_var=False)
+    assert cell["test"] == "welch"
+    assert cell["p"] == pytest.approx(expected.pvalue, rel=1e-9)
+
+
+# --- what is compared with what -------------------------------------------------------------------------------------
+
+
+def test_ties_are_ties_of_the_submitted_decimals():
+    found = gap(line(0.7, 0.1, metric=LOSS), line(0.7000000000000028, 0.3, metric=LOSS))
+    assert (found["wins"], found["ties"], found["losses"]) == (0, 1, 1)
+    assert [cell["gap"] for cell in found["cells"]] == [0.0, 0.2]
+
+
+def test_where_lower_is_better_the_lower_wins_and_the_gap_keeps_its_sign():
+    found = gap(line(2.0, 2.0, metric=LOSS), line(1.5, 2.5, metric=LOSS))
+    assert [cell["better"] for cell in found["cells"]] == ["contender", "baseline"]
+    assert [cell["gap"] for cell in found["cells"]] == [-0.5, 0.5]
+
+
+def test_without_a_better_end_nobody_wins_and_the_gap_stands():
+    metric = Metric("tokens")
+    found = gap(line(5.0, metric=metric), line(7.0, metric=metric))
+    assert (found["status"], found["mean"], found["wins"], found["cells"][0]["better"]) == ("ok", 2.0, None, None)
+
+
+def test_axes_match_by_name_and_levels_by_number():
+    first = grid([[1, 2, 3], [4, 5, 6]], axis("t", "a", "b", kind="nominal"), axis("x", 1, 2, 3))
+    turned = Axis("x", "numeric", (Level("2k", 2.0), Level("3", 3.0), Level("4", 4.0)))
+    second = grid([[7, 9], [8, 8], [1, 1]], turned, axis("t", "b", "a", kind="nominal"))
+    found = gap(first, second)
+    assert {(c["at"]["t"], c["at"]["x"]): c["gap"] for c in found["cells"]} == {
+        ("a", 2): 7.0,
+        ("a", 3): 5.0,
+        ("b", 2): 2.0,
+        ("b", 3): 2.0,
+    }
+    assert found["only_in_baseline"] == {"count": 2, "at": [{"t": "a", "x": 1}, {"t": "b", "x": 1}]}
+    assert found["only_in_contender"] == {"count": 2, "at": [{"x": 4, "t": "b"}, {"x": 4, "t": "a"}]}
+
+
+def test_a_single_score_is_compared_too():
+    found = gap(grid(80.0, trials=100), grid(90.0, trials=100), ("model",))
+    assert (found["n_common"], found["wins"], found["mean"], found["by"]) == (1, 1, 10.0, {})
+    assert found["breslow_day"]["status"] == "insufficient"
+    assert found["mantel_haenszel"]["odds_ratio"]["value"] == pytest.approx(90 * 20 / (10 * 80))
+
+
+@pytest.mark.parametrize(
+    "first, second, reason",
+    [
+        (line(1.0, None), line(None, 1.0), "no coordinate was measured in both"),
+        (line(), line(), "no coordinate was measured in both"),
+        (line(1.0), grid([1.0], axis("y", 0)), "the grids have not the same axes"),
+        (line(1.0), grid(1.0), "the grids have not the same axes"),
+        (line(1.0), grid([1.0], axis("x", "a", kind="nominal")), "no coordinate was measured in both"),
+    ],
+)
+def test_without_a_common_cell_nothing_is_comparable(first, second, reason):
+    found = gap(first, second)
+    assert (found["status"], found["reason"], found["n_common"], found["cells"]) == ("not_comparable", reason, 0, [])
+    assert found["mean"] is None
+
+
+def test_grids_of_two_experiments_share_no_slot():
+    found = gap(line(1.0), line(2.0), ("experiment",))
+    assert (found["status"], found["n_common"], found["mean"]) == ("not_comparable", 0, None)
+
+
+def test_more_than_one_difference_is_confounded_and_listed():
+    found = gap(line(1.0), line(2.0), ("model", "benchmark", "variant"))
+    assert (found["status"], found["differs"]) == ("confounded", ["model", "benchmark", "variant"])
+    assert found["reason"] == "model, benchmark and variant differ: the gap cannot be laid to one of them"
+    assert found["mean"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "metric, reason",
+    [
+        (Metric("accuracy", "share", "higher", 0, 100), "values of different units (% and share) have no gap"),
+        (Metric("accuracy", "%", "lower", 0, 100), "values of different directions (higher and lower) have no gap"),
+        (Metric("accuracy", "%", "higher", 0, 1), "values of different scales (100 and 1) have no gap"),
+    ],
+)
+def test_other_units_directions_and_scales_leave_coverage_and_agreement(metric, reason):
+    other = line(0.4, 0.2, 0.9, None, metric=metric)
+    found = gap(line(40.0, 30.0, 70.0, 50.0), other, ("metric",))
+    assert (found["status"], found["reason"], found["differs"]) == ("undefined", reason, ["metric"])
+    assert (found["n_common"], found["only_in_baseline"]["count"]) == (3, 1)
+    assert found["agreement"] == {"status": "ok", "tau": 1.0}
+    assert (found["mean"], found["wins"], found["test"], found["cells"], found["by"]) == (None, None, None, [], None)
+    assert gap(line(40.0), line(0.4, metric=metric), ("model",))["differs"] == ["model", "metric"]
+
+
+def test_a_metric_that_changed_its_unit_between_revisions_is_another_metric():
+    found = gap(line(0.4, metric=LOSS), line(0.4, metric=replace(LOSS, unit="bits")))
+    assert (found["status"], found["differs"]) == ("undefined", ["metric"])
+
+
+def test_a_test_that_could_not_have_been_significant_says_so():
+    found = gap(line(1.0, 2.0, metric=LOSS), line(2.0, 4.0, metric=LOSS))
+    assert (found["status"], found["test"]["status"]) == ("ok", "insufficient")
+    assert found["test"]["min_attainable_p"] == 0.5
+    (trend,) = found["along"]
+    assert (trend["status"], trend["mann_kendall"]["min_attainable_p"]) == ("insufficient", 1.0)
+    assert trend["slope"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "first, second, odds",
+    [((100.0, 100.0), (100.0, 100.0), None), ((0.0, 0.0), (50.0, 100.0), None), ((50.0, 50.0), (0.0, 0.0), None)],
+)
+def test_perfect_and_hopeless_cells_have_no_odds_ratio_and_say_why(first, second, odds):
+    found = gap(line(*first, trials=10), line(*second, trials=10))
+    ratio = found["mantel_haenszel"]["odds_ratio"]
+    assert (ratio["status"], ratio["value"]) == ("undefined", odds)
+    assert ratio["reason"]
+    assert found["breslow_day"]["status"] == "undefined"
+    json.dumps(found, allow_nan=False)
+
+
+def test_trials_in_some_cells_test_only_those():
+    some = line(50.0, 60.0, 70.0, trials=(100, None, 100))
+    found = gap(some, line(55.0, 65.0, 75.0, trials=100))
+    assert [cell["test"] for cell in found["cells"]] == ["fisher", None, "fisher"]
+    assert (found["mantel_haenszel"]["strata"], found["test"]["name"]) == (2, "sign_flip")
+
+
+def test_astronomic_values_keep_only_what_is_counted():
+    metric = Metric("m", None, "higher")
+    found = gap(line(1e300, 1.0, metric=metric), line(-1e300, 1.0, metric=metric))
+    assert (found["status"], found["n_common"], found["cells"]) == ("undefined", 2, [])
+
+
+def test_levels_that_share_a_number_are_told_apart_by_their_labels():
+    twice = Axis("Size", "numeric", (Level("32B", 32e9), Level("32b", 32e9)))
+    found = gap(grid([1.0, 2.0], twice), grid([1.5, 4.0], twice))
+    assert [cell["gap"] for cell in found["cells"]] == [0.5, 2.0]
+
+
+def test_a_large_grid_lists_some_cells_and_counts_all():
+    x, y = axis("x", *range(150)), axis("y", *range(100))
+    values = np.random.default_rng(1).integers(0, 1000, (2, 15_000)) / 10
+    found = gap(grid(values[0], x, y, trials=500), grid(values[1], x, y, trials=500))
+    assert (found["n_common"], len(found["cells"]), found["cells_left_out"]) == (15_000, 10_000, 5_000)
+    assert found["mean"] == pytest.approx(float(np.mean(np.round(values[1] - values[0], 6))), rel=1e-9)
+    assert found["along"][0]["series_left_out"] == 0
+    assert len(found["along"][1]["series"]) == 150
+
+
+# --- properties -----------------------------------------------------------------------------------------------------
+
+tenths = st.one_of(st.none(), st.integers(0, 1000).map(lambda n: n / 10))
+
+
+@st.composite
+def pairs_of_grids(draw: st.DrawFn) -> tuple[Grid, Grid]:
+    """Two ragged grids over levels of which some are common."""
+    metric = draw(st.sampled_from([PERCENT, Metric("error", "%", "lower", 0, 100), Metric("m", None, None)]))
+    trials = draw(st.sampled_from([None, 1, 40]))
+    both = []
+    for _ in range(2):
+        numbers = sorted(draw(st.sets(st.integers(0, 5), min_size=1, max_size=4)))
+        labels = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True))
+        size = len(numbers) * len(labels)
+        values = draw(st.lists(tenths, min_size=size, max_size=size))
+        both.append(
+            Grid(
+                metric,
+                (axis("x", *numbers), axis("t", *labels, kind="nominal")),
+                tuple(values),
+                trials if metric.proportion_of else None,
+            )
+        )
+    return both[0], both[1]
+
+
+@quick
+@given(pairs_of_grids())
+def test_any_two_grids_have_a_plain_finite_comparison(grids):
+    found = gap(*grids)
+    json.dumps(found, allow_nan=False)
+    assert {type(leaf) for leaf in leaves(found)} <= {str, int, float, bool, type(None)}
+
+
+def turned(interval: dict[str, float] | None) -> tuple[float, float] | None:
+    return None if interval is None else (-interval["high"], -interval["low"])
+
+
+def ends(interval: dict[str, float] | None) -> tuple[float, float] | None:
+    return None if interval is None else (interval["low"], interval["high"])
+
+
+def near(one: Any, other: Any) -> bool:
+    return one == other if one is None or other is None else one == pytest.approx(other, rel=1e-9, abs=1e-9)
+
+
+@quick
+@given(pairs_of_grids())
+def test_swapping_baseline_and_contender_flips_every_sign(grids):
+    there, back = gap(*grids), gap(*reversed(grids))
+    assert (there["wins"], there["ties"], there["losses"]) == (back["losses"], back["ties"], back["wins"])
+    assert there["only_in_baseline"] == back["only_in_contender"]
+    assert there["agreement"] == back["agreement"]
+    if there["n_common"] == 0:
+        assert there["status"] == back["status"] == "not_comparable"
+        return
+    assert (there["mean"], there["median"]) == (-back["mean"], -back["median"])
+    assert near(there["test"]["p"], back["test"]["p"])
+    assert near(ends(there["test"]["interval"]), turned(back["test"]["interval"]))
+    mine = {tuple(sorted(c["at"].items())): c for c in there["cells"]}
+    for cell in back["cells"]:
+        other = mine[tuple(sorted(cell["at"].items()))]
+        assert other["gap"] == -cell["gap"]
+        assert near(other["p"], cell["p"])
+        assert near(ends(other["interval"]), turned(cell["interval"]))
+    for one, other in zip(there["along"], back["along"], strict=True):
+        assert near(one["slope"], None if other["slope"] is None else -other["slope"])
+        assert near(ends(one["slope_interval"]), turned(other["slope_interval"]))
+        if one["mann_kendall"]:
+            assert one["mann_kendall"]["s"] == -other["mann_kendall"]["s"]
+    ratio, inverse = (d["mantel_haenszel"]["odds_ratio"] for d in (there, back))
+    if ratio and ratio["value"]:
+        assert ratio["value"] == pytest.approx(1 / inverse["value"], rel=1e-9)
+        assert near(there["breslow_day"]["p"], back["breslow_day"]["p"])
+
+
+@quick
+@given(pairs_of_grids(), st.randoms())
+def test_permuting_levels_and_axes_changes_nothing(grids, shuffler):
+    base, contender = grids
+    order = list(range(len(contender.axes[1].levels)))
+    shuffler.shuffle(order)
+    block = np.array(contender.values, dtype=object).reshape(contender.shape)[:, order].T
+    levels = tuple(contender.axes[1].levels[i] for i in order)
+    shuffled = Grid(
+        contender.metric,
+        (replace(contender.axes[1], levels=levels), contender.axes[0]),
+        tuple(block.ravel()),
+        contender.trials,
+    )
+    mine, theirs = gap(base, contender), gap(base, shuffled)
+    for found in (mine, theirs):
+        found["only_in_contender"]["at"] = sorted(map(json.dumps, map(_sorted, found["only_in_contender"]["at"])))
+    assert mine == theirs
+
+
+def _sorted(at: dict[str, Any]) -> dict[str, Any]:
+    return dict(sorted(at.items()))
+
+
+@quick
+@given(pairs_of_grids(), st.integers(-20, 20))
+def test_moving_both_grids_alike_leaves_the_gap(grids, steps):
+    open_ended = [replace(one, metric=Metric("m", None, "higher"), trials=None) for one in grids]
+    moved = [replace(g, values=tuple(None if v is None else v + steps for v in g.values)) for g in open_ended]
+    mine, theirs = gap(*open_ended), gap(*moved)
+    for name in ("wins", "ties", "losses"):
+        assert mine[name] == theirs[name]
+    assert near(mine["mean"], theirs["mean"])
+    assert [c["gap"] for c in mine["cells"]] == pytest.approx([c["gap"] for c in theirs["cells"]], abs=1e-9)

@@ -1,0 +1,342 @@
+"""Rankings of scopes that are too large for their cells: sums of pairs, counted exactly and only once."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+import uuid
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import delete, func, insert, select, update
+
+from registry.database import Database
+from registry.question import RankingQuestion
+from registry.tables import aliases, answers, counted, marks, scopes, tallies, uncounted
+from tests.house import House, Project
+from tests.workers.test_rankings import ask, publish_seeds, records, score
+from workers.answer import answer, read_and_answer
+from workers.counting import catch_up, close_scope, open_scope, table_of
+from workers.fold import FOLDED_AT_ONCE, fold_marks
+from workers.recount import recount, repair
+from workers.scope import alias_map, scope_rows
+from workers.statistics.pair_sums import LARGER, canonical, packed, unpacked
+
+QUESTION = RankingQuestion("leaderboard", "accuracy")
+FOR_EVER = float("inf")
+
+
+@pytest.fixture
+def large(house: House) -> House:
+    """A house in which every experiment is too large."""
+    return House(house.app, house.database, replace(house.settings, ranking_work=0))
+
+
+def from_sums(large: House, project: Project, question: RankingQuestion = QUESTION) -> dict[str, Any]:
+    fold_marks(large.database, large.settings)
+    found = read_and_answer(large.database, large.settings, project.id, question)
+    assert found is not None
+    return found
+
+
+def from_cells(project: Project, question: RankingQuestion = QUESTION) -> dict[str, Any]:
+    with project.house.database.reading() as connection:
+        joined = alias_map(connection, project.id)
+        return answer(question, scope_rows(connection, project.id, question), joined)
+
+
+def stored(project: Project) -> tuple[Any, ...]:
+    """All integers of the project's only scope: of pairs by name, of names, of the scope."""
+    with project.house.database.reading() as connection:
+        scope = connection.execute(select(scopes).where(scopes.c.project_id == project.id)).one()
+        rows = connection.execute(select(tallies).where(tallies.c.scope_id == scope.id).order_by(tallies.c.name)).all()
+    rows = [row for row in rows if row.cells]
+    places = [row.place for row in rows]
+    sums = np.stack([table_of(row.sums, max(places) + 1)[:, places] for row in rows], axis=1)
+    names = [(row.name, row.cells) for row in rows]
+    return canonical(sums).tobytes(), names, scope.grids, scope.slots, scope.compared, scope.kinds, scope.checksum
+
+
+def rebuilt(project: Project) -> tuple[Any, ...]:
+    """The same from nothing."""
+    close_scope(project.house.database, project.id, QUESTION)
+    open_scope(project.house.database, project.id, QUESTION)
+    assert catch_up(project.house.database, project.id, QUESTION, FOR_EVER)
+    return stored(project)
+
+
+def table(project: Project, model: str, benchmark: str, values: list[Any], **changes: Any) -> dict[str, Any]:
+    axes = [{"name": "Length", "kind": "numeric", "levels": list(range(len(values)))}]
+    names = {"experiment": "leaderboard", "benchmark": benchmark, "variant": "", "model": model}
+    return project.published(**names | {"axes": axes, "values": values, "trials": None} | changes)
+
+
+def publish_ragged(project: Project, models: int = 6) -> None:
+    chance = random.Random(7)
+    for benchmark in ("A", "B", "C", "D"):
+        for model in range(models):
+            if chance.random() < 0.8:
+                values = [
+                    None if chance.random() < 0.2 else round(40 + 5 * model + chance.gauss(0, 9), 1) for _ in range(9)
+                ]
+                if any(value is not None for value in values):
+                    table(project, f"m{model}", benchmark, values)
+
+
+@pytest.mark.parametrize("target", ["fixed_cells", "new_benchmarks"])
+@pytest.mark.parametrize("method", ["mean_difference", "win_rate", "bradley_terry"])
+def test_sums_give_the_order_the_records_and_the_intervals_that_the_cells_give(
+    large: House, project: Project, method: str, target: str
+) -> None:
+    publish_ragged(project)
+    question = replace(QUESTION, method=method, target=target)
+    sums, cells = from_sums(large, project, question), from_cells(project, question)
+    assert sums["inputs_left_out"]["count"] == len(cells["inputs"])
+    for name in ("by", "method", "missing", "alpha", "experiment", "metric", "benchmarks", "slots", "components"):
+        assert sums[name] == cells[name]
+    assert records(sums) == records(cells)
+    for one, other in zip(sums["ranking"], cells["ranking"], strict=True):
+        assert (one["name"], one["rank"], one["cells"]) == (other["name"], other["rank"], other["cells"])
+        assert one["score"] == pytest.approx(other["score"], rel=1e-9, abs=1e-9)
+    for one, other in zip(sums["pairs"], cells["pairs"], strict=True):
+        for name in ("a", "b", "n_common", "wins", "ties", "losses", "target"):
+            assert one[name] == other[name]
+        assert one["difference"] == pytest.approx(other["mean_difference"], rel=1e-9, abs=1e-9)
+        if other["interval"]:
+            assert one["interval"]["low"] == pytest.approx(other["interval"]["low"], rel=1e-7, abs=1e-7)
+            assert one["interval"]["high"] == pytest.approx(other["interval"]["high"], rel=1e-7, abs=1e-7)
+
+
+def test_p_values_from_sums_are_near_the_exact_ones(large: House, project: Project) -> None:
+    publish_ragged(project)
+    exact = {(pair["a"], pair["b"]): pair["p"] for pair in from_cells(project)["pairs"]}
+    for pair in from_sums(large, project)["pairs"]:
+        assert pair["p"] == pytest.approx(exact[pair["a"], pair["b"]], rel=0.25, abs=0.02)
+        assert pair["test"] == "sign_flip_normal"
+
+
+def test_where_lower_is_better_smaller_values_win(large: House, project: Project) -> None:
+    loss = {"name": "accuracy", "unit": "nats", "direction": "lower", "lower": 0, "upper": None}
+    table(project, "A", "X", [1.0, 2.0, 3.0], metric=loss)
+    table(project, "B", "X", [1.5, 2.0, 3.5], metric=loss)
+    sums, cells = from_sums(large, project), from_cells(project)
+    assert records(sums) == records(cells) == {"A": (2, 1, 0), "B": (0, 1, 2)}
+    assert [row["name"] for row in sums["ranking"]] == ["A", "B"]
+    assert sums["ranking"][0]["score"] == pytest.approx(cells["ranking"][0]["score"])
+
+
+def test_a_change_is_subtracted_and_added_and_nothing_is_left_of_what_was(large: House, project: Project) -> None:
+    publish_ragged(project)
+    from_sums(large, project)
+    table(project, "m1", "A", [99.9, None, 12.3])
+    gone = table(project, "new", "B", [1.0, 2.0, 3.0, 4.0])
+    table(project, "m0", "E", [50.0])
+    from_sums(large, project)
+    assert project.call("DELETE", f"grids/{gone['id']}", "writer").status_code == 204
+    table(project, "m2", "A", [5.55, 6.66])
+    document = from_sums(large, project)
+    assert "new" not in records(document)
+    assert records(document) == records(from_cells(project))
+    assert stored(project) == rebuilt(project)
+
+
+def test_a_second_telling_changes_nothing(large: House, project: Project) -> None:
+    publish_ragged(project, 3)
+    from_sums(large, project)
+    before = stored(project)
+    with project.house.database.transaction() as connection:
+        scope = connection.scalar(select(scopes.c.id).where(scopes.c.project_id == project.id))
+        every = select(counted.c.scope_id, counted.c.grid_id).where(counted.c.scope_id == scope)
+        for _ in range(2):
+            connection.execute(insert(uncounted).from_select(["scope_id", "grid_id"], every))
+    from_sums(large, project)
+    assert stored(project) == before
+
+
+def test_sixteen_writers_and_counting_at_the_same_time_leave_the_sums_of_a_rebuild(
+    large: House, project: Project
+) -> None:
+    publish_ragged(project)
+    from_sums(large, project)
+    chances = [random.Random(number) for number in range(16)]
+    done = threading.Event()
+
+    def write(chance: random.Random) -> None:
+        for _ in range(6):
+            values = [None if chance.random() < 0.2 else round(chance.uniform(0, 100), 2) for _ in range(8)]
+            table(project, f"m{chance.randrange(8)}", chance.choice("ABC"), values)
+
+    def count() -> None:
+        while not done.is_set():
+            fold_marks(large.database, large.settings)
+            catch_up(large.database, project.id, QUESTION, 0.0)
+
+    writers = [threading.Thread(target=write, args=(chance,)) for chance in chances]
+    counters = [threading.Thread(target=count) for _ in range(2)]
+    for thread in (*writers, *counters):
+        thread.start()
+    for thread in writers:
+        thread.join(120)
+    done.set()
+    for thread in counters:
+        thread.join(120)
+    document = from_sums(large, project)
+    assert stored(project) == rebuilt(project)
+    assert records(document) == records(from_cells(project))
+    with project.house.database.reading() as connection:
+        assert connection.scalar(select(func.count()).where(marks.c.project_id == project.id)) == 0
+
+
+def test_a_night_of_batches_that_nobody_folded_is_folded(large: House, project: Project) -> None:
+    """The server ends a transaction in which its client is silent for too long."""
+    publish_ragged(project, 2)
+    from_sums(large, project)
+    here = {"project_id": project.id, "experiment": QUESTION.experiment, "metric": QUESTION.metric}
+    batches = [here | {"grid_ids": [uuid.uuid4() for _ in range(500)]} for _ in range(FOLDED_AT_ONCE + 1)]
+    with large.database.transaction() as connection:
+        connection.execute(insert(marks), batches)
+    hasty = Database(replace(large.settings, idle_timeout=0.2), name="hasty")
+    assert fold_marks(hasty, large.settings) >= len(batches)
+    hasty.close()
+    mine = uncounted.c.scope_id == select(scopes.c.id).where(scopes.c.project_id == project.id).scalar_subquery()
+    with large.database.transaction() as connection:
+        assert connection.scalar(select(func.count()).where(mine)) == 500 * len(batches)
+        connection.execute(delete(uncounted).where(mine))
+
+
+def test_an_alias_counts_the_scope_from_nothing(large: House, project: Project) -> None:
+    publish_seeds(project, aliases=False)
+    question = RankingQuestion("window-by-ratio", "Pass@1")
+    assert from_sums(large, project, question)["slots"]["compared"] == 8
+    alias = {"kind": "benchmark", "alias": "AIME25", "name": "AIME'25"}
+    assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
+    document = from_sums(large, project, question)
+    assert document["slots"]["compared"] == 16
+    assert records(document) == records(from_cells(project, question))
+
+
+def test_what_was_listed_under_an_alias_that_is_lost_holds_nobody_up(large: House, project: Project) -> None:
+    table(project, "A", "X", [1.0, 2.0])
+    table(project, "B", "X", [2.0, 1.0])
+    alias = {"kind": "experiment", "alias": "old", "name": "leaderboard"}
+    assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
+    from_sums(large, project)
+    table(project, "C", "X", [3.0, 3.0], experiment="old")
+    fold_marks(large.database, large.settings)
+    with large.database.transaction() as connection:
+        connection.execute(delete(aliases).where(aliases.c.project_id == project.id))
+    assert catch_up(large.database, project.id, QUESTION, time.monotonic() + 60)
+    assert set(records(from_sums(large, project))) == {"A", "B"}
+
+
+def test_grids_that_an_alias_makes_one_are_counted_as_the_cells_say(large: House, project: Project) -> None:
+    table(project, "long name", "X", [1.0, 2.0, None])
+    table(project, "B", "X", [1.5, 1.5, 1.5])
+    table(project, "short", "X", [None, 1.0, 9.0])
+    alias = {"kind": "model", "alias": "long name", "name": "short"}
+    project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias)
+    assert records(from_sums(large, project)) == records(from_cells(project)) == {"B": (2, 0, 1), "short": (1, 0, 2)}
+    table(project, "long name", "X", [1.0, 2.0, 3.0])
+    assert records(from_sums(large, project)) == records(from_cells(project)) == {"B": (1, 0, 2), "short": (2, 0, 1)}
+    assert stored(project) == rebuilt(project)
+
+
+def test_a_value_too_large_for_the_sums_has_everything_counted_anew(large: House, project: Project) -> None:
+    open_ended = {"name": "accuracy", "unit": None, "direction": "higher", "lower": None, "upper": None}
+    table(project, "A", "X", [1.25, 2.5], metric=open_ended)
+    table(project, "B", "X", [1.0, 3.0], metric=open_ended)
+    from_sums(large, project)
+    table(project, "A", "Y", [1e6, 5.0], metric=open_ended)
+    table(project, "B", "Y", [2e6, 7.0], metric=open_ended)
+    assert records(from_sums(large, project)) == {"A": (1, 0, 3), "B": (3, 0, 1)}
+
+
+def test_models_can_be_picked_out_of_a_large_scope(large: House, project: Project) -> None:
+    publish_ragged(project)
+    document = from_sums(large, project, replace(QUESTION, model=("m1", "m4")))
+    assert {row["name"] for row in document["ranking"]} == {"m1", "m4"}
+    [pair] = document["pairs"]
+    [other] = [pair for pair in from_cells(project)["pairs"] if (pair["a"], pair["b"]) == ("m1", "m4")]
+    assert (pair["wins"], pair["ties"], pair["losses"]) == (other["wins"], other["ties"], other["losses"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"method": "mean"}, {"missing": "worst"}, {"by": "variant"}, {"by": "axis:Length"}, {"benchmark": ("A",)}],
+)
+def test_what_needs_every_cell_is_refused_with_a_reason(large: House, project: Project, change: dict[str, Any]) -> None:
+    publish_ragged(project, 2)
+    document = from_sums(large, project, replace(QUESTION, **change))
+    assert document["status"] == "undefined"
+    assert "ask about fewer" in document["reason"]
+
+
+def test_mixed_directions_are_not_compared(large: House, project: Project) -> None:
+    score(project, "A", 1.0)
+    score(project, "B", 2.0, metric={"name": "accuracy", "unit": "%", "direction": "lower", "lower": 0, "upper": 100})
+    assert from_sums(large, project)["reason"].startswith("units or directions differ")
+
+
+def test_a_scope_that_has_become_small_is_read_from_its_cells_again(house: House, project: Project) -> None:
+    score(project, "A", 1.0)
+    score(project, "B", 2.0)
+    open_scope(house.database, project.id, QUESTION)
+    house.compute()
+    document = ask(project).get_json()
+    assert document["pairs"][0]["test"] == "sign_flip"
+    with house.database.reading() as connection:
+        assert connection.execute(select(scopes).where(scopes.c.project_id == project.id)).first() is None
+
+
+def test_while_sums_are_counted_the_answer_is_pending(
+    large: House, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from workers import answer as module
+
+    publish_ragged(project, 2)
+    fold_marks(large.database, large.settings)
+    monkeypatch.setattr(module, "_COUNTING_SHIFT", 0.0)
+    turns = 0
+    while read_and_answer(large.database, large.settings, project.id, QUESTION) is None:
+        turns += 1
+    assert turns >= 1
+    with large.database.reading() as connection:
+        state = connection.scalar(select(answers.c.state).where(answers.c.project_id == project.id))
+    assert state == "pending"
+
+
+def test_a_change_that_the_release_before_noted_has_everything_counted_anew(large: House, project: Project) -> None:
+    """It writes marks without the grids that changed."""
+    table(project, "A", "X", [1.0, 2.0])
+    table(project, "B", "X", [2.0, 1.0])
+    from_sums(large, project)
+    table(project, "B", "X", [2.0, 3.0])
+    with large.database.transaction() as connection:
+        connection.execute(update(marks).where(marks.c.project_id == project.id).values(grid_ids=None))
+    assert records(from_sums(large, project)) == {"A": (0, 0, 2), "B": (2, 0, 0)}
+    assert stored(project) == rebuilt(project)
+
+
+def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Project) -> None:
+    publish_ragged(project)
+    from_sums(large, project)
+    table(project, "m1", "A", [1.0, 99.0])
+    from_sums(large, project)
+    with large.database.snapshot() as connection:
+        assert recount(connection, project.id, QUESTION) == []
+    with large.database.transaction() as connection:
+        mine = tallies.c.scope_id == select(scopes.c.id).where(scopes.c.project_id == project.id).scalar_subquery()
+        sums = connection.scalar(select(tallies.c.sums).where(mine, tallies.c.name == "m3"))
+        wrong = unpacked(sums)
+        wrong[LARGER, 0] += 1
+        connection.execute(update(tallies).where(mine, tallies.c.name == "m3").values(sums=packed(wrong)))
+    with large.database.snapshot() as connection:
+        [difference] = recount(connection, project.id, QUESTION)
+    assert "m3" in difference
+    repair(large.database, project.id, QUESTION)
+    assert records(from_sums(large, project)) == records(from_cells(project))
+    with large.database.snapshot() as connection:
+        assert recount(connection, project.id, QUESTION) == []
