@@ -24,15 +24,16 @@ _LONGEST_ROW = 12
 
 def grid_text(document: Document) -> str:
     """The grid as aligned tables of two axes each."""
-    return sheet.text(_page(document))
+    return sheet.text(page(document))
 
 
 def grid_markdown(document: Document) -> str:
     """The grid as pipe tables of two axes each."""
-    return sheet.markdown(_page(document))
+    return sheet.markdown(page(document))
 
 
-def _page(document: Document) -> Iterator[Block]:
+def page(document: Document) -> Iterator[Block]:
+    """The grid's page: its tables between its title and what is known of it."""
     values = flat(document["values"], len(document["axes"]))
     yield Heading(title(document), 3)
     if not any(value is not None for value in values):

@@ -9,6 +9,7 @@ from registry.renderings import sheet
 from registry.renderings.numbers import UNDEFINED, fixed, places_of, signed
 from registry.renderings.pairs import pair_blocks
 from registry.renderings.policies import friedman_blocks, method, policy_blocks
+from registry.renderings.resampling import resampled, resampling_blocks
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
@@ -22,12 +23,12 @@ _SIGNED = ("mean_difference",)
 
 def ranking_text(document: Document) -> str:
     """The ranking for a terminal."""
-    return sheet.text(_page(document))
+    return sheet.text(page(document))
 
 
 def ranking_markdown(document: Document) -> str:
     """The ranking as Markdown."""
-    return sheet.markdown(_page(document))
+    return sheet.markdown(page(document))
 
 
 def ranking_csv(document: Document) -> str:
@@ -35,11 +36,16 @@ def ranking_csv(document: Document) -> str:
     names = ("rank", "name", "score", "rank_low", "rank_high", "group", "component", *_COUNTS)
     policy = ("experiment", "by", "method", "missing", "alpha")
     head = [harmless(document.get(name)) for name in policy] + [harmless(_metric(document))]
+    found = resampled(document)
     rows = (
-        [*head, *(harmless(" ".join(row.get(n) or ()) if n == "group" else row.get(n)) for n in names)]
+        [
+            *head,
+            *(harmless(" ".join(row.get(n) or ()) if n == "group" else row.get(n)) for n in names),
+            *(found.get(row.get("name"), {}).get(n) for n in ("low", "high", "first")),
+        ]
         for row in document.get("ranking") or ()
     )
-    return tidy([*policy, "metric", *names], rows)
+    return tidy([*policy, "metric", *names, "resampled_low", "resampled_high", "resampled_first"], rows)
 
 
 def _metric(document: Document) -> str:
@@ -47,21 +53,30 @@ def _metric(document: Document) -> str:
     return measure(found) if isinstance(found, Mapping) else str(found or "")
 
 
-def _page(document: Document) -> Iterator[Block]:
+def page(document: Document) -> Iterator[Block]:
+    """The ranking's page: the order first, then what it comes from."""
     by = str(document.get("by") or "model")
     who = f"levels of {by.removeprefix('axis:')}" if by.startswith("axis:") else f"{by}s"
     about = " · ".join(part for part in (document.get("experiment"), _metric(document)) if part)
     yield Heading(f"Ranking of {who}" + (f" — {about}" if about else ""), 1)
+    yield from order_blocks(document)
+    yield from friedman_blocks(document)
+    yield from pair_blocks(document)
+    yield from resampling_blocks(document)
+    yield from policy_blocks(document)
+    if left_out := document.get("left_out"):
+        yield Lines(tuple(f"left out: {one['part']} ({one['reason']})" for one in left_out))
+
+
+def order_blocks(document: Document) -> Iterator[Block]:
+    """The question as it was answered, the order, and what it leaves open."""
     yield Lines(tuple(_policy(document)))
     rows = document.get("ranking") or []
     if rows:
-        yield _order(document, rows, by)
+        yield _order(document, rows, str(document.get("by") or "model"))
         yield Lines(tuple(_open_ends(document)))
     else:
         yield f"Nothing is ranked: {document.get('reason') or 'no name has a cell'}."
-    yield from friedman_blocks(document)
-    yield from pair_blocks(document)
-    yield from policy_blocks(document)
 
 
 def _policy(document: Document) -> Iterator[str]:

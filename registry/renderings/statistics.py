@@ -16,13 +16,14 @@ Renderer = Callable[[Document], str]
 def of(part: str) -> dict[str, Renderer]:
     """The renderers of a part (or of `statistics`, all of them) by form: `txt`, `md`, `csv`."""
     return {
-        "txt": lambda document: sheet.text(_page(document, part)),
-        "md": lambda document: sheet.markdown(_page(document, part)),
+        "txt": lambda document: sheet.text(page(document, part)),
+        "md": lambda document: sheet.markdown(page(document, part)),
         "csv": _CSV[part],
     }
 
 
-def _page(document: Document, part: str) -> Iterator[Block]:
+def page(document: Document, part: str) -> Iterator[Block]:
+    """The page of a part, or of `statistics`."""
     yield Heading(f"{said(part).capitalize()} — {measure(document.get('metric'))}", 1)
     yield _head(document)
     if part != "statistics":

@@ -24,12 +24,12 @@ CRITERIA = (
 
 def sweet_spot_text(document: Document) -> str:
     """The sweet spot for a terminal."""
-    return sheet.text(_page(document))
+    return sheet.text(sweet_spot_blocks(document))
 
 
 def sweet_spot_markdown(document: Document) -> str:
     """The sweet spot as Markdown."""
-    return sheet.markdown(_page(document))
+    return sheet.markdown(sweet_spot_blocks(document))
 
 
 def sweet_spot_csv(document: Document) -> str:
@@ -45,7 +45,8 @@ def sweet_spot_csv(document: Document) -> str:
     return tidy(["experiment", "metric", "criterion", "value", *axes], rows)
 
 
-def _page(document: Document) -> Iterator[Block]:
+def sweet_spot_blocks(document: Document) -> Iterator[Block]:
+    """The criteria with their favourites, what supports them, and the margins."""
     yield Heading(f"Sweet spot — {document.get('experiment')} · {document.get('metric')}", 1)
     grids, cells = document.get("grids", 0), document.get("common_cells", 0)
     yield f"{counted(grids, 'grid', 'grids')}, {counted(cells, 'cell', 'cells')} in common"

@@ -17,12 +17,12 @@ Document = dict[str, Any]
 
 def thresholds_text(document: Document) -> str:
     """The crossings for a terminal."""
-    return sheet.text(_page(document))
+    return sheet.text(page(document))
 
 
 def thresholds_markdown(document: Document) -> str:
     """The crossings as Markdown."""
-    return sheet.markdown(_page(document))
+    return sheet.markdown(page(document))
 
 
 def thresholds_csv(document: Document) -> str:
@@ -45,7 +45,8 @@ def _first(document: Document) -> str:
     return found[0] if found else "first_below"
 
 
-def _page(document: Document) -> Iterator[Block]:
+def page(document: Document) -> Iterator[Block]:
+    """The crossings' page."""
     yield Heading(f"Thresholds — {measure(document.get('metric'))}", 1)
     yield f"grid {document.get('grid', '')} · revision {document.get('revision', '')}"
     crossings = _crossings(document)

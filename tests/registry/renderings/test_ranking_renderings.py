@@ -170,3 +170,38 @@ def test_friedman_has_its_correction_and_its_critical_difference() -> None:
         "Iman–Davenport F 3.745, p 0.0087\n"
         "critical difference of mean ranks (Nemenyi): 1.52\n"
     ) in ranking_text(ranking(friedman=friedman))
+
+
+def resampling(**more: Any) -> dict[str, Any]:
+    names = [
+        {"name": "alpha", "rank": 1, "low": 1, "median": 1, "high": 2, "first": 0.75, "shares": []},
+        {"name": "beta", "rank": 2, "low": 1, "median": 2, "high": 2, "first": 0.25, "shares": []},
+    ]
+    law = {"law": "enumeration", "resamples": 1716, "seed": None, "ranked": 1.0}
+    return {"status": "ok", "component": 0, "benchmarks": 7, "level": 0.95, "names": names} | law | more
+
+
+def test_ranks_with_benchmarks_drawn_again_say_how_they_were_drawn() -> None:
+    text = ranking_text(ranking(stability={"resampling": [resampling()]}))
+    assert text.split("Ranks with benchmarks drawn again\n")[1] == (
+        "---------------------------------\n"
+        "\n"
+        "rank  name   95 % range  median   first\n"
+        "   1  alpha  1–2              1  75.0 %\n"
+        "   2  beta   1–2              2  25.0 %\n"
+        "\n"
+        "all 1,716 multisets of 7 benchmarks, each with its probability\n"
+    )
+    drawn = resampling(law="bootstrap", resamples=2000, seed=7, benchmarks=9, ranked=0.5)
+    text = ranking_text(ranking(stability={"resampling": [drawn]}))
+    assert "2,000 draws of 9 benchmarks with replacement, seed 7\n50.0 % of the draws rank all names" in text
+    row_ = next(csv.DictReader(io.StringIO(ranking_csv(ranking(stability={"resampling": [drawn]})))))
+    assert (row_["resampled_low"], row_["resampled_high"], row_["resampled_first"]) == ("1", "2", "0.75")
+
+
+def test_what_was_too_much_to_draw_says_so_and_what_had_nothing_to_draw_keeps_quiet() -> None:
+    refused = {"status": "insufficient", "names": [], "reason": "the resamples would take 2e+09 operations"}
+    text = ranking_text(ranking(stability={"resampling": [resampling(**refused)]}))
+    assert "not resampled: the resamples would take 2e+09 operations\n" in text
+    alone = resampling(status="insufficient", benchmarks=1, names=[], reason="one benchmark cannot be resampled")
+    assert "drawn again" not in ranking_text(ranking(stability={"resampling": [alone]}))

@@ -1,0 +1,35 @@
+"""The registry for people who look: pages made on the server, readable without a script.
+
+A page has the path of its JSON without `/api/v1`, reads through the same operations, and shows the same stored
+documents; what it adds is their look.
+"""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from registry.pages import (
+    comparison,
+    data,
+    docs,
+    experiment,
+    failures,
+    grid,
+    palette,
+    project,
+    ranking,
+    signing,
+    status,
+)
+from registry.pages.front import pages
+
+__all__ = ["register"]
+
+VIEWS = (project, grid, experiment, ranking, comparison, status, signing, data, docs, palette)
+"""The modules whose views are on the blueprint: importing them put them there."""
+
+
+def register(app: Flask) -> None:
+    """Add every page, and answer browsers' errors with pages."""
+    app.register_blueprint(pages)
+    failures.register(app)

@@ -1,0 +1,65 @@
+"""The blocks of a rendering (headings, tables, lines) as a template takes them: the words are those of the text
+and Markdown answers, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from registry.renderings.sheet import Block, Heading, Lines
+from registry.renderings.table import Table
+
+MINUS = "\u2212"
+_AT_THE_RIGHT = ("interval",)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A heading, a sentence, a list of notes, or a table with its sparks (one a row, or none)."""
+
+    kind: str
+    text: str = ""
+    lines: Sequence[str] = ()
+    heads: Sequence[tuple[str, bool]] = ()
+    """Each column's heading, and whether it stands right."""
+    rows: Sequence[Sequence[str]] = ()
+    keys: int = 0
+    over: str = ""
+    sparks: Sequence[Any] = field(default=())
+
+
+def parts_of(blocks: Iterable[Block]) -> list[Part]:
+    """The blocks of a page below its title."""
+    return [_part(block) for block in blocks if not (isinstance(block, Heading) and block.level == 1)]
+
+
+def _part(block: Block) -> Part:
+    if isinstance(block, Table):
+        return table_part(block)
+    if isinstance(block, Heading):
+        return Part("heading", block.text)
+    if isinstance(block, Lines):
+        return Part("lines", lines=[typeset(line) for line in block.lines])
+    return Part("text", typeset(block))
+
+
+def table_part(table: Table, keys: int = 1, sparks: Sequence[Any] = ()) -> Part:
+    """A table whose first columns name its rows."""
+    right = [column.numeric or column.name.endswith(_AT_THE_RIGHT) for column in table.columns]
+    rows = [
+        [typeset(" ".join(cell.split()).replace("[ ", "[")) if right[place] else cell for place, cell in enumerate(row)]
+        for row in table.rows
+    ]
+    heads = [(column.name, right[place]) for place, column in enumerate(table.columns)]
+    return Part("table", heads=heads, rows=rows, keys=table.keys or keys, over=table.over, sparks=sparks)
+
+
+def typeset(text: str) -> str:
+    """Hyphens before digits as minus signs: they are as wide as plus signs."""
+    return "".join(
+        MINUS
+        if character == "-" and text[place + 1 : place + 2].isdecimal() and not text[place - 1 : place].isalnum()
+        else character
+        for place, character in enumerate(text)
+    )

@@ -1,0 +1,15 @@
+"""The API's document for people: no script needed, nothing from elsewhere."""
+
+from __future__ import annotations
+
+from flask import Response, current_app
+
+from registry.api.document import openapi, reference
+from registry.pages.answer import page
+from registry.pages.front import pages
+
+
+@pages.get("/docs")
+def docs() -> Response:
+    document = openapi(current_app)
+    return page("docs.html", ["docs"], lambda: reference(document))

@@ -1,0 +1,155 @@
+"""The page of an experiment: its grids side by side, and the coordinate that serves all of them."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from flask import Response, request
+
+from registry.api import documents
+from registry.api.asked import ask, settled
+from registry.api.context import enter, parts
+from registry.api.schemas import SweetSpotQuery
+from registry.errors import NotFound
+from registry.operations.find import Filters, Page, find_grids
+from registry.operations.read import find_statistics
+from registry.operations.stored import StoredGrid
+from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, data_path, page
+from registry.pages.asked import LOOK, checked, look, state_of, tags_of
+from registry.pages.blocks import parts_of
+from registry.pages.front import pages
+from registry.pages.heatmap import Heatmap, fits, heatmap_of
+from registry.pages.palette import BINS
+from registry.pages.verdict import verdict_of
+from registry.question import SweetSpotQuestion
+from registry.renderings.heatmap.options import Options
+from registry.renderings.numbers import plain_number
+from registry.renderings.sweet_spot import sweet_spot_blocks
+
+Document = dict[str, Any]
+MOST_PANELS = 24
+_NAMES = 200
+FILTERS = ("benchmark", "model", "variant")
+
+
+@pages.get("/projects/<project>/experiments/<path:experiment>")
+def experiment(project: str, experiment: str) -> Response:
+    """The grids of an experiment with one metric, and their sweet spot."""
+    options = look()
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        everything = find_grids(connection, row.id, Filters(experiment=[experiment]), Page("metric", None, _NAMES))
+        if not everything:
+            raise NotFound(f'The project has no grid of an experiment "{experiment}".')
+        metrics = sorted({one.names.metric for one in everything})
+        query = checked(SweetSpotQuery, also=LOOK, optional=("metric",))
+        metric = query.get("metric") or metrics[0]
+        chosen = {kind: query[kind] for kind in FILTERS}
+        scope = Filters(experiment=[experiment], metric=[metric], **chosen)
+        found = find_grids(connection, row.id, scope, Page("model", None, MOST_PANELS))
+        shown = sorted(found[:MOST_PANELS], key=_order)
+        statistics = [find_statistics(connection, one.id) for one in shown]
+    sweet = _sweet_spot(project, experiment, metric, chosen) if len(shown) > 1 else None
+    pending = (sweet is not None and not settled(sweet)) or any(one.state == "pending" for one in statistics)
+    here = {kind: sorted({getattr(one.names, kind) for one in everything}) for kind in FILTERS}
+
+    def context() -> dict[str, Any]:
+        panels = _panels(shown, statistics, options)
+        return {
+            "project": row,
+            "experiment": experiment,
+            "metric": metric,
+            "metrics": metrics,
+            "unit": next((one.grid.metric.unit for one in shown), None),
+            "groups": _groups(panels),
+            "ranges": [panel for panel in panels if panel["low"] is not None],
+            "left_out": len(found) > MOST_PANELS,
+            "shared": _shared(panels),
+            "bounds": _bounds(shown),
+            "range": request.args.get("range", "own"),
+            "palette": options.palette,
+            "bins": range(BINS),
+            "names": here,
+            "chosen": chosen,
+            "sweet": _shown(sweet),
+            "sweet_state": state_of(sweet),
+            "data": lambda path="", **more: data_path(
+                f"/projects/{project}{path}", row.visibility, [*more.items(), *_pairs(chosen)]
+            ),
+            "every": PENDING_SECONDS if pending else SETTLED_SECONDS,
+        }
+
+    made_of = [row.updated_at, [(one.id, one.etag) for one in shown], [one.etag for one in statistics], here]
+    return page("experiment.html", [*made_of, *tags_of(sweet)], context)
+
+
+def _order(one: StoredGrid) -> tuple[str, str, str]:
+    return one.names.model, one.names.variant, one.names.benchmark
+
+
+def _sweet_spot(project: str, experiment: str, metric: str, chosen: dict[str, Sequence[str]]) -> Any:
+    names = {kind: tuple(sorted(set(texts))) for kind, texts in chosen.items()}
+    _, found = ask(SweetSpotQuestion(experiment, metric, **names), project, patience=1.0)
+    return found
+
+
+def _shown(found: Any) -> Any:
+    """The blocks of the sweet spot, or None while there is none."""
+    if state_of(found) != "ready":
+        return None
+    document = orjson.loads(gzip.decompress(found.document))
+    return {"verdict": verdict_of(document), "parts": parts_of(sweet_spot_blocks(document))}
+
+
+def _panels(shown: Sequence[StoredGrid], statistics: Sequence[Any], options: Options) -> list[dict[str, Any]]:
+    """Each grid with its heatmap and the range of its values."""
+    found = []
+    for one, known in zip(shown, statistics, strict=True):
+        document = documents.grid(one)
+        measured = [value for value in one.grid.values if value is not None]
+        ready = known.document is not None and known.revision == one.revision
+        stored = orjson.loads(gzip.decompress(known.document)) if ready else None
+        map_: Heatmap | None = heatmap_of(document, stored, _possible(options, one)) if fits(document) else None
+        low, high = min(measured, default=None), max(measured, default=None)
+        found.append(
+            {
+                "grid": document,
+                "map": map_,
+                "low": low,
+                "high": high,
+                "range": f"{plain_number(low)} to {plain_number(high)}" if low is not None and high is not None else "",
+            }
+        )
+    return found
+
+
+def _possible(options: Options, one: StoredGrid) -> Options:
+    """The bounds only where the metric has them; a metric may be posted without them by one job."""
+    return Options(palette=options.palette) if options.span == "bounds" and one.grid.metric.range is None else options
+
+
+def _groups(panels: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The panels by model and variant."""
+    grouped = itertools.groupby(panels, key=lambda panel: (panel["grid"]["model"], panel["grid"]["variant"]))
+    return [(" · ".join(filter(None, names)), list(group)) for names, group in grouped]
+
+
+def _shared(panels: Sequence[dict[str, Any]]) -> str | None:
+    """The one range that holds every value, as the address takes it."""
+    lows = [panel["low"] for panel in panels if panel["low"] is not None]
+    highs = [panel["high"] for panel in panels if panel["high"] is not None]
+    if not lows or min(lows) == max(highs):
+        return None
+    return f"{plain_number(min(lows))},{plain_number(max(highs))}"
+
+
+def _bounds(shown: Sequence[StoredGrid]) -> bool:
+    return bool(shown) and all(one.grid.metric.range is not None for one in shown)
+
+
+def _pairs(chosen: dict[str, Sequence[str]]) -> list[tuple[str, str]]:
+    return [(kind, text) for kind, texts in chosen.items() for text in texts]

@@ -1,0 +1,174 @@
+"""What a grid's statistics say, in a few lines: what falls and rises, where it breaks, what is best, what was never
+measured."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from registry.pages.blocks import typeset
+from registry.renderings.cells import flat
+from registry.renderings.numbers import decimals_of, fixed, p_value, places_of, signed
+from registry.renderings.trends import shape
+from registry.renderings.words import counted, label, place, places
+
+Document = Mapping[str, Any]
+LISTED = 8
+_COURSES = (
+    ("falls", ("decreasing", "slightly_decreasing")),
+    ("rises", ("increasing", "slightly_increasing")),
+    ("varies without a trend", ("varies_without_trend",)),
+    ("is flat within noise", ("flat", "flat_within_noise", "constant")),
+    ("is not decided", ("inconclusive", "insufficient_points", "two_points", "single_point")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A question's short answer: each entry a name and what is said of it."""
+
+    about: str
+    entries: list[tuple[str, str]]
+    more: int = 0
+    note: str = ""
+
+
+def findings_of(document: Document, statistics: Document) -> list[Finding]:
+    """The findings about a grid with its values, from the statistics of the same revision."""
+    return [
+        *_trends(statistics),
+        *_breaks(statistics),
+        *_best(document, statistics),
+        *missing_of(document),
+    ]
+
+
+def _limited(about: str, entries: Sequence[tuple[str, str]], note: str = "") -> Finding:
+    return Finding(
+        about, [(name, typeset(told)) for name, told in entries[:LISTED]], max(0, len(entries) - LISTED), note
+    )
+
+
+def _trends(statistics: Document) -> Iterator[Finding]:
+    """Which series fall and rise along each axis, by how much and how surely; the surest first."""
+    for along, found in itertools.groupby(statistics.get("series") or (), key=lambda one: one["along"]):
+        series = list(found)
+        decimals = places_of(one.get("slope") for one in series)
+        for words, directions in _COURSES:
+            here = [one for one in series if one.get("direction") in directions]
+            here.sort(key=lambda one: 1.0 if one.get("q") is None else one["q"])
+            if here:
+                told = [(_name(one), _trend(one, decimals, words)) for one in here]
+                yield _limited(f"{words.capitalize()} with {along}", told)
+
+
+def _name(one: Document) -> str:
+    return place(one.get("at") or {}) or "the whole grid"
+
+
+def _trend(one: Document, decimals: int | None, words: str) -> str:
+    """From where to where, the slope with its interval, and how sure that is."""
+    ends = [one.get("first"), one.get("last")]
+    exact = decimals_of(end for end in ends if end is not None)
+    points = counted(one["count"], "point", "points")
+    told = [f"{fixed(ends[0], exact)}\u2009→\u2009{fixed(ends[1], exact)} over {points}"]
+    if one.get("slope") is not None and words != "is not decided":
+        interval = one.get("slope_interval")
+        within = _within(interval, decimals) if interval else ""
+        told.append(f"{signed(one['slope'], decimals)} a unit{within}")
+    if one.get("q") is not None:
+        told.append(f"q\u00a0{p_value(one['q'])}")
+    return ", ".join(told)
+
+
+def _within(interval: Document, decimals: int | None) -> str:
+    low, high = (fixed(interval[end], decimals) for end in ("low", "high"))
+    return f" ({100 * interval['level']:g}\u00a0%: {low} to {high})"
+
+
+def _breaks(statistics: Document) -> Iterator[Finding]:
+    """The sharp steps, and where a fitted shape bends or steps."""
+    series = statistics.get("series") or ()
+    steps = [(one, step) for one in series for step in one.get("changes") or () if step.get("sharp")]
+    decimals = decimals_of(step["size"] for _, step in steps)
+    told = []
+    for one, step in steps:
+        sure = f", Holm\u00a0p\u00a0{p_value(step['p_holm'])}" if step.get("p_holm") is not None else ""
+        between = f"from {one['along']} {label(step['from'])} to {label(step['to'])}"
+        told.append((_name(one), f"{signed(step['size'], decimals)} {between}{sure}"))
+    for one in series:
+        form = one.get("shape") or {}
+        if form.get("kind") in ("step", "hinge"):
+            told.append((_name(one), f"best described by a {shape(form)}"))
+    if told:
+        yield _limited("Breaks", told)
+    elif series:
+        yield Finding("Breaks", [], note="No sharp step, and no series that is best described by a step or a bend.")
+
+
+def _best(document: Document, statistics: Document) -> Iterator[Finding]:
+    """The best cells, those tied with them, and the floor of noise."""
+    peaks = statistics.get("peaks") or {}
+    best = peaks.get("best")
+    if not best:
+        if peaks.get("reason"):
+            yield Finding("Best", [], note=f"{peaks['reason']}.".replace("..", "."))
+        return
+    decimals = decimals_of(value for value in flat(document["values"], len(document["axes"])) if value is not None)
+    unit = f"\u00a0{document['metric']['unit']}" if document["metric"].get("unit") else ""
+    told = [(f"{fixed(best['value'], decimals)}{unit}", f"at {places(best['at'], ties=best.get('ties'))}")]
+    within = peaks.get("best_set") or {}
+    others = [at for at in within.get("at") or () if at not in best["at"]]
+    if others:
+        told.append(("tied with it", places(others, ties=within.get("size", 0) - len(best["at"]))))
+    yield Finding("Best", told, note=_noise(document, peaks, decimals))
+
+
+def _noise(document: Document, peaks: Document, decimals: int | None) -> str:
+    floor = peaks.get("expected_max_if_equal")
+    if floor is None:
+        return f"{peaks['noise_reason']}." if peaks.get("noise_reason") else ""
+    sign = -1 if document["metric"].get("direction") == "lower" else 1
+    beyond = sign * (peaks["best"]["value"] - floor) > 0
+    finer = None if decimals is None else decimals + 1
+    verdict = "goes beyond what noise alone would show" if beyond else "is no more than noise alone would show"
+    return f"The best of as many equal cells would be expected at {fixed(floor, finer)}: this one {verdict}."
+
+
+def missing_of(document: Document) -> Iterator[Finding]:
+    """What was never measured: the runs of levels along the last axis, a line for each combination of the others."""
+    axes = document["axes"]
+    values = flat(document["values"], len(axes))
+    absent = values.count(None)
+    if not absent or not axes:
+        if values:
+            yield Finding("Never measured", [], note="Every cell was measured.")
+        return
+    last = axes[-1]
+    width = len(last["levels"])
+    lines = []
+    combinations = itertools.product(*(axis["levels"] for axis in axes[:-1]))
+    for number, at in enumerate(combinations):
+        row = values[number * width : (number + 1) * width]
+        gaps = [place for place, value in enumerate(row) if value is None]
+        if gaps:
+            name = place_of(axes, at)
+            every = len(gaps) == width
+            lines.append((name, f"no {last['name']} at all" if every else f"{last['name']} {_runs(last, gaps)}"))
+    share = f"{absent} of {len(values)} cells ({100 * absent / len(values):.0f} %)"
+    yield Finding("Never measured", lines[:LISTED], max(0, len(lines) - LISTED), share)
+
+
+def place_of(axes: Sequence[Document], at: Sequence[Any]) -> str:
+    return place(dict(zip((axis["name"] for axis in axes), at, strict=False)))
+
+
+def _runs(axis: Document, gaps: Sequence[int]) -> str:
+    """Levels with the runs among them as first … last."""
+    found = []
+    for _, run in itertools.groupby(enumerate(gaps), key=lambda pair: pair[1] - pair[0]):
+        levels = [label(axis["levels"][at]) for _, at in run]
+        found.append(levels[0] if len(levels) == 1 else f"{levels[0]}\u2009\u2026\u2009{levels[-1]}")
+    return ", ".join(found[:6]) + (f" and {len(found) - 6} more runs" if len(found) > 6 else "")

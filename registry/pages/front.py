@@ -1,0 +1,83 @@
+"""The pages' blueprint: who looks at them, and what every page says in its headers."""
+
+from __future__ import annotations
+
+import mimetypes
+from functools import cache
+from importlib.resources import files
+
+from flask import Blueprint, Response, g, request
+
+from registry.api.context import parts
+from registry.errors import NotFound, Unauthenticated
+from registry.operations.visit import resume_visit
+
+pages = Blueprint("pages", __name__, template_folder="templates")
+
+_FOR_EVER = 31_536_000
+"""Seconds that an asset may be kept: its address changes when it does."""
+VISIT = "registry_visit"
+"""The cookie of who signed in."""
+THEME = "registry_theme"
+THEMES = ("auto", "light", "dark")
+
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    ),
+    # Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
+    "Referrer-Policy": "same-origin",
+    "X-Frame-Options": "DENY",
+    "Cross-Origin-Opener-Policy": "same-origin",
+}
+
+
+@cache
+def _assets() -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in files(__package__).joinpath("static").iterdir()}
+
+
+@pages.get("/assets/<name>", endpoint="static")
+def send_asset(name: str) -> Response:
+    """A style sheet, script or icon, from memory: no file stays open when a browser goes away."""
+    if name not in _assets():
+        raise NotFound("There is no such file.")
+    response = Response(_assets()[name], mimetype=mimetypes.guess_type(name)[0])
+    response.cache_control.max_age = _FOR_EVER
+    response.cache_control.public = True
+    response.add_etag()
+    response.make_conditional(request)
+    return response
+
+
+@pages.before_request
+def recognise() -> None:
+    """Take the visitor for the token that they signed in with; a token in the header goes first."""
+    ticket = request.cookies.get(VISIT)
+    if ticket is None or "Authorization" in request.headers or request.endpoint == "pages.static":
+        return
+    try:
+        with parts().database.reading() as connection:
+            g.caller = resume_visit(connection, ticket)
+        g.signed_in = True
+    except Unauthenticated:
+        g.visit_is_over = True
+
+
+@pages.after_request
+def describe(response: Response) -> Response:
+    """Headers of a page; a visit that is over takes its cookie with it."""
+    for name, value in _HEADERS.items():
+        response.headers.setdefault(name, value)
+    if request.endpoint != "pages.static":
+        response.headers["Vary"] = "Accept, Accept-Encoding, Authorization, Cookie"
+    if g.get("visit_is_over") and VISIT not in response.headers.get("Set-Cookie", ""):
+        response.delete_cookie(VISIT, httponly=True, samesite="Lax")
+    return response
+
+
+def theme() -> str:
+    """The visitor's choice of light and dark; `auto` follows the system."""
+    chosen = request.cookies.get(THEME, "auto")
+    return chosen if chosen in THEMES else "auto"

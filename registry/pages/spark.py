@@ -1,0 +1,188 @@
+"""A series as a small line: its points, their intervals, where it breaks and where it peaks; drawn here, as numbers
+for SVG attributes."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from registry.renderings.cells import carried
+from registry.renderings.numbers import decimals_of, fixed, plain_number
+from registry.renderings.uncertainty import interval_of
+from registry.renderings.words import label
+
+Document = dict[str, Any]
+WIDTH, HEIGHT = 176.0, 40.0
+_EDGE = 4.0
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A measured cell of a series: its number on the axis, its level, its value and its interval."""
+
+    x: float
+    level: Any
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A line in a box of `WIDTH` by `HEIGHT`; every text of numbers is an attribute of an SVG element."""
+
+    lines: list[str]
+    """One polyline a run of neighbouring levels; a gap breaks the line."""
+    bands: list[str]
+    """The intervals of each run, as polygons."""
+    dots: list[tuple[str, str]]
+    """Runs of one point."""
+    breaks: list[str]
+    """The x of each sharp step."""
+    peak: tuple[str, str] | None
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """From numbers to places in the box."""
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+
+    def across(self, x: float) -> float:
+        return _EDGE + _share(x, self.x) * (WIDTH - 2 * _EDGE)
+
+    def down(self, y: float) -> float:
+        return HEIGHT - _EDGE - _share(y, self.y) * (HEIGHT - 2 * _EDGE)
+
+    def point(self, x: float, y: float) -> str:
+        return f"{self.across(x):.1f},{self.down(y):.1f}"
+
+
+def _share(value: float, ends: tuple[float, float]) -> float:
+    low, high = ends
+    return 0.5 if low == high else min(1.0, max(0.0, (value / 2 - low / 2) / (high / 2 - low / 2)))
+
+
+def sparks_of(document: Document, series: Sequence[Document]) -> list[Spark]:
+    """One small line for each of the series along one axis, all in the same box of numbers, so that they compare."""
+    if not series:
+        return []
+    axis = next(axis for axis in document["axes"] if axis["name"] == series[0]["along"])
+    numbers = _numbers(axis)
+    found = [_points(document, one, axis, numbers) for one in series]
+    points = [point for run in found for point in run]
+    if not points:
+        return []
+    ends = (min(point.low for point in points), max(point.high for point in points))
+    frame = _Frame((min(numbers), max(numbers)), ends)
+    return [_spark(document, one, run, numbers, frame) for one, run in zip(series, found, strict=True)]
+
+
+def _numbers(axis: Document) -> list[float]:
+    """Where each level stands: its number (its logarithm on a logarithmic axis), or its place."""
+    if axis["kind"] != "numeric":
+        return [float(place) for place in range(len(axis["levels"]))]
+    plain = [float(level["number"] if isinstance(level, dict) else level) for level in axis["levels"]]
+    return [math.log10(x) for x in plain] if axis["scale"] == "log" and min(plain, default=0) > 0 else plain
+
+
+def _points(document: Document, one: Document, along: Document, numbers: Sequence[float]) -> list[Point]:
+    """The measured cells of a series, in the order of the axis."""
+    start, step = 0, 1
+    fixed_levels = {name: label(level) for name, level in one["at"].items()}
+    sizes = [len(axis["levels"]) for axis in document["axes"]]
+    for place, axis in enumerate(document["axes"]):
+        stride = math.prod(sizes[place + 1 :])
+        if axis["name"] == along["name"]:
+            step = stride
+        else:
+            start += stride * _place(axis, fixed_levels[axis["name"]])
+    values, trials, stderr = (_carried(document, name) for name in ("values", "trials", "stderr"))
+    found = []
+    for place, level in enumerate(along["levels"]):
+        index = start + place * step
+        value = values[index] if values else None
+        if value is None:
+            continue
+        ends = interval_of(
+            value, document["metric"], trials[index] if trials else None, stderr[index] if stderr else None
+        )
+        low, high = ends or (value, value)
+        found.append(Point(numbers[place], level, value, low, high))
+    return found
+
+
+def _place(axis: Document, wanted: str) -> int:
+    """Where a level stands on its axis; a level with a number is also known by that."""
+    for place, level in enumerate(axis["levels"]):
+        if label(level) == wanted or (isinstance(level, dict) and plain_number(level["number"]) == wanted):
+            return place
+    raise KeyError(wanted)
+
+
+def _carried(document: Document, name: str) -> list[Any] | None:
+    return carried(document, name) if document.get(name) is not None else None
+
+
+def _spark(
+    document: Document, one: Document, points: Sequence[Point], numbers: Sequence[float], frame: _Frame
+) -> Spark:
+    runs = list(_runs(points, numbers))
+    best = _best(document, points)
+    return Spark(
+        [" ".join(frame.point(p.x, p.value) for p in run) for run in runs if len(run) > 1],
+        [_band(run, frame) for run in runs if len(run) > 1 and any(p.low < p.high for p in run)],
+        [_at(frame, run[0]) for run in runs if len(run) == 1],
+        [f"{x:.1f}" for x in _breaks(one, points, frame)],
+        _at(frame, best) if best else None,
+        _told(one, points),
+    )
+
+
+def _at(frame: _Frame, point: Point) -> tuple[str, str]:
+    return f"{frame.across(point.x):.1f}", f"{frame.down(point.value):.1f}"
+
+
+def _band(run: Sequence[Point], frame: _Frame) -> str:
+    edge = [frame.point(p.x, p.high) for p in run] + [frame.point(p.x, p.low) for p in reversed(run)]
+    return " ".join(edge)
+
+
+def _runs(points: Sequence[Point], numbers: Sequence[float]) -> Iterator[list[Point]]:
+    """The points cut where a level between them was not measured."""
+    place = {x: number for number, x in enumerate(sorted(numbers))}
+    for _, run in itertools.groupby(enumerate(points), key=lambda pair: place[pair[1].x] - pair[0]):
+        yield [point for _, point in run]
+
+
+def _breaks(one: Document, points: Sequence[Point], frame: _Frame) -> Iterator[float]:
+    """Halfway between the levels of each sharp step."""
+    at = {label(point.level): frame.across(point.x) for point in points}
+    for step in one.get("changes") or ():
+        ends = at.get(label(step["from"])), at.get(label(step["to"]))
+        if step.get("sharp") and ends[0] is not None and ends[1] is not None:
+            yield (ends[0] + ends[1]) / 2
+
+
+def _best(document: Document, points: Sequence[Point]) -> Point | None:
+    direction = document["metric"].get("direction")
+    if direction is None or len(points) < 2:
+        return None
+    return (max if direction == "higher" else min)(points, key=lambda point: point.value)
+
+
+def _told(one: Document, points: Sequence[Point]) -> str:
+    """The line in words, for who cannot see it."""
+    if not points:
+        return "no cell measured"
+    decimals = decimals_of(point.value for point in points)
+    first, last = points[0], points[-1]
+    return (
+        f"from {fixed(first.value, decimals)} at {label(first.level)} to {fixed(last.value, decimals)} at "
+        f"{label(last.level)}, {len(points)} points"
+    )

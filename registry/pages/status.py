@@ -1,0 +1,42 @@
+"""The status page: what is being computed, how long the oldest promise waits, and what has failed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+
+from registry.api.context import caller, parts
+from registry.operations.watch import failed_grids, health_of, pending_grids
+from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.pages.front import pages
+
+_LISTED = 50
+
+
+@pages.get("/status")
+def status() -> Response:
+    """How the registry fares; grids by name only where the visitor may see them."""
+    with parts().database.reading() as connection:
+        health = health_of(connection)
+        who = caller(connection)
+        pending = pending_grids(connection, who, _LISTED) if health.migrated else []
+        failed = failed_grids(connection, who, _LISTED) if health.migrated else []
+
+    def context() -> dict[str, Any]:
+        return {
+            "health": health,
+            "oldest": _spoken(health.oldest_seconds),
+            "pending": pending,
+            "failed": failed,
+            "every": PENDING_SECONDS if health.pending else SETTLED_SECONDS,
+        }
+
+    return page("status.html", [health, pending, failed], context)
+
+
+def _spoken(seconds: float) -> str:
+    """A duration as people say it."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

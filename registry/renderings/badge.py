@@ -1,0 +1,59 @@
+"""A badge: a label and a value, as SVG and for shields.io."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from registry.renderings.cells import flat
+from registry.renderings.heatmap.panels import planes_of
+from registry.renderings.heatmap.text import FAMILY, fitted, safe, width
+from registry.renderings.heatmap.words import coordinate
+from registry.renderings.numbers import decimals_of, fixed
+from registry.renderings.words import counted
+
+Document = Mapping[str, Any]
+_SIZE, _PAD, _HIGH, _ROOM = 11.0, 7.0, 20, 320.0
+KNOWN, UNKNOWN = "#0b5a8f", "#5f6670"
+
+
+def said(document: Document, statistics: Document | None, level: tuple[str, str] | None = None) -> tuple[str, bool]:
+    """The best value, of all cells or of those on one level, and whether there is one; ties are said."""
+    planes, direction = planes_of(document, statistics), document["metric"].get("direction")
+    values = flat(document["values"], len(document["axes"]))
+    found = [
+        (value, index)
+        for index, value in enumerate(values)
+        if value is not None and (level is None or coordinate(document, index)[level[0]] == level[1])
+    ]
+    if not found:
+        return "not measured", False
+    if direction is None and len(found) > 1:
+        return counted(len(found), "cell", "cells"), True
+    best = min(found)[0] if direction == "lower" else max(found)[0]
+    unit = document["metric"].get("unit")
+    text = fixed(best, decimals_of([value for value, _ in found])) + (f" {unit}" if unit else "")
+    tied = len(planes.marks.best | planes.marks.tied)
+    return text + (f" ({tied} cells tie)" if level is None and tied > 1 else ""), True
+
+
+def badge_json(label: str, message: str, *, known: bool) -> dict[str, Any]:
+    """The endpoint badge of shields.io."""
+    color = (KNOWN if known else UNKNOWN).removeprefix("#")
+    return {"schemaVersion": 1, "label": label, "message": message, "color": color}
+
+
+def badge_svg(label: str, message: str, *, known: bool) -> str:
+    """The badge, drawn."""
+    left, right = fitted(label, _SIZE, _ROOM), fitted(message, _SIZE, _ROOM)
+    first, second = width(left, _SIZE) + 2 * _PAD, width(right, _SIZE) + 2 * _PAD
+    whole = first + second
+    title = safe(f"{label}: {message}")
+    text = f'y="14" font-size="{_SIZE:g}" fill="#fff" text-anchor="middle"'
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole:.0f}" height="{_HIGH}" role="img" aria-label="{title}" '
+        f'font-family="{FAMILY}"><title>{title}</title><rect width="{first:.1f}" height="{_HIGH}" fill="#3a3f45"/>'
+        f'<rect x="{first:.1f}" width="{second:.1f}" height="{_HIGH}" fill="{KNOWN if known else UNKNOWN}"/>'
+        f'<text x="{first / 2:.1f}" {text}>{safe(left)}</text>'
+        f'<text x="{first + second / 2:.1f}" {text}>{safe(right)}</text></svg>'
+    )

@@ -1,0 +1,213 @@
+"""A comparison: how far the contender is from the baseline, where, and how surely."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from registry.renderings import sheet
+from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, intervals, p_value, places_of, signed
+from registry.renderings.sheet import Block, Heading, Lines
+from registry.renderings.table import Column, Table
+from registry.renderings.tidy import harmless, tidy
+from registry.renderings.words import axis_columns, counted, label, measure, place, said
+
+Document = dict[str, Any]
+_KINDS = ("benchmark", "model", "variant")
+_RECORD = ("wins", "ties", "losses")
+_TESTS = {"mantel_haenszel": "Mantel–Haenszel", "sign_flip": "exact sign flip", "welch": "Welch's t"}
+
+
+def comparison_text(document: Document) -> str:
+    """The comparison for a terminal."""
+    return sheet.text(page(document))
+
+
+def comparison_markdown(document: Document) -> str:
+    """The comparison as Markdown."""
+    return sheet.markdown(page(document))
+
+
+def comparison_csv(document: Document) -> str:
+    """One row a common cell: its coordinate, both values, the gap and its test."""
+    cells = document.get("cells") or []
+    axes = [axis["name"] for axis in document.get("axes") or ()]
+    header = [*axes, "baseline", "contender", "gap", "better", "low", "high", "p", "p_holm", "test"]
+    return tidy(header, (_row(cell, axes) for cell in cells))
+
+
+def _row(cell: Document, axes: Sequence[str]) -> list[Any]:
+    ends = cell.get("interval") or {}
+    found = [cell["at"].get(axis) for axis in axes] + [cell[name] for name in ("baseline", "contender", "gap")]
+    found += [cell.get("better"), ends.get("low"), ends.get("high"), *(cell.get(n) for n in ("p", "p_holm", "test"))]
+    return [harmless(one) for one in found]
+
+
+def page(document: Document) -> Iterator[Block]:
+    """The comparison's page: the whole first, the cells last."""
+    baseline, contender = document.get("baseline"), document.get("contender")
+    if not isinstance(baseline, Mapping) or not isinstance(contender, Mapping):
+        yield Heading("Comparison", 1)
+        yield f"No comparison: {document.get('reason')}."
+        return
+    yield Heading(f"{_title(contender, baseline)} — {measure(contender['metric'])}", 1)
+    yield Lines(tuple(_sides(document, baseline, contender)))
+    yield Lines(tuple(_findings(document)))
+    yield from _margins(document)
+    yield from _trends(document)
+    yield from _cells(document)
+
+
+def _title(contender: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+    """The names that differ, one less the other; all of them where none does."""
+    kinds = [kind for kind in _KINDS if contender[kind] != baseline[kind]] or _KINDS
+    mine, theirs = (" · ".join(str(one[kind] or UNDEFINED) for kind in kinds) for one in (contender, baseline))
+    return f"{mine} less {theirs}"
+
+
+def _sides(document: Document, baseline: Mapping[str, Any], contender: Mapping[str, Any]) -> Iterator[str]:
+    shared = [str(baseline[kind]) for kind in _KINDS if baseline[kind] and baseline[kind] == contender[kind]]
+    if shared:
+        yield f"both: {' · '.join(shared)}"
+    for word, side in (("baseline", baseline), ("contender", contender)):
+        yield f"{word}: grid {side['grid']}, revision {side['revision']}"
+    for warning in document.get("warnings") or ():
+        yield str(warning["detail"])
+    if document.get("status") != "ok":
+        yield f"{said(document.get('status'))}: {document.get('reason')}"
+
+
+def _findings(document: Document) -> Iterator[str]:
+    """All cells together, one line a statistic."""
+    count = counted(document.get("n_common", 0), "cell", "cells")
+    alone = [(document.get(f"only_in_{word}") or {}).get("count", 0) for word in ("baseline", "contender")]
+    yield f"{count} in common; only in the baseline {alone[0]}, only in the contender {alone[1]}"
+    if document.get("wins") is not None:
+        yield f"the contender wins {document['wins']}, ties {document['ties']}, loses {document['losses']}"
+    places = _places(document)
+    if document.get("mean") is not None:
+        yield f"gap: mean {signed(document['mean'], places)}, median {signed(document['median'], places)}"
+    if document.get("test"):
+        yield _test(document["test"], places)
+    yield from _odds(document)
+    tau = (document.get("agreement") or {}).get("tau")
+    if tau is not None:
+        yield f"agreement of both on which cells are hard: Kendall's tau {tau:.2f}"
+
+
+def _places(document: Document) -> int | None:
+    ends = (document.get("test") or {}).get("interval") or {}
+    return places_of([document.get("mean"), document.get("median"), ends.get("low"), ends.get("high")])
+
+
+def _test(test: Document, places: int | None) -> str:
+    if test.get("status") != "ok":
+        return f"no test: {test.get('reason') or said(test.get('status'))}"
+    name, ends = _TESTS.get(test["name"], said(test["name"])), test.get("interval")
+    about = f" {intervals([ends], places)[0]} ({100 * ends['level']:g} %)" if ends else ""
+    return f"{name}: {signed(test['difference'], places)}{about}, p {p_value(test.get('p'))}"
+
+
+def _odds(document: Document) -> Iterator[str]:
+    ratio = (document.get("mantel_haenszel") or {}).get("odds_ratio") or {}
+    alike = document.get("breslow_day") or {}
+    if ratio.get("value") is not None:
+        ends = ratio["interval"]
+        yield f"odds ratio {ratio['value']:.3g} [{ends['low']:.3g}, {ends['high']:.3g}] over all cells"
+    elif ratio:
+        yield f"odds ratio: {ratio.get('reason')}"
+    if alike.get("p") is not None:
+        yield f"the same odds ratio in all cells (Breslow–Day, Tarone): p {p_value(alike['p'])}"
+
+
+def _margins(document: Document) -> Iterator[Block]:
+    for axis, margin in (document.get("by") or {}).items():
+        levels = [level for level in margin["levels"] if level["n_common"]]
+        if not levels:
+            continue
+        yield Heading(f"By {axis}", 2)
+        yield _margin(axis, levels)
+        silent = len(margin["levels"]) - len(levels)
+        if silent:
+            yield f"{counted(silent, 'level', 'levels')} without a common cell"
+        if margin["left_out"]:
+            yield f"{counted(margin['left_out'], 'more level', 'more levels')}"
+
+
+def _margin(axis: str, levels: Sequence[Document]) -> Table:
+    tests = [level.get("test") or {} for level in levels]
+    found = [test.get("interval") for test in tests]
+    places = places_of([*(level["mean"] for level in levels), *(end for one in found if one for end in _ends(one))])
+    columns = [
+        Column(axis, [label(level["level"]) for level in levels], True),
+        Column("cells", [str(level["n_common"]) for level in levels], True),
+    ]
+    if levels[0].get("wins") is not None:
+        columns += [Column(name, [str(level[name]) for level in levels], True) for name in _RECORD]
+    return Table(
+        [
+            *columns,
+            Column("mean", [signed(level["mean"], places) for level in levels], True),
+            Column("median", [signed(level["median"], places) for level in levels], True),
+            Column("interval", intervals(found, places)),
+            Column("Holm p", [p_value(_attainable(test)) for test in tests], True),
+        ]
+    )
+
+
+def _attainable(test: Document) -> float | None:
+    """A p-value that could have been significant."""
+    found: float | None = test.get("p_holm") if test.get("status") == "ok" else None
+    return found
+
+
+def _ends(interval: Document) -> list[float]:
+    return [interval["low"], interval["high"]]
+
+
+def _trends(document: Document) -> Iterator[Block]:
+    trends = document.get("along") or []
+    if not trends:
+        return
+    yield Heading("How the gap changes", 2)
+    yield Lines(tuple(map(_trend, trends)))
+
+
+def _trend(trend: Document) -> str:
+    if trend.get("slope") is None:
+        return f"along {trend['along']}: {trend.get('reason')}"
+    places = places_of([trend["slope"], *_ends(trend["slope_interval"])])
+    per = f"factor of ten of {trend['along']}" if trend["x_scale"] == "log10" else f"unit of {trend['along']}"
+    test = trend["mann_kendall"]
+    law = "exact p" if test["method"] == "exact" else "p"
+    p = f"{law} {p_value(test['p'])}" if trend["status"] == "ok" else str(trend.get("reason"))
+    ends = intervals([trend["slope_interval"]], places)[0]
+    series = counted(trend["series_count"], "series", "series")
+    return f"per {per}: {signed(trend['slope'], places)} {ends} over {series}; {p}"
+
+
+def _cells(document: Document) -> Iterator[Block]:
+    cells = document.get("cells") or []
+    if not cells:
+        return
+    yield Heading("Cells", 2)
+    values = decimals_of(cell[name] for cell in cells for name in ("baseline", "contender"))
+    found = [cell.get("interval") for cell in cells]
+    columns = [
+        *(axis_columns([cell["at"] for cell in cells]) if cells[0]["at"] else ()),
+        Column("baseline", [fixed(cell["baseline"], values) for cell in cells], True),
+        Column("contender", [fixed(cell["contender"], values) for cell in cells], True),
+        Column("gap", [signed(cell["gap"], values) for cell in cells], True),
+    ]
+    if any(found):
+        places = places_of([end for one in found if one for end in _ends(one)])
+        columns.append(Column(_level(found), intervals(found, places)))
+        columns.append(Column("Holm p", [p_value(cell.get("p_holm")) for cell in cells], True))
+    yield Table(columns)
+    left = document.get("cells_left_out") or 0
+    if left:
+        yield f"and {counted(left, 'more cell', 'more cells')}: at {place(cells[-1]['at'])} the list ends"
+
+
+def _level(found: Sequence[Any]) -> str:
+    return next(f"{100 * one['level']:g} % interval" for one in found if one)

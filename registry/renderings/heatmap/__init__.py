@@ -1,0 +1,9 @@
+"""A grid as a picture: what was measured in colour with its number, what was not hatched."""
+
+from __future__ import annotations
+
+from registry.renderings.heatmap.options import PALETTES, THEMES, Options
+from registry.renderings.heatmap.svg import heatmap_svg
+from registry.renderings.heatmap.vega import heatmap_vega
+
+__all__ = ["PALETTES", "THEMES", "Options", "heatmap_svg", "heatmap_vega"]

@@ -1,0 +1,59 @@
+"""The key of a picture: the bar with the range of the colours, and what the marks mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from registry.renderings.heatmap.colours import THEMES, Theme, colour
+from registry.renderings.heatmap.draw import DASHES, outline, text
+from registry.renderings.heatmap.layout import BAR, BAR_GAP, BAR_LABELS, LABEL, MARGIN, NOTE, Layout, written
+from registry.renderings.heatmap.options import Options
+from registry.renderings.heatmap.panels import Planes
+from registry.renderings.heatmap.scale import Scale
+from registry.renderings.heatmap.text import fitted, width
+
+_SEGMENTS = 32
+
+
+def colour_bar(metric: Mapping[str, Any], scale: Scale, layout: Layout, options: Options) -> Iterator[str]:
+    """The colours from the low end to the high one, with the numbers that they stand for."""
+    theme = THEMES[options.theme]
+    x, top = layout.plot_right + BAR_GAP, layout.top + layout.above
+    high = layout.bar_height
+    if scale.low == scale.high:
+        fill = colour(0.5, options.palette)
+        yield f'<rect x="{x:.1f}" y="{top:.1f}" width="{BAR:g}" height="{high:.1f}" fill="{fill}"/>'
+        ends = [(scale.low, top + high / 2)]
+    else:
+        step = high / _SEGMENTS
+        for number in range(_SEGMENTS):
+            fill = colour(1 - (number + 0.5) / _SEGMENTS, options.palette)
+            y = top + number * step
+            yield f'<rect x="{x:.1f}" y="{y:.2f}" width="{BAR:g}" height="{step + 0.3:.2f}" fill="{fill}"/>'
+        middle = scale.low / 2 + scale.high / 2
+        ends = [(scale.high, top + 8), (middle, top + high / 2 + 4), (scale.low, top + high)]
+    for value, y in ends:
+        yield text(written(value, layout.decimals), x + BAR + 6, y, LABEL, theme.ink)
+    unit = metric.get("unit")
+    if unit:
+        yield text(fitted(str(unit), LABEL, BAR + BAR_LABELS - 8), x, top - 8, LABEL, theme.faint)
+
+
+def legend(planes: Planes, layout: Layout, theme: Theme, bare: str) -> Iterator[str]:
+    """What is hatched, outlined and dashed, as far as the picture has it."""
+    x, y = MARGIN, layout.legend_top
+    entries: list[tuple[str, str | None]] = []
+    if None in planes.values:
+        entries.append(("not measured", None))
+    if planes.whole and planes.marks.best:
+        entries.append(("best", ""))
+    if planes.whole and planes.marks.tied:
+        entries.append(("tied with the best", DASHES))
+    for name, dashes in entries:
+        if dashes is None:
+            yield f'<rect x="{x:.1f}" y="{y:.1f}" width="20" height="13" fill="url(#{bare})"/>'
+        else:
+            yield outline(x, y, 20, 13, theme, dashes)
+        yield text(name, x + 26, y + 10.5, NOTE, theme.ink)
+        x += 26 + width(name, NOTE) + 20

@@ -1,0 +1,160 @@
+"""A grid cut into planes of rows and columns, small enough to be drawn.
+
+A plane is the last two axes; the axes before them make one panel for each combination of their levels. A grid with
+more than `MOST_BLOCKS` cells is drawn with neighbouring cells joined into blocks, which show the mean of what was
+measured in them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from registry.renderings.cells import flat
+from registry.renderings.heatmap.marks import Marks, marks_of, reasons_of
+from registry.renderings.words import label
+
+Document = Mapping[str, Any]
+MOST_NUMBERS = 5_000
+MOST_BLOCKS = 20_000
+MOST_ROWS, MOST_COLUMNS = 300, 400
+MOST_PANELS = 60
+_LONGEST_ROW, _WIDEST_WITH_NUMBERS = 24, 100
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """One plane: a value (or None: not measured) a block, row by row, from the flat index `start` on."""
+
+    heading: str
+    values: tuple[tuple[float | None, ...], ...]
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class Planes:
+    """The panels of a grid, with the labels that all of them share."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    row_axis: Document | None
+    column_axis: Document | None
+    panels: tuple[Panel, ...]
+    left_out: int
+    """Panels that are not drawn."""
+    joined: tuple[int, int]
+    """How many levels of the rows and of the columns one block stands for."""
+    values: tuple[float | None, ...]
+    """Every cell of the grid, row-major."""
+    marks: Marks
+    reasons: Mapping[int, str]
+
+    @property
+    def whole(self) -> bool:
+        """Whether every block is one cell."""
+        return self.joined == (1, 1)
+
+    @property
+    def numbered(self) -> bool:
+        return self.whole and len(self.values) <= MOST_NUMBERS and len(self.columns) <= _WIDEST_WITH_NUMBERS
+
+
+_NOTHING = Planes((), (), None, None, (Panel("", (), 0),), 0, (1, 1), (), Marks(frozenset(), frozenset(), ""), {})
+"""A grid with an axis that has no levels yet."""
+
+
+def planes_of(document: Document, statistics: Document | None = None) -> Planes:
+    """The grid as panels; statistics that are not of its revision are not looked at."""
+    axes = document["axes"]
+    values = tuple(flat(document["values"], len(axes)))
+    if not all(axis["levels"] for axis in axes):
+        return _NOTHING
+    rows, columns = _plane(axes)
+    leading = axes[:-2]
+    down, across = _size(rows), _size(columns)
+    count = math.prod(len(axis["levels"]) for axis in leading)
+    drawn = min(count, MOST_PANELS)
+    joined = _joined(down, across, drawn)
+    current = statistics if statistics and statistics.get("revision") == document["revision"] else None
+    return Planes(
+        _labels(rows, joined[0]),
+        _labels(columns, joined[1]),
+        rows,
+        columns,
+        tuple(_panels(leading, values, (down, across), joined, drawn)),
+        count - drawn,
+        joined,
+        values,
+        marks_of(document, values, current),
+        reasons_of(document),
+    )
+
+
+def _plane(axes: Sequence[Document]) -> tuple[Document | None, Document | None]:
+    """The axes of rows and of columns; one axis alone runs down where it is too long to run across."""
+    if len(axes) == 1 and _LONGEST_ROW < len(axes[0]["levels"]) <= MOST_ROWS:
+        return axes[0], None
+    return axes[-2] if len(axes) > 1 else None, axes[-1] if axes else None
+
+
+def _size(axis: Document | None) -> int:
+    return 1 if axis is None else len(axis["levels"])
+
+
+def _joined(rows: int, columns: int, panels: int) -> tuple[int, int]:
+    """How many rows and columns make one block, so that all panels together stay within the limits."""
+    down, across = -(-rows // MOST_ROWS) or 1, -(-columns // MOST_COLUMNS) or 1
+    while panels * -(-rows // down) * -(-columns // across) > MOST_BLOCKS:
+        if -(-rows // down) >= -(-columns // across):
+            down += 1
+        else:
+            across += 1
+    return down, across
+
+
+def _labels(axis: Document | None, joined: int) -> tuple[str, ...]:
+    """The level of each block, `first–last` where it stands for several."""
+    if axis is None:
+        return ("",)
+    levels = [label(level) for level in axis["levels"]]
+    if joined == 1:
+        return tuple(levels)
+    blocks = [levels[first : first + joined] for first in range(0, len(levels), joined)]
+    return tuple(block[0] if len(block) == 1 else f"{block[0]}–{block[-1]}" for block in blocks)
+
+
+def _panels(
+    leading: Sequence[Document],
+    values: Sequence[float | None],
+    size: tuple[int, int],
+    joined: tuple[int, int],
+    drawn: int,
+) -> Iterator[Panel]:
+    rows, columns = size
+    combinations = itertools.product(*(axis["levels"] for axis in leading))
+    for number, at in enumerate(itertools.islice(combinations, drawn)):
+        start = number * rows * columns
+        plane = [tuple(values[start + row * columns : start + (row + 1) * columns]) for row in range(rows)]
+        heading = " · ".join(f"{axis['name']} {label(level)}" for axis, level in zip(leading, at, strict=True))
+        yield Panel(heading, tuple(plane) if joined == (1, 1) else tuple(_blocks(plane, joined)), start)
+
+
+def _blocks(plane: Sequence[Sequence[float | None]], joined: tuple[int, int]) -> Iterator[tuple[float | None, ...]]:
+    """The means of what was measured in each block; None where nothing was."""
+    down, across = joined
+    for first in range(0, len(plane), down):
+        rows = plane[first : first + down]
+        starts = range(0, len(rows[0]), across)
+        yield tuple(_mean([value for row in rows for value in row[start : start + across]]) for start in starts)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    measured = [value for value in values if value is not None]
+    if not measured:
+        return None
+    total = sum(measured)
+    # Divided first where the sum of the largest doubles is not finite.
+    return total / len(measured) if math.isfinite(total) else sum(value / len(measured) for value in measured)

@@ -1,0 +1,83 @@
+"""How wide a text is drawn, and how to make it fit.
+
+Widths are those of DejaVu Sans, which is wider than the other fonts that a browser may take in its place.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from html import escape
+
+from registry.renderings.width import one_line
+
+FAMILY = "DejaVu Sans, Verdana, Helvetica, Arial, sans-serif"
+_ELLIPSIS = "…"
+_PRINTABLE = (
+    32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64, 64, 64, 34, 34, 84,
+    84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61,
+    69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35, 63, 63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59,
+    82, 59, 59, 52, 64, 34, 64, 84,
+)  # fmt: skip
+"""Hundredths of the font's size, for U+0020 to U+007E."""
+_OTHER, _WIDE = 0.8, 1.05
+_ISOLATE, _POP = "\u2068", "\u2069"
+
+
+def width(text: str, size: float) -> float:
+    """How wide the text is in a font of this size; never less than it is drawn."""
+    if text.isascii():
+        return size * sum([_PRINTABLE[code - 32] for code in text.encode() if 32 <= code < 127]) / 100
+    return size * sum(map(_advance, text))
+
+
+def _advance(character: str) -> float:
+    if " " <= character <= "~":
+        return _PRINTABLE[ord(character) - 32] / 100
+    if unicodedata.category(character) in ("Mn", "Me", "Cf", "Cc"):
+        return 0.0
+    if unicodedata.east_asian_width(character) in ("W", "F") or ord(character) > 0xFFFF:
+        return _WIDE
+    return 1.0 if character == _ELLIPSIS else _OTHER
+
+
+def fitted(text: str, size: float, room: float) -> str:
+    """The text on one line, its end replaced by an ellipsis where it is wider than the room."""
+    text = one_line(text)
+    if width(text, size) <= room:
+        return text
+    room -= width(_ELLIPSIS, size)
+    kept, used = 0, 0.0
+    for character in text:
+        used += size * _advance(character)
+        if used > room:
+            break
+        kept += 1
+    return text[:kept].rstrip() + _ELLIPSIS
+
+
+def broken(text: str, size: float, room: float, lines: int) -> list[str]:
+    """The text in at most so many lines, broken between words where it can be."""
+    found: list[str] = []
+    rest = one_line(text)
+    while rest and len(found) < lines - 1 and width(rest, size) > room:
+        line = fitted(rest, size, room)[:-1]
+        space = line.rfind(" ")
+        cut = space if space > len(line) // 2 else max(1, len(line))
+        found.append(rest[:cut].rstrip())
+        rest = rest[cut:].lstrip()
+    return [*found, fitted(rest, size, room)] if rest else found
+
+
+def safe(text: str) -> str:
+    """The text for XML, on one line; a right-to-left text does not turn what stands beside it around."""
+    text = one_line(text)
+    if not text.isascii():
+        text = "".join(character for character in text if _allowed(character))
+        if any(unicodedata.bidirectional(character) in ("R", "AL") for character in text):
+            text = f"{_ISOLATE}{text}{_POP}"
+    return escape(text)
+
+
+def _allowed(character: str) -> bool:
+    code = ord(character)
+    return not (0xD800 <= code <= 0xDFFF or 0xFFFE <= code <= 0xFFFF)

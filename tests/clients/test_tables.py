@@ -1,0 +1,100 @@
+"""pandas, Polars and DuckDB read the feed over HTTP, each with its own requests, and see exactly the seeds."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import Any
+
+import pytest
+
+QUERY = "?experiment=type-by-length&benchmark=Core%20Generalization"
+
+
+def expected(grid: dict[str, Any]) -> dict[tuple[str, float], float]:
+    """The measured cells of seed 0, as they were published."""
+    types, lengths = (axis["levels"] for axis in grid["axes"])
+    return {
+        (kind, float(length)): value
+        for kind, row in zip(types, grid["values"], strict=True)
+        for length, value in zip(lengths, row, strict=True)
+        if value is not None
+    }
+
+
+def test_pandas_reads_csv_and_parquet(table: str, first_grid: dict[str, Any]) -> None:
+    import pandas
+
+    for frame in (
+        pandas.read_csv(f"{table}.csv{QUERY}", dtype={"Type": str}),
+        pandas.read_parquet(f"{table}.parquet{QUERY}"),
+    ):
+        found = dict(zip(zip(frame["Type"], frame["Length_num"], strict=True), frame["value"], strict=True))
+        assert found == expected(first_grid)
+        assert frame["value"].dtype == frame["Length_num"].dtype == "float64"
+
+
+def test_pandas_pivots_what_was_never_measured_to_nan(table: str, first_grid: dict[str, Any]) -> None:
+    import pandas
+
+    frame = pandas.read_json(f"{table}.ndjson{QUERY}", lines=True)
+    matrix = frame.pivot_table(index="Type", columns="Length_num", values="value")
+    assert matrix.shape == (7, 20)
+    assert int(matrix.isna().sum().sum()) == 43
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "ndjson"])
+def test_polars_scans_it_with_ranges(table: str, first_grid: dict[str, Any], form: str) -> None:
+    import polars
+
+    address = f"{table}.{form}{QUERY}"
+    if form == "csv":
+        frame = polars.read_csv(address, schema_overrides={"Type": polars.String})
+    elif form == "parquet":
+        frame = polars.scan_parquet(address).collect()
+    else:
+        frame = polars.scan_ndjson(address).collect()
+    rows = frame.select("Type", "Length_num", "value").rows()
+    assert {(kind, length): value for kind, length, value in rows} == expected(first_grid)
+
+
+def test_polars_scans_csv_lazily(table: str, first_grid: dict[str, Any]) -> None:
+    import polars
+
+    frame = polars.scan_csv(f"{table}.csv{QUERY}").filter(polars.col("value") >= 99.99).select("Type", "Length_num")
+    best = {(str(kind), length) for kind, length in frame.collect().rows()}
+    assert best == {at for at, value in expected(first_grid).items() if value == 100.0}
+
+
+def duck(extension: str) -> Any:
+    """DuckDB with an extension that came as a wheel: nothing is downloaded."""
+    import duckdb
+
+    package = f"duckdb_extension_{extension}"
+    file = files(package) / "extensions" / f"v{duckdb.__version__}" / f"{extension}.duckdb_extension"
+    connection = duckdb.connect()
+    connection.execute(f"LOAD '{file}'")
+    return connection
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "ndjson"])
+def test_duckdb_reads_it_through_httpfs(table: str, first_grid: dict[str, Any], form: str) -> None:
+    reader = {
+        "csv": "read_csv('{}', types = {{'Type': 'VARCHAR'}})",
+        "parquet": "read_parquet('{}')",
+        "ndjson": "read_json('{}')",
+    }[form].format(f"{table}.{form}{QUERY}")
+    with duck("httpfs") as connection:
+        rows = connection.execute(f'SELECT "Type", "Length_num", value FROM {reader}').fetchall()
+    assert {(str(kind), length): value for kind, length, value in rows} == expected(first_grid)
+
+
+def test_altair_accepts_every_seed_as_vega_lite(served: str, seeds: Any) -> None:
+    import altair
+
+    items = seeds.get(f"projects/{seeds.slug}/grids").get_json()["items"]
+    assert len(items) == 18
+    for item in items:
+        answer = seeds.get(f"grids/{item['id']}/heatmap.vl.json")
+        assert answer.status_code == 200
+        chart = altair.Chart.from_dict(answer.get_json(force=True))
+        assert chart.to_dict()["$schema"].endswith("v6.json")
