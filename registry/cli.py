@@ -1,135 +1,55 @@
-"""The command `registry`."""
+"""The command `registry`: every command's place and its line of help. Nothing is imported before it is called."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable
-from dataclasses import replace
-from functools import wraps
-from pathlib import Path
-from typing import Any
-
 import click
 
-from registry.errors import RegistryError
-from registry.settings import Settings, given_variables
+from registry.commands.group import LazyGroup
+
+SECTIONS = {
+    "Results": {
+        "push": ("registry.commands.push:push", "Send the grids of files, folders or an MLflow server."),
+        "ls": ("registry.commands.listing:ls", "List projects, grids, or the names in use."),
+        "show": ("registry.commands.show:show", "Show a grid, as a heatmap on a terminal."),
+        "pull": ("registry.commands.pull:pull", "Write a grid, or all cells of many, to a file."),
+        "plot": ("registry.commands.pull:plot", "Draw a grid: SVG, PNG or Vega-Lite."),
+        "open": ("registry.commands.browse:open_page", "Open the page of a grid or the project in the browser."),
+        "sync": ("registry.commands.sync:sync_command", "Send what jobs could not send themselves."),
+    },
+    "Questions": {
+        "rank": ("registry.commands.rank:rank", "Rank models, variants or the levels of an axis."),
+        "trends": ("registry.commands.statistics:trends", "Show how values change along the axes, and how surely."),
+        "peaks": ("registry.commands.statistics:peaks", "Show the best cells and what ties with them."),
+        "compare": ("registry.commands.compare:compare", "Compare two grids; fail on a regression."),
+    },
+    "Who you are": {
+        "login": ("registry.commands.account:login", "Try a token and keep it for a registry."),
+        "logout": ("registry.commands.account:logout", "Forget the token that is kept for a registry."),
+        "whoami": ("registry.commands.account:whoami", "Show which token is used, and what it may do."),
+    },
+    "The service": {
+        "up": ("registry.commands.processes:up", "Run everything on this machine until Ctrl-C."),
+        "serve": ("registry.commands.processes:serve", "Serve HTTP; the database must be migrated."),
+        "worker": ("registry.commands.processes:worker", "Run a worker, which computes statistics and rankings."),
+        "dispatch": ("registry.commands.processes:dispatch", "Run the dispatcher, which keeps every promise."),
+        "migrate": ("registry.commands.processes:migrate", "Bring the database to this version's schema."),
+        "doctor": ("registry.commands.doctor:doctor", "Say whether everything is as it should be."),
+        "verify": ("registry.commands.verify:verify", "Compute everything again, and compare."),
+        "backup": ("registry.commands.backup:backup", "Write the whole database to a file."),
+        "restore": ("registry.commands.backup:restore", "Bring it back from a file."),
+        "purge": ("registry.commands.purge:purge_command", "Remove for good what was deleted long ago."),
+        "bi-role": ("registry.commands.bi_role:bi_role", "Make a database role for SQL tools."),
+        "token": ("registry.commands.token:token", "Make a token; its secret is shown this once."),
+    },
+    "More": {
+        "completion": ("registry.commands.completion:completion", "Print the completion script of a shell."),
+        "openapi": ("registry.commands.document:openapi", "Print the OpenAPI document as YAML."),
+    },
+}
 
 
-def _plain_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """Errors of the registry are one sentence on standard error and exit status 1."""
-
-    @wraps(command)
-    def run(*args: Any, **kwargs: Any) -> None:
-        try:
-            command(*args, **kwargs)
-        except RegistryError as error:
-            raise click.ClickException(error.detail) from None
-
-    return run
-
-
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=LazyGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="results-registry")
-def main() -> None:
+@click.option("--debug", is_flag=True, help="Show the trace of an error instead of one sentence.")
+def main(debug: bool) -> None:
     """A registry of experiment results: grids in, statistics with their uncertainty out."""
-
-
-@main.command()
-@click.option("--home", type=click.Path(path_type=Path), help="Where everything is kept.")
-@click.option("--host", help="The address to listen on; 127.0.0.1 if not given.")
-@click.option("--port", type=click.IntRange(1, 65535), help="The port to listen on; 8080 if not given.")
-@click.option("--demo", is_flag=True, help="Publish the seed heatmaps into the public project demo.")
-@_plain_errors
-def up(home: Path | None, host: str | None, port: int | None, demo: bool) -> None:
-    """Run everything on this machine until Ctrl-C.
-
-    PostgreSQL and Valkey are started under the home unless REGISTRY_DATABASE_URL and REGISTRY_REDIS_URL say where
-    others are.
-    """
-    from registry import running
-
-    settings = _settings()
-    changes: dict[str, Any] = {"home": home, "host": host, "port": port}
-    settings = replace(settings, **{name: value for name, value in changes.items() if value is not None})
-    running.up(settings, given=given_variables(), demo=demo, say=click.echo)
-
-
-@main.command()
-@_plain_errors
-def serve() -> None:
-    """Serve HTTP (waitress); the database must be migrated."""
-    from registry import running
-
-    running.serve(_settings())
-
-
-@main.command()
-@_plain_errors
-def worker() -> None:
-    """Run a Celery worker, which computes statistics and rankings."""
-    from registry import running
-
-    running.become(running.WORKER, _settings())
-
-
-@main.command()
-@_plain_errors
-def dispatch() -> None:
-    """Run the dispatcher, which sees to it that every promise is kept."""
-    from registry import running
-
-    running.become(running.DISPATCHER, _settings())
-
-
-@main.command()
-@_plain_errors
-def migrate() -> None:
-    """Bring the database to this version's schema."""
-    from migrations.apply import migrate as apply
-
-    apply(_settings().database_url)
-    click.echo("The database is up to date.", err=True)
-
-
-@main.command()
-@click.option("--project", help="The project's slug; every project if not given.")
-@click.option("--role", type=click.Choice(["reader", "writer", "admin"]), default="writer", show_default=True)
-@click.option("--name", required=True, help="What the token is for.")
-@click.option("--days", type=click.IntRange(1, 3650), default=90, show_default=True)
-@click.option("--file", "path", type=click.Path(path_type=Path), help="Write it to a new file that only you may read.")
-@_plain_errors
-def token(project: str | None, role: Any, name: str, days: int, path: Path | None) -> None:
-    """Make a token; its secret is shown this once."""
-    from registry.database import Database
-    from registry.operations.admit import issue_token
-    from registry.operations.project import find_project
-    from registry.running import write_secret
-
-    with Database(_settings(), name="token").transaction() as connection:
-        row = find_project(connection, project) if project else None
-        if project and row is None:
-            raise click.ClickException(f'There is no project "{project}".')
-        _, secret = issue_token(connection, project_id=row and row.id, role=role, name=name, days=days)
-        if path is not None:
-            write_secret(path, secret)
-    if path is None:
-        click.echo(secret)
-
-
-@main.command()
-@_plain_errors
-def openapi() -> None:
-    """Print the OpenAPI document as YAML."""
-    from registry import create_app
-    from registry.api.document import openapi_yaml
-
-    sys.stdout.write(openapi_yaml(create_app(Settings())))
-
-
-def _settings() -> Settings:
-    """The settings of the environment, with the logs that they ask for."""
-    from registry.logs import configure_logs
-
-    settings = Settings.from_environment()
-    configure_logs(settings.log_level)
-    return settings

@@ -1,0 +1,107 @@
+"""The client for jobs and scripts: the standard library and nothing else, so `pip install --no-deps` is enough.
+
+    from registry.client import log_grid
+    log_grid(table, experiment="type-by-length", benchmark="AIME'24", model="Qwen-2.5 3B", metric="accuracy")
+
+publishes from a job; `log_cells` adds to a grid while the job runs, `flush` waits for both; `grids`, `grid`, `cells`,
+`statistics` and `ranking` read back; `Transport` is plain HTTP with the registry's manners.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from registry.client.config import Config, find_config
+    from registry.client.errors import (
+        BadAddress,
+        BadData,
+        ClientError,
+        NotAllowed,
+        NotNow,
+        NotThere,
+        Refused,
+        Unreachable,
+    )
+    from registry.client.http import Answer, Transport
+    from registry.client.logging import flush, log_cells, log_grid
+    from registry.client.reading import cells, grid, grids, ranking, statistics
+    from registry.client.records import Cells, GridDocument, Records
+    from registry.client.sender import Receipt
+
+__all__ = [
+    "Answer",
+    "BadAddress",
+    "BadData",
+    "Cells",
+    "ClientError",
+    "Config",
+    "GridDocument",
+    "NotAllowed",
+    "NotNow",
+    "NotThere",
+    "Receipt",
+    "Records",
+    "Refused",
+    "Transport",
+    "Unreachable",
+    "cells",
+    "find_config",
+    "flush",
+    "grid",
+    "grids",
+    "log_cells",
+    "log_grid",
+    "ranking",
+    "statistics",
+]
+
+_PLACES = {
+    "config": (
+        "Config",
+        "find_config",
+    ),
+    "errors": (
+        "BadAddress",
+        "BadData",
+        "ClientError",
+        "NotAllowed",
+        "NotNow",
+        "NotThere",
+        "Refused",
+        "Unreachable",
+    ),
+    "http": (
+        "Answer",
+        "Transport",
+    ),
+    "logging": (
+        "flush",
+        "log_cells",
+        "log_grid",
+    ),
+    "reading": (
+        "cells",
+        "grid",
+        "grids",
+        "ranking",
+        "statistics",
+    ),
+    "records": (
+        "Cells",
+        "GridDocument",
+        "Records",
+    ),
+    "sender": ("Receipt",),
+}
+_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, from its module, which is imported when it is first asked for: jobs pay for what they use."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = found
+    return found

@@ -1,0 +1,139 @@
+"""Which registry, with which token, in which project: arguments, then environment, then files.
+
+`.registry.toml` in this directory or one above says where a repository's results go; it is committed, so it holds no
+token. The user's own file, `~/.config/results-registry/config.toml` with mode 0600, holds the tokens by URL:
+
+    url = "https://registry.example.org"
+    project = "demo"
+
+    [tokens]
+    "https://registry.example.org" = "rgs_…"
+
+A token of that table is only ever used for the URL that it stands under.
+
+Where nothing names a registry, the one that `registry up` runs on this machine is meant, and its administrator's token,
+which only the owner of its home can read, serves for exactly its address.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from registry.client.errors import BadAddress
+from registry.client.origin import clean_token, same_origin, split_url
+
+if TYPE_CHECKING:
+    from registry.client.http import Transport
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+_DEFAULT, _NEXT_DOOR = "the default", "the registry that runs in"
+REPOSITORY_FILE = ".registry.toml"
+
+
+class Config(NamedTuple):
+    """Where results go. `url_from` says who chose the URL, for messages; `named` whether anybody did."""
+
+    url: str
+    token: str | None
+    project: str | None
+    url_from: str = _DEFAULT
+
+    @property
+    def named(self) -> bool:
+        return self.url_from != _DEFAULT and not self.url_from.startswith(_NEXT_DOOR)
+
+    def __repr__(self) -> str:
+        return f"Config(url={self.url!r}, project={self.project!r}, url_from={self.url_from!r})"
+
+    def check(self) -> None:
+        """Raises `BadAddress` where `transport` would, and imports nothing for it."""
+        split_url(self.url)
+        if self.token is not None:
+            clean_token(self.token)
+
+    def transport(self, **options: Any) -> Transport:
+        from registry.client.http import Transport
+
+        return Transport(self.url, self.token, **options)
+
+
+def find_config(
+    url: str | None = None,
+    token: str | None = None,
+    project: str | None = None,
+    *,
+    environment: Mapping[str, str] | None = None,
+    directory: Path | None = None,
+) -> Config:
+    """What was given, else `REGISTRY_URL`, `REGISTRY_TOKEN`, `REGISTRY_PROJECT`, else the files, else the registry next
+    door, else the default URL.
+
+    Raises `BadAddress` for a file that cannot be read as TOML.
+    """
+    from registry.nearby import address_in, home_of, token_in
+
+    environment = os.environ if environment is None else environment
+    near_path = repository_file(directory or Path.cwd())
+    near = read_toml(near_path) if near_path else {}
+    own_path = user_config_path(environment)
+    own = read_toml(own_path)
+    if near_path and "token" in near:
+        raise BadAddress(f"{near_path} must hold no token: it is committed. Use REGISTRY_TOKEN or `registry login`.")
+    home = home_of(environment)
+    address = address_in(home)
+    choices = [
+        (url, "the argument"),
+        (environment.get("REGISTRY_URL"), "REGISTRY_URL"),
+        (near.get("url"), str(near_path)),
+        (own.get("url"), str(own_path)),
+        (address, f"{_NEXT_DOOR} {home}"),
+        (DEFAULT_URL, _DEFAULT),
+    ]
+    chosen, chosen_from = next((str(text), place) for text, place in choices if text)
+    found = project or environment.get("REGISTRY_PROJECT") or near.get("project") or own.get("project")
+    chosen = chosen.strip().rstrip("/")
+    token = token or environment.get("REGISTRY_TOKEN") or kept_token(own, chosen)
+    if token is None and chosen == address:
+        token = token_in(home)
+    return Config(chosen, token, None if found is None else str(found), chosen_from)
+
+
+def kept_token(own: Mapping[str, Any], url: str) -> str | None:
+    """The token that the user's file keeps for exactly this registry."""
+    tokens = own.get("tokens")
+    if not isinstance(tokens, Mapping):
+        return None
+    for kept, token in tokens.items():
+        if kept.rstrip("/") == url.strip().rstrip("/") and same_origin(kept, url):
+            return str(token)
+    return None
+
+
+def user_config_path(environment: Mapping[str, str] | None = None) -> Path:
+    """The user's own file, whether it is there or not."""
+    environment = os.environ if environment is None else environment
+    root = environment.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return Path(root) / "results-registry" / "config.toml"
+
+
+def repository_file(directory: Path) -> Path | None:
+    """The nearest `.registry.toml`, in this directory or one above it."""
+    places = (place / REPOSITORY_FILE for place in (directory, *directory.parents))
+    return next((path for path in places if path.is_file()), None)
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The content of a file, nothing if it is not there."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return {}
+    import tomllib
+
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise BadAddress(f"{path} is no TOML: {error}.") from None

@@ -1,0 +1,89 @@
+"""Records: lists of dictionaries, and the tidy frames that are the same by columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from registry.client.data.axes import Declared
+from registry.client.data.scalars import level, measured, quantity, whole
+from registry.client.data.table import Cell, Table, table
+from registry.client.errors import BadData
+
+_BESIDE = ("trials", "stderr", "reason")
+IDENTITY = ("experiment", "benchmark", "model", "variant", "metric")
+_ABOUT = ("project", "grid", "revision", "digest", "unit", "updated_at", "repeats", "sd", "ci_low", "ci_high")
+
+
+def value_column(columns: Sequence[str], metric: str) -> str | None:
+    """The column that holds the values: `value`, else the one named like the metric."""
+    return next((name for name in ("value", metric) if name in columns), None)
+
+
+def from_records(
+    records: Sequence[Mapping[str, Any]],
+    axes: Sequence[Declared],
+    names: Mapping[str, str],
+    trials: Any = None,
+    stderr: Any = None,
+) -> Table:
+    """One mapping a cell: a key an axis, `value` (or the metric's name), and maybe `trials`, `stderr`, `reason`.
+
+    The registry's own cells (`{"at": {…}, "value": …}`) are read too. Without `axes` every other key is one; columns
+    that repeat the grid's own names are no axes.
+    """
+    flat = [_flat(record) for record in records]
+    columns = list(dict.fromkeys(str(key) for record in flat for key in record))
+    column = value_column(columns, names["metric"])
+    if column is None:
+        raise BadData(f'There is no column "value" or "{names["metric"]}" in {", ".join(columns) or "the records"}.')
+    wanted = [axis["name"] for axis in axes] or _axes_among(columns, column, flat, names)
+    if missing := [name for name in wanted if name not in columns and flat]:
+        raise BadData(f"There is no column {missing[0]!r} in {', '.join(columns)}.")
+    if ignored := [name for name in _left(columns, column, wanted) if len({_text(one.get(name)) for one in flat}) > 1]:
+        raise BadData(f'The column "{ignored[0]}" varies, but is no axis.')
+    return table(wanted, [_cell(record, wanted, column, trials, stderr) for record in flat])
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    if isinstance(record.get("at"), Mapping):
+        return {**record["at"], **{key: value for key, value in record.items() if key != "at"}}
+    return dict(record)
+
+
+def _axes_among(
+    columns: Sequence[str], column: str, flat: Sequence[Mapping[str, Any]], names: Mapping[str, str]
+) -> list[str]:
+    """The columns that are axes when nobody said which."""
+    for name in IDENTITY:
+        if name in columns and {_text(record.get(name)) for record in flat} - {names[name]}:
+            raise BadData(f'The column "{name}" says something else than {name}={names[name]!r}: log each for itself.')
+    return _left(columns, column, ())
+
+
+def _left(columns: Sequence[str], column: str, wanted: Sequence[str]) -> list[str]:
+    """What is neither an axis nor about the cell or the grid; `x_num` beside `x` is the feed's number of a level."""
+    known = (column, *wanted, *_BESIDE, *IDENTITY, *_ABOUT, *(f"{name}_num" for name in columns))
+    return [name for name in columns if name not in known]
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _cell(record: Mapping[str, Any], wanted: Sequence[str], column: str, trials: Any, stderr: Any) -> Cell:
+    try:
+        at = tuple(level(record.get(name)) for name in wanted)
+    except BadData as error:
+        raise BadData(f"{error.detail} The record is {dict(record)!r}.") from None
+    value = measured(record.get(column))
+    reason = record.get("reason")
+    if value is None or isinstance(value, str):
+        return Cell(at, value, reason=reason if isinstance(reason, str) and value is None else None)
+    own = whole(record.get("trials"), "trials"), quantity(record.get("stderr"), "stderr")
+    return Cell(
+        at,
+        value,
+        whole(trials, "trials") if own[0] is None else own[0],
+        quantity(stderr, "stderr") if own[1] is None else own[1],
+    )

@@ -1,0 +1,103 @@
+"""One item to its registry: a grid is POSTed, cells are PATCHed into theirs, which is made if it is not there."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from registry.client.errors import NotThere, Refused
+from registry.client.item import CELLS, IDENTITY, Item
+from registry.client.origin import segment
+
+if TYPE_CHECKING:
+    from registry.client.http import Transport
+
+Answered = dict[str, Any]
+
+
+class Courier:
+    """Delivers to one project. Remembers the ids of the grids whose cells it has sent."""
+
+    def __init__(self, transport: Transport, project: str) -> None:
+        self.transport, self.project = transport, project
+        self._ids: dict[tuple[str, ...], str] = {}
+
+    def deliver(self, items: Sequence[Item]) -> Answered:
+        """Send a grid, or cells of one grid together, once; what the registry answered. Raises `ClientError`."""
+        first = items[0]
+        if first.kind == CELLS:
+            return self._deliver_cells(first, merged([item.document() for item in items]))
+        headers = first.headers | {"Idempotency-Key": first.key}
+        return self._send("POST", self._grids, first.body, headers)
+
+    @property
+    def _grids(self) -> str:
+        return f"projects/{segment(self.project)}/grids"
+
+    def _send(self, method: str, path: str, body: Any, headers: dict[str, str]) -> Answered:
+        answered: Answered = self.transport.call(method, path, body, headers=headers, repeat=False).json()
+        return answered
+
+    def _deliver_cells(self, item: Item, document: dict[str, Any]) -> Answered:
+        key = hashlib.sha256(json.dumps(document).encode()).hexdigest()
+        for _ in range(3):
+            grid = self._ids.get(item.identity) or self._find(item.identity)
+            try:
+                answered = self._amend(grid, document, key) if grid else self._make(document, key)
+            except NotThere:
+                if not grid:
+                    raise  # the project
+                self._ids.pop(item.identity, None)
+            except Refused as error:
+                if error.status != 412:
+                    raise
+            else:
+                self._ids[item.identity] = answered["id"]
+                return answered
+        raise Refused(409, {"status": 409, "detail": "The grid comes and goes; the cells were not added."})
+
+    def _amend(self, grid: str, document: dict[str, Any], key: str) -> Answered:
+        headers = {"Idempotency-Key": f"{key}-{grid}"}
+        return self._send("PATCH", f"grids/{grid}/cells", {"cells": document["cells"]}, headers)
+
+    def _make(self, document: dict[str, Any], key: str) -> Answered:
+        """The grid with these cells; 412 when it has come into being meanwhile."""
+        return self._send("POST", self._grids, document, {"Idempotency-Key": key, "If-None-Match": "*"})
+
+    def _find(self, identity: tuple[str, ...]) -> str | None:
+        """The id of the grid of exactly these names; an alias of a name is another grid."""
+        query = dict(zip(IDENTITY, identity, strict=True))
+        answer = self.transport.call("GET", self._grids, query={**query, "limit": 1000}, repeat=False).json()
+        for grid in answer["items"]:
+            if (*(grid[name] for name in IDENTITY[:4]), grid["metric"]["name"]) == identity:
+                return str(grid["id"])
+        return None
+
+
+def merged(documents: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """Several calls as one: a later call's cells replace those of an earlier one at the same coordinate.
+
+    Within a call a coordinate that comes twice stays twice: those are repeats.
+    """
+    cells: dict[tuple[tuple[str, str], ...], list[Any]] = {}
+    for document in documents:
+        mine: dict[tuple[tuple[str, str], ...], list[Any]] = {}
+        for cell in document["cells"]:
+            mine.setdefault(_coordinate(cell["at"]), []).append(cell)
+        for at in mine:
+            cells.pop(at, None)
+        cells |= mine
+    labels = {name: text for document in documents for name, text in document.get("labels", {}).items()}
+    together = [cell for some in cells.values() for cell in some]
+    return documents[-1] | {"cells": together} | ({"labels": labels} if labels else {})
+
+
+def _coordinate(at: dict[str, Any]) -> tuple[tuple[str, str], ...]:
+    """A coordinate as text: 1, 1.0 and "1" are one level."""
+    return tuple(sorted((name, _level(level)) for name, level in at.items()))
+
+
+def _level(level: Any) -> str:
+    return str(int(level)) if isinstance(level, float) and level.is_integer() else str(level)

@@ -1,0 +1,311 @@
+"""HTTP to one registry: kept-alive connections, time limits, gzip, repeats, and problems as exceptions.
+
+A request is repeated only where a repetition is harmless: a read, or a write with an `Idempotency-Key`. The token goes
+to the registry's own origin and nowhere else, and stands in no message, `repr` or log.
+"""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import json
+import os
+import threading
+import time
+import urllib.parse
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from registry.client.connection import Line
+from registry.client.errors import BadAddress, NotAllowed, NotNow, NotThere, Refused, Unreachable
+from registry.client.origin import backoff, clean_token, same_origin, segment, split_url
+
+__all__ = ["Answer", "Transport", "backoff", "compressed", "same_origin", "segment"]
+
+API = "/api/v1"
+_BROKEN = (OSError, http.client.HTTPException, zlib.error, EOFError)
+_HARMLESS = ("GET", "HEAD", "OPTIONS")
+_NOT_NOW = (408, 425, 429, 500, 502, 503, 504)
+_COMPRESSED_FROM = 8192
+_CHUNK = 1 << 16
+_REDIRECTS = 5
+
+
+class Answer(NamedTuple):
+    """An answer of the registry below 400. Header names are in lower case; the body is not compressed any more."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    def json(self) -> Any:
+        """The body as JSON; raises `Unreachable` when something else than the registry answered."""
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            raise Unreachable("The answer is not JSON: something else than a registry answers there.") from None
+
+    @property
+    def text(self) -> str:
+        return self.body.decode("utf-8", "replace")
+
+
+class Transport:
+    """Requests to one registry. May be shared by threads and survives a fork: each thread has its own connection.
+
+    `timeout` is how long one wait for the network may take, `patience` how long a request and its repeats may take
+    together; both in seconds. Nobody listening is an error after four attempts.
+    """
+
+    def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, patience: float = 60.0) -> None:
+        self.origin, self.base = split_url(url)
+        self.timeout, self.patience = timeout, patience
+        self._token = None if token is None else clean_token(token)
+        self._local = threading.local()
+        self._sleep: Callable[[float], object] = time.sleep
+
+    def __repr__(self) -> str:
+        return f"Transport({self.url!r})"
+
+    def __enter__(self) -> Transport:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    @property
+    def url(self) -> str:
+        """Where the registry is, without a slash at the end."""
+        return f"{self.origin}{self.base}"
+
+    @property
+    def has_token(self) -> bool:
+        return self._token is not None
+
+    def get(self, path: str, *, headers: Mapping[str, str] | None = None, **query: Any) -> Any:
+        """The JSON that a GET answers. `query`: text, numbers, booleans, lists of them (repeated), None (left out)."""
+        return self.call("GET", path, query=query, headers=headers).json()
+
+    def pages(self, path: str, **query: Any) -> Iterator[Any]:
+        """The items of a list, page after page."""
+        query.setdefault("limit", 1000)
+        while True:
+            page = self.get(path, **query)
+            yield from page["items"]
+            if page.get("next") is None:
+                return
+            query["cursor"] = page["next"]
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        patience: float | None = None,
+        repeat: bool = True,
+    ) -> Answer:
+        """Send a request and return its answer, repeating it while that is harmless and may help (or not: `repeat`).
+
+        `path` is below /api/v1 unless it begins with a slash. `body` is bytes, sent as they are, or anything else,
+        sent as JSON. Raises `Refused` for an answer from 400 up (`NotAllowed`, `NotThere` and `NotNow` are its kinds)
+        and `Unreachable` when there is none.
+        """
+        target, sent, payload = self._target(path, query), self._headers(body, headers), _payload(body)
+        if payload is not None and len(payload) >= _COMPRESSED_FROM and "Content-Encoding" not in sent:
+            payload, sent["Content-Encoding"] = compressed(payload, 6), "gzip"
+        harmless = method in _HARMLESS or "Idempotency-Key" in sent
+        until = time.monotonic() + (self.patience if patience is None else patience)
+        attempt = 0
+        while True:
+            try:
+                return self._followed(method, target, payload, sent, until, harmless=harmless)
+            except (Unreachable, NotNow) as error:
+                attempt += 1
+                pause = backoff(attempt, float(error.after) if isinstance(error, NotNow) else 0.0)
+                again = repeat and _may_repeat(error, attempt, harmless)
+                if not again or time.monotonic() + pause >= until:
+                    raise
+            self._sleep(pause)
+
+    @contextmanager
+    def stream(
+        self, path: str, *, query: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+    ) -> Iterator[tuple[Mapping[str, str], Iterable[bytes]]]:
+        """The headers and the chunks of a large answer to a GET, not compressed any more; one attempt."""
+        line = Line(self.origin)
+        try:
+            sent = self._headers(None, headers)
+            response = self._send(line, "GET", self._target(path, query), None, sent, self.timeout)
+            found = {name.lower(): text for name, text in response.getheaders()}
+            if response.status >= 300:
+                _raise(response.status, found, _whole(response, found))
+            yield found, _chunks(response, found)
+        except _BROKEN as error:
+            raise self._unreachable(error) from None
+        finally:
+            line.close()
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        line = getattr(self._local, "line", None)
+        if line is not None:
+            line.close()
+            self._local.line = None
+
+    def _target(self, path: str, query: Mapping[str, Any] | None) -> str:
+        full = path if path.startswith("/") else f"{API}/{path}"
+        pairs = [(name, _text(one)) for name, given in (query or {}).items() for one in _listed(given)]
+        return self.base + full + ("?" + urllib.parse.urlencode(pairs) if pairs else "")
+
+    def _headers(self, body: Any, given: Mapping[str, str] | None) -> dict[str, str]:
+        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "results-registry-client"}
+        if self._token is not None:
+            headers["Authorization"] = f"Bearer {self._token}"
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+        return headers | dict(given or {})
+
+    def _followed(
+        self, method: str, target: str, payload: bytes | None, sent: dict[str, str], until: float, *, harmless: bool
+    ) -> Answer:
+        """The answer after redirects within the registry's own origin; another origin is an error."""
+        for _ in range(_REDIRECTS):
+            answer = self._exchange(method, target, payload, sent, until, harmless=harmless)
+            if answer.status not in (301, 302, 303, 307, 308):
+                return answer
+            target = self._redirected(target, answer.headers.get("location", ""))
+            if answer.status == 303:
+                method, payload = "GET", None
+            elif method not in _HARMLESS and answer.status in (301, 302):
+                raise BadAddress(f"{self.url} redirects writes to {self.origin}{target}; use that as the URL.")
+        raise BadAddress(f"{self.url} redirects in a circle.")
+
+    def _redirected(self, target: str, location: str) -> str:
+        there = urllib.parse.urljoin(f"{self.origin}{target}", location)
+        parts = urllib.parse.urlsplit(there)
+        if split_url(f"{parts.scheme}://{parts.netloc}")[0] != self.origin:
+            raise BadAddress(f"{self.url} redirects to another place, {parts.scheme}://{parts.netloc}; use its URL.")
+        return parts.path + (f"?{parts.query}" if parts.query else "")
+
+    def _exchange(
+        self, method: str, target: str, payload: bytes | None, sent: dict[str, str], until: float, *, harmless: bool
+    ) -> Answer:
+        line = self._line()
+        if line.is_open and (not harmless or line.is_stale):
+            line.close()  # a kept connection may be closed under a request, which then may or may not have arrived
+        seconds = max(0.05, min(self.timeout, until - time.monotonic()))
+        try:
+            response = self._send(line, method, target, payload, sent, seconds)
+            headers = {name.lower(): text for name, text in response.getheaders()}
+            body = _whole(response, headers)
+        except _BROKEN as error:
+            line.close()
+            raise self._unreachable(error) from None
+        except BaseException:
+            line.close()
+            raise
+        if response.status >= 400:
+            _raise(response.status, headers, body)
+        return Answer(response.status, headers, body)
+
+    def _send(
+        self, line: Line, method: str, target: str, payload: bytes | None, sent: dict[str, str], seconds: float
+    ) -> http.client.HTTPResponse:
+        line.open(seconds)
+        headers = {"Host": self.origin.authority} | sent | line.headers
+        line.http.request(method, line.prefix + target, payload, headers)
+        return line.http.getresponse()
+
+    def _line(self) -> Line:
+        """This thread's connection; after a fork another one, because the old one is still the parent's."""
+        line: Line | None = getattr(self._local, "line", None)
+        if line is None or self._local.process != os.getpid():
+            line = self._local.line = Line(self.origin)
+            self._local.process = os.getpid()
+        return line
+
+    def _unreachable(self, error: BaseException) -> Unreachable:
+        reason = "it took too long" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
+        return Unreachable(f"No answer from {self.url}: {reason}.")
+
+
+def compressed(data: bytes, level: int) -> bytes:
+    """The data as gzip; the same bytes for the same data here, though another zlib may make others."""
+    made = zlib.compressobj(level, wbits=31)
+    return made.compress(data) + made.flush()
+
+
+def _payload(body: Any) -> bytes | None:
+    if body is None or isinstance(body, bytes):
+        return body
+    return json.dumps(body, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _listed(given: Any) -> list[Any]:
+    if given is None:
+        return []
+    return list(given) if isinstance(given, (list, tuple, set, frozenset)) else [given]
+
+
+def _text(given: Any) -> str:
+    return str(given).lower() if isinstance(given, bool) else str(given)
+
+
+def _may_repeat(error: Unreachable | NotNow, attempt: int, harmless: bool) -> bool:
+    if isinstance(error, NotNow):
+        return harmless or error.status == 429
+    return harmless and attempt < 4
+
+
+def _whole(response: http.client.HTTPResponse, headers: Mapping[str, str]) -> bytes:
+    return b"".join(_chunks(response, headers))
+
+
+def _chunks(response: http.client.HTTPResponse, headers: Mapping[str, str]) -> Iterator[bytes]:
+    inflate = zlib.decompressobj(wbits=31) if headers.get("content-encoding", "").lower() == "gzip" else None
+    while chunk := response.read(_CHUNK):
+        yield chunk if inflate is None else inflate.decompress(chunk)
+    if response.length:
+        raise http.client.IncompleteRead(b"", response.length)
+
+
+def _raise(status: int, headers: Mapping[str, str], body: bytes) -> None:
+    problem = _problem(status, headers, body)
+    if status in (401, 403):
+        raise NotAllowed(status, problem)
+    if status == 404:
+        raise NotThere(status, problem)
+    if status in _NOT_NOW or (status == 409 and "retry-after" in headers):
+        raise NotNow(status, problem, _after(headers.get("retry-after")))
+    raise Refused(status, problem)
+
+
+def _problem(status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
+    if "json" in headers.get("content-type", ""):
+        try:
+            found = json.loads(body)
+        except ValueError:
+            found = None
+        if isinstance(found, dict):
+            return found
+    reason = http.client.responses.get(status, "an error")
+    return {"status": status, "title": reason, "detail": f"The server answered {status} ({reason})."}
+
+
+def _after(header: str | None) -> int:
+    """The seconds of a `Retry-After`, which is a number or a date; 1 when it says nothing."""
+    if header is None:
+        return 1
+    try:
+        return max(0, int(header)) if header.strip().isdecimal() else _until(header)
+    except (TypeError, ValueError):
+        return 1
+
+
+def _until(date: str) -> int:
+    return max(0, round(email.utils.parsedate_to_datetime(date).timestamp() - time.time()))

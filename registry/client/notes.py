@@ -1,0 +1,20 @@
+"""What the client has to say while a job runs: each thing once, through the logger `registry.client`."""
+
+from __future__ import annotations
+
+import logging
+
+log = logging.getLogger("registry.client")
+_said: set[str] = set()
+
+
+def say_once(kind: str, text: str, *, level: int = logging.WARNING) -> None:
+    """Log a sentence the first time that this kind of thing happens in this process."""
+    if kind not in _said:
+        _said.add(kind)
+        log.log(level, "%s", text)
+
+
+def forget() -> None:
+    """Say everything once more."""
+    _said.clear()

@@ -1,0 +1,216 @@
+"""What one process has to send: its lane in the spool, a sender for each project, and the end of the process."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+import threading
+import time
+
+from registry.client.config import Config
+from registry.client.delivery import Courier
+from registry.client.environment import Surroundings, surroundings
+from registry.client.errors import ClientError
+from registry.client.item import Item
+from registry.client.notes import log, say_once
+from registry.client.sender import Entry, Receipt, Sender
+from registry.client.spool import Lane, Spool
+
+_MEMORY_BYTES = 64 << 20
+"""So much may wait in memory when the disk takes nothing."""
+_TRY_DISK_AGAIN_SECONDS = 10.0
+_MEASURE_AGAIN_SECONDS = 5.0
+_TIMEOUT = 30.0
+_ADOPTED = 10_000
+
+
+class Outbox:
+    """The items of this process. Another process, and a forked child, has another outbox."""
+
+    def __init__(self, around: Surroundings) -> None:
+        self.around = around
+        self.process = os.getpid()
+        self.spool = Spool(around.spool, around.spool_bytes)
+        self._lane: Lane | None = None
+        self._adopted: list[Lane] = []
+        self._no_disk_until = 0.0
+        self._spooled = 0
+        self._measure_from = 0.0
+        self._number = 0
+        self._senders: dict[tuple[str, str, str | None], Sender] = {}
+        self._unaddressed: list[Entry] = []
+        self._lock = threading.Lock()
+
+    def next_number(self) -> int:
+        with self._lock:
+            self._number += 1
+            return self._number
+
+    def put(self, item: Item, config: Config) -> Receipt:
+        """Keep an item on disk, or in memory where there is no disk, and have it sent. Raises `ClientError`."""
+        receipt = Receipt()
+        with self._lock:
+            sender = None if config.project is None else self._sender(config, config.project)
+            lane = self._kept(item)
+            entry = Entry(item, lane, receipt)
+            if lane is None and self._in_memory() + entry.size > _MEMORY_BYTES:
+                raise ClientError("The spool takes nothing and memory holds all that it may: this grid is lost.")
+            if sender is None:
+                self._unaddressed.append(entry)
+                receipt.tell("held")
+                say_once("no project", "No project is named (REGISTRY_PROJECT): grids wait for `registry sync`.")
+            else:
+                sender.put(entry)
+        return receipt
+
+    def _kept(self, item: Item) -> Lane | None:
+        """The lane that has the item now; None when the disk does not take it."""
+        if time.monotonic() < self._no_disk_until:
+            return None
+        if not self._has_room(len(item.data)):
+            say_once("spool full", f"The spool {self.spool.root} is full (REGISTRY_SPOOL_BYTES); memory has to do.")
+            return None
+        try:
+            if self._lane is None:
+                self._lane = self.spool.lane()
+            self._lane.put(item)
+        except OSError as error:
+            self._no_disk_until = time.monotonic() + _TRY_DISK_AGAIN_SECONDS
+            say_once("no disk", f"The spool {self.spool.root} cannot be written ({error.strerror}); memory has to do.")
+            return None
+        self._spooled += len(item.data)
+        return self._lane
+
+    def _has_room(self, size: int) -> bool:
+        """Whether the spool may grow by so many bytes; it is measured anew when it seems full, now and then."""
+        if self._spooled + size > self.spool.most and time.monotonic() > self._measure_from:
+            self._spooled = self.spool.size()
+            self._measure_from = time.monotonic() + _MEASURE_AGAIN_SECONDS
+        return self._spooled + size <= self.spool.most
+
+    def _in_memory(self) -> int:
+        return sum(sender.held_in_memory() for sender in self._senders.values())
+
+    def _sender(self, config: Config, project: str) -> Sender:
+        key = (config.url, project, config.token)
+        if key not in self._senders:
+            config.check()
+            self._senders[key] = Sender(
+                (config.url, project),
+                lambda: Courier(config.transport(timeout=_TIMEOUT), project),
+                lambda: self._adoptable(config, project),
+                self.around.coalesce_seconds,
+            )
+        return self._senders[key]
+
+    def _adoptable(self, config: Config, project: str) -> list[Entry]:
+        """What processes that died have left for this project; measures the spool by the way."""
+        found: list[Entry] = []
+        for lane in self.spool.orphans(lambda item: is_meant_for(item, config, project)):
+            self._adopted.append(lane)
+            mine = [item for item in lane.items() if is_meant_for(item, config, project)]
+            found += [Entry(item, lane, Receipt()) for item in mine]
+            if len(found) >= _ADOPTED:
+                break
+        self._spooled = self.spool.size()
+        return found
+
+    def flush(self, until: float) -> bool:
+        """Whether everything was sent, or refused, before this monotonic instant."""
+        senders = list(self._senders.values())
+        for sender in senders:
+            sender.hurry(until)
+        empty = [sender.await_empty(until) for sender in senders]
+        return all(empty) and not self._unaddressed
+
+    def end(self) -> None:
+        """The end of the process: send for a bounded time, say what is left, give the lane back."""
+        if not self.flush(time.monotonic() + self.around.exit_seconds):
+            self._say_what_is_left()
+        for sender in self._senders.values():
+            sender.stop()
+        for lane in [*self._adopted, *([self._lane] if self._lane else [])]:
+            lane.close()
+
+    def _say_what_is_left(self) -> None:
+        left = [entry for sender in self._senders.values() for entry in sender.pending()] + self._unaddressed
+        lost = [entry for entry in left if entry.item is not None and not self._saved(entry.item)]
+        kept = len(left) - len(lost)
+        with contextlib.suppress(Exception):
+            if kept:
+                what = "grid waits" if kept == 1 else "grids wait"
+                sys.stderr.write(f"registry: {kept} {what} in {self.spool.root}; `registry sync` sends what is left.\n")
+            if lost:
+                sys.stderr.write(f"registry: {len(lost)} unsent grids are lost: no disk would take them.\n")
+
+    def _saved(self, item: Item) -> bool:
+        """One more try to put on disk what only memory holds."""
+        try:
+            self._lane = self._lane or self.spool.lane()
+            self._lane.put(item)
+        except OSError:
+            return False
+        return True
+
+    def abandon(self) -> None:
+        """In a forked child: everything here is the parent's."""
+        for lane in [*self._adopted, *([self._lane] if self._lane else [])]:
+            lane.abandon()
+
+
+def is_meant_for(item: Item, config: Config, project: str) -> bool:
+    """Whether an item goes to this project of this registry; one without a URL goes to the default only."""
+    here = item.url == config.url if item.url is not None else not config.named
+    return here and item.project == project
+
+
+_outbox: Outbox | None = None
+_making = threading.Lock()
+
+
+def outbox() -> Outbox:
+    """This process's outbox, made at the first call."""
+    global _outbox  # noqa: PLW0603 (one a process, like the process's log)
+    with _making:
+        if _outbox is None:
+            _outbox = Outbox(surroundings())
+            _register_end()
+        return _outbox
+
+
+def existing_outbox() -> Outbox | None:
+    return _outbox
+
+
+def end() -> None:
+    """End the outbox, if there is one; a later call of `outbox` makes a new one."""
+    global _outbox
+    with _making:
+        ending, _outbox = _outbox, None
+    if ending is not None and ending.process == os.getpid():
+        try:
+            ending.end()
+        except Exception:
+            log.debug("the end", exc_info=True)
+
+
+def _register_end() -> None:
+    atexit.unregister(end)
+    atexit.register(end)
+    # A child of multiprocessing leaves without atexit; it runs these instead.
+    util = sys.modules.get("multiprocessing.util")
+    if util is not None:
+        util.Finalize(None, end, exitpriority=100)
+
+
+def _after_fork_in_child() -> None:
+    global _outbox, _making  # noqa: PLW0603
+    _making = threading.Lock()
+    if _outbox is not None:
+        _outbox.abandon()
+        _outbox = None
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,125 @@
+"""What was read back: plain lists and dictionaries that also turn into pandas and xarray, which are imported then."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import xarray as xr
+
+IDENTITY = ("experiment", "benchmark", "model", "variant", "metric")
+
+
+class Records(list[dict[str, Any]]):
+    """Rows as dictionaries with the same keys."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A DataFrame with a row for each record."""
+        import pandas as pd
+
+        return pd.DataFrame(list(self))
+
+
+class Cells(Records):
+    """Measured cells, tidy: the grid's id, names and axes, `value`, `trials`, `stderr` and the interval around it.
+
+    A level is a number or a text. A labelled level of a numeric axis ("32b") is its label, and its number stands
+    beside it as `<axis>_num`.
+    """
+
+    def __init__(self, rows: list[dict[str, Any]], axes: tuple[str, ...]) -> None:
+        super().__init__(rows)
+        self.axes = axes
+        """The names of the axes, those of the first grid first."""
+
+    def to_xarray(self) -> xr.DataArray:
+        """The values over the axes and over each name that varies; unmeasured ones are NaN."""
+        frame = self.to_pandas()
+        if frame.empty:
+            raise ValueError("There are no cells.")
+        varying = [name for name in IDENTITY if frame[name].nunique() > 1]
+        frame = frame.assign(**{name: frame[f"{name}_num"] for name in self.axes if f"{name}_num" in frame})
+        dims = [*varying, *self.axes]
+        if absent := [name for name in self.axes if frame[name].isna().any()]:
+            raise ValueError(f'Not every grid has the axis "{absent[0]}"; read grids of one shape.')
+        if not dims:
+            import xarray as xr
+
+            return xr.DataArray(frame["value"].iloc[0])
+        array: xr.DataArray = frame.set_index(dims)["value"].to_xarray()
+        return array
+
+
+class GridDocument(dict[str, Any]):
+    """A grid as the registry answers it: names, `axes`, `values` nested to their depth, revision, digest, and so on."""
+
+    def to_xarray(self) -> xr.DataArray:
+        """The values with their coordinates: numbers on numeric axes, labels elsewhere; unmeasured ones are NaN."""
+        import xarray as xr
+
+        dims = [axis["name"] for axis in self["axes"]]
+        coords: dict[str, Any] = {axis["name"]: [_place(level) for level in axis["levels"]] for axis in self["axes"]}
+        for axis in self["axes"]:
+            if any(isinstance(level, dict) for level in axis["levels"]):
+                labels = [label(level) for level in axis["levels"]]
+                coords[f"{axis['name']}_label"] = (axis["name"], labels)
+        about = {name: self[name] for name in (*IDENTITY[:4], "revision", "digest")}
+        unit = {"units": self["metric"]["unit"]} if self["metric"]["unit"] else {}
+        return xr.DataArray(
+            _measured(self["values"]),
+            coords,
+            dims,
+            name=self["metric"]["name"],
+            attrs=about | {"grid": self["id"]} | unit,
+        )
+
+    def to_pandas(self) -> pd.DataFrame | pd.Series[float]:
+        """The first axis against the second; a Series for one axis, several axes as rows for more than two."""
+        import pandas as pd
+
+        array = self.to_xarray()
+        if array.ndim == 0:
+            return pd.Series([array.item()], name=array.name)
+        if array.ndim <= 2:
+            return array.to_pandas()
+        return array.to_series().unstack()
+
+
+def read_feed(lines: bytes) -> Cells:
+    """A tidy feed as NDJSON, with levels that are plain numbers as numbers."""
+    rows: list[dict[str, Any]] = [json.loads(line) for line in lines.splitlines()]
+    axes = tuple(name for name in (rows[0] if rows else ()) if f"{name}_num" in rows[0])
+    for row in rows:
+        for axis in axes:
+            number = row[f"{axis}_num"]
+            if number is not None and _is_plain(row[axis], number):
+                row[axis] = int(number) if float(number).is_integer() else number
+                del row[f"{axis}_num"]
+            elif number is None:
+                del row[f"{axis}_num"]
+    return Cells(rows, axes)
+
+
+def _is_plain(text: str, number: float) -> bool:
+    """Whether a level's label is nothing but its number."""
+    try:
+        return float(text) == number and not text.lower().startswith(("0x", "+"))
+    except ValueError:
+        return False
+
+
+def label(level: Any) -> Any:
+    return level["label"] if isinstance(level, dict) else level
+
+
+def _place(level: Any) -> Any:
+    return level["number"] if isinstance(level, dict) else level
+
+
+def _measured(values: Any) -> Any:
+    if isinstance(values, list):
+        return [_measured(one) for one in values]
+    return math.nan if values is None else float(values)

@@ -1,0 +1,211 @@
+"""The directory where what was logged waits until a registry has it.
+
+Each process has a directory of its own in it, locked for as long as the process lives: nobody else sends its items,
+and when it dies, however it dies, the kernel gives the lock back and `registry sync` or the next job takes them over.
+`refused/` holds what a registry will never take, with its problem beside it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import itertools
+import json
+import os
+import socket
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from registry.client.item import Item
+
+REFUSED = "refused"
+_LOCK = "lock"
+_SUFFIX = ".json"
+_LOOKED_AT = 100
+_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+
+
+class Lane:
+    """One process's part of the spool. The lock is held from `open` to `close`, across no fork."""
+
+    def __init__(self, path: Path, descriptor: int) -> None:
+        self.path = path
+        self._descriptor = descriptor
+
+    def put(self, item: Item) -> Path:
+        """Keep an item: when this returns, it outlives the process. Raises `OSError` when the disk will not."""
+        path = self.path / (item.key + _SUFFIX)
+        temporary = path.with_suffix(".new")
+        try:
+            with open(temporary, "xb", opener=_private, buffering=0) as file:
+                _write(file.fileno(), item.data)
+            temporary.rename(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
+        return path
+
+    def secure(self, *keys: str) -> None:
+        """See to it that items outlive a crash of the machine, too."""
+        for place in [*(self.path / (key + _SUFFIX) for key in keys), self.path]:
+            with contextlib.suppress(OSError):
+                descriptor = os.open(place, os.O_RDONLY)
+                try:
+                    os.fsync(descriptor)
+                finally:
+                    os.close(descriptor)
+
+    def read(self, key: str) -> Item | None:
+        """An item; None when it is not there any more or its bytes are not what its name says."""
+        try:
+            item = Item((self.path / (key + _SUFFIX)).read_bytes())
+        except (OSError, ValueError, KeyError):
+            return None
+        return item if item.key == key else None
+
+    def items(self) -> list[Item]:
+        """The items that wait, in the order in which they were logged; what cannot be read is set aside."""
+        found: list[Item] = []
+        for path in self.path.glob(f"*{_SUFFIX}"):
+            item = self.read(path.stem)
+            if item is None:
+                with contextlib.suppress(OSError):
+                    path.rename(path.with_suffix(".unreadable"))
+            else:
+                found.append(item)
+        return sorted(found, key=lambda item: item.order)
+
+    def remove(self, key: str) -> None:
+        with contextlib.suppress(OSError):
+            (self.path / (key + _SUFFIX)).unlink()
+
+    def refuse(self, item: Item, problem: Mapping[str, Any]) -> None:
+        """Move an item to `refused/` beside the lanes, with what was wrong with it."""
+        place = self.path.parent / REFUSED
+        with contextlib.suppress(OSError):
+            place.mkdir(mode=0o700, exist_ok=True)
+            text = json.dumps(dict(problem), ensure_ascii=False, indent=1) + "\n"
+            with open(place / f"{item.key}.problem.json", "w", encoding="utf-8", opener=_private) as file:
+                file.write(text)
+            path = self.path / (item.key + _SUFFIX)
+            if path.exists():
+                path.rename(place / path.name)
+            else:
+                with open(place / path.name, "wb", opener=_private) as kept:
+                    kept.write(item.data)
+
+    def close(self) -> None:
+        """Give the lane back, and its directory if nothing waits in it."""
+        with contextlib.suppress(OSError):
+            if not any(path.name != _LOCK for path in self.path.iterdir()):
+                (self.path / _LOCK).unlink()
+                self.path.rmdir()
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Close the descriptor and nothing else: in a forked child the lane is still the parent's."""
+        with contextlib.suppress(OSError):
+            os.close(self._descriptor)
+
+
+class Spool:
+    """All lanes below one directory, which only its owner may read."""
+
+    def __init__(self, root: Path, most: int) -> None:
+        self.root, self.most = root, most
+
+    def lane(self) -> Lane:
+        """A new lane for this process; raises `OSError` when there can be none."""
+        self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if self.root.stat().st_uid != os.getuid():
+            raise PermissionError(errno.EPERM, "it belongs to another user", str(self.root))
+        self.root.chmod(0o700)
+        while True:
+            path = self.root / f"{socket.gethostname()[:40]}-{os.getpid()}-{os.urandom(4).hex()}"
+            path.mkdir(mode=0o700)
+            lane = _locked(path)
+            if lane is not None:  # else somebody who looks for orphans took it in this very moment
+                return lane
+
+    def orphans(self, wanted: Callable[[Item], bool] | None = None) -> Iterator[Lane]:
+        """The lanes whose process has died, each locked for the caller, who closes them.
+
+        With `wanted`, only lanes that hold such an item; the others are not even locked for a moment.
+        """
+        with contextlib.suppress(OSError):
+            for path in sorted(self.root.iterdir()):
+                if path.is_dir() and path.name != REFUSED and (wanted is None or _holds(path, wanted)):
+                    lane = _locked(path)
+                    if lane is not None:
+                        for unfinished in path.glob("*.new"):
+                            unfinished.unlink()
+                        yield lane
+
+    def waiting(self) -> int:
+        """How many items there are, those of running jobs included."""
+        return len(list(self.root.glob(f"*/*{_SUFFIX}"))) - len(list((self.root / REFUSED).glob(f"*{_SUFFIX}")))
+
+    def refused(self) -> list[Path]:
+        """The items that a registry refused."""
+        kept = (self.root / REFUSED).glob(f"*{_SUFFIX}")
+        return sorted(path for path in kept if not path.name.endswith(".problem.json"))
+
+    def everything(self) -> Iterator[tuple[str, Item]]:
+        """Every item with its state, `waiting` or `refused`, in the order of logging; takes nothing over."""
+        found: list[tuple[tuple[int, int], str, Item]] = []
+        for path in self.root.glob(f"*/*{_SUFFIX}"):
+            with contextlib.suppress(OSError, ValueError, KeyError):
+                item = Item(path.read_bytes())
+                state = REFUSED if path.parent.name == REFUSED else "waiting"
+                found.append((item.order, state, item))
+        for _, state, item in sorted(found, key=lambda one: one[0]):
+            yield state, item
+
+    def size(self) -> int:
+        """Bytes of everything in the spool."""
+        total = 0
+        for path in self.root.glob("*/*"):
+            with contextlib.suppress(OSError):
+                total += path.stat().st_size
+        return total
+
+
+def _holds(path: Path, wanted: Callable[[Item], bool]) -> bool:
+    """Whether one of the first items that are met is wanted; a process seldom writes to more than one project."""
+    for place in itertools.islice(path.glob(f"*{_SUFFIX}"), _LOOKED_AT):
+        with contextlib.suppress(OSError, ValueError, KeyError):
+            if wanted(Item(place.read_bytes())):
+                return True
+    return False
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def _locked(path: Path) -> Lane | None:
+    """The lane with its lock, None when a living process holds it."""
+    try:
+        descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        # Some network file systems have no locks; an item that two send is still stored once, by its key.
+        if error.errno not in _NO_LOCKS:
+            os.close(descriptor)
+            return None
+    if not path.is_dir():
+        os.close(descriptor)
+        return None
+    return Lane(path, descriptor)

@@ -1,0 +1,163 @@
+"""Sending what dead jobs left in the spool: all of it, in the order of logging, once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import NamedTuple
+
+from registry.client.config import Config
+from registry.client.delivery import Courier
+from registry.client.errors import ClientError, NotNow, Refused, Unreachable
+from registry.client.http import backoff
+from registry.client.item import CELLS, Item
+from registry.client.sender import FINAL, TOGETHER
+from registry.client.spool import Lane, Spool
+
+_ATTEMPTS = 4
+_LONGEST_ASKED = 120
+"""Seconds that a server may ask to wait before it counts as unreachable."""
+
+
+class Waiting(NamedTuple):
+    """An item and the lane that it waits in."""
+
+    item: Item
+    lane: Lane
+
+
+class Outcome(NamedTuple):
+    """What a run did. `refused` and `held` say which and why; `unreachable` is set when it had to stop."""
+
+    sent: int = 0
+    refused: tuple[tuple[Item, Refused], ...] = ()
+    held: tuple[tuple[str, ClientError], ...] = ()
+    """Projects that the token may not write to."""
+    left: int = 0
+    """Items that still wait here, held ones included."""
+    elsewhere: int = 0
+    """Items for another registry, or without a project where none was named."""
+    unreachable: Unreachable | NotNow | None = None
+
+
+Tell = Callable[[int, int], None]
+"""Called with how many are done, of how many."""
+
+
+def sync(
+    spool: Spool,
+    config: Config,
+    *,
+    any_url: bool = False,
+    tell: Tell = lambda _done, _all: None,
+    sleep: Callable[[float], object] = time.sleep,
+) -> Outcome:
+    """Send what waits for this registry; with `any_url` also what was meant for another.
+
+    Items of running jobs are theirs to send. What names no project goes to the configured one.
+    """
+    with ExitStack() as stack:
+        found = [Waiting(item, lane) for lane in _lanes(spool, stack) for item in lane.items()]
+        found.sort(key=lambda waiting: waiting.item.order)
+        mine = [one for one in found if _is_mine(one.item, config, any_url)]
+        outcome = Outcome(elsewhere=len(found) - len(mine), left=len(mine))
+        run = _Run(config, sleep)
+        for together in _groups(mine, config):
+            outcome = run.send(together, outcome)
+            tell(len(mine) - outcome.left, len(mine))
+            if outcome.unreachable is not None:
+                break
+        run.close()
+        return outcome
+
+
+def _lanes(spool: Spool, stack: ExitStack) -> Iterator[Lane]:
+    for lane in spool.orphans():
+        stack.callback(lane.close)
+        yield lane
+
+
+def _is_mine(item: Item, config: Config, any_url: bool) -> bool:
+    here = any_url or item.url is None or item.url == config.url
+    return here and (item.project or config.project) is not None
+
+
+def _groups(mine: Sequence[Waiting], config: Config) -> Iterator[list[Waiting]]:
+    """Grids one by one; cells of one grid that follow each other together."""
+    group: list[Waiting] = []
+    for one in mine:
+        if group and not (_is_same_grid(group[0].item, one.item) and len(group) < TOGETHER):
+            yield group
+            group = []
+        group.append(one)
+    if group:
+        yield group
+
+
+def _is_same_grid(one: Item, other: Item) -> bool:
+    both_cells = one.kind == other.kind == CELLS
+    return both_cells and one.identity == other.identity and one.project == other.project
+
+
+class _Run:
+    """One run of `sync`: a courier for each project, and the projects that let nobody in."""
+
+    def __init__(self, config: Config, sleep: Callable[[float], object]) -> None:
+        self._config, self._sleep = config, sleep
+        self._transport = config.transport()
+        self._couriers: dict[str, Courier] = {}
+        self._held: set[str] = set()
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def send(self, together: list[Waiting], outcome: Outcome) -> Outcome:
+        """Send items as one request; what the outcome is then."""
+        project = together[0].item.project or self._config.project or ""
+        if project in self._held:
+            return outcome
+        courier = self._couriers.setdefault(project, Courier(self._transport, project))
+        try:
+            self._deliver(courier, [one.item for one in together])
+        except (Unreachable, NotNow) as error:
+            return outcome._replace(unreachable=error)
+        except ClientError as error:
+            if not isinstance(error, Refused) or error.status not in FINAL:
+                self._held.add(project)
+                return outcome._replace(held=(*outcome.held, (project, error)))
+            if len(together) > 1:
+                for one in together:
+                    if outcome.unreachable is None:
+                        outcome = self.send([one], outcome)
+                return outcome
+            [(item, lane)] = together
+            lane.refuse(item, {"status": error.status, "detail": error.detail} | error.problem)
+            return outcome._replace(refused=(*outcome.refused, (item, error)), left=outcome.left - 1)
+        for one in together:
+            one.lane.remove(one.item.key)
+        return outcome._replace(sent=outcome.sent + len(together), left=outcome.left - len(together))
+
+    def _deliver(self, courier: Courier, items: list[Item]) -> None:
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                courier.deliver(items)
+            except (Unreachable, NotNow) as error:
+                asked = error.after if isinstance(error, NotNow) else 0
+                if attempt == _ATTEMPTS or asked > _LONGEST_ASKED:
+                    raise
+                self._sleep(backoff(attempt, float(asked)))
+            else:
+                return
+
+
+def retry_refused(spool: Spool) -> int:
+    """Let what a registry refused wait again; how many items that are."""
+    refused = spool.refused()
+    if refused:
+        lane = spool.lane()
+        for path in refused:
+            path.rename(lane.path / path.name)
+            path.with_suffix(".problem.json").unlink(missing_ok=True)
+        lane.close()
+    return len(refused)

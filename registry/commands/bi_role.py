@@ -1,0 +1,28 @@
+"""`registry bi-role`: a role of the database that reads the schema `bi` and nothing else."""
+
+from __future__ import annotations
+
+import secrets
+
+import click
+
+from registry.commands.environment import settings_of_environment
+from registry.database import Database
+from registry.operations.bi import make_reader
+
+
+@click.command()
+@click.argument("name", metavar="ROLE")
+@click.option("--project", "projects", multiple=True, help="A project that it may see; may be repeated.")
+@click.option("--all", "every", is_flag=True, help="It may see every project, also those to come.")
+def bi_role(name: str, projects: tuple[str, ...], every: bool) -> None:
+    """Make a role for SQL tools, or change what an existing one may see; its new password is shown this once.
+
+    Needs a database user that may make roles.
+    """
+    if every == bool(projects):
+        raise click.UsageError("Say either --all or the projects: --project demo --project another.")
+    password = secrets.token_urlsafe(24)
+    with Database(settings_of_environment(), name="bi-role").transaction() as connection:
+        make_reader(connection, name, password, projects)
+    click.echo(password)

@@ -1,0 +1,15 @@
+"""`registry openapi`: the description of the whole HTTP interface."""
+
+from __future__ import annotations
+
+import click
+
+from registry import create_app
+from registry.api.document import openapi_yaml
+from registry.settings import Settings
+
+
+@click.command()
+def openapi() -> None:
+    """Print the OpenAPI document as YAML."""
+    click.echo(openapi_yaml(create_app(Settings())), nl=False)

@@ -1,0 +1,131 @@
+"""Which grid is meant: by its id, the beginning of its id, or names; several that fit are listed, none is guessed."""
+
+from __future__ import annotations
+
+import difflib
+import itertools
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+import click
+
+from registry.client.http import segment
+from registry.commands.screen.page import page
+from registry.commands.session import Session
+from registry.errors import NotFound
+from registry.renderings.table import Column, Table
+
+KINDS = ("experiment", "benchmark", "model", "variant", "metric")
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_BEGINNING = re.compile(r"[0-9a-f][0-9a-f-]{3,35}")
+_LISTED = 12
+_SHORTEST_ID = 8
+
+Named = Mapping[str, Sequence[str]]
+"""For each kind of name those that are wanted, any of them; none wanted: all."""
+
+
+def names_grids(command: Callable[..., None]) -> Callable[..., None]:
+    """The command gets `named`, from the options --experiment, --benchmark, --model, --variant and --metric."""
+
+    @wraps(command)
+    def run(*args: Any, **kwargs: Any) -> None:
+        named = {kind: kwargs.pop(kind) for kind in KINDS}
+        command(*args, named=named, **kwargs)
+
+    short = {"experiment": ["-e"], "benchmark": ["-b"], "model": ["-m"]}
+    for kind in reversed(KINDS):
+        text = f"Only this {kind}; may be repeated."
+        run = click.option(*short.get(kind, []), f"--{kind}", multiple=True, metavar="NAME", help=text)(run)
+    return run
+
+
+def find_grid(session: Session, said: str | None, named: Named) -> str:
+    """The id of the one grid that is meant.
+
+    `said` is an id, the beginning of one, or `name=value` pairs separated by commas, which narrow `named` further.
+    Raises `NotFound` when no grid fits, or several do: then the message lists them.
+    """
+    if said is not None and _ID.fullmatch(said.lower()):
+        return said.lower()
+    query = dict(named)
+    if said is not None:
+        query |= _read(said)
+    found = list(itertools.islice(find_grids(session, query, limit=_LISTED + 1), _LISTED + 1))
+    if len(found) == 1:
+        return str(found[0]["id"])
+    if not found:
+        raise NotFound(_nothing(session, said, query))
+    raise NotFound(_several(session, found))
+
+
+def _read(said: str) -> dict[str, Any]:
+    if _BEGINNING.fullmatch(said.lower()):
+        return {"id": said.lower()}
+    if "=" not in said:
+        raise click.UsageError(
+            f'"{said}" is no grid: give an id, its first 4 or more characters, or names such as model=R1-Qwen.'
+        )
+    pairs = [part.partition("=") for part in re.split(rf",(?=(?:{'|'.join(KINDS)})=)", said)]
+    for kind, _, _ in pairs:
+        if kind not in KINDS:
+            raise click.UsageError(f'"{kind}" in "{said}" is not one of {", ".join(KINDS)}.')
+    return {kind: (name,) for kind, _, name in pairs}
+
+
+def find_grids(session: Session, query: Mapping[str, Any], limit: int = 1000) -> Iterator[dict[str, Any]]:
+    """The grids that fit, latest first, as many at a time as `limit` says."""
+    return session.transport.pages(session.in_project("grids"), limit=limit, **query)
+
+
+def read_grid(session: Session, grid: str, revision: int | None = None) -> dict[str, Any]:
+    """A grid with its values."""
+    return dict(session.transport.get(f"grids/{segment(grid)}", revision=revision))
+
+
+def _nothing(session: Session, said: str | None, query: Mapping[str, Any]) -> str:
+    place = f"project {session.project} at {session.config.url}"
+    if said is not None and "id" in query:
+        return f'No grid of {place} has an id that begins with "{said}". `registry ls` lists them.'
+    wanted = ", ".join(f"{kind} {' or '.join(map(repr, query[kind]))}" for kind in KINDS if query.get(kind))
+    about = f"No grid of {place} has {wanted}." if wanted else f"There is no grid in {place}."
+    return about + "".join(f" {hint}" for hint in _near(session, query))
+
+
+def _near(session: Session, query: Mapping[str, Any]) -> Iterator[str]:
+    """For each name that is not in use: the ones that look like it."""
+    for kind in KINDS:
+        for wanted in query.get(kind) or ():
+            listed = session.transport.get(session.in_project(f"{kind}s"), limit=1000)["items"]
+            names = {str(one["name"]).casefold(): str(one["name"]) for one in listed}
+            if wanted.casefold() not in names or wanted not in names.values():
+                near = difflib.get_close_matches(wanted.casefold(), names, n=3, cutoff=0.5)
+                if near:
+                    yield f"Did you mean {kind} {' or '.join(repr(names[one])[1:-1] for one in near)}?"
+
+
+def _several(session: Session, found: Sequence[dict[str, Any]]) -> str:
+    shown = found[:_LISTED]
+    ids = short_ids([grid["id"] for grid in shown])
+    columns = [Column("id", ids), *(Column(kind, [name_of(grid, kind) for grid in shown]) for kind in KINDS)]
+    lines = page([Table(columns)], session.screen.width, colour=False)
+    count = f"{len(found)} grids" if len(found) <= _LISTED else f"More than {_LISTED} grids"
+    listed = "\n".join(f"  {line}" for line in lines)
+    return f"{count} fit; name one by its id, or by more of its names:\n{listed}"
+
+
+def name_of(grid: Mapping[str, Any], kind: str) -> str:
+    """The name of this kind that a grid has."""
+    return str(grid["metric"]["name"] if kind == "metric" else grid[kind])
+
+
+def short_ids(ids: Iterable[str]) -> list[str]:
+    """The ids cut to the shortest length at which they all differ, eight characters at least."""
+    whole = list(ids)
+    different = len(set(whole))
+    for size in range(_SHORTEST_ID, 36):
+        if len({one[:size] for one in whole}) == different and not any(one[size - 1] == "-" for one in whole):
+            return [one[:size] for one in whole]
+    return whole

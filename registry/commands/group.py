@@ -1,0 +1,70 @@
+"""The group of all commands: each is imported when it is called; its errors become a sentence and an exit status."""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from collections.abc import Mapping
+from typing import Any
+
+import click
+from click.shell_completion import CompletionItem
+
+from registry.commands.status import INTERRUPTED, status_of
+from registry.errors import RegistryError
+
+Sections = Mapping[str, Mapping[str, tuple[str, str]]]
+"""A section's title, to a command's name, to ("module:function", the one line of help)."""
+
+
+class LazyGroup(click.Group):
+    """Commands by name; help and completion read the names and lines, and import no command."""
+
+    def __init__(self, *args: Any, sections: Sections, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._sections = sections
+        self._places = {name: place for entries in sections.values() for name, (place, _) in entries.items()}
+        # Stand-ins, which click asks for names alone: the commands there are, and the nearest to a misspelt one.
+        self.commands = {
+            name: click.Command(name, short_help=line)
+            for entries in sections.values()
+            for name, (_, line) in entries.items()
+        }
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command itself, imported now; None when there is none of this name."""
+        place = self._places.get(cmd_name)
+        if place is None:
+            return None
+        module, _, function = place.partition(":")
+        command = getattr(importlib.import_module(module), function)
+        assert isinstance(command, click.Command), place  # noqa: S101 (a mistake in the mapping, not of the user)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The commands in their sections, with the columns aligned over all of them."""
+        widest = max(map(len, self.commands))
+        for title, entries in self._sections.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(widest), line) for name, (_, line) in entries.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Names that begin so, with their lines; then the group's own options."""
+        found = [
+            CompletionItem(name, help=command.short_help)
+            for name, command in self.commands.items()
+            if name.startswith(incomplete)
+        ]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; what the registry raises on purpose is one sentence, unless --debug asks for the trace."""
+        try:
+            return super().invoke(ctx)
+        except RegistryError as error:
+            if ctx.params.get("debug"):
+                traceback.print_exc()
+            click.echo(f"Error: {error.detail}", err=True)
+            ctx.exit(status_of(error))
+        except KeyboardInterrupt:
+            ctx.exit(INTERRUPTED)

@@ -1,0 +1,137 @@
+"""`registry ls`: projects, grids, and the names in use."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import click
+
+from registry.commands.grids import KINDS, Named, find_grids, name_of, names_grids, short_ids
+from registry.commands.screen import painted
+from registry.commands.screen.page import Part
+from registry.commands.session import Session, asks_server
+from registry.renderings.sheet import Lines
+from registry.renderings.table import Column, Table
+from registry.renderings.words import counted, label
+
+NAMES = tuple(f"{kind}s" for kind in KINDS)
+_PAGE = 100
+_GRID = ("id", *KINDS, "shape", "cells", "revision", "state", "updated_at")
+_KEYS = {"grids": "id", "projects": "slug"}
+_STATES = {"pending": "yellow", "failed": "red"}
+_LEAST = ("revision", "visibility", "alias of", "cells", "updated", "metric", "name", "state")
+
+
+@click.command()
+@click.argument("what", type=click.Choice(["grids", "projects", *NAMES]), default="grids")
+@names_grids
+@click.option(
+    "--label", "labels", multiple=True, metavar="KEY=TEXT", help="Only grids with this label; may be repeated."
+)
+@click.option("--since", metavar="INSTANT", help="Only grids that changed then or later (2026-11-21 or RFC 3339).")
+@click.option("--sort", default="-updated_at", show_default=True, help="A name or instant; a minus for descending.")
+@click.option("--limit", type=click.IntRange(1), help="How many at most; 100 on a terminal, else all.")
+@asks_server
+def ls(
+    session: Session, what: str, named: Named, labels: Sequence[str], since: str | None, sort: str, limit: int | None
+) -> None:
+    """List projects, grids, or the names in use.
+
+    WHAT is grids (if it is not given), projects, experiments, benchmarks, models, variants or metrics.
+    """
+    most = limit or (_PAGE if session.screen.is_terminal and not session.screen.json else None)
+    if what == "grids":
+        query = {**named, **_labels(labels), "updated_since": since, "sort": sort}
+        items = find_grids(session, query, limit=min(1000, (most or 999) + 1))
+    else:
+        path = "projects" if what == "projects" else session.in_project(what)
+        items = session.transport.pages(path)
+    found = list(items if most is None else itertools.islice(items, most + 1))
+    shown = found if most is None else found[:most]
+    columns = {"grids": _grids, "projects": _projects}.get(what, _names)
+
+    def parts() -> Iterator[Part]:
+        if not shown:
+            yield _nothing(session, what)
+            return
+        yield painted(
+            Table(columns(shown)), {"state": lambda state: _STATES.get(state, "green"), "id": lambda _: "cyan"}
+        )
+        if len(shown) < len(found):
+            yield Lines((f"the first {len(shown)}; --limit shows more",))
+
+    session.screen.show(
+        shown,
+        parts,
+        lambda: _rows(what, shown),
+        least=_LEAST,
+        essence=lambda: [str(one[_KEYS.get(what, "name")]) for one in shown],
+    )
+
+
+def _labels(labels: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for given in labels:
+        key, equals, text = given.partition("=")
+        if not equals or not key:
+            raise click.BadParameter(f'"{given}" is not KEY=TEXT', param_hint="--label")
+        found.setdefault(f"label.{key}", []).append(text)
+    return found
+
+
+def _nothing(session: Session, what: str) -> str:
+    return f"{session.config.url} shows no {what}" + ("." if what == "projects" else f" in {session.project}.")
+
+
+def _grids(items: Sequence[dict[str, Any]]) -> list[Column]:
+    names = [Column(kind, [name_of(grid, kind) for grid in items]) for kind in KINDS]
+    return [
+        Column("id", short_ids([grid["id"] for grid in items])),
+        *(column for column in names if column.name != "variant" or any(column.cells)),
+        Column("shape", [" × ".join(map(str, grid["shape"])) or "one" for grid in items]),
+        Column("cells", [str(grid["cell_count"]) for grid in items], True),
+        Column("revision", [str(grid["revision"]) for grid in items], True),
+        Column("state", [grid["derivation"]["state"] for grid in items]),
+        Column("updated", [_minute(grid["updated_at"]) for grid in items]),
+    ]
+
+
+def _projects(items: Sequence[dict[str, Any]]) -> list[Column]:
+    return [
+        Column("project", [one["slug"] for one in items]),
+        Column("name", [one["name"] for one in items]),
+        Column("visibility", [one["visibility"] for one in items]),
+        Column("updated", [_minute(one["updated_at"]) for one in items]),
+    ]
+
+
+def _names(items: Sequence[dict[str, Any]]) -> list[Column]:
+    columns = [Column("name", [label(one["name"]) or "(none)" for one in items])]
+    if any(one["alias_of"] for one in items):
+        columns.append(Column("alias of", [one["alias_of"] or "" for one in items]))
+    counts = [counted(one["grids"], "grid", "grids") for one in items]
+    return [*columns, Column("grids", counts), Column("updated", [_minute(one["updated_at"]) for one in items])]
+
+
+def _rows(what: str, items: Sequence[dict[str, Any]]) -> tuple[Sequence[str], list[list[Any]]]:
+    if what == "grids":
+        return _GRID, [_grid_row(grid) for grid in items]
+    keys = (
+        ("slug", "name", "visibility", "updated_at")
+        if what == "projects"
+        else ("name", "grids", "alias_of", "updated_at")
+    )
+    return keys, [[one[key] for key in keys] for one in items]
+
+
+def _grid_row(grid: dict[str, Any]) -> list[Any]:
+    names = [name_of(grid, kind) for kind in KINDS]
+    shape = "x".join(map(str, grid["shape"]))
+    last = (grid["derivation"]["state"], grid["updated_at"])
+    return [grid["id"], *names, shape, grid["cell_count"], grid["revision"], *last]
+
+
+def _minute(instant: str) -> str:
+    return instant[:16].replace("T", " ")

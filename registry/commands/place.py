@@ -1,0 +1,40 @@
+"""Which registry a command talks to: the client's rules, more careful about files that others can touch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from registry.client.config import Config, find_config, kept_token, read_toml, repository_file, user_config_path
+from registry.client.errors import BadAddress
+
+Warn = Callable[[str], None]
+
+
+def find_place(url: str | None, project: str | None, warn: Warn) -> Config:
+    """The registry, token and project that are meant. Warns of a token in a file that others can read: it is not used.
+
+    Raises `BadAddress` for a file that cannot be used.
+    """
+    _refuse_strangers(repository_file(Path.cwd()))
+    return _without_open_token(find_config(url=url, project=project), warn)
+
+
+def _without_open_token(found: Config, warn: Warn) -> Config:
+    """Without the token, if it comes from the user's file and others can read that."""
+    path = user_config_path()
+    kept = kept_token(read_toml(path), found.url)
+    if kept is None or kept != found.token or not path.stat().st_mode & 0o077:
+        return found
+    warn(f"Warning: the token in {path} is not used, because others can read that file; chmod 600 it.")
+    return found._replace(token=None)
+
+
+def _refuse_strangers(path: Path | None) -> None:
+    """A file of somebody else, in a directory above, must not say where results and tokens go."""
+    if path is None:
+        return
+    owner = path.stat().st_uid
+    if owner not in (os.geteuid(), 0, Path.cwd().stat().st_uid):
+        raise BadAddress(f"{path} belongs to another user, so it is not used; remove it, or work elsewhere.")

@@ -1,0 +1,69 @@
+"""`registry up | serve | worker | dispatch | migrate`: the processes of the service."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry import running
+from registry.commands.environment import settings_of_environment
+from registry.settings import given_variables
+
+
+@click.command()
+@click.option("--home", type=click.Path(path_type=Path), help="Where everything is kept.")
+@click.option("--host", help="The address to listen on; 127.0.0.1 if not given.")
+@click.option("--port", type=click.IntRange(1, 65535), help="The port to listen on; 8080 if not given.")
+@click.option("--demo", is_flag=True, help="Publish the seed heatmaps into the public project demo.")
+def up(home: Path | None, host: str | None, port: int | None, demo: bool) -> None:
+    """Run everything on this machine until Ctrl-C.
+
+    PostgreSQL and Valkey are started under the home unless REGISTRY_DATABASE_URL and REGISTRY_REDIS_URL say where
+    others are.
+    """
+    settings = settings_of_environment()
+    changes: dict[str, Any] = {"home": home, "host": host, "port": port}
+    settings = replace(settings, **{name: value for name, value in changes.items() if value is not None})
+    running.up(settings, given=given_variables(), demo=demo, say=click.echo)
+
+
+@click.command()
+def serve() -> None:
+    """Serve HTTP (waitress); the database must be migrated."""
+    running.serve(settings_of_environment())
+
+
+@click.command()
+def worker() -> None:
+    """Run a Celery worker, which computes statistics and rankings."""
+    running.become(running.WORKER, settings_of_environment())
+
+
+@click.command()
+def dispatch() -> None:
+    """Run the dispatcher, which sees to it that every promise is kept."""
+    running.become(running.DISPATCHER, settings_of_environment())
+
+
+@click.command()
+@click.option(
+    "--grant-web-role", "role", metavar="NAME", help="Make this role if it is missing; grant it what web needs."
+)
+def migrate(role: str | None) -> None:
+    """Bring the database to this version's schema.
+
+    The web process may then log in with a role of its own, which changes no table and no revision; its password is
+    REGISTRY_WEB_PASSWORD.
+    """
+    from migrations.apply import migrate as apply
+    from migrations.grants import grant_web_role
+
+    settings = settings_of_environment()
+    apply(settings.database_url)
+    click.echo("The database is up to date.", err=True)
+    if role is not None:
+        grant_web_role(settings.database_url, role, settings.web_password or None)
+        click.echo(f"{role} may serve and publish.", err=True)

@@ -1,0 +1,39 @@
+"""`registry purge`: take away for good what was deleted long ago."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from registry.commands.servers import home_option, settings_of_servers
+from registry.database import Database
+from registry.operations.purge import purge, purgeable
+from registry.operations.record import COMMAND
+
+
+@click.command("purge")
+@home_option
+@click.option("--older-than", "days", type=click.IntRange(1, 36_500), default=30, show_default=True, help="In days.")
+@click.option("--yes", is_flag=True, help="Do it; without this it is only told how many grids it would be.")
+def purge_command(home: Path | None, days: int, yes: bool) -> None:
+    """Remove grids that were deleted, alone or with their project, and all their revisions, for good.
+
+    Each is named in the audit log of its project. Backups still hold them.
+    """
+    database = Database(settings_of_servers(home), name="purge")
+    with database.reading() as connection:
+        left = purgeable(connection, older_than_days=days)
+    if not yes:
+        click.echo(f"{left} grids were deleted more than {days} days ago; --yes removes them for good.")
+        return
+    removed = 0
+    while True:
+        with database.transaction() as connection:
+            count = purge(connection, COMMAND, older_than_days=days)
+        if not count:
+            break
+        removed += count
+        click.echo(f"{removed} of {left}", err=True)
+    database.close()
+    click.echo(f"{removed} grids were removed.")

@@ -1,0 +1,78 @@
+"""`registry rank`: who is better over the slots that all were measured on."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from shlex import quote
+from typing import Any
+
+import click
+
+from registry.commands.awaiting import awaited, waits
+from registry.commands.grids import KINDS, Named, find_grids, names_grids
+from registry.commands.screen import coloured, until
+from registry.commands.screen.painted import Style
+from registry.commands.screen.screen import rows_of_csv
+from registry.commands.session import Session, asks_server
+from registry.commands.statistics import sign
+from registry.errors import NotFound
+from registry.question import METHODS, MISSING, TARGETS
+from registry.renderings.ranking import page, ranking_csv
+
+_COLOURS = ("green", "cyan", "yellow", "magenta", "blue", "red")
+_LEAST = ("losses", "ties", "wins", "one benchmark less", "cells", "stderr")
+_STYLES: dict[str, Style] = {
+    "group": lambda letters: _COLOURS[(ord(letters[0]) - ord("A")) % len(_COLOURS)] if letters[:1].isupper() else "",
+    "rank": lambda rank: "bold" if rank == "1" else "",
+    "score": sign,
+    "a - b": sign,
+}
+
+
+@click.command()
+@names_grids
+@click.option("--by", metavar="model|variant|axis:NAME", help="What is ranked.  [default: model]")
+@click.option("--method", type=click.Choice(METHODS), help="What the order is by.  [default: mean_difference]")
+@click.option("--missing", type=click.Choice(MISSING), help="What missing cells count for.  [default: matched]")
+@click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
+@click.option("--target", type=click.Choice(TARGETS), help="Re-running these cells, or other benchmarks?")
+@click.option("--full", is_flag=True, help="Also the pairs behind the order, and how other policies would order.")
+@waits
+@asks_server
+def rank(session: Session, named: Named, full: bool, seconds: float, **question: Any) -> None:
+    """Rank models, variants or the levels of an axis.
+
+    One experiment and one metric are ranked; which ones need not be said where the project has no others.
+    """
+    said = {kind: list(named[kind]) for kind in ("benchmark", "model", "variant")}
+    scope = _scope(session, named)
+    document = awaited(session, session.in_project("rankings"), "ranking", seconds, **scope, **said, **question)
+    session.screen.show(
+        document,
+        lambda: coloured(page(document) if full else until(page(document), lambda part: part.level == 2), _STYLES),
+        lambda: rows_of_csv(ranking_csv(document)),
+        least=_LEAST,
+        essence=lambda: [str(one["name"]) for one in document.get("ranking") or ()],
+    )
+
+
+def _scope(session: Session, named: Named) -> dict[str, str]:
+    """The experiment and the metric; `NotFound` naming the choices where there are several."""
+    for kind in ("experiment", "metric"):
+        if len(named[kind]) > 1:
+            raise click.UsageError(f"A ranking is of one {kind}; --{kind} is given {len(named[kind])} times.")
+    if named["experiment"] and named["metric"]:
+        return {"experiment": named["experiment"][0], "metric": named["metric"][0]}
+    pairs = dict.fromkeys((one["experiment"], one["metric"]["name"]) for one in find_grids(session, _kinds(named)))
+    if len(pairs) == 1:
+        return dict(zip(("experiment", "metric"), next(iter(pairs)), strict=True))
+    if not pairs:
+        raise NotFound(f"No grid in {session.project} at {session.config.url} fits; `registry ls` lists them.")
+
+    listed = "\n".join(f"  -e {quote(one)} --metric {quote(other)}" for one, other in itertools.islice(pairs, 20))
+    raise NotFound(f"Say which of these {len(pairs)} is ranked:\n{listed}")
+
+
+def _kinds(named: Named) -> dict[str, Sequence[str]]:
+    return {kind: named[kind] for kind in KINDS}

@@ -1,0 +1,41 @@
+"""A spinner with a sentence while something is waited for; on a terminal's standard error and nowhere else."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_BEGINS_AFTER, _TURNS_EVERY = 0.3, 0.1
+
+
+@contextmanager
+def spinner(sentence: str, *, shown: bool) -> Iterator[None]:
+    """Turn until the block ends; what is over in a third of a second shows nothing."""
+    if not shown:
+        yield
+        return
+    done = threading.Event()
+    turning = threading.Thread(target=_turn, args=(sentence, done), daemon=True)
+    turning.start()
+    try:
+        yield
+    finally:
+        done.set()
+        turning.join()
+
+
+def _turn(sentence: str, done: threading.Event) -> None:
+    if done.wait(_BEGINS_AFTER):
+        return
+    turn = 0
+    while True:
+        sys.stderr.write(f"\r\x1b[K{_FRAMES[turn % len(_FRAMES)]} {sentence} … ")
+        sys.stderr.flush()
+        turn += 1
+        if done.wait(_TURNS_EVERY):
+            break
+    sys.stderr.write("\r\x1b[K")
+    sys.stderr.flush()

@@ -1,0 +1,123 @@
+"""What every command that talks to a server has: options, a connection, a project, errors that say what next."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property, wraps
+from typing import Any, get_args
+
+import click
+
+from registry.client.config import Config
+from registry.client.errors import NotAllowed, NotThere, Refused, Unreachable
+from registry.client.http import Transport, segment
+from registry.commands.place import find_place
+from registry.commands.screen import Screen
+from registry.commands.screen.screen import Colour
+from registry.errors import Misconfigured, RegistryError
+from registry.settings import inherited_environment
+
+_ERRNO = re.compile(r"\[Errno -?\d+\] ")
+
+
+@dataclass(frozen=True)
+class Session:
+    """One run of a command: where it talks to and how it writes."""
+
+    config: Config
+    screen: Screen
+
+    @cached_property
+    def transport(self) -> Transport:
+        return self.config.transport()
+
+    @cached_property
+    def project(self) -> str:
+        """The project that is meant: the one that was said, else the token's, else the only one that can be seen."""
+        said = self.config.project or (self.config.token and self.transport.get("whoami")["project"])
+        if said:
+            return str(said)
+        seen = [found["slug"] for found in self.transport.get("projects", limit=20)["items"]]
+        if len(seen) == 1:
+            return str(seen[0])
+        if not seen:
+            hint = "" if self.config.token else " without a token; run `registry login`"
+            raise Misconfigured(f"{self.config.url} shows no project{hint}.")
+        raise Misconfigured(f"Say which project is meant, with -p or REGISTRY_PROJECT: {', '.join(seen)}.")
+
+    def close(self) -> None:
+        if "transport" in self.__dict__:
+            self.transport.close()
+
+    def in_project(self, path: str) -> str:
+        """A path below the project."""
+        return f"projects/{segment(self.project)}/{path}"
+
+
+_OPTIONS = (
+    click.option("--url", metavar="URL", help="The registry's address."),
+    click.option("-p", "--project", metavar="SLUG", help="The project's slug."),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+    click.option("-q", "--quiet", is_flag=True, help="Print only the essential: no headings, notes or progress."),
+    click.option("--color", "colour", type=click.Choice(get_args(Colour)), default="auto", help="When to use colour."),
+    click.option("--debug", is_flag=True, help="Show the trace of an error."),
+)
+
+
+def asks_server(command: Callable[..., None]) -> Callable[..., None]:
+    """The command gets a `Session` first, and the options that make one."""
+
+    @wraps(command)
+    def run(
+        *args: Any,
+        url: str | None,
+        project: str | None,
+        as_json: bool,
+        quiet: bool,
+        colour: Colour,
+        debug: bool,
+        **kwargs: Any,
+    ) -> None:
+        screen = Screen.of_process(inherited_environment(), colour, json=as_json, quiet=quiet)
+        try:
+            with closing(Session(find_place(url, project, screen.note), screen)) as session:
+                try:
+                    command(session, *args, **kwargs)
+                except RegistryError as error:
+                    error.detail = advised(error, session.config)
+                    raise
+        except RegistryError:
+            if debug:
+                traceback.print_exc()
+            raise
+
+    for option in reversed(_OPTIONS):
+        run = option(run)
+    return run
+
+
+def advised(error: RegistryError, config: Config) -> str:
+    """The error's sentence, with the place it happened at and what to do next."""
+    match error:
+        case NotAllowed(status=401) if config.token is None:
+            return f"{config.url} asks for a token: run `registry login`, or set REGISTRY_TOKEN."
+        case NotAllowed(status=401):
+            return f"{config.url} refuses the token: {error.detail} Run `registry login`."
+        case NotThere():
+            where = f" in the project {config.project}" if config.project else ""
+            who = "this token" if config.token else "a visitor without a token"
+            return (
+                f"{config.url} has nothing there{where} that {who} may see; `registry ls projects` shows what there is."
+            )
+        case Unreachable():
+            where = "" if config.named else f" ({config.url_from})"
+            told = _ERRNO.sub("", error.detail)
+            return f"{told}{where} Start one with `registry up`, or name another with --url or REGISTRY_URL."
+        case Refused(errors=[(pointer, detail), *_]):
+            return f"{config.url} refuses this: {pointer} {detail}."
+        case _:
+            return error.detail

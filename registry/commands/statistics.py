@@ -1,0 +1,102 @@
+"""`registry trends` and `registry peaks`: what was computed of a grid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import click
+
+from registry.commands.awaiting import awaited, waits
+from registry.commands.grids import Named, find_grid, names_grids, read_grid
+from registry.commands.screen import coloured
+from registry.commands.screen.page import Part
+from registry.commands.screen.painted import Style
+from registry.commands.screen.screen import rows_of_csv
+from registry.commands.session import Session, asks_server
+from registry.renderings import statistics as renderings
+from registry.renderings import thresholds as crossings
+from registry.renderings.sheet import Block, Heading
+from registry.renderings.words import title
+
+Document = dict[str, Any]
+_SURE = 0.05
+_LEAST = ("trend p", "MK p", "exact p", "points", "neighbours", "their mean", "shape", "first", "", "last")
+
+
+@click.command()
+@click.argument("grid", required=False)
+@names_grids
+@click.option("--along", metavar="AXIS", help="Only the series along this axis.")
+@click.option("--threshold", "thresholds", type=float, multiple=True, help="Where series cross it; may be repeated.")
+@waits
+@asks_server
+def trends(
+    session: Session, grid: str | None, named: Named, along: str | None, thresholds: Sequence[float], seconds: float
+) -> None:
+    """Show how a grid's values change along its axes, and how surely.
+
+    GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
+    """
+    found = find_grid(session, grid, named)
+    asked = {"along": along, "threshold": list(thresholds)}
+    document = awaited(session, f"grids/{found}/trends", "trends", seconds, **asked)
+    if thresholds:
+        _show(session, found, document, crossings.page(document), crossings.thresholds_csv, {})
+        return
+    parts = renderings.page(document, "trends")
+    _show(session, found, document, parts, renderings.of("trends")["csv"], _of_trends(document))
+
+
+@click.command()
+@click.argument("grid", required=False)
+@names_grids
+@waits
+@asks_server
+def peaks(session: Session, grid: str | None, named: Named, seconds: float) -> None:
+    """Show a grid's best cells, what ties with them, and what noise leaves of them.
+
+    GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
+    """
+    found = find_grid(session, grid, named)
+    document = awaited(session, f"grids/{found}/peaks", "peaks", seconds)
+    parts = renderings.page(document, "peaks")
+    styles: dict[str, Style] = {"P(best)": lambda _: "bold", "better by": sign, "best": lambda _: "bold"}
+    _show(session, found, document, parts, renderings.of("peaks")["csv"], styles)
+
+
+def _show(
+    session: Session,
+    grid: str,
+    document: Document,
+    blocks: Iterator[Block],
+    csv: Callable[[Document], str],
+    styles: dict[str, Style],
+) -> None:
+    def parts() -> Iterator[Part]:
+        next(blocks)  # the heading, which does not know the names
+        yield Heading(title(read_grid(session, grid, document.get("revision"))))
+        yield from coloured(blocks, styles)
+
+    session.screen.show(document, parts, lambda: rows_of_csv(csv(document)), least=_LEAST)
+
+
+def _of_trends(document: Document) -> dict[str, Style]:
+    """Falling is red where more is better, and green where less is."""
+    better = (document.get("metric") or {}).get("direction")
+    colours = {"higher": ("green", "red"), "lower": ("red", "green")}.get(better or "", ("cyan", "cyan"))
+    words = dict(zip(("increasing", "decreasing"), colours, strict=True))
+    sure: Style = lambda cell: "bold" if _number(cell) < _SURE else "faint"  # noqa: E731
+    return {"direction": lambda cell: words.get(cell, ""), "q": sure, "→": lambda _: "faint", "slope": lambda _: "bold"}
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell.removeprefix("<"))
+    except ValueError:
+        return 1.0
+
+
+def sign(cell: str) -> str:
+    """Green for a gain, red for a loss."""
+    return {"+": "green", "-": "red"}.get(cell[:1], "")

@@ -1,0 +1,38 @@
+"""`registry token`: make a token with access to the database itself, for the first administrator and for containers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from registry.commands.environment import settings_of_environment
+from registry.database import Database
+from registry.errors import NotFound
+from registry.operations.admit import issue_token
+from registry.operations.project import find_project
+from registry.operations.record import COMMAND, record
+from registry.running import write_secret
+
+
+@click.command()
+@click.option("--project", help="The project's slug; every project if not given.")
+@click.option("--role", type=click.Choice(["reader", "writer", "admin"]), default="writer", show_default=True)
+@click.option("--name", required=True, help="What the token is for.")
+@click.option("--days", type=click.IntRange(1, 3650), default=90, show_default=True)
+@click.option("--file", "path", type=click.Path(path_type=Path), help="Write it to a new file that only you may read.")
+def token(project: str | None, role: Any, name: str, days: int, path: Path | None) -> None:
+    """Make a token; its secret is shown this once."""
+    with Database(settings_of_environment(), name="token").transaction() as connection:
+        row = find_project(connection, project) if project else None
+        if project and row is None:
+            raise NotFound(f'There is no project "{project}".')
+        project_id = None if row is None else row.id
+        made, secret = issue_token(connection, project_id=project_id, role=role, name=name, days=days)
+        told = {"name": name, "role": role, "expires_at": made.expires_at.isoformat()}
+        record(connection, COMMAND, "token.made", made.id, project_id=project_id, **told)
+        if path is not None:
+            write_secret(path, secret)
+    if path is None:
+        click.echo(secret)

@@ -1,0 +1,29 @@
+"""`registry verify`: everything that was computed, computed again and compared."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from registry import running
+from registry.commands.servers import home_option, settings_of_servers
+
+
+@click.command()
+@home_option
+@click.option("--project", help="The project's slug; every project if not given.")
+@click.option("--most", type=click.IntRange(1), help="Stop after so many revisions, and say where to go on.")
+@click.option("--after", help="Go on after this place, which the run before named.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
+def verify(home: Path | None, project: str | None, most: int | None, after: str | None, as_json: bool) -> None:
+    """Compute digests, statistics and sums again from the stored revisions, and compare.
+
+    Exit status 3 when something differs; each difference names its grid and revision.
+    """
+    given = {"--project": project, "--most": most, "--after": after}
+    options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
+    # The arithmetic is the workers': this process, which knows none of it, becomes theirs.
+    command = [sys.executable, "-m", "workers.verify", *options, *(["--json"] if as_json else [])]
+    running.become(command, settings_of_servers(home))

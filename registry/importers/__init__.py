@@ -1,0 +1,1 @@
+"""From files of evaluation tools, tables and descriptions to grids as they would be POSTed: one module a format."""

@@ -1,0 +1,22 @@
+"""Is a mean the share of successes in n trials? Its standard error tells.
+
+The sample standard error (ddof 1) of n zeros and ones with mean p is sqrt(p (1 - p) / (n - 1)), and p n is whole. Of
+what agrees with both to a millionth it is certain enough; of anything else it is not, and only the standard error is
+kept.
+"""
+
+from __future__ import annotations
+
+import math
+
+_CLOSE = 1e-6
+
+
+def are_trials(mean: float, stderr: float | None, n: int | None, scale: float = 1.0) -> bool:
+    """Whether n zeros and ones have this mean and this standard error, both times `scale`."""
+    if n is None or stderr is None or n < 2 or not 0 <= mean <= scale:
+        return False
+    p = mean / scale
+    if abs(p * n - round(p * n)) > _CLOSE * n:
+        return False
+    return math.isclose(stderr / scale, math.sqrt(p * (1 - p) / (n - 1)), rel_tol=_CLOSE, abs_tol=1e-9)

@@ -1,0 +1,71 @@
+"""CSV and TSV, tidy or pivot: what spreadsheets, pandas and the registry itself write.
+
+Experiment, benchmark, model, variant and metric: columns of these names, else what the caller says. Axes: every other
+column of a tidy table; the first column and the heading of a pivot. An axis whose labels are all numbers is numeric,
+and one with a column `<axis>_num` has its numbers there. `trials`, `stderr` and `reason` belong to their cell. The
+registry's own tidy CSV reads back as the grid that it was, but for what it does not say: direction, bounds, the units
+of axes, levels that nobody measured.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+
+from registry.errors import Fault, Invalid, Malformed
+from registry.importers.found import Found, Overrides
+from registry.importers.source import Source
+from registry.importers.tables import Row, Table, read_table
+from registry.importers.words import Findings
+
+NAME = "csv"
+_DELIMITERS = (",", "\t", ";")
+
+
+def looks_like(source: Source) -> bool:
+    """Two lines or more with the same number of delimiters in the first two."""
+    try:
+        head = source.head.decode(errors="strict" if len(source.head) < 1024 else "ignore")
+    except UnicodeDecodeError:
+        return False
+    lines = [line for line in head.splitlines()[:50] if line.strip()]
+    if len(lines) < 2 or lines[0].lstrip()[:1] in ("{", "[", "#", "<") or "\0" in head:
+        return False
+    delimiter = delimiter_of(lines[0])
+    try:
+        widths = [len(row) for row in csv.reader(lines[:2], delimiter=delimiter, strict=True)]
+    except csv.Error:
+        return False
+    return widths[0] > 1 and len(set(widths)) == 1 and not lines[0].lstrip().startswith("|")
+
+
+def delimiter_of(heading: str) -> str:
+    """The delimiter of a heading: the comma if there is one, else a tab, else a semicolon."""
+    return next((one for one in _DELIMITERS if one in heading), ",")
+
+
+def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+    """The grids of a table; `Malformed` for what is no CSV, `Invalid` with line and cell for what is no grid."""
+    findings = Findings()
+    if wanted.single and source.content.count(b"\n") > 2 * wanted.limits.cells:
+        raise Invalid([Fault("", f"a grid has at most {wanted.limits.cells} cells")])
+    rows = _rows(source)
+    line, header = next(rows, (1, []))
+    if not header:
+        raise Malformed("The table is empty: it has no heading.")
+    names = {"metric": wanted.metric} if wanted.metric else {}
+    for sheet in read_table(Table(header, rows, line, names), wanted, findings):
+        yield sheet.found(wanted)
+
+
+def _rows(source: Source) -> Iterator[Row]:
+    """The rows with the lines that they end in, cells without the spaces around them; empty lines are skipped."""
+    lines = source.text.splitlines(keepends=True)
+    first = next((line for line in lines if line.strip()), "")
+    reader = csv.reader(lines, delimiter=delimiter_of(first), strict=True)
+    try:
+        for cells in reader:
+            if cells and not (len(cells) == 1 and not cells[0].strip()):
+                yield reader.line_num, [cell.strip(" ") for cell in cells]
+    except csv.Error as error:
+        raise Malformed(f"Line {reader.line_num} is not CSV: {error}.") from None

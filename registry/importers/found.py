@@ -1,0 +1,107 @@
+"""What an importer gives: grids as they would be POSTed, each with its doubts and the places that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
+from typing import Any, NamedTuple
+
+from registry.intake.faults import Limits
+
+IDENTITY = ("experiment", "benchmark", "model", "variant")
+_METRIC = ("unit", "direction", "lower", "upper")
+
+
+class Place(NamedTuple):
+    """A line of a text, counted from 1, and the cell in that line, if it is one."""
+
+    line: int
+    column: int | None = None
+
+    def pointer(self) -> str:
+        return f"/line/{self.line}" + ("" if self.column is None else f"/column/{self.column}")
+
+    def __str__(self) -> str:
+        return f"line {self.line}" + ("" if self.column is None else f", cell {self.column}")
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that was read with a doubt, or left out."""
+
+    code: str
+    detail: str
+    place: Place | None = None
+
+    def document(self) -> dict[str, str]:
+        """As a warning of the wire."""
+        given = {"code": self.code, "detail": self.detail}
+        return given if self.place is None else given | {"pointer": self.place.pointer()}
+
+
+def _nowhere(_pointer: str) -> Place | None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One grid: the body of `POST …/grids`, and the place in the source of a JSON pointer into that body."""
+
+    submission: dict[str, Any]
+    notes: tuple[Note, ...] = ()
+    place_of: Callable[[str], Place | None] = _nowhere
+
+
+@dataclass(frozen=True, slots=True)
+class Overrides:
+    """What the caller says, which beats what a source says.
+
+    `rows` and `columns` name the axes of a pivot table; `numeric`, `ordinal` and `nominal` are names of axes of that
+    kind; `only` are patterns of the metrics to take from a source that holds several. `reads_prose`: what is not said
+    may be taken from the words around a table, each time with a note. `single`: a second grid is a fault.
+    """
+
+    experiment: str | None = None
+    benchmark: str | None = None
+    model: str | None = None
+    variant: str | None = None
+    metric: str | None = None
+    unit: str | None = None
+    direction: str | None = None
+    lower: float | None = None
+    upper: float | None = None
+    trials: int | None = None
+    rows: str | None = None
+    columns: str | None = None
+    numeric: tuple[str, ...] = ()
+    ordinal: tuple[str, ...] = ()
+    nominal: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    reads_prose: bool = True
+    single: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+    def kind_of(self, axis: str) -> str | None:
+        """The kind that an axis was said to have."""
+        return next((kind for kind in ("numeric", "ordinal", "nominal") if axis in getattr(self, kind)), None)
+
+    def takes(self, metric: str, otherwise: bool = True) -> bool:
+        """Whether a metric is wanted; `otherwise` if the caller did not say which are."""
+        return any(fnmatchcase(metric, pattern) for pattern in self.only) if self.only else otherwise
+
+    def applied(self, found: Found) -> Found:
+        """The same grid under the names, and with the metric, that the caller gave."""
+        sent = dict(found.submission)
+        sent |= {name: given for name in IDENTITY if (given := getattr(self, name)) is not None}
+        metric = dict(sent.get("metric") or {})
+        metric |= {name: given for name in _METRIC if (given := getattr(self, name)) is not None}
+        if self.metric is not None:
+            metric["name"] = self.metric
+        sent["metric"] = metric
+        if self.trials is not None:
+            sent["trials"] = self.trials
+        if self.labels:
+            sent["labels"] = {**sent.get("labels", {}), **self.labels}
+        return replace(found, submission=sent)

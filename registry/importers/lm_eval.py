@@ -1,0 +1,163 @@
+"""lm-evaluation-harness, `results_*.json`.
+
+Benchmark: the task. Model: `model_name`. Variant: the number of shots, which is another protocol. Metric: the name that
+the harness gives, with its filter (`exact_match,strict-match`), unless that is `none`; a filter is another way to read
+answers. Direction: `higher_is_better` of the file. The tasks of a group are one grid over the axis `task`, so that a
+suite of 57 subjects weighs as one benchmark in a ranking; the aggregate that the harness computes of them goes into an
+experiment of its own, "lm-evaluation-harness groups", lest it counted twice. `<metric>_stderr` is kept; `n-samples` are
+the trials where mean and standard error are those of zeros and ones, and the label `n` elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+from registry.importers.counts import are_trials
+from registry.importers.found import Found, Note, Overrides
+from registry.importers.metrics import bounded, meaning_of
+from registry.importers.scores import count, found_number, left_out, mapping, single, text
+from registry.importers.source import Source
+
+NAME = "lm-eval"
+EXPERIMENT = "lm-evaluation-harness"
+_SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
+
+
+class Score(NamedTuple):
+    value: float
+    stderr: float | None
+    n: int | None
+
+
+def looks_like(source: Source) -> bool:
+    return (b'"results"' in source.content and b'"n-shot"' in source.content) or b'"higher_is_better"' in source.content
+
+
+def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+    """A grid for each metric of each task or group."""
+    file = mapping(source.json, "")
+    results = mapping(file.get("results"), "/results")
+    tasks = {name: mapping(given, f"/results/{name}") for name, given in results.items()}
+    members = {name: group for group, names in _groups(file).items() for name in names}
+    skipped: list[str] = []
+    together: dict[tuple[str, str], dict[str, Score]] = {}
+    for task, given in tasks.items():
+        if task in _all_groups(file):
+            continue
+        for metric, score in _scores(given, _samples(file, task), skipped):
+            if wanted.takes(metric):
+                together.setdefault((members.get(task, task), metric), {})[task] = score
+    notes = left_out(skipped, "not a number")
+    for (benchmark, metric), scores in together.items():
+        grouped = benchmark in _all_groups(file)
+        yield wanted.applied(_grid(file, benchmark, metric, scores, grouped=grouped, notes=notes))
+    for group, given in mapping(file.get("groups") or {}, "/groups").items():
+        for metric, score in _scores(mapping(given, f"/groups/{group}"), None, skipped):
+            if wanted.takes(metric):
+                yield wanted.applied(_aggregate(file, group, metric, score))
+
+
+def _groups(file: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The tasks of each outermost group."""
+    given = {name: [text(one) for one in inner] for name, inner in (file.get("group_subtasks") or {}).items() if inner}
+    inside = {one for names in given.values() for one in names}
+
+    def leaves(name: str, seen: frozenset[str]) -> list[str]:
+        if name in seen:
+            return []
+        return [leaf for one in given[name] for leaf in leaves(one, seen | {name})] if name in given else [name]
+
+    return {name: leaves(name, frozenset()) for name in given if name not in inside}
+
+
+def _all_groups(file: Mapping[str, Any]) -> set[str]:
+    return {name for name, inner in (file.get("group_subtasks") or {}).items() if inner}
+
+
+def _samples(file: Mapping[str, Any], task: str) -> int | None:
+    found = (file.get("n-samples") or {}).get(task)
+    return count(found.get("effective")) if isinstance(found, Mapping) else None
+
+
+def _scores(given: Mapping[str, Any], n: int | None, skipped: list[str]) -> Iterator[tuple[str, Score]]:
+    """The metrics of a task, as `exact_match,strict-match` or, without a filter, `acc`."""
+    for key, value in given.items():
+        metric, _, way = key.partition(",")
+        if not way or metric.endswith("_stderr"):
+            continue
+        name = metric if way == "none" else key
+        number = found_number(value)
+        if number is None:
+            skipped.append(name)
+            continue
+        yield name, Score(number, found_number(given.get(f"{metric}_stderr,{way}")), n)
+
+
+def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, Any], list[Note]]:
+    bare = name.partition(",")[0]
+    better = ((file.get("higher_is_better") or {}).get(task) or {}).get(bare)
+    notes: list[Note] = []
+    direction = {True: "higher", False: "lower"}.get(better) if isinstance(better, bool) else None
+    if direction is None:
+        meaning = meaning_of(bare)
+        direction = meaning.direction if meaning else None
+        detail = f'the file does not say whether more of "{name}" is better: {direction or "left open"}'
+        notes.append(Note("direction_unknown", detail))
+    metric: dict[str, Any] = {"name": name, "direction": direction}
+    if bare in _SHARES:
+        metric |= {"lower": 0.0, "upper": 1.0}
+    return metric, notes
+
+
+def _names(file: Mapping[str, Any], task: str, benchmark: str, experiment: str) -> dict[str, str]:
+    shots = (file.get("n-shot") or {}).get(task)
+    model = text(file.get("model_name") or (file.get("config") or {}).get("model"))
+    variant = f"{shots}-shot" if isinstance(shots, int) else ""
+    found = {"experiment": experiment, "benchmark": benchmark, "model": model, "variant": variant}
+    return {name: given for name, given in found.items() if given or name == "variant"}
+
+
+def _labels(file: Mapping[str, Any], task: str, score: Score | None) -> dict[str, str]:
+    labels = {
+        "lm_eval_version": text(file.get("lm_eval_version")),
+        "task_version": text((file.get("versions") or {}).get(task)),
+        "git_hash": text(file.get("git_hash")),
+    }
+    if score is not None and score.n is not None:
+        labels["n"] = str(score.n)
+    return {name: given for name, given in labels.items() if given}
+
+
+def _grid(
+    file: Mapping[str, Any], benchmark: str, name: str, scores: Mapping[str, Score], *, grouped: bool, notes: list[Note]
+) -> Found:
+    task = next(iter(scores))
+    metric, doubts = _metric(file, task, name)
+    names = _names(file, task, benchmark, EXPERIMENT)
+    trials = {task: one.n if are_trials(one.value, one.stderr, one.n) else None for task, one in scores.items()}
+    if not grouped:
+        one = scores[task]
+        return single(
+            names, metric, one.value, trials=trials[task], stderr=one.stderr,
+            labels=_labels(file, task, one), notes=[*notes, *doubts],
+        )  # fmt: skip
+    metric, more = bounded(metric, [one.value for one in scores.values()])
+    sent: dict[str, Any] = {
+        **names,
+        "metric": metric,
+        "axes": [{"name": "task", "kind": "nominal", "levels": list(scores)}],
+        "values": [one.value for one in scores.values()],
+        "labels": _labels(file, benchmark, None),
+    }
+    if any(one.stderr is not None for one in scores.values()):
+        sent["stderr"] = [one.stderr for one in scores.values()]
+    if any(trials.values()) and metric.get("upper") == 1:
+        sent["trials"] = list(trials.values())
+    return Found(sent, (*notes, *doubts, *more))
+
+
+def _aggregate(file: Mapping[str, Any], group: str, name: str, score: Score) -> Found:
+    metric, doubts = _metric(file, group, name)
+    names = _names(file, group, group, f"{EXPERIMENT} groups")
+    return single(names, metric, score.value, stderr=score.stderr, labels=_labels(file, group, score), notes=doubts)

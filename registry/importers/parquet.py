@@ -1,0 +1,63 @@
+"""Parquet: a tidy table or a pivot, read as CSV is; needs `results-registry[parquet]`.
+
+Numbers keep their bits on the way; a null is a cell that nobody measured, and so is NaN, which pandas writes for one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from registry.errors import Malformed
+from registry.importers.found import Found, Note, Overrides
+from registry.importers.source import Source
+from registry.importers.tables import Row, Table, read_table
+from registry.importers.words import Findings
+
+NAME = "parquet"
+_BATCH = 10_000
+
+
+def looks_like(source: Source) -> bool:
+    return source.head.startswith(b"PAR1")
+
+
+def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError:
+        raise Malformed("Reading Parquet needs pyarrow: install results-registry[parquet].") from None
+    findings = Findings()
+    nans: list[int] = []
+
+    def rows() -> Iterator[Row]:
+        line = 1
+        for batch in file.iter_batches(_BATCH):
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                line += 1
+                yield line, [_written(value, line, nans) for value in row]
+
+    try:
+        file = parquet.ParquetFile(source.path or pyarrow.BufferReader(source.content))
+        header = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+        names = {"metric": wanted.metric} if wanted.metric else {}
+        for sheet in read_table(Table(header, rows(), 1, names), wanted, findings):
+            if nans:
+                sheet.notes.append(Note("nan_read", f"{len(nans)} NaN were read as cells that nobody measured"))
+            yield sheet.found(wanted)
+    except pyarrow.ArrowException as error:
+        raise Malformed(f"The Parquet file cannot be read: {error}.") from None
+
+
+def _written(value: Any, line: int, nans: list[int]) -> str:
+    """A value as a table's cell would write it."""
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        if math.isnan(value):
+            nans.append(line)
+            return ""
+        return repr(value)
+    return str(value)

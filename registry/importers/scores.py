@@ -1,0 +1,92 @@
+"""What importers of evaluation logs have in common: single scores, and JSON that may hold what is no number."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from registry.errors import Fault, Invalid
+from registry.importers.found import Found, Note
+from registry.importers.metrics import bounded, meaning_of
+from registry.intake.faults import number
+
+
+def single(
+    names: Mapping[str, str],
+    metric: Mapping[str, Any],
+    value: float,
+    *,
+    trials: int | None = None,
+    stderr: float | None = None,
+    labels: Mapping[str, str] | None = None,
+    notes: Sequence[Note] = (),
+) -> Found:
+    """A grid without axes. Trials are kept only where the metric is a proportion."""
+    checked, more = bounded(dict(metric), [value])
+    sent: dict[str, Any] = {**names, "metric": checked, "axes": [], "values": value, "labels": dict(labels or {})}
+    if trials is not None and checked.get("lower") == 0 and checked.get("upper") in (1, 100):
+        sent["trials"] = trials
+    if stderr is not None:
+        sent["stderr"] = stderr
+    return Found(sent, (*notes, *more))
+
+
+def known_metric(name: str, key: str | None = None) -> tuple[dict[str, Any], list[Note]]:
+    """A metric as its name explains it, as a fraction where it is a share; noted, for the source does not say it."""
+    meaning = meaning_of(key or name)
+    if meaning is None:
+        return {"name": name}, [unknown_direction(name)]
+    metric: dict[str, Any] = {"name": name, "direction": meaning.direction}
+    metric |= {"lower": 0.0, "upper": 1.0} if meaning.share else {"lower": meaning.lower, "upper": meaning.upper}
+    return metric, [Note("metric_read", f'"{name}" was read as: {meaning.direction} is better')]
+
+
+def mapping(value: Any, where: str) -> Mapping[str, Any]:
+    """An object of the source; `Invalid` with the place if it is none."""
+    if not isinstance(value, Mapping):
+        raise Invalid([Fault(where, "is not an object")])
+    return value
+
+
+def listed(value: Any, where: str) -> Sequence[Any]:
+    if not isinstance(value, list):
+        raise Invalid([Fault(where, "is not a list")])
+    return value
+
+
+def text(value: Any, default: str = "") -> str:
+    return value if isinstance(value, str) else default if value is None else str(value)
+
+
+def found_number(value: Any) -> float | None:
+    """A finite number; None for what a tool writes instead ("N/A", NaN, null)."""
+    return number(value)
+
+
+def count(value: Any) -> int | None:
+    found = number(value)
+    return int(found) if found is not None and found == int(found) and found > 0 else None
+
+
+def left_out(names: Sequence[str], why: str) -> list[Note]:
+    """One note for metrics that are not taken, with their names."""
+    if not names:
+        return []
+    distinct = list(dict.fromkeys(names))
+    shown = ", ".join(distinct[:8]) + (f" and {len(distinct) - 8} more" if len(distinct) > 8 else "")
+    return [Note("left_out", f"{why}: {shown}")]
+
+
+def over(names: Sequence[str], cells: Mapping[tuple[str, ...], float]) -> dict[str, Any]:
+    """Values at coordinates, over those of the names whose levels differ; one number if none does."""
+    levels = [list(dict.fromkeys(key[place] for key in cells)) for place in range(len(names))]
+    used = [place for place in range(len(names)) if len(levels[place]) > 1]
+    if not used:
+        return {"axes": [], "values": next(iter(cells.values()))}
+    axes = [{"name": names[place], "kind": "nominal", "levels": levels[place]} for place in used]
+    tidy = [{"at": {names[place]: key[place] for place in used}, "value": value} for key, value in cells.items()]
+    return {"axes": axes, "cells": tidy}
+
+
+def unknown_direction(name: str) -> Note:
+    return Note("direction_unknown", f'whether more or less of "{name}" is better is not known')

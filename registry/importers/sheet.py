@@ -1,0 +1,274 @@
+"""Cells of a table gathered into grids.
+
+Each cell comes with names and what they say: `{"model": "R1", "Length": "5"}`. The words of an identity tell the
+grids apart; every other name is an axis.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from registry.importers.found import IDENTITY, Found, Note, Overrides, Place
+from registry.importers.metrics import explained
+from registry.importers.words import Findings, plain_number
+from registry.intake.levels import read_number
+
+METRIC_WORDS = ("metric", "unit", "direction", "lower", "upper")
+IDENTITY_WORDS = (*IDENTITY, *METRIC_WORDS)
+HELD = 500_000
+"""So many cells of several grids are held while a table is read; then all grids but the last are given out."""
+_SPARSE = 8
+"""A grid of more positions than this times its cells is sent as tidy cells."""
+
+
+class Reading(NamedTuple):
+    """What one cell says. `at` holds a label for each axis; `value` is None where nobody measured."""
+
+    at: tuple[str, ...]
+    value: float | None
+    place: Place
+    trials: int | None = None
+    stderr: float | None = None
+    reason: str | None = None
+
+
+@dataclass
+class Sheet:
+    """One grid while it is gathered."""
+
+    names: Mapping[str, str]
+    axes: tuple[str, ...]
+    kinds: dict[str, str] = field(default_factory=dict)
+    numbers: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Of an axis whose levels have a number beside their label."""
+    labels: dict[str, str] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    readings: list[Reading] = field(default_factory=list)
+    largest: float = 0.0
+    """The largest value of this metric in the whole table: whether it is in per cent is a question to all of it."""
+    levels: list[dict[str, Place]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.levels = [{} for _ in self.axes]
+
+    def declare(self, axis: str, labels: Sequence[str], place: Place) -> None:
+        """Levels that the axis has, measured or not."""
+        known = self.levels[self.axes.index(axis)]
+        for label in labels:
+            known.setdefault(label, place)
+
+    def add(self, reading: Reading) -> None:
+        for known, label in zip(self.levels, reading.at, strict=True):
+            if label not in known:
+                known[label] = reading.place
+        self.readings.append(reading)
+
+    def found(self, wanted: Overrides) -> Found:
+        """The grid as it would be POSTed."""
+        kinds = [self._kind(axis, wanted) for axis in self.axes]
+        levels = [self._levels(place, kind) for place, kind in enumerate(kinds)]
+        axes = [
+            {"name": axis, "kind": kind, "levels": given}
+            for axis, kind, given in zip(self.axes, kinds, levels, strict=True)
+        ]
+        metric, notes = self._metric(wanted)
+        sent: dict[str, Any] = {name: self.names[name] for name in IDENTITY if name in self.names}
+        sent |= {"metric": metric, "axes": axes, "labels": dict(self.labels)}
+        measured = [one for one in self.readings if one.value is not None or one.reason is not None]
+        body, place_of = self._dense(levels, measured) or self._tidy(levels, measured)
+        return wanted.applied(Found(sent | body, (*self.notes, *notes), place_of))
+
+    def _kind(self, axis: str, wanted: Overrides) -> str:
+        given = wanted.kind_of(axis) or self.kinds.get(axis)
+        if given is not None:
+            return given
+        labels = self.levels[self.axes.index(axis)]
+        if labels and all(plain_number(label) is not None for label in labels):
+            return "numeric"
+        if labels and all(read_number(label) is not None for label in labels):
+            self.notes.append(Note("kind_read", f'the levels of "{axis}" were read as numbers: {_some(labels)}'))
+            return "numeric"
+        return "nominal"
+
+    def _levels(self, place: int, kind: str) -> list[Any]:
+        """The levels of an axis as JSON; those of a numeric one are put into numeric order."""
+        axis, known = self.axes[place], self.levels[place]
+        given = {label: self._level(axis, label, kind) for label in known}
+        if kind == "numeric" and not any(isinstance(_key(one), str) for one in given.values()):
+            given = dict(sorted(given.items(), key=lambda pair: _key(pair[1])))
+            self.levels[place] = {label: known[label] for label in given}
+        return list(given.values())
+
+    def _level(self, axis: str, label: str, kind: str) -> Any:
+        if kind != "numeric":
+            return label
+        given = self.numbers.get(axis, {}).get(label)
+        if given is not None:
+            return _whole(given) if plain_number(label) == given else {"label": label, "number": _whole(given)}
+        value = plain_number(label)
+        if value is not None:
+            return _whole(value)
+        read = read_number(label)
+        return label if read is None else {"label": label, "number": _whole(read)}
+
+    def _metric(self, wanted: Overrides) -> tuple[dict[str, Any], list[Note]]:
+        metric: dict[str, Any] = {"name": self.names["metric"]} if "metric" in self.names else {}
+        metric |= {name: self.names[name] or None for name in ("unit", "direction") if name in self.names}
+        for bound in ("lower", "upper"):
+            if self.names.get(bound):
+                metric[bound] = plain_number(self.names[bound])
+        if not wanted.reads_prose:
+            return metric, []
+        metric = wanted.applied(Found({"metric": metric})).submission["metric"]
+        values = [one.value for one in self.readings if one.value is not None]
+        return explained(metric, [*values, self.largest] if values else values)
+
+    def _dense(
+        self, levels: Sequence[Sequence[Any]], measured: Sequence[Reading]
+    ) -> tuple[dict[str, Any], Callable[[str], Place | None]] | None:
+        """`values` nested to the axes; None if a cell is there twice, or most are not there, or one has a reason."""
+        shape = [len(known) for known in self.levels]
+        size = math.prod(shape)
+        distinct = all(len({_key(one) for one in given}) == len(given) for given in levels)
+        if not distinct or not size or size > _SPARSE * len(measured) + 64 or any(one.reason for one in measured):
+            return None
+        index = [{label: place for place, label in enumerate(known)} for known in self.levels]
+        flat: list[Reading | None] = [None] * size
+        for one in measured:
+            at = 0
+            for places, length, label in zip(index, shape, one.at, strict=True):
+                at = at * length + places[label]
+            if flat[at] is not None:
+                return None
+            flat[at] = one
+        body: dict[str, Any] = {"values": _nested([one and one.value for one in flat], shape)}
+        for name in ("trials", "stderr"):
+            if any(getattr(one, name) is not None for one in measured):
+                body[name] = _nested([one and getattr(one, name) for one in flat], shape)
+
+        def place_of(pointer: str) -> Place | None:
+            parts = pointer.strip("/").split("/")
+            if parts[0] in ("values", "trials", "stderr") and len(parts) == len(shape) + 1:
+                at = 0
+                for length, part in zip(shape, parts[1:], strict=True):
+                    at = at * length + int(part)
+                one = flat[at]
+                return None if one is None else one.place
+            return self._level_place(parts)
+
+        return body, place_of
+
+    def _tidy(
+        self, levels: Sequence[Sequence[Any]], measured: Sequence[Reading]
+    ) -> tuple[dict[str, Any], Callable[[str], Place | None]]:
+        """`cells`, one by one; a coordinate that comes several times is repeats."""
+        known = [dict(zip(labels, given, strict=True)) for labels, given in zip(self.levels, levels, strict=True)]
+        cells: list[dict[str, Any]] = []
+        for one in measured:
+            at = {axis: _coordinate(given[label]) for axis, given, label in zip(self.axes, known, one.at, strict=True)}
+            cell: dict[str, Any] = {"at": at, "value": one.value}
+            for name in ("trials", "stderr", "reason"):
+                if getattr(one, name) is not None:
+                    cell[name] = getattr(one, name)
+            cells.append(cell)
+
+        def place_of(pointer: str) -> Place | None:
+            parts = pointer.strip("/").split("/")
+            return measured[int(parts[1])].place if parts[0] == "cells" and len(parts) > 1 else self._level_place(parts)
+
+        return {"cells": cells}, place_of
+
+    def _level_place(self, parts: Sequence[str]) -> Place | None:
+        """The place of `/axes/0/levels/3`."""
+        if len(parts) == 4 and parts[0] == "axes" and parts[2] == "levels":
+            return next(itertools.islice(self.levels[int(parts[1])].values(), int(parts[3]), None), None)
+        return None
+
+
+def sheets(
+    names: Mapping[str, str],
+    columns: Sequence[str],
+    rows: Iterable[tuple[tuple[str, ...], Reading]],
+    findings: Findings,
+    *,
+    single: bool = False,
+    held: int = HELD,
+) -> Iterator[Sheet]:
+    """A sheet for each identity among the rows, in the order of their first cells.
+
+    `columns` are the names of what each row says first; those that are words of the identity tell sheets apart. Once
+    more than `held` cells wait, all but the last sheet are given out, and a row that belongs to one of those is a
+    fault: a table larger than memory is sorted by grid.
+    """
+    telling = [place for place, name in enumerate(columns) if name in IDENTITY_WORDS]
+    axes = tuple(name for name in columns if name not in IDENTITY_WORDS)
+    open_sheets: dict[tuple[str, ...], Sheet] = {}
+    gone: set[tuple[str, ...]] = set()
+    waiting = 0
+    for said, reading in rows:
+        key = tuple(said[place] for place in telling)
+        sheet = open_sheets.get(key)
+        if sheet is None:
+            if key in gone:
+                findings.fault(reading.place, "the rows of this grid come apart: sort the table by grid")
+                break
+            if single and open_sheets:
+                detail = "belongs to another grid than the rows before: send each by itself, or use `registry push`"
+                findings.fault(reading.place, detail)
+                break
+            own = {columns[place]: said[place] for place in telling}
+            sheet = open_sheets[key] = Sheet({**names, **own}, axes)
+        sheet.add(reading)
+        waiting += 1
+        if waiting > held and len(open_sheets) > 1:
+            del open_sheets[key]
+            findings.stop_at_faults()
+            yield from _of_one_table(open_sheets.values())
+            gone |= open_sheets.keys()
+            open_sheets, waiting = {key: sheet}, len(sheet.readings)
+    findings.stop_at_faults()
+    yield from _of_one_table(open_sheets.values())
+
+
+def _of_one_table(found: Iterable[Sheet]) -> Iterator[Sheet]:
+    """The sheets, each with the largest value of its metric in all of them."""
+    largest: dict[str, float] = {}
+    together = list(found)
+    for sheet in together:
+        values = [one.value for one in sheet.readings if one.value is not None]
+        name = sheet.names.get("metric", "")
+        largest[name] = max([largest.get(name, 0.0), *values])
+    for sheet in together:
+        sheet.largest = largest[sheet.names.get("metric", "")]
+        yield sheet
+
+
+def _whole(value: float) -> float | int:
+    return int(value) if value == int(value) and abs(value) < 1e15 else value
+
+
+def _key(given: Any) -> Any:
+    return given["number"] if isinstance(given, dict) else given
+
+
+def _coordinate(given: Any) -> Any:
+    return given["label"] if isinstance(given, dict) else given
+
+
+def _some(labels: Any) -> str:
+    shown = list(itertools.islice(labels, 4))
+    return ", ".join(shown) + (" …" if len(labels) > len(shown) else "")
+
+
+def _nested(flat: Sequence[Any], shape: Sequence[int]) -> Any:
+    """A flat row-major list nested to a shape."""
+    if not shape:
+        return flat[0]
+    nested: Any = list(flat)
+    for length in reversed(shape[1:]):
+        nested = [nested[start : start + length] for start in range(0, len(nested), length)]
+    return nested

@@ -1,0 +1,52 @@
+"""What a grid would be, for people: its names, its axes, how many cells, its warnings. Nothing is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from registry.errors import Fault, Invalid
+from registry.importers.reading import Item, missing_names
+from registry.intake import Limits, read_submission
+
+_LEVELS = 8
+
+
+def shown(one: Item) -> list[str]:
+    """The lines of a dry run; raises `Invalid` for what the registry would refuse."""
+    sent = one.found.submission
+    if missing := missing_names(sent):
+        raise Invalid([Fault("", missing)])
+    submission = read_submission({"variant": "", "axes": [], **sent}, Limits())
+    grid, names = submission.grid, submission.names
+    title = " · ".join(part for part in (names.experiment, names.benchmark, names.model, names.variant) if part)
+    lines = [f"{one.source}: {title} — {_metric(sent['metric'])}"]
+    for axis in grid.axes:
+        lines.append(
+            f"  {axis.name}, {axis.kind}, {len(axis.levels)} levels: {_some([level.label for level in axis.levels])}"
+        )
+    values = [value for value in grid.values if value is not None]
+    extent = f", from {min(values):g} to {max(values):g}" if values else ""
+    carried = [name for name in ("trials", "stderr") if getattr(grid, name) is not None]
+    lines.append(
+        f"  {grid.cell_count} of {len(grid.values)} cells{extent}" + (f"; with {', '.join(carried)}" if carried else "")
+    )
+    lines += [f"  warning: {line.removeprefix(one.source).lstrip(': ')}" for line in one.warnings()]
+    lines += [f"  warning: {one.at(doubt.pointer).lstrip(':')} {doubt.detail}" for doubt in submission.doubts]
+    return lines
+
+
+def _metric(metric: Mapping[str, Any]) -> str:
+    unit = f" ({metric['unit']})" if metric.get("unit") else ""
+    better = f", {metric['direction']} is better" if metric.get("direction") else ", neither end is better"
+    lower, upper = metric.get("lower"), metric.get("upper")
+    bounds = "" if lower is None and upper is None else f", {_bound(lower)} … {_bound(upper)}"
+    return f"{metric['name']}{unit}{better}{bounds}"
+
+
+def _bound(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _some(labels: Sequence[str]) -> str:
+    return ", ".join(labels[:_LEVELS]) + (" …" if len(labels) > _LEVELS else "") if labels else "none"

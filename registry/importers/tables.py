@@ -1,0 +1,346 @@
+"""A table of texts read as tidy rows or as a pivot.
+
+Tidy: a column `value` (or one named like the metric), identity and axes in the other columns, one cell a row.
+A pivot: the first column holds the levels of one axis, the headings of the others those of a second one. Either axis
+may be a word of the identity, `model` or `benchmark` say: then each of its levels is a grid of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from registry.importers.found import Overrides, Place
+from registry.importers.metrics import meaning_of
+from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, sheets
+from registry.importers.words import GAPS, Findings, common_words, is_formula, plain_number, same_text
+from registry.intake.faults import whole
+
+Row = tuple[int, list[str]]
+_CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
+_DERIVED = ("grid", "revision", "ci_low", "ci_high", "updated_at")
+_HEAD_AND_UNIT = re.compile(r"(.+?)\s*\(([^()]*)\)")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A heading and rows, each with its line. `names` is what the text around says of its identity."""
+
+    header: list[str]
+    rows: Iterable[Row]
+    line: int
+    names: Mapping[str, str]
+
+
+def read_table(table: Table, wanted: Overrides, findings: Findings) -> Iterator[Sheet]:
+    """The grids of a table; faults name the line and the cell."""
+    check_header(table, findings)
+    findings.stop_at_faults()
+    tidy = Tidy(table, wanted, findings)
+    if tidy.value is not None:
+        return tidy.sheets()
+    return Pivot(table, wanted, findings).sheets()
+
+
+def check_header(table: Table, findings: Findings) -> None:
+    met: set[str] = set()
+    for column, name in enumerate(table.header, start=1):
+        place = Place(table.line, column)
+        if is_formula(name):
+            findings.fault(place, f'"{name}" is a formula; a text that begins so is written with an apostrophe')
+        elif name in met:
+            findings.fault(place, f'the heading "{name}" stands there twice')
+        met.add(name)
+    if len(table.header) < 2:
+        findings.fault(Place(table.line), "a table has at least two columns")
+
+
+def even(table: Table, findings: Findings) -> Iterator[Row]:
+    """The rows, each as long as the heading; others are faults."""
+    for line, cells in table.rows:
+        if len(cells) != len(table.header):
+            findings.fault(Place(line), f"has {len(cells)} cells, but the heading has {len(table.header)}")
+        else:
+            yield line, cells
+
+
+def text_of(cell: str, place: Place, findings: Findings) -> str:
+    """A name or a level; empty ones and formulas are faults."""
+    if not cell:
+        findings.fault(place, "is empty: a name or a level stands here")
+    elif is_formula(cell):
+        findings.fault(place, f'"{cell}" is a formula; a text that begins so is written with an apostrophe')
+    return same_text(cell)
+
+
+def value_of(cell: str, place: Place, findings: Findings) -> float | None:
+    """The number in a cell, None in a gap."""
+    if cell in GAPS:
+        return None
+    value = plain_number(cell)
+    if value is None:
+        shown = cell if len(cell) < 40 else cell[:40] + "…"
+        findings.fault(place, f'"{shown}" is not a number; a cell that nobody measured is left empty')
+    return value
+
+
+class Tidy:
+    """A tidy table: which column says what, and its rows."""
+
+    def __init__(self, table: Table, wanted: Overrides, findings: Findings) -> None:
+        self.table, self.wanted, self.findings = table, wanted, findings
+        header = table.header
+        self.own = {"grid", "revision", "value"} <= set(header)
+        known = {name if self.own else name.casefold(): place for place, name in reversed(list(enumerate(header)))}
+        self.value = known.get("value")
+        self.metric: str | None = None
+        if self.value is None:
+            self.value = self._named_like_the_metric(header)
+            self.metric = None if self.value is None else header[self.value]
+        self.carried = {name: known[name] for name in _CARRIED if name in known and known[name] != self.value}
+        self.identity = {name: known[name] for name in IDENTITY_WORDS if name in known and known[name] != self.value}
+        self.derived = [known[name] for name in _DERIVED if name in known]
+        taken = {self.value, *self.carried.values(), *self.identity.values(), *self.derived}
+        self.numbers = {place: header.index(f"{name}_num") for place, name in enumerate(header)
+                        if place not in taken and f"{name}_num" in header}  # fmt: skip
+        self.axes = [p for p in range(len(header)) if p not in taken and p not in self.numbers.values()]
+
+    def _named_like_the_metric(self, header: Sequence[str]) -> int | None:
+        """The column of the values where none is called `value`."""
+        if self.wanted.metric in header:
+            return header.index(self.wanted.metric)
+        if not self.wanted.reads_prose or any(plain_number(name) is not None for name in header):
+            return None
+        known = [place for place, name in enumerate(header) if meaning_of(name)]
+        others = [p for p, name in enumerate(header) if p not in known and name.casefold() not in IDENTITY_WORDS]
+        return known[0] if len(known) == 1 and (others or len(header) > 2) else None
+
+    def sheets(self) -> Iterator[Sheet]:
+        header, findings = self.table.header, self.findings
+        names = {**self.table.names, **({"metric": self.metric} if self.metric else {})}
+        axes = [_axis_name(same_text(header[place]), header) for place in self.axes]
+        if left_out := [header[place] for place in self.derived if header[place] not in ("grid", "revision")]:
+            findings.note("left_out", f"the registry computes these itself: {', '.join(left_out)}")
+        if "repeats" in self.carried or "sd" in self.carried:
+            self._explain_repeats()
+        numbers: dict[str, dict[str, float]] = {name: {} for name in axes}
+        columns = [*self.identity, *axes]
+        for sheet in sheets(names, columns, self._rows(axes, numbers), findings, single=self.wanted.single):
+            sheet.kinds = {
+                axis: "numeric" if place in self.numbers else "nominal"
+                for axis, place in zip(axes, self.axes, strict=True)
+                if self.own or self.numbers
+            }
+            sheet.numbers = numbers
+            sheet.notes += findings.notes
+            yield sheet
+
+    def _explain_repeats(self) -> None:
+        if "stderr" not in self.carried and {"repeats", "sd"} <= self.carried.keys():
+            detail = "the spread of repeats is kept as the standard error of their mean, sd / sqrt(repeats)"
+        else:
+            detail = "repeats and their sd are left out: a cell of a table is one measurement"
+        self.findings.note("repeats_read", detail)
+
+    def _rows(
+        self, axes: Sequence[str], numbers: dict[str, dict[str, float]]
+    ) -> Iterator[tuple[tuple[str, ...], Reading]]:
+        findings, value = self.findings, self.value
+        assert value is not None  # noqa: S101 (read_table asked)
+        limit = self.wanted.limits.cells
+        identity = list(self.identity.items())
+        checked: set[str] = set()
+        for count, (line, cells) in enumerate(even(self.table, findings), start=1):
+            if count > limit and not self.identity:
+                findings.fault(Place(line), f"a grid has at most {limit} cells")
+                return
+            said = tuple(self._said(name, cells[place], Place(line, place + 1)) for name, place in identity)
+            at = tuple([
+                cells[place] if cells[place] in checked else self._level(cells[place], Place(line, place + 1), checked)
+                for place in self.axes
+            ])  # fmt: skip
+            if self.numbers:
+                self._numbers(axes, at, cells, line, numbers)
+            yield (*said, *at), self._reading(at, cells, Place(line, value + 1))
+
+    def _level(self, cell: str, place: Place, checked: set[str]) -> str:
+        """A level; texts that are what they say are remembered."""
+        label = text_of(cell, place, self.findings)
+        if cell and label == cell:
+            checked.add(cell)
+        return label
+
+    def _numbers(
+        self,
+        axes: Sequence[str],
+        at: Sequence[str],
+        cells: Sequence[str],
+        line: int,
+        numbers: dict[str, dict[str, float]],
+    ) -> None:
+        for name, label, place in zip(axes, at, self.axes, strict=True):
+            if place in self.numbers:
+                self._number(numbers[name], label, cells[self.numbers[place]], Place(line, self.numbers[place] + 1))
+
+    def _said(self, name: str, cell: str, place: Place) -> str:
+        """A word of the identity; a variant, a unit, a direction and a bound may be empty."""
+        if not cell and name not in ("experiment", "benchmark", "model", "metric"):
+            return ""
+        return text_of(cell, place, self.findings)
+
+    def _number(self, known: dict[str, float], label: str, cell: str, place: Place) -> None:
+        value = plain_number(cell)
+        if value is None:
+            self.findings.fault(place, "is the number of a level")
+        elif known.setdefault(label, value) != value:
+            self.findings.fault(place, f'the level "{label}" has another number in another row')
+
+    def _reading(self, at: tuple[str, ...], cells: Sequence[str], place: Place) -> Reading:
+        findings, line = self.findings, place.line
+        value = value_of(cells[self.value or 0], place, findings)
+        if not self.carried:
+            return Reading(at, value, place)
+        texts = {name: cells[column] for name, column in self.carried.items()}
+        trials, stderr = self._trials(texts, line), self._stderr(texts, line)
+        reason = texts.get("reason") or None
+        if value is None and (trials is not None or stderr is not None):
+            findings.fault(place, "a cell without a value has neither trials nor stderr")
+        return Reading(at, value, place, trials, stderr, reason)
+
+    def _trials(self, texts: Mapping[str, str], line: int) -> int | None:
+        if texts.get("trials", "") in GAPS:
+            return None
+        count = plain_number(texts["trials"])
+        found = None if count is None else whole(count)
+        if found is None:
+            self.findings.fault(Place(line, self.carried["trials"] + 1), "trials are a positive whole number")
+        return found
+
+    def _stderr(self, texts: Mapping[str, str], line: int) -> float | None:
+        if texts.get("stderr", "") not in GAPS:
+            found = value_of(texts["stderr"], Place(line, self.carried["stderr"] + 1), self.findings)
+            if found is not None and found < 0:
+                self.findings.fault(Place(line, self.carried["stderr"] + 1), "a standard error is not negative")
+            return found
+        if "stderr" in self.carried or texts.get("repeats", "") in GAPS or texts.get("sd", "") in GAPS:
+            return None
+        count, spread = plain_number(texts["repeats"]), plain_number(texts["sd"])
+        if count is None or spread is None or count < 1 or spread < 0:
+            self.findings.fault(Place(line), "repeats are a count and sd is a number that is not negative")
+            return None
+        return spread / float(count**0.5)
+
+
+class Pivot:
+    """A pivot: one axis down the first column, another across the heading."""
+
+    def __init__(self, table: Table, wanted: Overrides, findings: Findings) -> None:
+        self.table, self.wanted, self.findings = table, wanted, findings
+
+    def sheets(self) -> Iterator[Sheet]:
+        findings, table = self.findings, self.table
+        rows, columns, labels = self._axes()
+        limits = self.wanted.limits
+        if len(labels) > limits.levels:
+            findings.fault(Place(table.line), f"an axis has at most {limits.levels} levels, not {len(labels)}")
+        for column, label in enumerate(labels, start=2):
+            text_of(label, Place(table.line, column), findings)
+        findings.stop_at_faults()
+        labels = [same_text(label) for label in labels]
+        given = [(line, cells) for line, cells in self._even(len(labels))]
+        findings.stop_at_faults()
+        if (rows in IDENTITY_WORDS) == (columns in IDENTITY_WORDS) and rows == columns:
+            findings.fault(Place(table.line), f'rows and columns are both "{rows}"')
+            findings.stop_at_faults()
+        said = [rows, columns]
+        down = {same_text(cells[0]): Place(line, 1) for line, cells in given}
+        across = {label: Place(table.line, column) for column, label in enumerate(labels, start=2)}
+        cells = self._readings(given, rows, columns, labels)
+        for sheet in sheets(table.names, said, cells, findings, single=self.wanted.single):
+            for axis, known in ((rows, down), (columns, across)):
+                if axis in sheet.axes:
+                    sheet.levels[sheet.axes.index(axis)] = dict(known)
+            sheet.notes += findings.notes
+            yield sheet
+
+    def _even(self, columns: int) -> Iterator[Row]:
+        """The rows, their first cells all different, and no more cells than a grid may have."""
+        met: dict[str, int] = {}
+        limits = self.wanted.limits
+        for line, cells in even(self.table, self.findings):
+            label = text_of(cells[0], Place(line, 1), self.findings)
+            if label in met:
+                self.findings.fault(Place(line, 1), f'the row "{label}" stands in line {met[label]} already')
+            met.setdefault(label, line)
+            if len(met) > limits.levels or len(met) * columns > limits.cells:
+                self.findings.fault(Place(line), f"a grid has at most {limits.levels} rows and {limits.cells} cells")
+                return
+            yield line, cells
+
+    def _readings(
+        self, given: Sequence[Row], rows: str, columns: str, labels: Sequence[str]
+    ) -> Iterator[tuple[tuple[str, ...], Reading]]:
+        across = columns not in IDENTITY_WORDS
+        down = rows not in IDENTITY_WORDS
+        for line, cells in given:
+            row = same_text(cells[0])
+            for column, (label, cell) in enumerate(zip(labels, cells[1:], strict=True), start=2):
+                place = Place(line, column)
+                value = value_of(cell, place, self.findings)
+                if value is not None or (across and down):
+                    at = ((row,) if down else ()) + ((label,) if across else ())
+                    yield (row, label), Reading(at, value, place)
+
+    def _axes(self) -> tuple[str, str, list[str]]:
+        """The names of the two axes, and the levels in the heading."""
+        corner, labels = self.table.header[0], list(self.table.header[1:])
+        first, second = _corner(corner)
+        rows = self.wanted.rows or first
+        prefix, bare = _common_words(labels)
+        columns = self.wanted.columns or second or prefix
+        if columns and (prefix == columns or (self.wanted.columns and prefix and _ends_like(columns, prefix))):
+            labels = bare
+        if not rows:
+            self.findings.fault(Place(self.table.line, 1), "the axis of the rows has no name: say rows=NAME")
+        if not columns:
+            if self.wanted.reads_prose:
+                columns = "column"
+                self.findings.note(
+                    "axis_unnamed",
+                    'nothing names the axis of the columns: it is called "column"',
+                    Place(self.table.line),
+                )
+            else:
+                self.findings.fault(Place(self.table.line), "the axis of the columns has no name: say columns=NAME")
+        self.findings.stop_at_faults()
+        return _identity_word(rows), _identity_word(columns or ""), labels
+
+
+def _identity_word(name: str) -> str:
+    return name.casefold() if name.casefold() in IDENTITY_WORDS else name
+
+
+def _corner(corner: str) -> tuple[str, str | None]:
+    r"""The names in the corner of a pivot, `Type / Length` or `Type \ Length`; units in brackets are kept."""
+    parts = re.split(r"\s+[/\\]\s+", corner)
+    return (parts[0], parts[1]) if len(parts) == 2 else (corner, None)
+
+
+def _common_words(labels: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The words that all headings begin with (`Length 0`, `Length 1`), and what follows them."""
+    if len(labels) < 2:
+        return None, list(labels)
+    words = common_words(labels)
+    bare = [" ".join(label.split(" ")[len(words) :]) for label in labels]
+    return (" ".join(words), bare) if words and all(bare) else (None, list(labels))
+
+
+def _ends_like(full: str, short: str) -> bool:
+    return full.casefold().endswith(short.casefold())
+
+
+def _axis_name(name: str, header: Sequence[str]) -> str:
+    """The axis of a column; `axis_value` was called `value`, but that name was taken."""
+    bare = name.removeprefix("axis_")
+    return bare if bare != name and bare in header else name

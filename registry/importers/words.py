@@ -1,0 +1,75 @@
+"""Reading the cells of a table: numbers, gaps, names; strict, so that nothing becomes what it was not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from registry.errors import Fault, Invalid
+from registry.importers.found import Note, Place
+from registry.intake.faults import REPORTED, number
+
+GAPS = frozenset(("", "·", "—", "–", "-", "n/a", "N/A"))
+"""What stands in a cell that nobody measured."""
+_NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def plain_number(text: str) -> float | None:
+    """The finite number that a text writes in digits; `None` for anything else, NaN and 1_000 included."""
+    return number(float(text)) if _NUMBER.fullmatch(text) else None
+
+
+def same_text(text: str) -> str:
+    """A text as it was before a spreadsheet's formula was made harmless by an apostrophe."""
+    return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+
+
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would run this text."""
+    return text.startswith(_FORMULA) and text not in GAPS and plain_number(text) is None
+
+
+def common_words(texts: Sequence[str]) -> list[str]:
+    """The words that all the texts begin with."""
+    common: list[str] = []
+    for words in zip(*(text.split(" ") for text in texts), strict=False):
+        if len(set(words)) > 1:
+            break
+        common.append(words[0])
+    return common
+
+
+_ENOUGH = 1000
+"""After so many faults nothing more is read."""
+
+
+@dataclass
+class Findings:
+    """Faults and notes with the line and cell where they were met; the first faults are raised together."""
+
+    faults: list[Fault] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
+    more: int = 0
+
+    def fault(self, place: Place, detail: str) -> None:
+        if len(self.faults) < REPORTED:
+            self.faults.append(Fault(place.pointer(), detail))
+        else:
+            self.more += 1
+            if self.more >= _ENOUGH:
+                self.stop_at_faults()
+
+    def note(self, code: str, detail: str, place: Place | None = None) -> None:
+        """Note a doubt; of one kind that repeats, the first few are kept."""
+        if sum(1 for note in self.notes if note.code == code) < REPORTED:
+            self.notes.append(Note(code, detail, place))
+
+    def stop_at_faults(self) -> None:
+        if not self.faults:
+            return
+        if self.more:
+            last = self.faults[-1]
+            self.faults[-1] = Fault(last.pointer, f"{last.detail} (and {self.more} more faults after this one)")
+        raise Invalid(self.faults)

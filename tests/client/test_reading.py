@@ -1,0 +1,144 @@
+"""What was published comes back as plain values, as pandas and as xarray."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from registry.client import BadAddress, NotThere, cells, grid, grids, ranking, statistics
+from tests.client.conftest import Served
+
+SIZES = [{"label": "7b", "number": 7e9}, {"label": "32b", "number": 32e9}]
+
+
+@pytest.fixture
+def published(served: Served) -> dict[str, Any]:
+    """Two models on two benchmarks, computed; where to read them."""
+    for model, shift in (("A", 0.0), ("B", -10.0)):
+        for benchmark in ("one", "two"):
+            values = [[90.0 + shift, 91.0 + shift, 92.0 + shift], [None, 80.0 + shift, 70.0 + shift]]
+            served.project.published(model=model, benchmark=benchmark, values=values, labels={"git": model.lower()})
+    served.project.house.compute()
+    return {"url": served.url, "token": served.project.tokens["reader"], "project": served.project.slug}
+
+
+def test_grids_are_found_by_names_and_labels(published: dict[str, Any]) -> None:
+    assert {(one["model"], one["benchmark"]) for one in grids(**published)} == {
+        ("A", "one"), ("A", "two"), ("B", "one"), ("B", "two"),
+    }  # fmt: skip
+    assert len(grids(model=["A", "B"], benchmark="one", **published)) == 2
+    assert [one["model"] for one in grids(labels={"git": "b"}, benchmark="two", **published)] == ["B"]
+    assert grids(model="C", **published) == []
+    frame = grids(sort="created_at", **published).to_pandas()
+    assert list(frame["cell_count"]) == [5, 5, 5, 5]
+
+
+def test_a_grid_becomes_a_table_with_its_levels(published: dict[str, Any]) -> None:
+    [found] = grids(model="A", benchmark="one", **published)
+    document = grid(found["id"], url=published["url"], token=published["token"])
+    assert document["values"] == [[90.0, 91.0, 92.0], [None, 80.0, 70.0]]
+    table = document.to_pandas()
+    assert (list(table.index), list(table.columns), table.index.name) == (["1", "2"], [0, 1, 2], "Type")
+    assert math.isnan(table.loc["2", 0])
+    assert table.loc["2", 1] == 80.0
+    array = document.to_xarray()
+    assert (array.dims, array.name, array.attrs["units"], array.attrs["model"]) == (
+        ("Type", "Length"),
+        "accuracy",
+        "%",
+        "A",
+    )
+    assert float(array.sel(Type="1", Length=2)) == 92.0
+
+
+@pytest.mark.parametrize("depth", [0, 1, 3, 4])
+def test_grids_of_any_depth_become_tables(served: Served, published: dict[str, Any], depth: int) -> None:
+    axes = [{"name": f"a{place}", "kind": "numeric", "levels": SIZES} for place in range(depth)]
+    values: Any = 1.5
+    for _ in range(depth):
+        values = [values, None] if not isinstance(values, list) else [values, values]
+    made = served.project.published(model=f"deep {depth}", axes=axes, values=values, trials=None)
+    document = grid(made["id"], **published)
+    array = document.to_xarray()
+    assert (array.ndim, int(array.notnull().sum())) == (depth, max(1, 2 ** (depth - 1)))
+    if depth:
+        assert list(array["a0"].values) == [7e9, 32e9]
+        assert list(array["a0_label"].values) == ["7b", "32b"]
+    assert int(document.to_pandas().notna().to_numpy().sum()) == max(1, 2 ** (depth - 1))
+
+
+def test_cells_are_tidy_and_unmeasured_ones_absent(published: dict[str, Any]) -> None:
+    found = cells(model="A", **published)
+    assert (len(found), len(cells(model="A", labels={"git": "b"}, **published))) == (10, 0)
+    assert found.axes == ("Type", "Length")
+    row = next(one for one in found if (one["benchmark"], one["Type"], one["Length"]) == ("one", "2", 1))
+    given = {
+        "experiment": "type-by-length", "benchmark": "one", "model": "A", "variant": "Baseline", "metric": "accuracy",
+        "Type": "2", "Length": 1, "value": 80.0, "trials": 300,
+    }  # fmt: skip
+    assert {name: row.get(name) for name in given} == given
+    assert row["ci_low"] < 80.0 < row["ci_high"]
+    assert found.to_pandas().groupby("benchmark")["value"].mean().to_dict() == {"one": 84.6, "two": 84.6}
+
+
+def test_cells_of_several_grids_become_one_array(published: dict[str, Any]) -> None:
+    array = cells(**published).to_xarray()
+    assert dict(zip(array.dims, array.shape, strict=True)) == {"benchmark": 2, "model": 2, "Type": 2, "Length": 3}
+    gap = array.sel(model="A") - array.sel(model="B")
+    assert set(gap.values[~gap.isnull().values]) == {10.0}
+    [one] = grids(model="A", benchmark="one", **published)
+    assert cells(one, **published).to_xarray().dims == ("Type", "Length")
+    with pytest.raises(ValueError, match="no cells"):
+        cells(model="nobody", **published).to_xarray()
+
+
+def test_labelled_levels_keep_their_number_beside_them(served: Served, published: dict[str, Any]) -> None:
+    axes = [{"name": "Size", "kind": "numeric", "levels": SIZES}]
+    made = served.project.published(model="sized", axes=axes, values=[1.0, 2.0], trials=None)
+    assert [(one["Size"], one["Size_num"]) for one in cells(made, **published)] == [("7b", 7e9), ("32b", 32e9)]
+
+
+def test_statistics_and_rankings_are_read_and_awaited(served: Served, published: dict[str, Any]) -> None:
+    [one] = grids(model="A", benchmark="one", **published)
+    found = statistics(one, **published)
+    assert (found["state"], found["grid"], found["digest"]) == ("ready", one["id"], one["digest"])
+    ranked = ranking("type-by-length", "accuracy", **published)
+    assert [entry["name"] for entry in ranked["ranking"]] == ["A", "B"]
+    fresh = served.project.published(model="fresh")
+    assert statistics(fresh["id"], timeout=0, **published)["state"] == "pending"
+
+
+def test_what_goes_wrong_is_raised(published: dict[str, Any]) -> None:
+    with pytest.raises(NotThere):
+        grid("01939a3e-0000-7000-8000-000000000000", **published)
+    with pytest.raises(NotThere):
+        grids(**published | {"project": "no-such-project"})
+    with pytest.raises(BadAddress, match="No project"):
+        grids(url=published["url"])
+
+
+def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
+    script = (
+        "import sys, registry.client\n"
+        "print([name for name in ('pandas', 'xarray', 'numpy', 'flask', 'sqlalchemy') if name in sys.modules])"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert ran.stdout == "[]\n"
+
+
+def test_the_round_trip_keeps_every_number(served: Served, published: dict[str, Any]) -> None:
+    from registry.client import log_grid
+
+    values = [math.pi * 1e-7, 0.1 + 0.2, 1e-300]
+    names = {"experiment": "e", "benchmark": "b", "model": "m", "metric": "loss"}
+    first = log_grid(values, **names, axes={"Step": [1, 2, 3]}, **served.where, strict=True).grid
+    assert first is not None
+    again = log_grid(grid(first["id"], **published).to_xarray(), **names, **served.where, strict=True).grid
+    assert again is not None
+    tidy = log_grid(cells(first["id"], **published).to_pandas(), **names, **served.where, strict=True).grid
+    assert tidy is not None
+    assert {one["digest"] for one in (first, again, tidy)} == {first["digest"]}

@@ -1,0 +1,76 @@
+"""pull, plot, open, completion: files, whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.commands.terminal import Person
+from tests.house import Project
+
+ONE = "model=Qwen-2.5 3B"
+
+
+@pytest.mark.parametrize("form", ["json", "csv", "md", "txt"])
+def test_a_grid_is_written_as_the_api_sends_it(person: Person, ready: Project, form: str) -> None:
+    grid = person.json("show", ONE)["id"]
+    assert person.says("pull", ONE, "-o", f"x.{form}") == ""
+    assert (person.home / f"x.{form}").read_bytes() == ready.get(f"grids/{grid}.{form}").data
+    assert person.says("pull", ONE, "--format", form) == ready.get(f"grids/{grid}.{form}").text
+
+
+def test_all_cells_that_fit_are_one_table(person: Person, ready: Project) -> None:
+    person.says("pull", "-o", "all.csv")
+    rows = list(csv.DictReader((person.home / "all.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == 10
+    assert {row["model"] for row in rows} == {"Qwen-2.5 3B", "Qwen-2.5 7B"}
+    lines = person.says("pull", "-m", "Qwen-2.5 7B", "--format", "ndjson").splitlines()
+    assert [json.loads(line)["value"] for line in lines] == [99.7, 99.0, 98.7, 98.0, 99.7]
+
+
+def test_many_grids_are_no_markdown(person: Person, ready: Project) -> None:
+    assert "needs one GRID" in person.complains("pull", "-o", "x.md", status=2)
+
+
+def test_what_fails_leaves_the_file_as_it_was(person: Person, ready: Project) -> None:
+    before = person.home / "x.csv"
+    before.write_text("mine")
+    assert person.run("pull", "00000000-0000-7000-8000-000000000000", "-o", "x.csv").exit_code == 1
+    assert before.read_text() == "mine"
+    assert [path.name for path in person.home.iterdir() if path.name.startswith(".x")] == []
+    assert "cannot be written" in person.complains("pull", ONE, "-o", "no/such/x.csv")
+
+
+@pytest.mark.parametrize(("name", "begins"), [("x.svg", b"<svg"), ("x.png", b"\x89PNG\r\n"), ("x.vl.json", b"{")])
+def test_a_heatmap_is_drawn_in_the_form_of_its_name(person: Person, ready: Project, name: str, begins: bytes) -> None:
+    answer = person.run("plot", ONE, "-o", name, "--theme", "dark", "--range", "bounds")
+    assert answer.exit_code == 0, answer.output
+    written = (person.home / name).read_bytes()
+    assert written.startswith(begins)
+    assert answer.stderr == f"{name}: {len(written):,} bytes.\n"
+
+
+def test_a_picture_of_no_known_kind_is_a_usage_error(person: Person, ready: Project) -> None:
+    assert ".svg" in person.complains("plot", ONE, "-o", "x.gif", status=2)
+    assert "range" in person.complains("plot", ONE, "-o", "x.svg", "--range", "9,1")
+
+
+def test_open_prints_the_address_of_the_page_in_a_pipe(person: Person, ready: Project) -> None:
+    url, grid = person.environment["REGISTRY_URL"], person.json("show", ONE)["id"]
+    assert person.says("open") == f"{url}/projects/{ready.slug}\n"
+    assert person.says("open", ONE) == f"{url}/grids/{grid}\n"
+    assert person.json("open", ONE) == {"url": f"{url}/grids/{grid}"}
+
+
+@pytest.mark.parametrize(("shell", "word"), [("bash", "complete -o"), ("zsh", "compdef"), ("fish", "complete -")])
+def test_each_shell_gets_its_completion(person: Person, shell: str, word: str) -> None:
+    script = person.says("completion", shell)
+    assert word in script
+    assert "_REGISTRY_COMPLETE" in script
+
+
+def test_the_openapi_document_is_printed(person: Person) -> None:
+    assert person.says("openapi") == (Path(__file__).parents[2] / "openapi.yaml").read_text(encoding="utf-8")

@@ -1,0 +1,106 @@
+"""The group of commands: help without imports, sections, completion of names, and what becomes of errors."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from registry.cli import SECTIONS, main
+from registry.commands.group import LazyGroup
+from registry.commands.status import CheckFailed, Unreachable
+from registry.errors import Conflict, Forbidden, RegistryError, Unauthenticated, Unavailable
+
+PLACES = {name: entry for entries in SECTIONS.values() for name, entry in entries.items()}
+
+
+def python(code: str) -> str:
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return ran.stdout
+
+
+def test_help_imports_nothing_of_the_service() -> None:
+    loaded = python(
+        "import sys\nfrom click.testing import CliRunner\nfrom registry.cli import main\n"
+        "assert CliRunner().invoke(main, ['--help']).exit_code == 0\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}))"
+    ).split()
+    assert "click" in loaded
+    assert not {"flask", "sqlalchemy", "celery", "marshmallow", "psycopg2", "alembic", "numpy"} & set(loaded)
+
+
+def test_help_shows_every_command_in_its_section() -> None:
+    shown = CliRunner().invoke(main, ["--help"], terminal_width=100).output
+    for title, entries in SECTIONS.items():
+        _, _, rest = shown.partition(f"\n{title}:\n")
+        section = rest.partition("\n\n")[0].splitlines()
+        assert [line.split()[0] for line in section] == list(entries)
+        assert [" ".join(line.split()[1:]) for line in section] == [line for _, line in entries.values()]
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_name_leads_to_a_command_of_that_name(name: str) -> None:
+    command = main.get_command(click.Context(main), name)
+    assert command is not None
+    assert command.name == name
+    assert command.help
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_command_says_what_it_does(name: str) -> None:
+    assert CliRunner().invoke(main, [name, "--help"]).output.startswith(f"Usage: main {name}")
+
+
+def test_a_misspelt_command_is_a_usage_error_that_names_the_near_one() -> None:
+    answer = CliRunner().invoke(main, ["opnapi"])
+    assert answer.exit_code == 2
+    assert "openapi" in answer.stderr
+
+
+def test_names_are_completed_without_importing_commands() -> None:
+    found = main.shell_complete(click.Context(main), "op")
+    assert ("openapi", PLACES["openapi"][1]) in [(item.value, item.help) for item in found]
+    assert all(item.value.startswith("op") for item in found)
+
+
+def raising(error: BaseException) -> LazyGroup:
+    """A group whose callback raises."""
+
+    @click.group(cls=LazyGroup, sections={}, invoke_without_command=True)
+    @click.option("--debug", is_flag=True)
+    def group(debug: bool) -> None:
+        raise error
+
+    return group
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (RegistryError("It broke."), 1),
+        (Conflict("It is taken."), 1),
+        (CheckFailed("It got worse."), 3),
+        (Unauthenticated("No token."), 4),
+        (Forbidden("A reader's token."), 4),
+        (Unreachable("Nobody answers."), 5),
+        (Unavailable("No database."), 5),
+    ],
+)
+def test_an_error_is_one_sentence_on_standard_error_and_a_status(error: RegistryError, status: int) -> None:
+    answer = CliRunner().invoke(raising(error), [])
+    assert (answer.exit_code, answer.stdout, answer.stderr) == (status, "", f"Error: {error.detail}\n")
+
+
+def test_debug_shows_the_trace() -> None:
+    answer = CliRunner().invoke(raising(Conflict("It is taken.")), ["--debug"])
+    assert answer.exit_code == 1
+    assert answer.stderr.startswith("Traceback (most recent call last):\n")
+    assert answer.stderr.endswith("\nError: It is taken.\n")
+
+
+def test_an_interrupt_is_quiet_and_130() -> None:
+    answer = CliRunner().invoke(raising(KeyboardInterrupt()), [])
+    assert (answer.exit_code, answer.output) == (130, "")

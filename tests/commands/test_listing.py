@@ -1,0 +1,106 @@
+"""registry ls: projects, grids, names."""
+
+from __future__ import annotations
+
+import pytest
+
+from registry.commands.grids import short_ids
+from tests.commands.terminal import Person
+from tests.house import Project
+
+
+@pytest.fixture
+def shelf(project: Project) -> Project:
+    for model in ("Qwen-2.5 3B", "Qwen-2.5 7B"):
+        for variant in ("Baseline", ""):
+            project.published(model=model, variant=variant, labels={"git_sha": model[-2:]})
+    return project
+
+
+def test_grids_are_listed_as_tsv_in_a_pipe(person: Person, shelf: Project) -> None:
+    rows = person.rows("ls")
+    assert len(rows) == 4
+    assert list(rows[0]) == [
+        "id", "experiment", "benchmark", "model", "variant", "metric", "shape", "cells", "revision", "state",
+        "updated_at",
+    ]  # fmt: skip
+    assert (rows[0]["shape"], rows[0]["cells"], rows[0]["state"]) == ("2x3", "5", "pending")
+    assert {row["model"] for row in rows} == {"Qwen-2.5 3B", "Qwen-2.5 7B"}
+
+
+def test_filters_narrow_the_list(person: Person, shelf: Project) -> None:
+    assert len(person.rows("ls", "-m", "Qwen-2.5 3B")) == 2
+    assert len(person.rows("ls", "-m", "Qwen-2.5 3B", "-m", "Qwen-2.5 7B", "--variant", "Baseline")) == 2
+    assert len(person.rows("ls", "--label", "git_sha=3B")) == 2
+    assert len(person.rows("ls", "--since", "2020-01-01")) == 4
+    assert person.rows("ls", "-b", "nothing") == []
+
+
+def test_a_wrong_filter_names_its_place(person: Person, shelf: Project) -> None:
+    assert "updated_since" in person.complains("ls", "--since", "yesterday")
+    assert "--label" in person.complains("ls", "--label", "nonsense", status=2)
+
+
+def test_json_is_the_items_of_the_api(person: Person, shelf: Project) -> None:
+    items = person.json("ls")
+    assert items == shelf.get(f"projects/{shelf.slug}/grids").get_json()["items"]
+
+
+def test_all_of_many_are_listed_in_a_pipe_and_a_limit_holds(person: Person, project: Project) -> None:
+    sent = [
+        {"experiment": "e", "benchmark": "b", "model": f"m{i}", "metric": {"name": "x"}, "axes": [], "values": i}
+        for i in range(250)
+    ]
+    assert project.call("POST", f"projects/{project.slug}/grids/batch", json=sent).status_code == 200
+    assert len({row["model"] for row in person.rows("ls")}) == 250
+    assert len(person.rows("ls", "--limit", "7")) == 7
+    assert "the first 100; --limit shows more" in person.page("ls")
+
+
+def test_quiet_prints_ids(person: Person, shelf: Project) -> None:
+    ids = person.says("ls", "-q").split()
+    assert {grid["id"] for grid in person.json("ls")} == set(ids)
+
+
+@pytest.mark.parametrize(
+    ("what", "names"),
+    [
+        ("models", ["Qwen-2.5 3B", "Qwen-2.5 7B"]),
+        ("benchmarks", ["Core Generalization"]),
+        ("experiments", ["type-by-length"]),
+        ("variants", ["", "Baseline"]),
+        ("metrics", ["accuracy"]),
+    ],
+)
+def test_names_in_use_are_listed_with_their_counts(person: Person, shelf: Project, what: str, names: list[str]) -> None:
+    rows = person.rows("ls", what)
+    assert [row["name"] for row in rows] == names
+    assert sum(int(row["grids"]) for row in rows) == 4
+
+
+def test_projects_are_listed(person: Person, shelf: Project) -> None:
+    assert shelf.slug in [row["slug"] for row in person.rows("ls", "projects")]
+
+
+def test_a_narrow_terminal_does_without_what_matters_least(person: Person, shelf: Project) -> None:
+    page = person.page("ls", columns=70)
+    assert all(len(line) <= 70 for line in page.splitlines())
+    assert "Qwen-2.5 3B" in page
+    assert "left out for want of room: revision" in page
+
+
+def test_an_empty_project_says_so(person: Person, project: Project) -> None:
+    assert f"shows no grids in {project.slug}" in person.page("ls")
+    assert person.says("ls", "-q") == ""
+
+
+def test_an_unknown_kind_is_a_usage_error(person: Person) -> None:
+    assert "projects" in person.complains("ls", "nonsense", status=2)
+
+
+def test_ids_are_cut_where_they_all_differ() -> None:
+    first, second = "01a1fe08-bdcb-7fa2-b5f8-cdf439d7b7ba", "01a1fe08-bdcb-7ec8-8572-3fa21543dbb5"
+    assert short_ids([first, second]) == ["01a1fe08-bdcb-7f", "01a1fe08-bdcb-7e"]
+    assert short_ids([first]) == ["01a1fe08"]
+    assert short_ids([first, first]) == ["01a1fe08", "01a1fe08"]
+    assert short_ids([]) == []

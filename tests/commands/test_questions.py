@@ -1,0 +1,263 @@
+"""show, trends, peaks, rank, compare: what a pipe, a terminal and --json get of the same answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from registry.commands.compare import check
+from registry.commands.status import CheckFailed
+from registry.errors import Conflict
+from tests.commands.terminal import Person
+from tests.house import House, Project
+
+FALLING = [[99.0, 90.0, 80.0, 70.0, 60.0, 50.0]]
+AXES = [
+    {"name": "Type", "kind": "nominal", "levels": ["1"]},
+    {"name": "Length", "kind": "numeric", "levels": [0, 1, 2, 3, 4, 5]},
+]
+
+
+@pytest.fixture
+def falling(project: Project, house: House) -> str:
+    """The id of a grid that falls by ten a step and never rises."""
+    grid = project.published(axes=AXES, values=FALLING)
+    house.compute()
+    return str(grid["id"])
+
+
+def test_show_prints_measured_cells_tidy_in_a_pipe(person: Person, ready: Project) -> None:
+    rows = person.rows("show", "model=Qwen-2.5 3B")
+    assert [row["value"] for row in rows] == ["99.3", "96.7", "98.3", "100.0", "99.7"]
+    assert [(row["Type"], row["Length"]) for row in rows][3:] == [("2", "1"), ("2", "2")]
+    assert {row["trials"] for row in rows} == {"300"}
+
+
+def test_show_prints_a_table_with_holes_on_a_terminal(person: Person, ready: Project) -> None:
+    page = person.page("show", "model=Qwen-2.5 3B").splitlines()
+    assert page[0] == "Core Generalization · Qwen-2.5 3B · Baseline — accuracy (%)"
+    [second] = [line.split() for line in page if line.startswith("2 ")]
+    assert second == ["2", "·", "100.0", "99.7"]
+    assert any("not measured" in line for line in page)
+    assert "5 of 6 cells measured · revision 1 · trials 300" in page
+
+
+def test_the_lowest_and_the_highest_cell_have_the_ends_of_the_palette(person: Person, ready: Project) -> None:
+    shown = person.having(COLORTERM="truecolor").says("show", "model=Qwen-2.5 3B", "--color", "always")
+    assert "48;2;0;34;78" in shown  # cividis begins with #00224e
+    assert "48;2;254;232;56" in shown  # and ends with #fee838
+    missing = [part for part in shown.split("\x1b[") if "·" in part and "m" in part]
+    assert not any(part.startswith("48;") for part in missing)
+
+
+def test_without_colour_the_table_stays(person: Person, ready: Project) -> None:
+    assert "\x1b" not in person.says("show", "model=Qwen-2.5 3B")
+    assert "\x1b" not in person.having(NO_COLOR="1").says("show", "model=Qwen-2.5 3B", "--color", "never")
+
+
+@pytest.mark.parametrize("span", ["0,100", "bounds"])
+def test_the_ends_of_the_colours_can_be_asked_for(person: Person, ready: Project, span: str) -> None:
+    assert person.page("show", "model=Qwen-2.5 3B", "--range", span).splitlines()[-3].startswith("0.0 ")
+
+
+@pytest.mark.parametrize("span", ["3,1", "x", "1,", "nan,1", ""])
+def test_a_range_that_is_none_is_a_usage_error(person: Person, ready: Project, span: str) -> None:
+    assert "--range" in person.complains("show", "model=Qwen-2.5 3B", "--range", span, status=2)
+
+
+def test_show_as_json_is_the_grid_of_the_api(person: Person, ready: Project) -> None:
+    found = person.json("show", "model=Qwen-2.5 3B")
+    assert found == ready.get(f"grids/{found['id']}").get_json()
+
+
+def test_an_older_revision_is_shown(person: Person, project: Project) -> None:
+    project.published()
+    project.published(values=[[1.0, 2.0, 3.0], [None, 4.0, 5.0]])
+    assert person.rows("show", "--revision", "1")[0]["value"] == "99.3"
+    assert person.rows("show")[0]["value"] == "1.0"
+
+
+@pytest.mark.parametrize("values", [7.5, None])
+def test_a_single_score_and_an_empty_grid_are_shown(person: Person, project: Project, values: Any) -> None:
+    sent = {"axes": [], "values": values} if values is not None else {"values": [[None] * 3] * 2, "trials": None}
+    project.published(**sent)
+    assert ("7.5" if values else "No cell was measured.") in person.page("show")
+
+
+def test_trends_are_one_line_a_series_in_a_pipe(person: Person, falling: str) -> None:
+    [row] = person.rows("trends", falling)
+    assert (row["along"], row["Type"], row["count"]) == ("Length", "1", "6")
+    assert float(row["mann_kendall_s"]) == -15  # all 15 pairs fall
+    assert float(row["mann_kendall_p"]) == pytest.approx(2 / 720)  # Kendall 1970: two of 6! orders are as extreme
+    assert row["direction"] == "decreasing"
+
+
+def test_trends_on_a_terminal_name_the_grid(person: Person, falling: str) -> None:
+    page = person.page("trends", falling)
+    assert page.startswith("Core Generalization · Qwen-2.5 3B · Baseline — accuracy (%)\n")
+    assert "decreasing" in page
+    narrow = person.page("trends", falling, columns=70)
+    assert max(map(len, narrow.splitlines())) <= 70
+
+
+def test_a_fall_is_red_where_more_is_better(person: Person, falling: str) -> None:
+    assert "\x1b[31mdecreasing" in person.says("trends", falling, "--color", "always")
+
+
+def test_trends_along_an_axis_that_is_not_there_name_the_place(person: Person, falling: str) -> None:
+    assert '/along the grid has no axis "Width"' in person.complains("trends", falling, "--along", "Width")
+
+
+def test_what_is_still_pending_is_not_waited_for_longer_than_asked(person: Person, project: Project) -> None:
+    grid = project.published()
+    told = person.complains("trends", grid["id"], "--wait", "0")
+    assert told == "Error: The trends are not there after 0 s; ask again, or wait longer with --wait.\n"
+
+
+def test_peaks_list_every_tied_cell(person: Person, project: Project, house: House) -> None:
+    project.published(values=[[90.0, 95.0, 95.0], [None, 80.0, 70.0]])
+    house.compute()
+    rows = person.rows("peaks")
+    assert [(row["Type"], row["Length"], row["value"]) for row in rows if row["of"] == "best"] == [
+        ("1", "1", "95.0"),
+        ("1", "2", "95.0"),
+    ]
+    assert "2 cells tie" in person.page("peaks")
+
+
+def test_rank_needs_no_words_where_there_is_one_experiment(person: Person, ready: Project) -> None:
+    rows = person.rows("rank")
+    assert next(row["name"] for row in rows) == person.says("rank", "-q").split("\n", maxsplit=1)[0]
+    # common cells: 99.3/99.7, 96.7/99.0, 98.3/98.7 in row 1 and 100.0/99.7 in row 2: three wins to one
+    assert {row["name"]: (row["wins"], row["losses"]) for row in rows} == {
+        "Qwen-2.5 7B": ("3", "1"),
+        "Qwen-2.5 3B": ("1", "3"),
+    }
+    page = person.page("rank")
+    assert page.startswith("Ranking of models — type-by-length · accuracy")
+    assert "Pairs" not in page
+    assert "Pairs" in person.page("rank", "--full")
+
+
+def test_rank_lists_the_choices_where_there_are_several(person: Person, ready: Project) -> None:
+    ready.published(experiment="another one")
+    told = person.complains("rank")
+    assert "-e 'another one' --metric accuracy" in told
+    assert "-e type-by-length --metric accuracy" in told
+    assert person.complains("rank", "-e", "nothing").startswith("Error: No grid")
+    assert "twice" in person.complains("rank", "-e", "a", "-e", "b", status=2).replace("2 times", "twice")
+
+
+def test_rank_asks_the_question_that_was_asked(person: Person, ready: Project, house: House) -> None:
+    command = (
+        "rank",
+        "--by",
+        "axis:Type",
+        "--method",
+        "mean",
+        "--missing",
+        "observed",
+        "--alpha",
+        "0.1",
+        "--wait",
+        "0",
+    )
+    person.run(*command)
+    house.compute()
+    found = person.json(*command)
+    assert (found["by"], found["method"], found["missing"], found["alpha"]) == ("axis:Type", "mean", "observed", 0.1)
+
+
+@pytest.fixture
+def pair(project: Project, house: House, person: Person) -> tuple[str, str]:
+    """A baseline and a contender that loses 10 points in each of three cells of 300 trials."""
+    axes = AXES[1:]
+    strong = project.published(axes=axes, values=[90.0, 90.0, 90.0, None, None, None])
+    weak = project.published(axes=axes, values=[80.0, 80.0, 80.0, None, None, None], model="worse")
+    person.run("compare", strong["id"], weak["id"], "--wait", "0")
+    person.run("compare", weak["id"], strong["id"], "--wait", "0")
+    house.compute()
+    return strong["id"], weak["id"]
+
+
+def test_compare_lists_the_common_cells(person: Person, pair: tuple[str, str]) -> None:
+    rows = person.rows("compare", *pair)
+    assert [(row["Length"], row["baseline"], row["contender"], row["gap"]) for row in rows] == [
+        (level, "90.0", "80.0", "-10.0") for level in "012"
+    ]
+    assert person.json("compare", *pair)["mean"] == -10.0
+    assert "worse less Qwen-2.5 3B" in person.page("compare", *pair)
+
+
+def test_a_regression_is_status_3_and_says_how_large(person: Person, pair: tuple[str, str]) -> None:
+    answer = person.run("compare", *pair, "--fail-on-regression", "2", "-q")
+    assert answer.exit_code == 3
+    assert "worse by more than 2: accuracy (%) -10 [" in answer.stderr
+    assert answer.stdout == ""
+
+
+def test_a_gain_or_a_small_loss_is_no_regression(person: Person, pair: tuple[str, str]) -> None:
+    assert person.run("compare", *pair, "--fail-on-regression", "10.5").exit_code == 0
+    assert person.run("compare", *reversed(pair), "--fail-on-regression", "0").exit_code == 0
+
+
+def comparison(gap: float | None, interval: tuple[float, float] | None, direction: str | None) -> dict[str, Any]:
+    ends = interval and {"low": interval[0], "high": interval[1], "level": 0.95}
+    return {
+        "mean": gap,
+        "test": {"difference": gap, "interval": ends},
+        "contender": {"metric": {"name": "x", "direction": direction}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("gap", "interval", "direction", "fails"),
+    [
+        (-5.0, (-6.0, -4.0), "higher", True),
+        (-5.0, (-11.0, 1.0), "higher", False),  # may be chance
+        (-5.0, None, "higher", True),  # nothing is known of the noise: the gap decides
+        (-1.0, (-1.5, -0.5), "higher", False),  # sure, but small
+        (5.0, (4.0, 6.0), "higher", False),
+        (5.0, (4.0, 6.0), "lower", True),
+        (-5.0, (-6.0, -4.0), "lower", False),
+        (-2.0, (-3.0, -1.0), "higher", False),  # not more than two
+    ],
+)
+def test_a_regression_is_a_loss_that_is_large_and_not_chance(
+    gap: float, interval: tuple[float, float] | None, direction: str, fails: bool
+) -> None:
+    if fails:
+        with pytest.raises(CheckFailed):
+            check(comparison(gap, interval, direction), 2.0)
+    else:
+        assert "not shown" in check(comparison(gap, interval, direction), 2.0)
+
+
+@pytest.mark.parametrize(("gap", "direction"), [(None, "higher"), (-5.0, None)])
+def test_what_cannot_be_checked_is_an_error_and_no_pass(gap: float | None, direction: str | None) -> None:
+    with pytest.raises(Conflict, match="cannot be said"):
+        check(comparison(gap, None, direction), 2.0)
+
+
+def test_a_grid_is_named_by_its_id_its_beginning_or_names(person: Person, ready: Project) -> None:
+    grid = person.rows("ls", "-m", "Qwen-2.5 3B")[0]["id"]
+    for said in ([grid], [grid.upper()], [grid[:-2]], ["model=Qwen-2.5 3B"], ["-m", "Qwen-2.5 3B"]):
+        assert person.json("show", *said)["id"] == grid
+    assert person.json("show", "model=Qwen-2.5 3B,benchmark=Core Generalization")["id"] == grid
+
+
+def test_of_several_grids_the_candidates_are_listed(person: Person, ready: Project) -> None:
+    told = person.complains("show")
+    assert told.startswith("Error: 2 grids fit; name one by its id, or by more of its names:\n")
+    assert "Qwen-2.5 7B" in told
+
+
+def test_a_name_that_nobody_has_brings_the_near_ones(person: Person, ready: Project) -> None:
+    assert "Did you mean model Qwen-2.5 3B" in person.complains("show", "-m", "qwen2.5 3b")
+    assert "begins with" in person.complains("show", "ffff")
+
+
+@pytest.mark.parametrize("said", ["Qwen", "colour=red", "01"])
+def test_what_names_no_grid_is_a_usage_error(person: Person, ready: Project, said: str) -> None:
+    assert person.complains("show", said, status=2)

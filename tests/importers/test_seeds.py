@@ -1,0 +1,48 @@
+"""The five seed documents go in as they are: every number is the demonstration's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.demo import demo_grids
+from registry.importers import formats
+from registry.importers.found import Found, Overrides
+from registry.importers.source import Source
+
+FILES = Path(__file__).parent / "files"
+
+
+def grids_of(seed: int) -> list[Found]:
+    return list(formats.read(Source("seed", FILES / f"seed_{seed}.txt"), Overrides()))
+
+
+def demonstrated(seed: int) -> list[dict[str, Any]]:
+    return [grid for grid in demo_grids() if grid["labels"]["seed"] == str(seed)]
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 4])
+def test_every_number_of_a_seed_is_the_demonstrations(seed: int) -> None:
+    found, expected = [one.submission for one in grids_of(seed)], demonstrated(seed)
+    assert len(found) == len(expected) > 0
+    for mine, theirs in zip(found, expected, strict=True):
+        for name in ("values", "axes", "metric", "benchmark", "model"):
+            assert mine[name] == theirs[name]
+        assert mine.get("variant", "") == theirs["variant"]
+
+
+def test_a_seed_without_numbers_gives_axes_and_no_cells() -> None:
+    found, expected = [one.submission for one in grids_of(3)], demonstrated(3)
+    assert [one["benchmark"] for one in found] == [one["benchmark"] for one in expected]
+    for mine, theirs in zip(found, expected, strict=True):
+        assert mine["cells"] == []
+        assert [axis["name"] for axis in mine["axes"]] == [axis["name"] for axis in theirs["axes"]]
+        assert [axis["levels"] for axis in mine["axes"]] == [axis["levels"] for axis in theirs["axes"]]
+
+
+def test_every_thing_that_was_read_from_prose_is_noted() -> None:
+    [found] = grids_of(0)
+    assert {note.code for note in found.notes} == {"identity_read", "experiment_named", "metric_read"}
+    assert "cells_not_listed" in {note.code for one in grids_of(2) for note in one.notes}
