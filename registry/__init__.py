@@ -16,19 +16,24 @@ def create_app(settings: Settings) -> Flask:
     """The web application: one pool of connections, one doorbell, every resource."""
     from flask import Flask
 
-    from registry import api
+    from registry import api, pages
     from registry.api.context import Parts
+    from registry.api.gate import Gate, stand_before
     from registry.api.traffic import watch
     from registry.database import Database
+    from registry.guard import Guard
     from registry.jobs import Doorbell
 
     app = Flask("registry", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body
     app.url_map.strict_slashes = False
     waiters = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
-    app.extensions["registry"] = Parts(settings, Database(settings, name="web"), Doorbell(settings), waiters)
+    database = Database(settings, name="web", guard=Guard(max(1, settings.web_threads - 1)))
+    app.extensions["registry"] = Parts(settings, database, Doorbell(settings), waiters, Gate(settings))
     api.register(app)
-    watch(app)
+    pages.register(app)
+    watch(app, settings.request_timeout)
+    stand_before(app, app.extensions["registry"].gate)
     # A body of many numbers makes many objects and no cycles: looking for cycles cost a sixth of a batch.
     gc.freeze()
     gc.set_threshold(100_000, 20, 50)

@@ -41,16 +41,22 @@ def record(house: House) -> dict[str, Any]:
     ask("projects", "GET", "projects")
     ask("token_secret", "POST", "projects/demo/tokens", json=examples.TOKEN_IN)
     ask("tokens", "GET", "projects/demo/tokens")
+    mine = house.call("GET", "whoami", token=answers["token_secret"]["token"])
+    answers["identity"] = mine.get_json()
     ask("alias", "POST", "projects/demo/aliases", json=examples.ALIAS_IN)
     ask("aliases", "GET", "projects/demo/aliases")
+    ask("audit", "GET", "projects/demo/audit")
     grid = ask("grid_summary", "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
     ask("pending", "GET", f"grids/{grid}/statistics")
     ask("batch_answer", "POST", "projects/demo/grids/batch", json=[examples.GRID_IN, {"model": "R1-Qwen"}])
-    ask(None, "POST", "projects/demo/grids", json=examples.RIVAL_IN)
-    question = "projects/demo/rankings?experiment=type-by-length&metric=accuracy"
-    ask("pending_ranking", "GET", question)
-    sweet_spot = "projects/demo/experiments/type-by-length/sweet-spot?metric=accuracy"
-    ask("pending_sweet_spot", "GET", sweet_spot)
+    rival = ask(None, "POST", "projects/demo/grids", json=examples.RIVAL_IN)["id"]
+    asked = {
+        "ranking": "projects/demo/rankings?experiment=type-by-length&metric=accuracy",
+        "sweet_spot": "projects/demo/experiments/type-by-length/sweet-spot?metric=accuracy",
+        "comparison": f"projects/demo/comparisons?baseline={grid}&contender={rival}",
+    }
+    for name, question in asked.items():
+        ask(f"pending_{name}", "GET", question)
     ask(None, "GET", f"grids/{grid}/trends?threshold=95&threshold=97.5")
     ask("grids", "GET", "projects/demo/grids?limit=1&model=Qwen-2.5%203B")
     ask("names", "GET", "projects/demo/models")
@@ -59,15 +65,19 @@ def record(house: House) -> dict[str, Any]:
     forms("grid_forms", f"grids/{grid}?", "txt", "md", "csv")
     ask("cells", "GET", f"grids/{grid}/cells")
     forms("cells_forms", f"grids/{grid}/cells?", "txt", "md", "csv", "ndjson")
+    ask("badge", "GET", f"grids/{grid}/badge.json")
+    ask("share_link", "POST", "projects/demo/shares", json=examples.SHARE_IN)
+    ask("shares", "GET", "projects/demo/shares")
+    ask("feed", "GET", "projects/demo/cells?model=Qwen-2.5%203B")
+    forms("feed_forms", "projects/demo/cells?model=Qwen-2.5%203B", "csv", "ndjson")
     ask("statistics", "GET", f"grids/{grid}/statistics")
     forms("statistics_forms", f"grids/{grid}/statistics?", "txt", "md", "csv")
     ask("trends", "GET", f"grids/{grid}/trends")
     forms("trend_forms", f"grids/{grid}/trends?", "txt", "md", "csv")
-    ask("ranking", "GET", question)
-    ask("sweet_spot", "GET", sweet_spot)
-    forms("sweet_spot_forms", sweet_spot, "txt", "md", "csv")
+    for name, question in asked.items():
+        ask(name, "GET", question)
+        forms(f"{name}_forms", question, "txt", "md", "csv")
     ask("thresholds", "GET", f"grids/{grid}/trends?threshold=95&threshold=97.5")
-    forms("ranking_forms", question, "txt", "md", "csv")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
     ask("difference", "GET", f"grids/{grid}/revisions/1..2")

@@ -5,16 +5,22 @@ from __future__ import annotations
 from flask import Flask
 
 from registry.api import (
+    audit,
     batch,
     cells,
+    comparisons,
     document,
     experiments,
+    feeds,
     grids,
+    identity,
     naming,
+    pictures,
     problems,
     projects,
     rankings,
     service,
+    shares,
     statistics,
 )
 from registry.api.platform import Api
@@ -24,7 +30,8 @@ def register(app: Flask) -> None:
     """Add every resource, the OpenAPI document and the answers to errors."""
     api = Api(app)
     problems.register(app)
-    for module in (projects, grids, batch, cells, statistics, rankings, experiments, naming, service):
+    shares.take_links(app)
+    answers = (statistics, pictures, rankings, comparisons, experiments)
+    for module in (projects, grids, batch, cells, feeds, *answers, naming, identity, audit, shares, service):
         api.register_blueprint(module.blp)
-    app.register_blueprint(service.front)
     document.register(app, api)

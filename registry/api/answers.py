@@ -16,9 +16,16 @@ MEDIA = {
     "md": "text/markdown; charset=utf-8",
     "csv": "text/csv; charset=utf-8",
     "ndjson": "application/x-ndjson",
+    "html": "text/html; charset=utf-8",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "vl.json": "application/vnd.vegalite.v6+json",
+    "parquet": "application/vnd.apache.parquet",
+    "arrow": "application/vnd.apache.arrow.stream",
 }
 _BY_TYPE = {media.split(";")[0]: form for form, media in MEDIA.items()}
 _COMPRESSED_FROM = 1024
+_PACKED = ("png", "parquet")
 _TAG = re.compile(r'(?:W/)?"([^"]*)"')
 
 
@@ -68,15 +75,15 @@ def send(
 ) -> Response:
     """The response, `304` when the caller has this tag already, compressed when it may be and is worth it."""
     if tag is not None and status == 200 and not_modified(tag):
-        return _common(Response(status=304), tag)
+        return common(Response(status=304), tag)
     data = body.encode() if isinstance(body, str) else body
     response = Response(data, status, content_type=MEDIA[form])
     for name, value in headers.items():
         response.headers[name.replace("_", "-")] = value
-    if len(data) >= _COMPRESSED_FROM and _accepts_gzip():
+    if len(data) >= _COMPRESSED_FROM and not packed(form) and accepts_gzip():
         response.set_data(gzip.compress(data, compresslevel=1, mtime=0))
         response.headers["Content-Encoding"] = "gzip"
-    return _common(response, tag)
+    return common(response, tag)
 
 
 def send_stored(document: bytes | memoryview | None, tag: str) -> Response:
@@ -85,19 +92,26 @@ def send_stored(document: bytes | memoryview | None, tag: str) -> Response:
     None stands for the document that the caller has already.
     """
     if document is None or not_modified(tag):
-        return _common(Response(status=304), tag)
-    compressed = _accepts_gzip()
+        return common(Response(status=304), tag)
+    compressed = accepts_gzip()
     response = Response(bytes(document) if compressed else gzip.decompress(document), content_type=MEDIA["json"])
     if compressed:
         response.headers["Content-Encoding"] = "gzip"
-    return _common(response, tag)
+    return common(response, tag)
 
 
-def _accepts_gzip() -> bool:
+def packed(form: str) -> bool:
+    """Whether gzip would not make this form smaller."""
+    return form in _PACKED
+
+
+def accepts_gzip() -> bool:
+    """Whether the caller takes a compressed answer."""
     return "gzip" in request.headers.get("Accept-Encoding", "") and request.accept_encodings["gzip"] > 0
 
 
-def _common(response: Response, tag: str | None) -> Response:
+def common(response: Response, tag: str | None) -> Response:
+    """The response with the headers that every conditional answer has."""
     response.headers["Vary"] = "Accept, Accept-Encoding, Authorization"
     if tag is not None:
         # Weak: the same tag serves the plain and the compressed bytes.
@@ -114,7 +128,7 @@ def rendered(form: str, value: Any, renderers: Mapping[str, Callable[[Any], str]
     """A value as JSON or through the renderer of the form."""
     own = None if tag is None else tagged(tag, form)
     if own is not None and not_modified(own):
-        return _common(Response(status=304), own)
+        return common(Response(status=304), own)
     return send(dumps(value) if form == "json" else renderers[form](value), form=form, tag=own)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -24,6 +24,20 @@ Renderers = Mapping[str, Callable[[Any], str]]
 def answer_to(question: Question, project: str, form: str, renderers: Renderers, href: str) -> Response:
     """The answer to a question about an experiment, in the form that is wanted; `202` while it is pending."""
     known = [tag.removesuffix(tagged("", form)) for tag in known_tags() if tag.endswith(tagged("", form))]
+    question, row = ask(question, project, known)
+    if not settled(row) or not answered(row):
+        return unready(row, question.document(), href, pending=not settled(row))
+    if form == "json" or row.document is None:
+        return send_stored(row.document, tagged(row.etag, form))
+    return rendered(form, orjson.loads(gzip.decompress(row.document)), renderers, row.etag)
+
+
+def ask(question: Question, project: str, known: Sequence[str] = (), patience: float = 0.0) -> tuple[Question, Any]:
+    """The question without aliases and the row of its answer, which is promised when nobody asked before.
+
+    Waits as long as the caller prefers, or for `patience` seconds if that is longer. The document is left out when
+    its etag is among the `known` ones.
+    """
 
     def look() -> Any:
         with parts().database.reading() as connection:
@@ -38,24 +52,20 @@ def answer_to(question: Question, project: str, form: str, renderers: Renderers,
         row = look()
     if row.id is None:
         _promise(row.project_id, question)
-    if not _settled(row):
+    if not settled(row):
         parts().doorbell.ring()
-        row = waited(look, _settled)
-    if not _settled(row) or not _answered(row):
-        return unready(row, question.document(), href, pending=not _settled(row))
-    if form == "json" or row.document is None:
-        return send_stored(row.document, tagged(row.etag, form))
-    return rendered(form, orjson.loads(gzip.decompress(row.document)), renderers, row.etag)
+        row = waited(look, settled, patience)
+    return question, row
 
 
-def _answered(row: Any) -> bool:
+def answered(row: Any) -> bool:
     """Whether the stored document is for the inputs as they are now; new methods may be under way meanwhile."""
     return row.id is not None and not row.marked and row.etag is not None and row.answered == row.generation
 
 
-def _settled(row: Any) -> bool:
+def settled(row: Any) -> bool:
     """Whether waiting longer brings nothing: there is an answer, or it has failed."""
-    return _answered(row) or (row.id is not None and not row.marked and row.state == "failed")
+    return answered(row) or (row.id is not None and not row.marked and row.state == "failed")
 
 
 def _promise(project_id: Any, question: Question) -> None:

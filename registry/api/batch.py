@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, request
-from marshmallow import ValidationError
 from sqlalchemy import Connection
 from werkzeug.exceptions import UnsupportedMediaType
 
@@ -14,17 +13,16 @@ from registry.api import documents, examples
 from registry.api.answers import json_answer
 from registry.api.context import admit_body, caller, enter, parts
 from registry.api.once import written
-from registry.api.platform import API_PREFIX, Blueprint, faults_of, reply
+from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.problems import problem_of
+from registry.api.publication import read_grid
 from registry.api.reading import read_body, read_json, read_lines
-from registry.api.schemas import GridIn
 from registry.errors import Fault, Invalid, Malformed, RegistryError
-from registry.intake import Submission, read_submission
+from registry.intake import Submission
 from registry.operations.publish import Published, publish
 
 blp = Blueprint("batch", __name__, url_prefix=API_PREFIX, description="Many grids in one request.")
 
-_SCHEMA = GridIn()
 _BODY = {
     "required": True,
     "content": {
@@ -94,12 +92,7 @@ def read_one(sent: Any) -> Submission:
     """One grid of a batch; a line that could not be read raises what was wrong with it."""
     if isinstance(sent, Malformed):
         raise sent
-    try:
-        return read_submission(_SCHEMA.load(sent), parts().limits)
-    except ValidationError as error:
-        raise Invalid(faults_of({"json": error.messages})) from None
-    except RecursionError:
-        raise Malformed("nested too deep") from None
+    return read_grid(sent, parts().limits)
 
 
 def item(outcome: Published) -> dict[str, Any]:

@@ -8,58 +8,64 @@ from typing import Any
 from flask import Response
 
 from registry.api import documents, examples
-from registry.api.answers import dumps, rendered, wanted_form
+from registry.api.answers import MEDIA, rendered, wanted_form
 from registry.api.context import grid_row, parts
+from registry.api.exports import send_export
+from registry.api.feeds import export_of
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.schemas import RevisionQuery
+from registry.api.schemas import CellsQuery
+from registry.operations.export import select_revision
 from registry.operations.stored import stored_grid
-from registry.renderings.grid import cells_csv, cells_markdown, cells_text
+from registry.renderings.grid import cells_markdown, cells_text
 
 blp = Blueprint("cells", __name__, url_prefix=API_PREFIX, description="The measured cells of a grid, one row each.")
 
-_FORMS = ("json", "txt", "md", "csv", "ndjson")
+_FORMS = ("json", "txt", "md", "csv", "ndjson", "parquet", "arrow")
 _DESCRIBED = blp.answers(
-    reply(200, "The measured cells", "Cells", example=examples.CELLS, forms=examples.CELLS_FORMS, headers=["ETag"]),
+    reply(
+        200,
+        "The measured cells",
+        "Cells",
+        example=examples.CELLS,
+        forms=examples.CELLS_FORMS,
+        media=[MEDIA["parquet"], MEDIA["arrow"]],
+        headers=["ETag", "Accept-Ranges"],
+    ),
+    reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
     reply(304, "Not modified"),
+    errors=[416, 501],
     public=True,
-    parameters=["If-None-Match"],
+    parameters=["If-None-Match", "Range", "If-Range"],
 )
 
 
 @blp.get("/grids/<uuid:grid>/cells")
-@blp.arguments(RevisionQuery, location="query")
+@blp.arguments(CellsQuery, location="query")
 @_DESCRIBED
 def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid's cells
 
-    Unmeasured cells are absent.
+    Unmeasured cells are absent. CSV, NDJSON, Parquet and Arrow have the columns of the project's feed; so do the
+    objects of the JSON, and besides them each cell's coordinate as `at`.
     """
-    return _answer(grid, query.get("revision"), None)
+    return _answer(grid, query, None)
 
 
-@blp.get("/grids/<uuid:grid>/cells.<any(json,txt,md,csv,ndjson):suffix>")
-@blp.arguments(RevisionQuery, location="query")
+@blp.get("/grids/<uuid:grid>/cells.<any(json,txt,md,csv,ndjson,parquet,arrow):suffix>")
+@blp.arguments(CellsQuery, location="query")
 @_DESCRIBED
 def read_cells_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read a grid's cells in the form that the suffix names"""
-    return _answer(grid, query.get("revision"), suffix)
+    return _answer(grid, query, suffix)
 
 
-def _answer(grid: uuid.UUID, revision: int | None, suffix: str | None) -> Response:
+def _answer(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
     with parts().database.reading() as connection:
-        stored = stored_grid(grid_row(connection, grid, "reader", revision))
-    form = wanted_form(suffix, _FORMS)
-    document = documents.grid(stored)
-    if form in ("json", "ndjson"):
-        document = {
-            "grid": stored.id,
-            "revision": stored.revision,
-            "digest": stored.digest,
-            "items": documents.cells(stored.grid),
-        }
-    forms = {"txt": cells_text, "md": cells_markdown, "csv": cells_csv, "ndjson": _lines}
-    return rendered(form, document, forms, f"{stored.revision_tag}-cells")
-
-
-def _lines(document: dict[str, Any]) -> str:
-    return "".join(dumps(cell).decode() + "\n" for cell in document["items"])
+        stored = stored_grid(grid_row(connection, grid, "reader", query.get("revision")))
+    form, tag = wanted_form(suffix, _FORMS), f"{stored.revision_tag}-cells"
+    if form in ("txt", "md"):
+        return rendered(form, documents.grid(stored), {"txt": cells_text, "md": cells_markdown}, tag)
+    axes = tuple(axis.name for axis in stored.grid.axes)
+    selection = select_revision(stored.id, stored.revision, len(stored.grid.values), axes)
+    head = {"grid": str(stored.id), "revision": stored.revision, "digest": stored.digest}
+    return send_export(export_of(selection, form, tag, query["missing"] == "explicit", head))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import threading
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from flask import current_app, g, request
 from sqlalchemy import Connection
 
+from registry.api.gate import Gate
 from registry.database import Database
 from registry.errors import NotFound, Unauthenticated
 from registry.intake import Limits
@@ -18,6 +20,7 @@ from registry.jobs import Doorbell
 from registry.operations.admit import ANYONE, Caller, Role, admit, admit_operator, identify
 from registry.operations.project import find_project
 from registry.operations.read import find_grid, find_owner
+from registry.operations.share import identify_share
 from registry.settings import Settings
 
 
@@ -28,8 +31,11 @@ class Parts:
     settings: Settings
     database: Database
     doorbell: Doorbell
-    waiters: threading.Semaphore = field(default_factory=lambda: threading.BoundedSemaphore(4))
+    waiters: threading.Semaphore
     """How many requests may wait for a derivation at once, so that the others find a thread."""
+    gate: Gate
+    stopping: threading.Event = field(default_factory=threading.Event)
+    """Set when the process is to end: nobody waits for anything any more."""
 
     @property
     def limits(self) -> Limits:
@@ -44,8 +50,22 @@ def caller(connection: Connection) -> Caller:
     """Who sends this request; a token that is no good is refused, none at all is `ANYONE`."""
     if "caller" not in g:
         token = _token()
-        g.caller = ANYONE if token is None else identify(connection, token)
+        if token is None and "share" in g and request.method in ("GET", "HEAD"):
+            g.caller = _recognised(lambda: identify_share(connection, g.share, request.path))
+        else:
+            g.caller = ANYONE if token is None else _recognised(lambda: identify(connection, token))
     return cast(Caller, g.caller)
+
+
+def _recognised(look: Callable[[], Caller]) -> Caller:
+    """The caller; whoever sends what is no good is counted."""
+    try:
+        found = look()
+    except Unauthenticated:
+        parts().gate.reject()
+        raise
+    parts().gate.recognise()
+    return found
 
 
 def _token() -> str | None:

@@ -1,4 +1,4 @@
-"""The OpenAPI document: /openapi.yaml, /openapi.json, and readable at /docs."""
+"""The OpenAPI document: /openapi.yaml and /openapi.json; `registry.pages` shows it at /docs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,13 @@ from typing import Any
 
 import orjson
 import yaml
-from flask import Blueprint, Flask, Response, current_app, render_template
+from flask import Blueprint, Flask, Response, current_app
 from markupsafe import Markup, escape
 
 from registry.api.answers import send
 from registry.api.platform import Api
 
-blp = Blueprint(
-    "document", __name__, template_folder="templates", static_folder="static", static_url_path="/docs/static"
-)
+blp = Blueprint("document", __name__)
 
 REFINEMENTS: dict[str, dict[str, Any]] = {
     "ProjectChange": {"minProperties": 1},
@@ -87,10 +85,8 @@ def as_yaml() -> Response:
     return response
 
 
-@blp.get("/docs")
-def as_page() -> str:
-    """The document for people: no script, nothing from elsewhere."""
-    document = openapi(current_app)
+def reference(document: dict[str, Any]) -> dict[str, Any]:
+    """The document as a page for people needs it: operations by resource, their parameters looked up."""
     operations = [
         {"path": path, "method": method, **operation, "parameters": _parameters(document, operation, one)}
         for path, one in document["paths"].items()
@@ -98,7 +94,7 @@ def as_page() -> str:
         if method in _METHODS
     ]
     groups = [(tag["name"], [one for one in operations if one["tags"] == [tag["name"]]]) for tag in document["tags"]]
-    return render_template("docs.html", document=document, groups=groups, pretty=_pretty, marked=_marked)
+    return {"document": document, "groups": groups, "pretty": _pretty, "marked": _marked}
 
 
 def _parameters(document: dict[str, Any], operation: dict[str, Any], path: dict[str, Any]) -> list[dict[str, Any]]:

@@ -24,6 +24,19 @@ def token(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
 
 
+def identity(row: Any) -> dict[str, Any]:
+    return token(row) | {"project": row.project}
+
+
+def act(row: Any) -> dict[str, Any]:
+    names = ("id", "at", "act", "subject", "detail", "token_id", "request_id")
+    return {name: getattr(row, name) for name in names}
+
+
+def share(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("id", "path", "created_at", "expires_at")}
+
+
 def alias(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("id", "kind", "alias", "name", "created_at")}
 

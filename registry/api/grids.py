@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import asdict
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
-from registry.api import documents, examples
+from registry.api import documents, examples, publication
 from registry.api.answers import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
+from registry.api.audit import actor
 from registry.api.context import caller, enter, grid_row, parts
+from registry.api.filters import filters_of
 from registry.api.once import written
 from registry.api.paging import page, read_key, write_key
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.schemas import CellsIn, Empty, FindQuery, GridIn, PublishQuery, RevisionQuery, RevisionsQuery
-from registry.errors import Fault, Invalid
-from registry.intake import read_submission
-from registry.intake.levels import has_control
+from registry.api.schemas import CellsIn, Empty, FindQuery, PublishQuery, RevisionQuery, RevisionsQuery
 from registry.operations.amend import amend
-from registry.operations.find import Filters, Page, find_grids, sort_key
+from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.forget import forget
 from registry.operations.publish import Published, publish
 from registry.operations.read import compare_revisions, list_revisions
+from registry.operations.record import record
 from registry.operations.stored import stored_grid
 from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 
@@ -44,7 +45,6 @@ _DESCRIBED = blp.answers(
 
 @blp.post("/projects/<project>/grids")
 @blp.arguments(PublishQuery, location="query")
-@blp.arguments(GridIn, example=examples.GRID_IN)
 @blp.answers(
     reply(
         201,
@@ -62,14 +62,17 @@ _DESCRIBED = blp.answers(
     ),
     errors=_WRITES,
     parameters=["Idempotency-Key", "If-None-Match-Any", "If-Match"],
+    requestBody=publication.BODY,
 )
-def publish_grid(query: dict[str, Any], sent: dict[str, Any], project: str) -> Response:
+def publish_grid(query: dict[str, Any], project: str) -> Response:
     """Publish a grid
 
     The identity is (project, experiment, benchmark, model, variant, metric name). Other content for the same identity
-    makes the next revision, content that it has already makes none. Give `values` or `cells`.
+    makes the next revision, content that it has already makes none. Give `values` or `cells`. A CSV table, tidy or a
+    pivot, and a Markdown pipe table say in the query what they do not say themselves; their faults and warnings point
+    to `/line/3/column/2`.
     """
-    submission = read_submission(sent, parts().limits)
+    submission = publication.read_publication(query)
 
     def write(connection: Connection, row: Any) -> Response:
         [published] = publish(
@@ -110,31 +113,16 @@ def find(query: dict[str, Any], project: str) -> Response:
 
     Filters repeat for OR; `label.<key>=<text>` filters by label.
     """
-    labels = _label_filters(query)
+    filters = filters_of(query, FindQuery)
     instant = query["sort"].endswith("_at")
     after = read_key(query["cursor"], instant=instant) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        names = {kind: query[kind] for kind in ("experiment", "benchmark", "model", "variant", "metric")}
-        filters = Filters(**names, labels=labels, updated_since=query.get("updated_since"))
         wanted = Page(query["sort"], after, query["limit"])
         found = find_grids(connection, row.id, filters, wanted)
     shown = found[: query["limit"]]
     more = write_key(sort_key(shown[-1], query["sort"]), shown[-1].id) if len(found) > len(shown) else None
     return page([documents.summary(stored) for stored in shown], more)
-
-
-def _label_filters(query: dict[str, Any]) -> dict[str, list[str]]:
-    """The texts that are asked for of each label."""
-    known = set(FindQuery().fields)
-    unknown = [name for name in query if name not in known and not name.startswith("label.")]
-    if unknown:
-        raise Invalid([Fault(f"/{name}", "Unknown field.") for name in unknown])
-    labels = {name.removeprefix("label."): texts for name, texts in request.args.lists() if name.startswith("label.")}
-    faulty = [name for name, texts in labels.items() if any(has_control(text) for text in (name, *texts))]
-    if faulty:
-        raise Invalid([Fault(f"/label.{name}", "must not hold control characters") for name in faulty])
-    return labels
 
 
 @blp.get("/grids/<uuid:grid>")
@@ -173,8 +161,10 @@ def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
     With `revision`, only if that is the current one. Publishing the same identity brings it back with a new revision.
     """
 
-    def write(connection: Connection, _row: Any) -> Response:
-        forget(connection, grid, revision=query.get("revision"), expected=expected_revisions())
+    def write(connection: Connection, row: Any) -> Response:
+        stored = forget(connection, grid, revision=query.get("revision"), expected=expected_revisions())
+        told = {"names": asdict(stored.names), "revision": stored.revision}
+        record(connection, actor(connection), "grid.deleted", grid, project_id=row.project_id, **told)
         return Response(status=204)
 
     return written(lambda connection: grid_row(connection, grid, "writer"), write)

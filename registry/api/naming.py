@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from registry.api import documents, examples
 from registry.api.answers import json_answer
+from registry.api.audit import actor
 from registry.api.context import enter, parts
 from registry.api.once import written
 from registry.api.paging import page, read_text, write_text
@@ -17,6 +18,7 @@ from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.schemas import AliasIn, ByIdQuery, Empty, NamesQuery
 from registry.operations import alias as aliases
 from registry.operations.name import names_in_use
+from registry.operations.record import record
 
 blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grids are called, and what is the same.")
 
@@ -36,6 +38,7 @@ def make_alias(sent: dict[str, Any], project: str) -> Response:
 
     def write(connection: Connection, row: Any) -> Response:
         made = aliases.make_alias(connection, row.id, **sent)
+        record(connection, actor(connection), "alias.made", made.id, project_id=row.id, **sent)
         place = f"{API_PREFIX}/projects/{project}/aliases/{made.id}"
         return json_answer(documents.alias(made), status=201, Location=place)
 
@@ -77,7 +80,9 @@ def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> R
     """Part two names again"""
 
     def write(connection: Connection, row: Any) -> Response:
-        aliases.remove_alias(connection, row.id, alias_id)
+        removed = aliases.remove_alias(connection, row.id, alias_id)
+        told = {name: getattr(removed, name) for name in ("kind", "alias", "name")}
+        record(connection, actor(connection), "alias.removed", alias_id, project_id=row.id, **told)
         return Response(status=204)
 
     return written(lambda connection: enter(connection, project, "writer"), write)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Callable
 from hashlib import sha256
@@ -52,5 +53,11 @@ def _once(connection: Connection, row: Any, key: str, write: Callable[[Connectio
         return Response(stored.body, stored.status, {**stored.headers, "Idempotent-Replayed": "true"})
     response = write(connection, row)
     headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
-    remember(connection, row.project_id, key, digest, Answer(response.status_code, headers, response.get_data()))
+    remember(connection, row.project_id, key, digest, Answer(response.status_code, headers, _plain(response)))
     return response
+
+
+def _plain(response: Response) -> bytes:
+    """The body as it is without compression: who asks again may take another coding than who asked first."""
+    compressed = response.headers.get("Content-Encoding") == "gzip"
+    return gzip.decompress(response.get_data()) if compressed else response.get_data()

@@ -13,7 +13,7 @@ from hashlib import sha256
 from typing import Any
 from urllib.parse import urlencode
 
-from flask import Response, request
+from flask import Response, g, request
 
 from registry.api.answers import dumps, send
 
@@ -55,5 +55,7 @@ def page(items: Sequence[Any], cursor: str | None) -> Response:
     response = send(body, tag=sha256(body).hexdigest()[:16])
     if cursor is not None:
         query = [(name, value) for name, value in request.args.items(multi=True) if name != "cursor"]
-        response.headers["Link"] = f'<{request.path}?{urlencode([*query, ("cursor", cursor)])}>; rel="next"'
+        # Who reads by a link reads on by it.
+        link = [("share", g.share)] if "share" in g else []
+        response.headers["Link"] = f'<{request.path}?{urlencode([*query, ("cursor", cursor), *link])}>; rel="next"'
     return response

@@ -18,6 +18,7 @@ from registry.api.answers import MEDIA
 from registry.api.context import admit_body, parts
 from registry.api.problems import http_error
 from registry.api.reading import read_body, read_json
+from registry.api.schemas import GridIn
 from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS
 from registry.errors import Fault, Invalid
 from registry.intake.faults import escaped
@@ -94,7 +95,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         responses: dict[int | str, Any] = {}
         for one in described:
             responses.setdefault(one["status"], {}).update(one["response"])
-        for status in sorted({*errors, 401, 403, 404, 422, 503}):
+        for status in sorted({*errors, 401, 403, 404, 422, 429, 503}):
             phrase = HTTP_STATUS_CODES[status]  # http.HTTPStatus has other words in Python 3.13
             responses[status] = {"description": phrase, "headers": _error_headers(status)} | _PROBLEM
         responses["default"] = {"description": "Any other error"} | _PROBLEM
@@ -126,17 +127,20 @@ def reply(
     example: Any = None,
     forms: Mapping[str, str] | None = None,
     headers: Iterable[str] = (),
-    media: str | None = None,
+    media: Iterable[str] = (),
 ) -> dict[str, Any]:
-    """One answer of a view: a component's name or a JSON schema, an example, other forms with an example of each."""
+    """One answer of a view: a component's name or a JSON schema, an example, other forms with an example of each.
+
+    `media`: content types of answers that have no shape.
+    """
     response: dict[str, Any] = {"description": description}
     if shape is not None:
         schema = {"$ref": f"#/components/schemas/{shape}"} if isinstance(shape, str) else dict(shape)
         response["content"] = {"application/json": {"schema": schema, "example": example}}
         for form, text in (forms or {}).items():
             response["content"][MEDIA[form].split(";")[0]] = {"schema": {"type": "string"}, "example": text}
-    if media is not None:
-        response["content"] = {media: {"schema": {"type": "string"}}}
+    for one in media:
+        response.setdefault("content", {})[one] = {"schema": {"type": "string"}}
     names = ("X-Request-Id", *headers)
     response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
     return {"status": status, "response": response}
@@ -155,6 +159,7 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         for field, *meaning in own.MEANINGS:
             self.register_field(field, *meaning)
         self.ma_plugin.converter.add_attribute_function(own.schema_of)
+        self.spec.components.schema("GridIn", schema=GridIn)
         for name, shape in COMPONENTS.items():
             self.spec.components.schema(name, shape)
         for name, header in HEADERS.items():

@@ -23,7 +23,10 @@ STATUS: dict[type[errors.RegistryError], tuple[int, str]] = {
     errors.Conflict: (409, "In the way"),
     errors.PreconditionFailed: (412, "The precondition does not hold"),
     errors.TooLarge: (413, "Too large"),
+    errors.Misdirected: (421, "Another service is meant"),
     errors.Invalid: (422, "Not valid"),
+    errors.TooManyRequests: (429, "Too many requests"),
+    errors.NotInstalled: (501, "Not installed"),
     errors.Unavailable: (503, "Try again soon"),
 }
 _HTTP_CODES = {
@@ -77,12 +80,13 @@ def answer(problem: dict[str, Any], headers: dict[str, str] | None = None) -> Re
 
 def register(app: Flask) -> None:
     """Answer every error of this application with a problem."""
-    app.register_error_handler(errors.RegistryError, _registry_error)
+    app.register_error_handler(errors.RegistryError, registry_error)
     app.register_error_handler(HTTPException, http_error)
-    app.register_error_handler(Exception, _defect)
+    app.register_error_handler(Exception, defect)
 
 
-def _registry_error(error: errors.RegistryError) -> Response:
+def registry_error(error: errors.RegistryError) -> Response:
+    """What the registry raises, with the headers that belong to it."""
     headers = {}
     if isinstance(error, errors.Unauthenticated):
         headers["WWW-Authenticate"] = 'Bearer realm="results-registry"'
@@ -97,11 +101,22 @@ def http_error(error: HTTPException) -> Response:
     if status < 400:
         return error.get_response()  # type: ignore[return-value]
     given = {name: value for name, value in error.get_headers() if name not in ("Content-Type", "Content-Length")}
-    code = _HTTP_CODES.get(status, "error")
-    return answer(document(status, code, error.name, error.description or error.name), given)
+    return answer(http_problem(error), given)
 
 
-def _defect(error: Exception) -> Response:
+def http_problem(error: HTTPException) -> dict[str, Any]:
+    """The problem that describes an error of Flask or Werkzeug."""
+    status = error.code or 500
+    return document(status, _HTTP_CODES.get(status, "error"), error.name, error.description or error.name)
+
+
+def defect(error: Exception) -> Response:
+    """What nobody expected."""
+    return answer(defect_problem(error))
+
+
+def defect_problem(error: Exception) -> dict[str, Any]:
+    """The problem for a defect, which is logged under the request's id."""
     log.error("defect", request_id=request_id(), method=request.method, path=request.path, exc_info=error)
     detail = "This is a defect of the server. Whether a write took effect is unknown: repeat it."
-    return answer(document(500, "defect", "A defect of the server", detail))
+    return document(500, "defect", "A defect of the server", detail)

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from registry.api import documents, examples
 from registry.api.answers import json_answer, known_tags
+from registry.api.audit import actor
 from registry.api.context import caller, enter, parts, project_for
 from registry.api.paging import page
 from registry.api.platform import API_PREFIX, Blueprint, reply
@@ -17,6 +18,7 @@ from registry.api.schemas import ByIdQuery, Empty, ProjectChange, ProjectIn, Pro
 from registry.errors import PreconditionFailed
 from registry.operations import admit
 from registry.operations import project as projects
+from registry.operations.record import record
 
 _TOKEN = {name: value for name, value in (examples.TOKEN_SECRET or {}).items() if name != "token"}
 
@@ -34,6 +36,7 @@ def make_project(sent: dict[str, Any]) -> Response:
     with parts().database.transaction() as connection:
         admit.admit_operator(caller(connection))
         row = projects.make_project(connection, **sent | {"name": sent["name"] or sent["slug"]})
+        record(connection, actor(connection), "project.made", row.id, project_id=row.id, slug=row.slug)
     return json_answer(documents.project(row), status=201, Location=f"{API_PREFIX}/projects/{row.slug}")
 
 
@@ -85,6 +88,7 @@ def change_project(changes: dict[str, Any], project: str) -> Response:
     """Change a project's name or visibility"""
     with parts().database.transaction() as connection:
         row = projects.change_project(connection, _expect(connection, project).id, changes)
+        record(connection, actor(connection), "project.changed", row.id, project_id=row.id, **changes)
     answer = json_answer(documents.project(row))
     answer.headers["ETag"] = f'"{_tag(row)}"'
     return answer
@@ -99,7 +103,9 @@ def delete_project(_query: dict[str, Any], project: str) -> Response:
     It and all in it answer 404 from now on.
     """
     with parts().database.transaction() as connection:
-        projects.delete_project(connection, _expect(connection, project).id)
+        row = _expect(connection, project)
+        projects.delete_project(connection, row.id)
+        record(connection, actor(connection), "project.deleted", row.id, project_id=row.id, slug=row.slug)
     return Response(status=204)
 
 
@@ -119,6 +125,8 @@ def make_token(sent: dict[str, Any], project: str) -> Response:
             name=sent["name"],
             days=days,
         )
+        told = {"name": row.name, "role": row.role, "expires_at": row.expires_at.isoformat()}
+        record(connection, actor(connection), "token.made", row.id, project_id=row.project_id, **told)
     return json_answer(documents.token(row) | {"token": secret}, status=201)
 
 
@@ -151,5 +159,7 @@ def read_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Res
 def revoke_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Response:
     """Revoke a token at once"""
     with parts().database.transaction() as connection:
-        admit.revoke(connection, enter(connection, project, "admin").id, token_id)
+        row = enter(connection, project, "admin")
+        admit.revoke(connection, row.id, token_id)
+        record(connection, actor(connection), "token.revoked", token_id, project_id=row.id)
     return Response(status=204)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from flask import Blueprint as PlainBlueprint
-from flask import Response, redirect
+from typing import Any
+
+from flask import Response
 from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from werkzeug.wrappers import Response as AnyResponse
 
 from registry.api import examples
 from registry.api.answers import json_answer
 from registry.api.context import parts
+from registry.api.gate import address_rate, failure_rate, token_rate
 from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.shapes import PLAIN
 from registry.errors import RegistryError
@@ -18,7 +19,6 @@ from registry.metrics import REGISTRY, note_promises
 from registry.operations.watch import health_of
 
 blp = Blueprint("service", __name__, description="The service itself.")
-front = PlainBlueprint("front", __name__)
 
 
 @blp.get("/healthz")
@@ -47,7 +47,7 @@ def readyz() -> Response:
 
 
 @blp.get("/metrics")
-@blp.answers(reply(200, "Prometheus text", media="text/plain"), public=True)
+@blp.answers(reply(200, "Prometheus text", media=["text/plain"]), public=True)
 def metrics() -> Response:
     """Metrics for Prometheus"""
     try:
@@ -61,13 +61,26 @@ def metrics() -> Response:
 @blp.get(f"{API_PREFIX}/limits")
 @blp.answers(reply(200, "The limits", PLAIN, example=examples.LIMITS), public=True)
 def limits() -> Response:
-    """What one request may hold"""
+    """What one request may hold, how long it takes at most, and how often one may ask
+
+    A rate is so many requests `per_second` in the long run and a `burst` at once; null is no limit. Beyond it the
+    answer is 429 with `Retry-After`. Each web process counts by itself.
+    """
     settings = parts().settings
     names = ("cells", "levels", "body", "inflated", "batch", "labels", "label_length", "name", "wait", "page")
-    return json_answer({f"max_{name}": getattr(settings, f"max_{name}") for name in names})
-
-
-@front.get("/")
-def index() -> AnyResponse:
-    """The front door leads to the documentation."""
-    return redirect("/docs")
+    held: dict[str, Any] = {f"max_{name}": getattr(settings, f"max_{name}") for name in names}
+    return json_answer(
+        held
+        | {
+            "request_seconds": settings.request_timeout,
+            "statement_seconds": settings.statement_timeout,
+            "lock_seconds": settings.lock_timeout,
+            "idempotency_days": settings.idempotency_days,
+            "token_days": settings.token_days,
+            "rates": {
+                "token": token_rate(settings).document(),
+                "address": address_rate(settings).document(),
+                "bad_tokens": failure_rate(settings).document(),
+            },
+        }
+    )

@@ -9,6 +9,7 @@ import structlog
 from flask import Flask, Response, g, request
 
 from registry.api.problems import request_id
+from registry.deadlines import request_deadline
 from registry.metrics import REQUESTS, SECONDS
 
 log = structlog.get_logger()
@@ -21,8 +22,15 @@ _SAFE = {
 }
 
 
-def watch(app: Flask) -> None:
-    """Measure and log the requests of this application."""
+def watch(app: Flask, seconds: float) -> None:
+    """Measure and log the requests of this application, none of which waits for the database beyond these seconds."""
+    serve = app.wsgi_app
+
+    def within_deadline(environ: Any, start_response: Any) -> Any:
+        with request_deadline(seconds):
+            return serve(environ, start_response)
+
+    app.wsgi_app = within_deadline  # type: ignore[method-assign]
     app.before_request(_begin)
     app.after_request(_end)
 
@@ -33,7 +41,8 @@ def _begin() -> None:
 
 def _end(response: Response) -> Response:
     response.headers["X-Request-Id"] = request_id()
-    response.headers.update(_SAFE)
+    for name, value in _SAFE.items():
+        response.headers.setdefault(name, value)  # pages say more
     route = request.url_rule.rule if request.url_rule is not None else "none"
     seconds = time.perf_counter() - g.get("begun", time.perf_counter())
     REQUESTS.labels(route, response.status_code).inc()

@@ -10,22 +10,28 @@ from flask import Response
 
 from registry.api.answers import json_answer, patience
 from registry.api.context import parts
+from registry.deadlines import extend_request
 
 _FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
 
 
-def waited(look: Callable[[], Any], settled: Callable[[Any], bool]) -> Any:
-    """What `look` sees, again and again for as long as the caller prefers to wait and it is not settled."""
+def waited(look: Callable[[], Any], settled: Callable[[Any], bool], at_least: float = 0.0) -> Any:
+    """What `look` sees, again and again for as long as the caller prefers to wait, or for `at_least` so many seconds,
+    and it is not settled.
+
+    A process that is to end has nobody wait.
+    """
     row = look()
-    seconds = patience(parts().settings.max_wait)
+    seconds = max(at_least, patience(parts().settings.max_wait))
     if settled(row) or not seconds:
         return row
     if not parts().waiters.acquire(blocking=False):
         return row
+    extend_request(seconds)
     try:
         until, pause = time.monotonic() + seconds, _FIRST_LOOK
-        while not settled(row) and time.monotonic() < until:
-            time.sleep(min(pause, max(0.0, until - time.monotonic())))
+        while not settled(row) and time.monotonic() < until and not parts().stopping.is_set():
+            parts().stopping.wait(min(pause, max(0.0, until - time.monotonic())))
             pause = min(2 * pause, _SLOWEST_LOOK)
             row = look()
     finally:

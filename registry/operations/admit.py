@@ -21,7 +21,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from registry.errors import Forbidden, NotFound, Unauthenticated
 from registry.prepared import Prepared
-from registry.tables import new_id, tokens
+from registry.tables import new_id, projects, tokens
 
 Role = Literal["reader", "writer", "admin"]
 ROLES: tuple[Role, ...] = ("reader", "writer", "admin")
@@ -96,15 +96,25 @@ _TOKEN = Prepared(
 )
 
 
+def public_id(token: str) -> str:
+    """The part of a well-formed token that may be shown."""
+    return token.split("_")[1]
+
+
+def live_token(connection: Connection, public: str) -> Any:
+    """The row of the token with this public id; None when it is unknown, expired or revoked."""
+    row = _TOKEN.one_or_none(connection, {"public_id": public})
+    return row if row is not None and row.live and row.revoked_at is None else None
+
+
 def identify(connection: Connection, token: str) -> Caller:
     """The caller that a token stands for; `Unauthenticated` when it is malformed, unknown, expired or revoked.
 
     When a token was last used is remembered to the minute: a write a request would cost more than it tells.
     """
     if well_formed(token):
-        row = _TOKEN.one_or_none(connection, {"public_id": token.split("_")[1]})
-        known = row is not None and hmac.compare_digest(bytes(row.secret_hash), sha256(token.encode()).digest())
-        if row is not None and known and row.live and row.revoked_at is None:
+        row = live_token(connection, public_id(token))
+        if row is not None and hmac.compare_digest(bytes(row.secret_hash), sha256(token.encode()).digest()):
             if row.unnoted:
                 connection.execute(update(tokens).where(tokens.c.id == row.id).values(last_used_at=func.now()))
             return Caller(row.id, row.project_id, row.role)
@@ -153,6 +163,14 @@ def find_token(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUI
     if row is None:
         raise NotFound("The project has no such token.")
     return row
+
+
+def own_token(connection: Connection, caller: Caller) -> Any:
+    """The row of the token that the caller sent, with its project's slug (None for all); refused without a token."""
+    if caller.token_id is None:
+        raise Unauthenticated("This request carries no token. Send one: Authorization: Bearer rgs_…")
+    slug = select(projects.c.slug).where(projects.c.id == tokens.c.project_id).scalar_subquery()
+    return connection.execute(select(*tokens.c, slug.label("project")).where(tokens.c.id == caller.token_id)).one()
 
 
 def revoke(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUID) -> None:

@@ -49,12 +49,14 @@ def find_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUI
     return row
 
 
-def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> None:
-    """Part the names again."""
-    removed = connection.execute(delete(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id))
-    if removed.rowcount == 0:
+def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> Any:
+    """Part the names again; the row that joined them."""
+    here = delete(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id)
+    removed = connection.execute(here.returning(*aliases.c)).one_or_none()
+    if removed is None:
         raise NotFound("The project has no such alias.")
     _mark(connection, project_id)
+    return removed
 
 
 def _mark(connection: Connection, project_id: uuid.UUID) -> None:

@@ -58,6 +58,6 @@ def amend(
         connection,
         [{"grid_id": grid_id, "number": number, "warnings": warnings, "token_id": token_id} | columns_of(grid)],
     )
-    mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric)})
+    mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
     row = connection.execute(stored_grids().where(grids.c.id == grid_id)).one()
     return Published(stored_grid(row), True)

@@ -18,8 +18,7 @@ _ALIASED = ("experiment", "benchmark", "model", "variant")
 
 @dataclass(frozen=True)
 class Filters:
-    """What to find; an empty list filters nothing. The texts of one
-    name or label are OR, all else is AND."""
+    """What to find; an empty list filters nothing. The texts of one name or label are OR, all else is AND."""
 
     experiment: Sequence[str] = ()
     benchmark: Sequence[str] = ()
@@ -28,6 +27,8 @@ class Filters:
     metric: Sequence[str] = ()
     labels: Mapping[str, Sequence[str]] = field(default_factory=dict)
     updated_since: datetime | None = None
+    id: str = ""
+    """An id or its first characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ class Page:
 
 def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[StoredGrid]:
     """One page of the project's grids; one more than `limit` when there is a next page."""
-    query = stored_grids().where(grids.c.project_id == project_id, *_conditions(connection, project_id, filters))
+    query = stored_grids().where(grids.c.project_id == project_id, *conditions(connection, project_id, filters))
     column, descending = grids.c[page.sort.removeprefix("-")], page.sort.startswith("-")
     if page.after is not None:
         key, last = page.after
@@ -58,20 +59,29 @@ def sort_key(stored: StoredGrid, sort: str) -> str | datetime:
     return key
 
 
-def _conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[ColumnElement[bool]]:
-    conditions: list[ColumnElement[bool]] = []
+def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[ColumnElement[bool]]:
+    """The filters as conditions on `grids` and `revisions`."""
+    found: list[ColumnElement[bool]] = []
+    if filters.id:
+        found.append(grids.c.id.between(*ids_beginning(filters.id)))
     for kind in (*_ALIASED, "metric"):
         wanted = list(getattr(filters, kind))
         if wanted:
             joined = with_aliases(connection, project_id, kind, wanted) if kind in _ALIASED else wanted
-            conditions.append(grids.c[kind].in_(joined))
+            found.append(grids.c[kind].in_(joined))
     if filters.updated_since is not None:
-        conditions.append(grids.c.updated_at >= filters.updated_since)
+        found.append(grids.c.updated_at >= filters.updated_since)
     if filters.labels:
         for name, texts in filters.labels.items():
-            conditions.append(or_(*(revisions.c.labels.contains({name: text}) for text in texts)))
-        conditions.append(revisions.c.labels != literal_column("'{}'::jsonb"))  # as the partial index says
-    return conditions
+            found.append(or_(*(revisions.c.labels.contains({name: text}) for text in texts)))
+        found.append(revisions.c.labels != literal_column("'{}'::jsonb"))  # as the partial index says
+    return found
+
+
+def ids_beginning(text: str) -> tuple[uuid.UUID, uuid.UUID]:
+    """The first and the last id that begin with these hexadecimal digits; dashes count for nothing."""
+    digits = text.replace("-", "")[:32]
+    return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
 
 
 def with_aliases(connection: Connection, project_id: uuid.UUID, kind: str, wanted: Sequence[str]) -> list[str]:

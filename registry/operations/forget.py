@@ -10,13 +10,17 @@ from sqlalchemy import Connection, func, update
 from registry.errors import PreconditionFailed
 from registry.operations.amend import hold
 from registry.operations.publish import mark_scopes
+from registry.operations.stored import StoredGrid
 from registry.tables import grids
 
 
 def forget(
     connection: Connection, grid_id: uuid.UUID, *, revision: int | None = None, expected: Sequence[str] | None = None
-) -> None:
-    """Put a tombstone on a grid. With `revision`, only if that is the current one; else `PreconditionFailed`."""
+) -> StoredGrid:
+    """Put a tombstone on a grid and return what it was.
+
+    With `revision`, only if that is the current one; else `PreconditionFailed`.
+    """
     stored = hold(connection, grid_id, expected)
     if revision is not None and revision != stored.revision:
         raise PreconditionFailed(f"The grid is at revision {stored.revision}, not {revision}.")
@@ -26,4 +30,5 @@ def forget(
         .values(deleted_at=func.now(), updated_at=func.now())
         .returning(grids.c.project_id)
     ).scalar_one()
-    mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric)})
+    mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
+    return stored

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict, NotFound
@@ -40,12 +40,17 @@ def find_project(connection: Connection, slug: str) -> Any:
 
 def list_projects(connection: Connection, caller: Caller, after: str | None, limit: int) -> Sequence[Any]:
     """The projects that the caller may see, by slug."""
-    query = select(*_COLUMNS).where(projects.c.deleted_at.is_(None))
-    if caller.role is None or caller.project_id is not None:
-        query = query.where(or_(projects.c.visibility == "public", projects.c.id == caller.project_id))
+    query = select(*_COLUMNS).where(projects.c.deleted_at.is_(None), visible(caller))
     if after is not None:
         query = query.where(projects.c.slug > after)
     return connection.execute(query.order_by(projects.c.slug).limit(limit)).all()
+
+
+def visible(caller: Caller) -> ColumnElement[bool]:
+    """The condition that a project is one which the caller may see."""
+    if caller.role is not None and caller.project_id is None:
+        return true()
+    return or_(projects.c.visibility == "public", projects.c.id == caller.project_id)
 
 
 def hold_project(connection: Connection, project_id: uuid.UUID) -> Any:

@@ -171,7 +171,10 @@ def _write(
             for grid, submission, warnings in fresh.values()
         ],
     )
-    mark_scopes(connection, project.id, {(s.names.experiment, s.names.metric) for _, s, _ in fresh.values()})
+    touched: dict[tuple[str, str], list[uuid.UUID]] = {}
+    for grid, submission, _ in fresh.values():
+        touched.setdefault((submission.names.experiment, submission.names.metric), []).append(grid.id)
+    mark_scopes(connection, project.id, touched)
     now = connection.scalar(select(func.now())) if again else None
     return {
         place: Published(_stored(project, grid, submission, warnings, now), True)
@@ -185,10 +188,15 @@ def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> N
     connection.execute(insert(derivations), [{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows])
 
 
-def mark_scopes(connection: Connection, project_id: uuid.UUID, scopes: set[tuple[str, str]]) -> None:
-    """Note that these (experiment, metric) have a new input."""
-    touched = [{"project_id": project_id, "experiment": experiment, "metric": metric} for experiment, metric in scopes]
-    connection.execute(insert(marks), touched)
+def mark_scopes(
+    connection: Connection, project_id: uuid.UUID, touched: Mapping[tuple[str, str], Sequence[uuid.UUID]]
+) -> None:
+    """Note that these grids of these (experiment, metric) have changed."""
+    rows = [
+        {"project_id": project_id, "experiment": experiment, "metric": metric, "grid_ids": list(grid_ids)}
+        for (experiment, metric), grid_ids in touched.items()
+    ]
+    connection.execute(insert(marks), rows)
 
 
 def _stored(

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, and_, select, text
 
-SCHEMA = "0001"
+from registry.operations.admit import Caller
+from registry.operations.project import visible
+from registry.tables import derivations, grids, projects
+
+SCHEMA = "0005"
 """The migration that this code needs, or a later one."""
 
 
@@ -34,3 +40,32 @@ def health_of(connection: Connection) -> Health:
         return Health(False)
     row = connection.execute(_PROMISES).one()
     return Health(True, row.pending, row.failed, max(0.0, float(row.oldest)))
+
+
+def pending_grids(connection: Connection, caller: Caller, limit: int) -> Sequence[Any]:
+    """The promises that are not kept yet, of grids that the caller may see; the oldest first."""
+    return _grids_in(connection, caller, "pending", limit)
+
+
+def failed_grids(connection: Connection, caller: Caller, limit: int) -> Sequence[Any]:
+    """The current revisions whose statistics have failed, with the reason, of grids that the caller may see."""
+    return _grids_in(connection, caller, "failed", limit)
+
+
+def _grids_in(connection: Connection, caller: Caller, state: str, limit: int) -> Sequence[Any]:
+    names = (grids.c[name] for name in ("id", "experiment", "benchmark", "model", "variant", "metric", "revision"))
+    query = (
+        select(
+            *names,
+            projects.c.slug.label("project"),
+            derivations.c.reason,
+            derivations.c.attempts,
+            derivations.c.due_at,
+        )
+        .join(grids, and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision))
+        .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
+        .where(derivations.c.state == state, grids.c.deleted_at.is_(None))
+        .order_by(derivations.c.due_at, grids.c.id)
+        .limit(limit)
+    )
+    return connection.execute(query.where(visible(caller))).all()

@@ -60,6 +60,11 @@ def processes(*, holding: str) -> list[int]:
     return found
 
 
+def children(pid: int) -> list[int]:
+    """The processes that a process started."""
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 @dataclass(frozen=True)
 class Answer:
     status: int
@@ -157,6 +162,12 @@ class System:
 
             awaited(answers)
 
+    def start_what_ended(self, name: str) -> bool:
+        """Start a process again if it has ended, as a supervisor does; never more than a start."""
+        if self.running[name].poll() is not None:
+            self.start(name)
+        return False
+
     def log(self, name: str) -> str:
         return (self.logs / f"{name}.log").read_text(errors="replace")
 
@@ -207,6 +218,20 @@ class Servers:
     def start_broker(self) -> None:
         self.supervisor.posts[:] = [post for post in self.supervisor.posts if post.child.name != "valkey"]
         self.supervisor.start(replace(self.valkey.child(), restart=False))
+
+    @contextlib.contextmanager
+    def frozen_database(self) -> Iterator[None]:
+        """PostgreSQL and all its processes stand still while the block lasts: no answer, no refusal."""
+        main = self.supervisor.pids["postgres"]
+        family = [main, *children(main)]
+        for pid in family:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in family:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
 
     def kill_broker(self) -> None:
         [post] = [post for post in self.supervisor.posts if post.child.name == "valkey"]

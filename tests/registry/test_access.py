@@ -14,6 +14,8 @@ from werkzeug.test import TestResponse
 
 from registry import create_app
 from registry.operations.admit import _checksum, issue_token, well_formed
+from registry.operations.project import find_project
+from registry.operations.share import make_share
 from registry.settings import Settings
 from registry.tables import tokens
 from tests.house import House, Project, publication
@@ -29,21 +31,29 @@ OPEN = {"/healthz", "/readyz", "/metrics", "/api/v1/limits"}
 ADMIN = {
     ("patch", "/api/v1/projects/{project}"),
     ("delete", "/api/v1/projects/{project}"),
+    ("post", "/api/v1/projects/{project}/shares"),
+    ("get", "/api/v1/projects/{project}/shares"),
+    ("delete", "/api/v1/projects/{project}/shares/{share_id}"),
     ("post", "/api/v1/projects/{project}/tokens"),
     ("get", "/api/v1/projects/{project}/tokens"),
+    ("get", "/api/v1/projects/{project}/audit"),
     ("get", "/api/v1/projects/{project}/tokens/{token_id}"),
     ("delete", "/api/v1/projects/{project}/tokens/{token_id}"),
 }
 BODIES: dict[tuple[str, str], Any] = {
     ("patch", "/api/v1/projects/{project}"): {"name": "renamed"},
     ("post", "/api/v1/projects/{project}/tokens"): {"name": "another"},
+    ("post", "/api/v1/projects/{project}/shares"): {"path": "SHARED"},
     ("post", "/api/v1/projects/{project}/grids"): publication(model="another"),
     ("post", "/api/v1/projects/{project}/grids/batch"): [publication(model="another")],
     ("post", "/api/v1/projects/{project}/aliases"): {"kind": "model", "alias": "x", "name": "y"},
     ("patch", "/api/v1/grids/{grid}/cells"): {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 1.0}]},
 }
-RANKED = "?experiment=type-by-length&metric=accuracy"
-MEASURED = "?metric=accuracy"
+QUERIES = {
+    "rankings": "?experiment=type-by-length&metric=accuracy",
+    "sweet-spot": "?metric=accuracy",
+    "comparisons": "?baseline={grid}&contender={grid}",
+}
 
 
 def needs(method: str, path: str) -> str:
@@ -52,6 +62,8 @@ def needs(method: str, path: str) -> str:
         return "nobody"
     if (method, path) == ("post", "/api/v1/projects"):
         return "operator"
+    if path == "/api/v1/whoami":
+        return "token"
     if (method, path) in ADMIN:
         return "admin"
     return "reader" if method == "get" else "writer"
@@ -66,12 +78,13 @@ class Scene:
     names: dict[str, str]
 
     def call(self, caller: str, method: str, path: str) -> TestResponse:
-        filled = path.format_map(self.names) + (
-            RANKED if "rankings" in path else MEASURED if "sweet-spot" in path else ""
-        )
+        asked = next((query for word, query in QUERIES.items() if word in path), "")
+        filled = (path + asked).format_map(self.names)
         body = BODIES.get((method, path))
         if (method, path) == ("post", "/api/v1/projects"):
             body = {"slug": f"new-{uuid.uuid4().hex[:12]}"}
+        if body == {"path": "SHARED"}:
+            body = {"path": f"/api/v1/projects/{self.names['project']}/cells"}
         return self.project.house.call(method.upper(), filled, token=self.callers[caller], json=body)
 
 
@@ -87,6 +100,7 @@ def _scene(house: House, visibility: str) -> Scene:
             name: issue_token(connection, project_id=project.id, role="admin", name=name, days=1)
             for name in ("expired", "revoked", "spare")
         }
+        share = make_share(connection, find_project(connection, project.slug), f"/projects/{project.slug}", 60)[0]
         past = {"expired": {"expires_at": func.now()}, "revoked": {"revoked_at": func.now()}}
         for name, values in past.items():
             connection.execute(update(tokens).where(tokens.c.id == made[name][0].id).values(**values))
@@ -104,7 +118,7 @@ def _scene(house: House, visibility: str) -> Scene:
     }
     names = {
         "project": project.slug, "grid": grid["id"], "token_id": str(made["spare"][0].id), "alias_id": joined["id"],
-        "suffix": "json", "part": "statistics",
+        "share_id": str(share.id), "suffix": "json", "part": "statistics", "form": "md",
         "experiment": "type-by-length", "kind": "models", "revision": "1", "a": "1", "b": "2",
     }  # fmt: skip
     return Scene(project, callers, names)
@@ -121,7 +135,7 @@ INVALID = ("malformed", "wrong checksum", "unknown", "expired", "revoked")
 
 def expected(caller: str, needed: str, visibility: str, path: str) -> set[int]:
     """The statuses that this caller may get; 0 stands for any success."""
-    if path in OPEN:
+    if path in OPEN or (needed == "token" and caller not in (*INVALID, "no token")):
         return {0}
     if caller in INVALID and not (visibility == "public" and needed == "reader"):
         return {401}

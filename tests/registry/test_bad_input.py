@@ -13,6 +13,8 @@ import pytest
 from sqlalchemy import text
 from werkzeug.test import TestResponse
 
+from registry import create_app
+from registry.settings import Settings
 from tests.house import ACCURACY, House, Project, publication
 
 CELLS = {"cells": [{"at": {"Type": "1", "Length": 1}, "value": 50.0, "trials": 300}]}
@@ -21,6 +23,7 @@ VALID: dict[str, Any] = {
     "change a project": {"name": "Never changed", "visibility": "public"},
     "make a token": {"name": "never made", "role": "writer", "days": 30},
     "make an alias": {"kind": "model", "alias": "never", "name": "ever"},
+    "make a share": {"path": "/api/v1/projects/never/cells", "expires_in": 3600},
     "publish": publication(model="never stored", labels={"git_sha": "4f2c1e9"}),
     "publish cells": {name: value for name, value in publication(model="never").items() if name != "values"} | CELLS,
     "amend": CELLS,
@@ -29,7 +32,8 @@ VALID: dict[str, Any] = {
 COUNTS = text("""
     SELECT (SELECT count(*) FROM projects), (SELECT max(updated_at) FROM projects), (SELECT count(*) FROM tokens),
            (SELECT count(*) FROM aliases), (SELECT count(*) FROM grids), (SELECT count(*) FROM revisions),
-           (SELECT count(*) FROM names), (SELECT count(*) FROM idempotency_keys)
+           (SELECT count(*) FROM names), (SELECT count(*) FROM idempotency_keys),
+           (SELECT count(*) FROM shares)
 """)
 
 
@@ -46,6 +50,7 @@ class Target:
             "change a project": ("PATCH", home),
             "make a token": ("POST", f"{home}/tokens"),
             "make an alias": ("POST", f"{home}/aliases"),
+            "make a share": ("POST", f"{home}/shares"),
             "publish": ("POST", f"{home}/grids"),
             "publish cells": ("POST", f"{home}/grids"),
             "amend": ("PATCH", f"grids/{self.grid}/cells"),
@@ -558,3 +563,24 @@ def test_a_revision_in_the_query_that_cannot_be_is_422(target: Target, n: str) -
 @pytest.mark.parametrize("key", ["", "x" * 256, "a b", "ä", "\x7f"])
 def test_an_idempotency_key_that_is_none_is_422(target: Target, key: str) -> None:
     assert target.refused("publish", GOOD, Idempotency_Key=key)["status"] == 422
+
+
+def _written_operations() -> set[tuple[str, str]]:
+    """Every operation of the document that takes a JSON body."""
+    return {
+        (method.upper(), path.removeprefix("/api/v1/"))
+        for path, item in create_app(Settings()).extensions["openapi"]["paths"].items()
+        for method, operation in item.items()
+        if method in ("post", "put", "patch")
+        and "application/json" in operation.get("requestBody", {}).get("content", {})
+    }
+
+
+def test_every_route_that_takes_a_body_meets_a_hundred_and_twenty_bad_ones(target: Target) -> None:
+    """A new route belongs into VALID and into the routes of `Target`."""
+    slug, grid = target.project.slug, target.grid
+    met = {(method, path.replace(slug, "{project}").replace(grid, "{grid}")) for method, path in target.routes.values()}
+    assert met == _written_operations()
+    for route in VALID:
+        altered = "publish" if route == "batch" else route
+        assert len(UNREADABLE) + len(WRONG_SHAPES) + sum(one == altered for one, _, _ in MUTANTS) >= 120, route

@@ -107,3 +107,14 @@ def test_a_batch_is_replayed_for_its_key(project: Project) -> None:
     assert again.data == first.data
     assert again.headers["Idempotent-Replayed"] == "true"
     assert send(project, [publication()], headers=key).status_code == 422
+
+
+def test_a_compressed_answer_is_replayed_as_what_it_says(project: Project) -> None:
+    sent = [publication(model=f"m{number}") for number in range(20)]
+    headers = {"Idempotency-Key": "replayed", "Accept-Encoding": "gzip"}
+    first, again = (
+        project.call("POST", f"projects/{project.slug}/grids/batch", json=sent, headers=headers) for _ in range(2)
+    )
+    assert first.headers["Content-Encoding"] == "gzip"
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.get_json() == json.loads(gzip.decompress(first.data))

@@ -71,6 +71,23 @@ def test_a_filter_by_metric_takes_its_name(shelf: Project) -> None:
     assert {grid["metric"]["name"] for grid in find(shelf, metric="x1")} == {"x1"}
 
 
+def test_an_id_is_found_by_its_first_characters(shelf: Project) -> None:
+    every = [grid["id"] for grid in walk(shelf, f"projects/{shelf.slug}/grids?limit=1000")]
+    for size in (4, 8, 9, 13, 14, 20, 35, 36):
+        begin = every[0][:size]
+        assert {grid["id"] for grid in find(shelf, id=begin)} == {one for one in every if one.startswith(begin)}
+    assert [grid["id"] for grid in find(shelf, id=every[0].replace("-", "")[:30])] == [every[0]]
+    assert find(shelf, id="ffff") == []
+    assert find(shelf, id=every[0], model="none") == []
+
+
+@pytest.mark.parametrize("text", ["", "abc", "01 93", "----", "0193g", "0193" * 10])
+def test_what_begins_no_id_is_refused(shelf: Project, text: str) -> None:
+    answer = shelf.get(f"projects/{shelf.slug}/grids?{urlencode({'id': text})}")
+    assert answer.status_code == 422
+    assert answer.get_json()["errors"][0]["pointer"] == "/id"
+
+
 def test_repeated_filters_are_or_and_different_ones_and(shelf: Project) -> None:
     assert len(find(shelf, ("model", "m0"), ("model", "m1"))) == 32
     assert len(find(shelf, ("model", "m0"), ("model", "none"))) == 16

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from registry.api.shapes.series import statistic
 from registry.api.shapes.words import (
     ANY,
     AT,
@@ -27,7 +28,7 @@ from registry.question import METHODS, MISSING, TARGETS
 ASKED: dict[str, Shape] = {
     "PendingAnswer": object_of(
         "kind experiment metric state",
-        kind={"enum": ["ranking", "sweet_spot", "thresholds"]},
+        kind={"enum": ["ranking", "sweet_spot", "thresholds", "comparison"]},
         experiment=TEXT,
         metric=TEXT,
         state=STATE,
@@ -107,6 +108,48 @@ ASKED: dict[str, Shape] = {
         test=NULLABLE_TEXT,
         target=NULLABLE_TEXT,
     ),
+    "Resampling": statistic(
+        "component benchmarks level law resamples seed ranked names",
+        "The ranks of one component when its benchmarks are drawn again with replacement. insufficient: fewer than two "
+        "names or benchmarks, or more work than the bound that the reason names.",
+        component=COUNT,
+        benchmarks=COUNT,
+        level=described(NUMBER, "Of the ranges: 1 less alpha."),
+        law=described(
+            {"enum": ["enumeration", "bootstrap", None]},
+            "enumeration: every multiset with its probability, to 7 benchmarks; from 8 up draws of a fixed generator.",
+        ),
+        resamples=COUNT,
+        seed=described({"type": ["integer", "null"]}, "Of the bootstrap's generator, PCG64."),
+        ranked=described(NULLABLE, "The probability that a resample ranks all names together; the rest is given that."),
+        names=array_of(
+            object_of(
+                "name rank low median high first shares",
+                name=TEXT,
+                rank=COUNT,
+                low=COUNT,
+                median=COUNT,
+                high=COUNT,
+                first=described(NUMBER, "The probability of the first rank, shared or not."),
+                shares=described(
+                    array_of(object_of("rank share", rank=COUNT, share=NUMBER)),
+                    "The probability of each rank; left out above fifty names.",
+                ),
+            )
+        ),
+    ),
+    "Stability": object_of(
+        "leave_one_out agreement resampling",
+        leave_one_out=described(
+            array_of(object_of("name best worst", name=TEXT, best=COUNT, worst=COUNT)),
+            "The range of ranks when each benchmark is left out in turn.",
+        ),
+        agreement=described(
+            array_of(object_of("method missing tau", method=TEXT, missing=TEXT, tau=NULLABLE)),
+            "Kendall's tau-b with the other methods and policies.",
+        ),
+        resampling=described(array_of(ref("Resampling")), "One for each component."),
+    ),
     "Ranking": object_of(
         "by method missing alpha experiment metric state",
         by=TEXT,
@@ -126,10 +169,19 @@ ASKED: dict[str, Shape] = {
         pairs=array_of(ref("Pair")),
         components=described(array_of(array_of(TEXT)), "Names that are linked by shared slots; one ranking for each."),
         policy_sensitivity=described(ANY, "How far each name moves under the other methods and missing policies."),
-        stability=described(ANY, "Ranks with one benchmark left out, and Kendall's tau with the other methods."),
+        stability=ref("Stability"),
         mle_exists=described({"type": ["boolean", "null"]}, "bradley_terry: finite without a prior?"),
         friedman=described(nullable(ref("Friedman")), "mean_rank and borda: on complete blocks."),
+        left_out=described(
+            array_of(object_of("part reason", part=TEXT, reason=TEXT)),
+            "Parts that a ranking of very many cells or names does without, and why.",
+        ),
         inputs=array_of(object_of("grid revision", grid=ID, revision=COUNT)),
+        inputs_left_out=described(
+            object_of("count checksum", count=COUNT, checksum=TEXT),
+            "In place of `inputs` where a ranking is made from sums of pairs: how many grids, and the sum modulo 2^128 "
+            "of the first 128 bits of SHA-256(grid id, revision as 8 bytes) over them.",
+        ),
         warnings=array_of(ref("Warning")),
         methods_version=TEXT,
         computed_at=INSTANT,

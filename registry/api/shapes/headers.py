@@ -13,6 +13,8 @@ HEADERS: dict[str, Shape] = {
     "X-Request-Id": {"description": "The request's id, as in the log.", "schema": ID},
     "ETag": {"description": "Changes whenever the answer does.", "schema": TEXT},
     "Location": {"description": "Where the new thing is.", "schema": {"type": "string"}},
+    "Accept-Ranges": {"description": "`bytes`: ranges are answered; `none`: too large, sent whole.", "schema": TEXT},
+    "Content-Range": {"description": "Which bytes these are, and of how many.", "schema": TEXT},
     "Link": {"description": 'The next page: <…>; rel="next".', "schema": TEXT},
     "Retry-After": {"description": "Seconds after which to try again.", "schema": {"type": "integer"}},
     "WWW-Authenticate": {"description": "How to authenticate.", "schema": TEXT},
@@ -37,6 +39,18 @@ PARAMETERS: dict[str, Shape] = {
         "name": "If-None-Match",
         "in": "header",
         "description": "`*` publishes only what is new; 412 else.",
+        "schema": TEXT,
+    },
+    "Range": {
+        "name": "Range",
+        "in": "header",
+        "description": "One range of bytes: `bytes=0-99`, `bytes=100-`, `bytes=-100`.",
+        "schema": TEXT,
+    },
+    "If-Range": {
+        "name": "If-Range",
+        "in": "header",
+        "description": "The range only of what has this tag; else the whole.",
         "schema": TEXT,
     },
     "If-Match": {

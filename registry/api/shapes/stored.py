@@ -19,6 +19,7 @@ from registry.api.shapes.words import (
     TEXT,
     Shape,
     array_of,
+    described,
     nullable,
     object_of,
     page,
@@ -45,6 +46,20 @@ _GRID = {
     "warnings": array_of(ref("Warning")),
 }
 _GRID_FIELDS = " ".join(_GRID)
+
+_SHARE = {"id": ID, "path": TEXT, "created_at": INSTANT, "expires_at": INSTANT}
+FEED_CELL = described(
+    object_of(
+        "grid revision experiment benchmark model variant metric unit value trials stderr ci_low ci_high updated_at",
+        grid=ID,
+        revision=COUNT,
+        **dict.fromkeys(("experiment", "benchmark", "model", "variant", "metric"), TEXT),
+        unit=NULLABLE_TEXT,
+        **dict.fromkeys(("value", "trials", "stderr", "ci_low", "ci_high"), NULLABLE),
+        updated_at=INSTANT,
+    ),
+    "A row of the feed; besides these columns a text and a number (`<axis>_num`) for each axis.",
+)
 
 STORED: dict[str, Shape] = {
     "Problem": object_of(
@@ -112,8 +127,17 @@ STORED: dict[str, Shape] = {
         ),
     ),
     "Cell": object_of("at value", at=AT, value=NUMBER, trials=COUNT, stderr=NUMBER, repeats=COUNT, sd=NUMBER),
+    "Share": object_of("id path created_at expires_at", **_SHARE),
+    "ShareLink": object_of("id path created_at expires_at url", **_SHARE, url=TEXT),
+    "Shares": page("Share"),
+    "FeedCell": FEED_CELL,
+    "Feed": object_of("items", items=array_of(ref("FeedCell"))),
     "Cells": object_of(
-        "grid revision digest items", grid=ID, revision=COUNT, digest=DIGEST, items=array_of(ref("Cell"))
+        "grid revision digest items",
+        grid=ID,
+        revision=COUNT,
+        digest=DIGEST,
+        items=array_of({"allOf": [ref("FeedCell"), object_of("at", at=AT, repeats=NULLABLE, sd=NULLABLE)]}),
     ),
     "Revision": object_of(
         "revision digest cell_count labels derivation created_at",
@@ -158,6 +182,12 @@ STORED: dict[str, Shape] = {
         "allOf": [ref("Token"), object_of("token", token={"type": "string", "description": "Shown this once."})]
     },
     "Tokens": page("Token"),
+    "Identity": {
+        "allOf": [
+            ref("Token"),
+            object_of("project", project=described(NULLABLE_TEXT, "The project's slug; null for every project.")),
+        ]
+    },
     "Alias": object_of(
         "id kind alias name created_at",
         id=ID,
@@ -167,6 +197,17 @@ STORED: dict[str, Shape] = {
         created_at=INSTANT,
     ),
     "Aliases": page("Alias"),
+    "Act": object_of(
+        "id at act subject detail token_id request_id",
+        id=ID,
+        at=INSTANT,
+        act=described(TEXT, "What was done: `token.made`, `grid.deleted` …"),
+        subject=described(TEXT, "The id of what it was done to."),
+        detail={"type": "object", "description": "Names and values, by act."},
+        token_id=described(nullable(ID), "Who did it; null: a command with access to the database."),
+        request_id=described(nullable(ID), "The `X-Request-Id` of the request that did it."),
+    ),
+    "Acts": page("Act"),
     "NameInUse": object_of(
         "name grids alias_of updated_at", name=TEXT, grids=COUNT, alias_of=NULLABLE_TEXT, updated_at=INSTANT
     ),

@@ -1,0 +1,81 @@
+"""Comparisons: the gap between two grids of a project."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Response
+from sqlalchemy import Connection
+
+from registry.api import examples
+from registry.api.answers import wanted_form
+from registry.api.asked import answer_to
+from registry.api.context import enter, parts
+from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.schemas import ComparisonQuery
+from registry.operations.compare import revision_of
+from registry.question import ComparisonQuestion
+from registry.renderings.comparison import comparison_csv, comparison_markdown, comparison_text
+
+blp = Blueprint("comparisons", __name__, url_prefix=API_PREFIX, description="How far one grid is from another.")
+
+_FORMS = ("json", "txt", "md", "csv")
+_RENDERERS = {"txt": comparison_text, "md": comparison_markdown, "csv": comparison_csv}
+_DESCRIBED = blp.answers(
+    reply(
+        200,
+        "The comparison, or why it failed",
+        "Comparison",
+        example=examples.COMPARISON,
+        forms=examples.COMPARISON_FORMS,
+        headers=["ETag"],
+    ),
+    reply(202, "Pending: come back", "PendingAnswer", example=examples.PENDING_COMPARISON, headers=["Retry-After"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["Prefer", "If-None-Match"],
+)
+
+
+@blp.get("/projects/<project>/comparisons")
+@blp.arguments(ComparisonQuery, location="query")
+@_DESCRIBED
+def read_comparison(query: dict[str, Any], project: str) -> Response:
+    """Compare two grids
+
+    Contender less baseline, on the cells that both have. Without revisions the current ones are compared: an answer
+    for older ones is never given in their place. `confounded` says that more than one of model, benchmark, variant and
+    metric differs. Computed when it is first asked (`202`, `Prefer: wait=10` waits) and kept.
+    """
+    return _answer(query, project, None)
+
+
+@blp.get("/projects/<project>/comparisons.<any(json,txt,md,csv):suffix>")
+@blp.arguments(ComparisonQuery, location="query")
+@_DESCRIBED
+def read_comparison_as(query: dict[str, Any], project: str, suffix: str) -> Response:
+    """Compare two grids, in the form that the suffix names"""
+    return _answer(query, project, suffix)
+
+
+def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
+    with parts().database.reading() as connection:
+        question = comparison_asked(connection, enter(connection, project, "reader").project_id, query)
+    href = f"{API_PREFIX}/projects/{project}/comparisons?{urlencode(query)}"
+    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS, href)
+
+
+def comparison_asked(connection: Connection, project_id: uuid.UUID, query: dict[str, Any]) -> ComparisonQuestion:
+    """The question in a query, about the revisions that are current where it names none."""
+    baseline, contender = uuid.UUID(query["baseline"]), uuid.UUID(query["contender"])
+    return ComparisonQuestion(
+        "",
+        "",
+        baseline=str(baseline),
+        baseline_revision=revision_of(connection, project_id, baseline, query.get("baseline_revision")),
+        contender=str(contender),
+        contender_revision=revision_of(connection, project_id, contender, query.get("contender_revision")),
+        alpha=query["alpha"],
+    )

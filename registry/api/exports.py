@@ -1,0 +1,132 @@
+"""Send an export: whole and as it is written, or a range of it.
+
+Ranges are answered here, for Werkzeug's answer to a suffix longer than the body is 416 where RFC 9110 (14.1.2) wants
+all of it, and Polars sends such suffixes. A range needs the export's length, so the export is first written to a file,
+which is kept; one of more than `max_range_cells` cells is sent whole, which RFC 9110 allows.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+import structlog
+from flask import Response, request
+
+from registry import kept_exports
+from registry.api.answers import MEDIA, accepts_gzip, common, not_modified, packed
+from registry.api.context import parts
+
+log = structlog.get_logger()
+_BLOCK = 256 * 1024
+_SMALL = 20_000
+"""Cells up to which an export is held in memory: nothing is written to a file for it."""
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Export:
+    """What is sent: its form, its tag, how many cells it has, and how to write it."""
+
+    form: str
+    tag: str
+    cells: int
+    pieces: Callable[[], Iterable[bytes]]
+
+
+def send_export(export: Export) -> Response:
+    """The whole, a range of it (206, 416), or word that the caller has it (304)."""
+    if not_modified(export.tag):
+        return common(Response(status=304), export.tag)
+    wanted = _RANGE.fullmatch(request.headers.get("Range", "").strip()) if request.method == "GET" else None
+    ranged = wanted is not None and wanted.groups() != ("", "") and _still(export.tag)
+    rangeable = export.cells <= parts().settings.max_range_cells
+    file = _file(export) if (ranged or request.method == "HEAD") and rangeable else None
+    if file is None:
+        response = _whole(export)
+    elif wanted is not None and ranged:
+        response = _part(export, file, *wanted.groups())
+    else:
+        response = _measured(export, file)
+    response.headers["Accept-Ranges"] = "bytes" if rangeable else "none"
+    return common(response, export.tag)
+
+
+def _still(tag: str) -> bool:
+    """Whether the range is wanted of this very export: `If-Range` is absent or names its tag, strongly."""
+    return request.headers.get("If-Range", f'"{tag}"').strip() == f'"{tag}"'
+
+
+def _file(export: Export) -> BinaryIO | None:
+    """The export as a file, None where no file can be written: then it is sent whole."""
+    if export.cells <= _SMALL:
+        return io.BytesIO(b"".join(export.pieces()))
+    try:
+        return kept_exports.opened(parts().settings, export.tag, export.pieces())
+    except OSError as error:
+        log.warning("exports cannot be kept", reason=str(error))
+        return None
+
+
+def _whole(export: Export) -> Response:
+    if request.method == "HEAD":
+        return Response(content_type=MEDIA[export.form])
+    squeeze = accepts_gzip() and not packed(export.form)
+    pieces = _gzipped(export.pieces()) if squeeze else export.pieces()
+    body = b"".join(pieces) if export.cells <= _SMALL else iter(pieces)
+    response = Response(body, content_type=MEDIA[export.form])
+    if squeeze:
+        response.headers["Content-Encoding"] = "gzip"
+    return response
+
+
+def _gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    stream = zlib.compressobj(1, wbits=31)
+    for piece in pieces:
+        if squeezed := stream.compress(piece):
+            yield squeezed
+    yield stream.flush()
+
+
+def _length(file: BinaryIO) -> int:
+    return file.seek(0, 2)
+
+
+def _measured(export: Export, file: BinaryIO) -> Response:
+    """The headers of the whole, for HEAD."""
+    with file:
+        response = Response(content_type=MEDIA[export.form])
+        response.headers["Content-Length"] = str(_length(file))
+    return response
+
+
+def _part(export: Export, file: BinaryIO, first: str, last: str) -> Response:
+    length = _length(file)
+    if first:
+        start, end = int(first), min(int(last) if last else length - 1, length - 1)
+        wrong = bool(last) and int(last) < int(first)
+    else:
+        start, end = max(0, length - int(last)), length - 1
+        wrong = int(last) == 0
+    if wrong or start > end:
+        file.close()
+        response = Response(status=416, content_type=MEDIA[export.form])
+        response.headers["Content-Range"] = f"bytes */{length}"
+        return response
+    response = Response(_blocks(file, start, end + 1 - start), 206, content_type=MEDIA[export.form])
+    response.headers["Content-Range"] = f"bytes {start}-{end}/{length}"
+    response.headers["Content-Length"] = str(end + 1 - start)
+    response.call_on_close(file.close)
+    return response
+
+
+def _blocks(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
+    with file:
+        file.seek(start)
+        while size > 0 and (block := file.read(min(_BLOCK, size))):
+            size -= len(block)
+            yield block

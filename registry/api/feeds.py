@@ -1,0 +1,102 @@
+"""The tidy cells of a project: one table of every grid that passes the filters, unpaged and streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from hashlib import sha256
+from typing import Any
+
+import orjson
+from flask import Response
+from marshmallow import INCLUDE
+
+from registry.api import examples
+from registry.api.answers import MEDIA, wanted_form
+from registry.api.context import enter, parts
+from registry.api.exports import Export, send_export
+from registry.api.filters import filters_of
+from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.schemas import FeedQuery
+from registry.operations.export import Selection, exported, select_cells
+from registry.renderings.feed import cells_of, columns_of
+from registry.renderings.feed_arrow import arrow_pieces, arrow_version, parquet_pieces
+from registry.renderings.feed_text import csv_pieces, json_pieces, ndjson_pieces
+
+blp = Blueprint("feeds", __name__, url_prefix=API_PREFIX, description="Cells as one tidy table, for other programs.")
+
+FORMS = ("json", "csv", "ndjson", "parquet", "arrow")
+_WRITERS: dict[str, Callable[..., Iterable[bytes]]] = {
+    "csv": csv_pieces,
+    "ndjson": ndjson_pieces,
+    "json": json_pieces,
+    "parquet": parquet_pieces,
+    "arrow": arrow_pieces,
+}
+_VERSION = "1"
+"""Grows when the same cells are written differently."""
+
+_DESCRIBED = blp.answers(
+    reply(
+        200,
+        "The cells: grid, revision, experiment, benchmark, model, variant, metric, unit, a text and a number "
+        "(`<axis>_num`) for each axis, value, trials, stderr, ci_low, ci_high, updated_at",
+        "Feed",
+        example=examples.FEED,
+        forms=examples.FEED_FORMS,
+        media=[MEDIA["parquet"], MEDIA["arrow"]],
+        headers=["ETag", "Accept-Ranges"],
+    ),
+    reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
+    reply(304, "Not modified"),
+    errors=[416, 501],
+    public=True,
+    parameters=["label", "If-None-Match", "Range", "If-Range"],
+)
+
+
+@blp.get("/projects/<project>/cells")
+@blp.arguments(FeedQuery, location="query", unknown=INCLUDE)
+@_DESCRIBED
+def read_feed(query: dict[str, Any], project: str) -> Response:
+    """Read all cells of a project
+
+    One table of every grid that passes the filters, the oldest grid first; never paged. The columns are the same for
+    all rows of a query: an axis that a grid does not have is empty. Confidence intervals are at 95 %: Wilson's where
+    trials are known, 1.96 standard errors where those are.
+    """
+    return _feed(query, project, None)
+
+
+@blp.get("/projects/<project>/cells.<any(json,csv,ndjson,parquet,arrow):suffix>")
+@blp.arguments(FeedQuery, location="query", unknown=INCLUDE)
+@_DESCRIBED
+def read_feed_as(query: dict[str, Any], project: str, suffix: str) -> Response:
+    """Read all cells of a project in the form that the suffix names"""
+    return _feed(query, project, suffix)
+
+
+def _feed(query: dict[str, Any], project: str, suffix: str | None) -> Response:
+    filters = filters_of(query, FeedQuery)
+    form = wanted_form(suffix, FORMS)
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+    with parts().database.snapshot() as connection:
+        selection = select_cells(connection, row.id, filters)
+    return send_export(export_of(selection, form, f"feed-{selection.digest}", query["missing"] == "explicit"))
+
+
+def export_of(selection: Selection, form: str, tag: str, explicit: bool, head: dict[str, Any] | None = None) -> Export:
+    """The selected revisions as an export in this form; `NotInstalled` where that needs what is not there."""
+    columns = columns_of(selection.axes)
+    told = [_VERSION, form, explicit, columns.header, head]
+    if form in ("parquet", "arrow"):
+        told.append(arrow_version())
+    mark = sha256(orjson.dumps(told, default=str)).hexdigest()[:8]
+    reading, more = parts().database.reading, {"head": head} if form == "json" else {}
+    writer = _WRITERS[form]
+
+    def pieces() -> Iterable[bytes]:
+        read = exported(reading, selection)
+        return writer(columns, ((cells_of(row, columns) for row in piece) for piece in read), explicit=explicit, **more)
+
+    return Export(form, f"{tag}-{mark}.{form}", selection.cells, pieces)

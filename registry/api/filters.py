@@ -1,0 +1,32 @@
+"""The filters of a query: names that repeat for OR, labels, and an instant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import request
+from marshmallow import Schema
+
+from registry.errors import Fault, Invalid
+from registry.intake.levels import has_control
+from registry.operations.find import Filters
+
+
+def filters_of(query: dict[str, Any], schema: type[Schema]) -> Filters:
+    """What to find, from a query that was read by this schema; `Invalid` for a name that it does not have."""
+    names = {kind: query[kind] for kind in ("experiment", "benchmark", "model", "variant", "metric")}
+    labels = _labels(query, schema)
+    return Filters(**names, labels=labels, updated_since=query.get("updated_since"), id=query.get("id", ""))
+
+
+def _labels(query: dict[str, Any], schema: type[Schema]) -> dict[str, list[str]]:
+    """The texts that are asked for of each label."""
+    known = set(schema().fields)
+    unknown = [name for name in query if name not in known and not name.startswith("label.")]
+    if unknown:
+        raise Invalid([Fault(f"/{name}", "Unknown field.") for name in unknown])
+    labels = {name.removeprefix("label."): texts for name, texts in request.args.lists() if name.startswith("label.")}
+    faulty = [name for name, texts in labels.items() if any(has_control(text) for text in (name, *texts))]
+    if faulty:
+        raise Invalid([Fault(f"/label.{name}", "must not hold control characters") for name in faulty])
+    return labels

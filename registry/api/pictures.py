@@ -1,0 +1,202 @@
+"""A grid as a picture and as a report."""
+
+from __future__ import annotations
+
+import gzip
+import uuid
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+import orjson
+from flask import Response
+
+from registry.api import documents, examples
+from registry.api.answers import dumps, not_modified, send, wanted_form
+from registry.api.context import grid_row, parts
+from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.schemas import BadgeQuery, Empty, PictureQuery, PngQuery
+from registry.api.shapes import PLAIN
+from registry.api.waiting import unready, waited
+from registry.errors import Fault, Invalid
+from registry.operations.read import find_statistics
+from registry.operations.stored import StoredGrid, stored_grid
+from registry.renderings import badge, report
+from registry.renderings.badge import badge_json, badge_svg
+from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega
+from registry.renderings.heatmap.png import png_of
+
+blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid as a picture and as a report.")
+
+_LOOK = "1"
+"""Grows when a picture or a report of the same numbers comes out differently."""
+_CONDITIONAL: dict[str, Any] = {"public": True, "parameters": ["If-None-Match"]}
+
+
+def _picture_of(*media: str) -> Callable[..., Any]:
+    return blp.answers(
+        reply(200, "The picture", media=media, headers=["ETag"]), reply(304, "Not modified"), **_CONDITIONAL
+    )
+
+
+@blp.get("/grids/<uuid:grid>/heatmap.svg")
+@blp.arguments(PictureQuery, location="query")
+@_picture_of("image/svg+xml")
+def heatmap_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Draw a grid as SVG
+
+    What nobody measured is hatched; the best cells are outlined, and with dashes those that noise cannot tell from
+    them. Three or four axes are panels with one range of colours. Beyond 5,000 cells there are no numbers, beyond
+    20,000 neighbouring cells are joined, and the picture says so.
+    """
+    return _picture(grid, query, "svg", heatmap_svg)
+
+
+@blp.get("/grids/<uuid:grid>/heatmap.png")
+@blp.arguments(PngQuery, location="query")
+@_picture_of("image/png")
+def heatmap_as_png(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Draw a grid as PNG
+
+    The same picture as the SVG.
+    """
+    return _picture(grid, query, "png", lambda *given: png_of(heatmap_svg(*given), query["scale"]))
+
+
+@blp.get("/grids/<uuid:grid>/heatmap.vl.json")
+@blp.arguments(PictureQuery, location="query")
+@blp.answers(
+    reply(200, "A Vega-Lite 6 specification", media=["application/vnd.vegalite.v6+json"], headers=["ETag"]),
+    reply(304, "Not modified"),
+    errors=[413],
+    **_CONDITIONAL,
+)
+def heatmap_as_vega(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Describe a grid's heatmap in Vega-Lite
+
+    The data is inside; what nobody measured is not painted. At most 20,000 cells.
+    """
+    return _picture(grid, query, "vl.json", lambda *given: dumps(heatmap_vega(*given)))
+
+
+def _picture(
+    grid: uuid.UUID, query: dict[str, Any], form: str, draw: Callable[[Any, Any, Options], str | bytes]
+) -> Response:
+    """Drawn anew only for who does not have it: the tag says revision, digest, statistics and how it was asked for."""
+    stored, row = _stored(grid, query.get("revision"))
+    asked = sha256(orjson.dumps(sorted(query.items()), option=orjson.OPT_NON_STR_KEYS)).hexdigest()[:8]
+    tag = f"{stored.revision_tag}-{_statistics_tag(row)}-{asked}v{_LOOK}.{form}"
+    if not_modified(tag):
+        return send(b"", tag=tag)
+    return send(draw(documents.grid(stored), _statistics(row), _options(query)), form=form, tag=tag)
+
+
+def _stored(grid: uuid.UUID, revision: int | None = None) -> tuple[StoredGrid, Any]:
+    """The grid, and the row of its statistics if it is the current revision."""
+    with parts().database.reading() as connection:
+        stored = stored_grid(grid_row(connection, grid, "reader", revision))
+        row = find_statistics(connection, grid) if stored.revision == stored.current_revision else None
+    return stored, row if row is not None and row.revision == stored.revision else None
+
+
+def _statistics_tag(row: Any) -> str:
+    return "none" if row is None or row.etag is None else str(row.etag).rsplit("-", 1)[-1]
+
+
+def _statistics(row: Any) -> dict[str, Any] | None:
+    if row is None or row.etag is None:
+        return None
+    found: dict[str, Any] = orjson.loads(gzip.decompress(row.document))
+    return found
+
+
+def _options(query: dict[str, Any]) -> Options:
+    asked = query["range"]
+    if asked in ("own", "bounds"):
+        return Options(query["palette"], query["theme"], asked)
+    low, high = map(float, asked.split(","))
+    return Options(query["palette"], query["theme"], (low, high))
+
+
+@blp.get("/grids/<uuid:grid>/badge.svg")
+@blp.arguments(BadgeQuery, location="query")
+@_picture_of("image/svg+xml")
+def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Draw a grid's best value as a badge
+
+    Says how many cells tie with it where that is known.
+    """
+    return _badge(grid, query, "svg", badge_svg)
+
+
+@blp.get("/grids/<uuid:grid>/badge.json")
+@blp.arguments(BadgeQuery, location="query")
+@blp.answers(
+    reply(200, "An endpoint badge", PLAIN, example=examples.BADGE, headers=["ETag"]),
+    reply(304, "Not modified"),
+    **_CONDITIONAL,
+)
+def badge_for_shields(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Read a grid's best value for shields.io"""
+    return _badge(grid, query, "json", lambda *given, known: dumps(badge_json(*given, known=known)))
+
+
+def _badge(grid: uuid.UUID, query: dict[str, Any], form: str, draw: Callable[..., str | bytes]) -> Response:
+    stored, row = _stored(grid)
+    axes = {axis.name: {level.label for level in axis.levels} for axis in stored.grid.axes}
+    level = (query["axis"], query["level"]) if "axis" in query else None
+    if level is not None and level[1] not in axes.get(level[0], ()):
+        raise Invalid([Fault("/level", f'the grid has no level "{level[1]}" on an axis "{level[0]}"')])
+    message, known = badge.said(documents.grid(stored), _statistics(row), level)
+    label = query.get("label") or stored.grid.metric.name
+    tag = sha256(dumps([label, message, known, _LOOK])).hexdigest()[:16]
+    return send(draw(label, message, known=known), form=form, tag=f"{tag}.{form}")
+
+
+_REPORT = blp.answers(
+    reply(
+        200,
+        "The report, or in JSON why the statistics failed",
+        media=["text/markdown", "text/plain", "text/html"],
+        headers=["ETag"],
+    ),
+    reply(202, "Pending: come back", "Pending", example=examples.PENDING, headers=["Retry-After"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match", "Prefer"],
+)
+
+
+@blp.get("/grids/<uuid:grid>/report")
+@blp.arguments(Empty, location="query")
+@_REPORT
+def read_report(_query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Read a report of a grid
+
+    In sentences: which series rise or fall, by how much and how surely; where they break; what is best and what ties
+    with it; what was never measured. Markdown, text or HTML.
+    """
+    return _report(grid, None)
+
+
+@blp.get("/grids/<uuid:grid>/report.<any(md,txt,html):form>")
+@blp.arguments(Empty, location="query")
+@_REPORT
+def read_report_as(_query: dict[str, Any], grid: uuid.UUID, form: str) -> Response:
+    """Read a report of a grid in the form that the suffix names"""
+    return _report(grid, form)
+
+
+def _report(grid: uuid.UUID, suffix: str | None) -> Response:
+    stored, row = waited(
+        lambda: _stored(grid),
+        lambda both: both[1] is not None and (both[1].etag is not None or both[1].state == "failed"),
+    )
+    form = wanted_form(suffix, ("md", "txt", "html"))
+    if row is None or row.etag is None:
+        state = stored if row is None else row
+        return unready(state, {"grid": grid, "revision": stored.revision}, f"{API_PREFIX}/grids/{grid}/statistics")
+    tag = f"{stored.revision_tag}-{_statistics_tag(row)}-report-v{_LOOK}.{form}"
+    if not_modified(tag):
+        return send(b"", tag=tag)
+    return send(report.of(form)((documents.grid(stored), _statistics(row))), form=form, tag=tag)

@@ -1,0 +1,102 @@
+"""One publication out of a request: JSON, or a table whose identity is in the query."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from flask import request
+from marshmallow import ValidationError
+from werkzeug.exceptions import UnsupportedMediaType
+
+from registry.api import examples
+from registry.api.context import admit_body, parts
+from registry.api.platform import faults_of
+from registry.api.reading import read_body, read_json
+from registry.api.schemas import GridIn
+from registry.errors import Fault, Invalid, Malformed
+from registry.importers import delimited, markdown
+from registry.importers.found import Found, Overrides
+from registry.importers.source import Source
+from registry.intake import Doubt, Submission, read_submission
+from registry.intake.faults import Limits
+
+SCHEMA = GridIn()
+READERS = {"text/csv": delimited.read, "text/markdown": markdown.read}
+BODY = {
+    "required": True,
+    "content": {
+        "application/json": {"schema": {"$ref": "#/components/schemas/GridIn"}, "example": examples.GRID_IN},
+        "text/csv": {
+            "schema": {"type": "string"},
+            "examples": {
+                "tidy": {"summary": "Tidy: a column value, a row a cell", "value": examples.GRID_TIDY},
+                "pivot": {"summary": "A pivot, with columns=Length in the query", "value": examples.GRID_PIVOT},
+            },
+        },
+        "text/markdown": {"schema": {"type": "string"}, "example": examples.GRID_PIPES},
+    },
+}
+_FORMS = "application/json, text/csv or text/markdown"
+
+
+def read_publication(query: dict[str, Any]) -> Submission:
+    """The grid that a request publishes; faults of a table name its line and cell."""
+    admit_body()
+    if request.is_json:
+        said = [name for name in query if name != "dry_run"]
+        if said:
+            raise Invalid([Fault(f"/{name}", "goes with a table; JSON says it in the body") for name in said])
+        return read_grid(read_json(read_body(request, parts().settings.max_inflated)), parts().limits)
+    reader = READERS.get(request.mimetype)
+    if reader is None:
+        sent = request.mimetype or "no content type"
+        hint = " (curl -d sends that unless -H says otherwise)" if sent.endswith("form-urlencoded") else ""
+        raise UnsupportedMediaType(f"Send Content-Type: {_FORMS}, not {sent}{hint}.")
+    if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
+        raise UnsupportedMediaType("A table is sent as UTF-8.")
+    body = read_body(request, parts().settings.max_inflated)
+    return _submission(_only_grid(reader, body, _overrides(query)))
+
+
+def read_grid(sent: Any, limits: Limits) -> Submission:
+    """A grid as JSON; shape and content are judged together with their pointers."""
+    try:
+        return read_submission(SCHEMA.load(sent), limits)
+    except ValidationError as error:
+        raise Invalid(faults_of({"json": error.messages})) from None
+    except RecursionError:
+        raise Malformed("nested too deep") from None
+
+
+def _overrides(query: dict[str, Any]) -> Overrides:
+    given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in query.items()}
+    del given["dry_run"]
+    return Overrides(**given, reads_prose=False, single=True, limits=parts().limits)
+
+
+def _only_grid(reader: Callable[[Source, Overrides], Any], body: bytes, wanted: Overrides) -> Found:
+    """The one grid of a table; none is a fault, and more than one is."""
+    grids = reader(Source("the body", given=body), wanted)
+    found: Found | None = next(grids, None)
+    if found is None:
+        raise Invalid([Fault("", "the table holds no cell")])
+    if next(grids, None) is not None:
+        raise Invalid([Fault("", "there are several tables: send each by itself, or use `registry push`")])
+    return found
+
+
+def _submission(found: Found) -> Submission:
+    """The grid, its faults and doubts at lines and cells of the table."""
+
+    def at(pointer: str | None) -> str | None:
+        place = None if pointer is None else found.place_of(pointer)
+        return pointer if place is None else place.pointer()
+
+    try:
+        submission = read_grid(found.submission, parts().limits)
+    except Invalid as error:
+        raise Invalid(Fault(at(fault.pointer) or "", fault.detail) for fault in error.faults) from None
+    notes = [Doubt(note.code, note.detail, note.place.pointer() if note.place else None) for note in found.notes]
+    doubts = [Doubt(doubt.code, doubt.detail, at(doubt.pointer)) for doubt in submission.doubts]
+    return Submission(submission.names, submission.grid, (*notes, *doubts))

@@ -1,0 +1,82 @@
+"""Share links, for clients that cannot send a header: images, frames, spreadsheets, Polars."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+from urllib.parse import quote
+
+from flask import Flask, Response, g, request
+from werkzeug.datastructures import ImmutableMultiDict
+
+from registry.api import documents, examples
+from registry.api.answers import json_answer
+from registry.api.audit import actor
+from registry.api.context import enter, parts
+from registry.api.paging import page
+from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.schemas import ByIdQuery, Empty, ShareIn
+from registry.operations import share as shares
+from registry.operations.record import record
+
+blp = Blueprint("shares", __name__, url_prefix=API_PREFIX, description="Links that open one path without a token.")
+
+
+def take_links(app: Flask) -> None:
+    """Take `share` out of every query before a view reads it."""
+
+    def take() -> None:
+        if "share" in request.args:
+            g.share = request.args["share"]
+            rest = [(name, value) for name, value in request.args.items(multi=True) if name != "share"]
+            request.args = ImmutableMultiDict(rest)
+
+    app.before_request(take)
+
+
+@blp.post("/projects/<project>/shares")
+@blp.arguments(ShareIn, example=examples.SHARE_IN)
+@blp.answers(
+    reply(201, "Made; the link is shown this once", "ShareLink", example=examples.SHARE_LINK), errors=[400, 415]
+)
+def make_share(sent: dict[str, Any], project: str) -> Response:
+    """Make a link to a path of a project
+
+    Whoever has it reads that path, its forms (`.csv`, `.svg`) and what is below it, with any query, and nothing else,
+    until it expires or is taken back.
+    """
+    with parts().database.transaction() as connection:
+        home = enter(connection, project, "admin")
+        row, carried = shares.make_share(connection, home, sent["path"], sent["expires_in"])
+        told = {"path": row.path, "expires_at": row.expires_at.isoformat()}
+        record(connection, actor(connection), "share.made", row.id, project_id=home.id, **told)
+    url = f"{parts().settings.url}{quote(row.path)}?share={carried}"
+    return json_answer(documents.share(row) | {"url": url}, status=201)
+
+
+@blp.get("/projects/<project>/shares")
+@blp.arguments(ByIdQuery, location="query")
+@blp.answers(reply(200, "A page of shares, without links", "Shares", example=examples.SHARES, headers=["Link"]))
+def list_shares(query: dict[str, Any], project: str) -> Response:
+    """List the links to a project that have not expired"""
+    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "admin")
+        rows = shares.list_shares(connection, row.id, after, query["limit"] + 1)
+    shown = rows[: query["limit"]]
+    return page([documents.share(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
+
+
+@blp.delete("/projects/<project>/shares/<uuid:share_id>")
+@blp.arguments(Empty, location="query")
+@blp.answers(reply(204, "Taken back"))
+def take_back(_query: dict[str, Any], project: str, share_id: uuid.UUID) -> Response:
+    """Take a link back
+
+    It is worthless at once.
+    """
+    with parts().database.transaction() as connection:
+        row = enter(connection, project, "admin")
+        shares.take_back(connection, row.id, share_id)
+        record(connection, actor(connection), "share.taken_back", share_id, project_id=row.id)
+    return Response(status=204)

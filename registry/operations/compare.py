@@ -1,0 +1,27 @@
+"""Find what is compared: two grids of one project, each at a revision."""
+
+from __future__ import annotations
+
+import uuid
+
+from sqlalchemy import Connection, select
+
+from registry.errors import NotFound
+from registry.tables import grids, revisions
+
+
+def revision_of(connection: Connection, project_id: uuid.UUID, grid_id: uuid.UUID, number: int | None) -> int:
+    """The number of a grid's revision, the current one if none is asked for; `NotFound` where the project has no such
+    grid, or the grid no such revision."""
+    wanted = grids.c.revision if number is None else number
+    query = (
+        select(grids.c.id, revisions.c.number)
+        .outerjoin(revisions, (revisions.c.grid_id == grids.c.id) & (revisions.c.number == wanted))
+        .where(grids.c.id == grid_id, grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+    )
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise NotFound(f"The project has no grid {grid_id}.")
+    if row.number is None:
+        raise NotFound(f"The grid {grid_id} has no revision {number}.")
+    return int(row.number)

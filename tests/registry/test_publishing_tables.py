@@ -1,0 +1,149 @@
+"""Publishing a table: CSV, tidy or a pivot, and a Markdown pipe table, with the identity in the query."""
+
+from __future__ import annotations
+
+import gzip
+from typing import Any
+
+import pytest
+from werkzeug.test import TestResponse
+
+from registry.api import examples
+from tests.house import Project
+
+NAMES = {"experiment": "e", "benchmark": "b", "model": "m", "metric": "accuracy"}
+PERCENT = {"unit": "%", "direction": "higher", "lower": "0", "upper": "100"}
+PIVOT = "Type,0,1,2\n1,99.3,96.7,98.3\n2,,100.0,99.7\n"
+TIDY = "Type,Length,value,trials\n1,0,99.3,300\n1,1,96.7,300\n1,2,98.3,300\n2,1,100.0,300\n2,2,99.7,300\n"
+PIPES = """\
+| Type | Length 0 | Length 1 | Length 2 |
+| :--- | :--- | :--- | :--- |
+| **1** | 99.3 | 96.7 | 98.3 |
+| **2** | | 100.0 | 99.7 |
+"""
+
+
+def post(project: Project, body: str | bytes, media: str = "text/csv", **query: Any) -> TestResponse:
+    data = body.encode() if isinstance(body, str) else body
+    path = f"projects/{project.slug}/grids"
+    return project.call("POST", path, data=data, content_type=media, query_string={**NAMES, **query})
+
+
+def values(project: Project, answer: TestResponse) -> Any:
+    return project.get(f"grids/{answer.get_json()['id']}").get_json()["values"]
+
+
+EXPECTED = [[99.3, 96.7, 98.3], [None, 100.0, 99.7]]
+
+
+@pytest.mark.parametrize(
+    ("body", "media", "query"),
+    [
+        (PIVOT, "text/csv", {"columns": "Length"}),
+        (PIVOT.replace("\n", "\r\n"), "text/csv; charset=utf-8", {"columns": "Length"}),
+        (PIVOT.replace(",", "\t"), "text/csv", {"columns": "Length"}),
+        (PIVOT.replace(",", ";"), "text/csv", {"columns": "Length"}),
+        (PIVOT.replace("Type", "Type / Length"), "text/csv", {}),
+        (TIDY, "text/csv", {}),
+        (PIPES, "text/markdown", {}),
+        (PIPES.replace("Length ", ""), "text/markdown", {"rows": "Type", "columns": "Length"}),
+    ],
+    ids=["pivot", "CRLF", "tabs", "semicolons", "corner", "tidy", "pipes", "pipes with named axes"],
+)
+def test_a_table_becomes_the_grid_that_it_shows(project: Project, body: str, media: str, query: dict[str, str]) -> None:
+    answer = post(project, body, media, nominal="Type", **PERCENT, **query)
+    assert answer.status_code == 201, answer.text
+    grid = answer.get_json()
+    assert grid["axes"] == [
+        {"name": "Type", "kind": "nominal", "levels": ["1", "2"], "unit": None, "scale": "linear"},
+        {"name": "Length", "kind": "numeric", "levels": [0, 1, 2], "unit": None, "scale": "linear"},
+    ]
+    assert grid["metric"] == {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0.0, "upper": 100.0}
+    assert grid["warnings"] == []
+    assert values(project, answer) == EXPECTED
+
+
+def test_the_same_content_as_json_and_as_a_table_is_one_revision(project: Project) -> None:
+    first = post(project, PIVOT, columns="Length", nominal="Type", trials=300, **PERCENT)
+    sent = {
+        **{name: NAMES[name] for name in ("experiment", "benchmark", "model")},
+        "metric": {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100},
+        "axes": [{"name": "Type", "levels": ["1", "2"]}, {"name": "Length", "levels": [0, 1, 2]}],
+        "values": EXPECTED,
+        "trials": 300,
+    }
+    second = project.publish(sent)
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.get_json()["digest"] == second.get_json()["digest"]
+
+
+def test_nothing_is_guessed_over_the_wire(project: Project) -> None:
+    metric = post(project, PIPES, "text/markdown").get_json()["metric"]
+    assert metric == {"name": "accuracy", "unit": None, "direction": None, "lower": None, "upper": None}
+
+
+def test_a_dry_run_of_a_table_stores_nothing(project: Project) -> None:
+    answer = post(project, PIVOT, columns="Length", dry_run="true")
+    assert (answer.status_code, answer.get_json()["shape"]) == (200, [2, 3])
+    assert "Location" not in answer.headers
+    assert project.get(f"projects/{project.slug}/grids").get_json()["items"] == []
+
+
+def test_a_table_may_be_sent_compressed(project: Project) -> None:
+    path = f"projects/{project.slug}/grids"
+    answer = project.call(
+        "POST", path, data=gzip.compress(PIVOT.encode()), content_type="text/csv",
+        headers={"Content-Encoding": "gzip"}, query_string={**NAMES, "columns": "Length"},
+    )  # fmt: skip
+    assert answer.status_code == 201
+
+
+def test_a_row_that_comes_twice_is_repeats_of_one_cell(project: Project) -> None:
+    answer = post(project, "Length,value\n0,1\n0,2\n1,5\n")
+    grid = project.get(f"grids/{answer.get_json()['id']}").get_json()
+    assert grid["values"] == [1.5, 5.0]
+    assert grid["repeats"] == [2, None]
+    assert grid["sd"][0] == pytest.approx(0.7071067811865476, rel=1e-15)
+
+
+def test_columns_of_a_tidy_table_say_the_identity(project: Project) -> None:
+    table = "experiment,benchmark,model,variant,metric,unit,value\nE,B,M,V,loss,nats,0.5\n"
+    path = f"projects/{project.slug}/grids"
+    grid = project.call("POST", path, data=table.encode(), content_type="text/csv").get_json()
+    assert [grid[name] for name in ("experiment", "benchmark", "model", "variant")] == ["E", "B", "M", "V"]
+    assert (grid["metric"]["name"], grid["metric"]["unit"], grid["axes"]) == ("loss", "nats", [])
+
+
+def test_a_level_that_was_quoted_against_formulas_is_what_it_was(project: Project) -> None:
+    grid = post(project, "Task,value\n'=1+1,1\n'-x,2\n-3,4\n").get_json()
+    assert grid["axes"][0]["levels"] == ["=1+1", "-x", "-3"]
+
+
+def test_text_around_a_table_is_left_out_with_a_warning(project: Project) -> None:
+    warnings = post(project, "# A title\n\n" + PIPES, "text/markdown").get_json()["warnings"]
+    assert [one["code"] for one in warnings] == ["text_left_out"]
+
+
+def test_a_doubt_points_to_its_line_and_cell(project: Project) -> None:
+    [warning] = post(project, TIDY.replace("96.7", "96.6"), nominal="Type", **PERCENT).get_json()["warnings"]
+    assert (warning["code"], warning["pointer"]) == ("off_lattice", "/line/3/column/3")
+
+
+@pytest.mark.parametrize("name", ["GRID_TIDY", "GRID_PIVOT", "GRID_PIPES"])
+def test_the_examples_of_the_document_can_be_sent(project: Project, name: str) -> None:
+    media = "text/markdown" if name == "GRID_PIPES" else "text/csv"
+    query = {"columns": "Length"} if name == "GRID_PIVOT" else {}
+    assert post(project, getattr(examples, name), media, **PERCENT, **query).status_code == 201
+
+
+def test_json_says_its_names_in_the_body(project: Project) -> None:
+    answer = project.publish(None, query_string={"model": "x", "rows": "Type"})
+    assert answer.status_code == 422
+    assert [one["pointer"] for one in answer.get_json()["errors"]] == ["/model", "/rows"]
+
+
+def test_what_curl_sends_unasked_is_415_with_what_to_send(project: Project) -> None:
+    answer = post(project, PIVOT, "application/x-www-form-urlencoded")
+    assert answer.status_code == 415
+    for word in ("application/json", "text/csv", "text/markdown", "curl -d"):
+        assert word in answer.get_json()["detail"]

@@ -1,0 +1,189 @@
+"""Looking after a registry: doctor, verify, backup, restore, purge, as commands on a database of their own."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import orjson
+import pytest
+from sqlalchemy import func, select, text, update
+
+from registry import create_app
+from registry.database import Database
+from registry.settings import Settings
+from registry.tables import grids, revisions, statistics
+from tests.house import House
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def command(settings: Settings, *arguments: object) -> subprocess.CompletedProcess[str]:
+    """`registry …` with a database and a broker."""
+    here = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
+    given = {"REGISTRY_DATABASE_URL": settings.database_url, "REGISTRY_REDIS_URL": settings.redis_url}
+    argv = [sys.executable, "-m", "registry", *map(str, arguments)]
+    return subprocess.run(argv, env=here | given, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.fixture
+def own(settings: Settings, own_database_url: str) -> Iterator[House]:
+    """An application on a database of its own."""
+    mine = replace(settings, database_url=own_database_url)
+    database = Database(mine, name="tests")
+    yield House(create_app(mine), database, mine)
+    database.close()
+
+
+def tamper(house: House, statement: object) -> None:
+    """What nobody can do by accident: the owner takes the triggers away first."""
+    with house.database.engine.begin() as connection:
+        connection.execute(text("ALTER TABLE revisions DISABLE TRIGGER USER"))
+        connection.execute(statement)  # type: ignore[call-overload]
+        connection.execute(text("ALTER TABLE revisions ENABLE TRIGGER USER"))
+
+
+def test_the_doctor_finds_nothing_bad_in_a_good_registry_and_says_what_it_saw(own: House) -> None:
+    ran = command(own.settings, "doctor", "--json")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    said = json.loads(ran.stdout)
+    assert said["healthy"] is True
+    signs = {sign["name"]: sign for sign in said["signs"]}
+    assert {"database", "fsync", "full_page_writes", "synchronous_commit", "schema", "clock", "statistics"} <= set(
+        signs
+    )
+    assert {"redis", "redis eviction", "disk", "port"} <= set(signs)
+    assert signs["statistics"]["found"] == "none pending"
+
+
+def test_the_doctor_says_what_to_do_about_promises_that_nobody_keeps(own: House) -> None:
+    own.make_project().published()
+    with own.database.transaction() as connection:
+        connection.execute(text("UPDATE derivations SET due_at = now() - interval '5 minutes'"))
+    ran = command(own.settings, "doctor")
+    assert ran.returncode == 3
+    [line, advice] = [one for one in ran.stdout.splitlines() if "pending" in one or "dispatcher" in one]
+    assert line.split()[0] == "bad"
+    assert "1 pending" in line
+    assert "registry dispatch" in advice
+
+
+def test_the_doctor_names_a_database_without_tables_and_one_that_is_away(
+    settings: Settings, empty_database_url: str
+) -> None:
+    empty = command(replace(settings, database_url=empty_database_url), "doctor")
+    assert empty.returncode == 3
+    assert "registry migrate" in empty.stdout
+    nowhere = replace(settings, database_url="postgresql://127.0.0.1:1/x", redis_url="redis://127.0.0.1:1/0")
+    away = command(nowhere, "doctor", "--json")
+    assert away.returncode == 3
+    states = {sign["name"]: sign["state"] for sign in json.loads(away.stdout)["signs"]}
+    assert (states["database"], states["redis"]) == ("bad", "doubtful"), "without a broker statistics still come"
+
+
+def test_what_was_computed_is_as_it_would_be_computed_now(own: House) -> None:
+    project = own.make_project()
+    for model in ("one", "two"):
+        project.published(model=model)
+    own.compute()
+    ran = command(own.settings, "verify", "--json")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert json.loads(ran.stdout) == {"revisions": 2, "differences": [], "next": None}
+
+
+def test_a_changed_value_and_a_changed_statistic_are_found_and_named(own: House) -> None:
+    project = own.make_project()
+    changed, bent, whole = (project.published(model=model) for model in ("changed", "bent", "whole"))
+    own.compute()
+    tamper(own, text("UPDATE revisions SET values[1] = 0.5 WHERE grid_id = :id").bindparams(id=changed["id"]))
+    with own.database.transaction() as connection:
+        here = statistics.c.grid_id == bent["id"]
+        document = orjson.loads(gzip.decompress(connection.scalar(select(statistics.c.document).where(here))))
+        document["coverage"]["count"] = -1
+        connection.execute(update(statistics).where(here).values(document=gzip.compress(orjson.dumps(document))))
+    ran = command(own.settings, "verify", "--json")
+    assert ran.returncode == 3
+    found = {(one["grid"], one["check"]): one["detail"] for one in json.loads(ran.stdout)["differences"]}
+    assert set(found) == {(changed["id"], "digest"), (changed["id"], "statistics"), (bent["id"], "statistics")}
+    assert changed["digest"] in found[changed["id"], "digest"]
+    assert "/coverage/count" in found[bent["id"], "statistics"]
+    assert whole["id"] not in ran.stdout
+
+
+def test_verifying_goes_on_where_it_stopped_and_keeps_to_a_project(own: House) -> None:
+    mine, other = own.make_project(), own.make_project()
+    for number in range(3):
+        mine.published(model=str(number))
+    other.published()
+    first = json.loads(command(own.settings, "verify", "--json", "--most", 2, "--project", mine.slug).stdout)
+    assert (first["revisions"], bool(first["next"])) == (2, True)
+    rest = command(own.settings, "verify", "--json", "--project", mine.slug, "--after", first["next"])
+    assert json.loads(rest.stdout) == {"revisions": 1, "differences": [], "next": None}
+    assert command(own.settings, "verify", "--after", "nonsense").returncode == 1
+
+
+def test_a_restored_database_holds_every_grid_and_finishes_its_statistics_itself(
+    own: House, empty_database_url: str, tmp_path: Path
+) -> None:
+    project = own.make_project()
+    ready = project.published(model="ready")
+    own.compute()
+    pending = project.published(model="pending")
+    file = tmp_path / "backup"
+    made = command(own.settings, "backup", file)
+    assert made.returncode == 0, made.stderr
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert command(own.settings, "backup", file).returncode == 1, "a backup was overwritten"
+    there = replace(own.settings, database_url=empty_database_url)
+    restored = command(there, "restore", file)
+    assert restored.returncode == 0, restored.stderr
+    database = Database(there, name="tests")
+    house = House(create_app(there), database, there)
+    house.compute()
+    for grid in (ready, pending):
+        answer = house.call("GET", f"grids/{grid['id']}/statistics", token=project.tokens["reader"])
+        assert (answer.status_code, answer.get_json()["digest"]) == (200, grid["digest"])
+    with pytest.raises(Exception, match="never changed"), database.engine.begin() as connection:
+        connection.execute(update(revisions).values(cell_count=0))
+    database.close()
+
+
+def test_a_restore_over_something_needs_to_be_asked_for_and_is_whole_or_not_at_all(own: House, tmp_path: Path) -> None:
+    project = own.make_project()
+    kept = project.published(model="kept")
+    file = tmp_path / "backup"
+    assert command(own.settings, "backup", file).returncode == 0
+    lost = project.published(model="lost")
+    refused = command(own.settings, "restore", file)
+    assert refused.returncode == 1
+    assert "--replace" in refused.stderr
+    torn = tmp_path / "torn"
+    torn.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    assert command(own.settings, "restore", torn, "--replace").returncode == 1
+    assert project.get(f"grids/{lost['id']}").status_code == 200, "a torn file took something away"
+    assert command(own.settings, "restore", file, "--replace").returncode == 0
+    seen = [project.get(f"grids/{kept['id']}").status_code for _ in range(3)]
+    assert seen[-1] == 200
+    assert project.get(f"grids/{lost['id']}").status_code == 404
+
+
+def test_a_purge_says_first_what_it_would_do(own: House) -> None:
+    project = own.make_project()
+    grid = project.published()
+    project.call("DELETE", f"grids/{grid['id']}")
+    with own.database.transaction() as connection:
+        connection.execute(update(grids).values(deleted_at=func.now() - timedelta(days=8)))
+    asked = command(own.settings, "purge", "--older-than", 7)
+    assert asked.stdout.startswith("1 grids")
+    with own.database.reading() as connection:
+        assert connection.scalar(select(func.count()).select_from(revisions)) == 1
+    assert command(own.settings, "purge", "--older-than", 7, "--yes").returncode == 0
+    with own.database.reading() as connection:
+        assert connection.scalar(select(func.count()).select_from(revisions)) == 0
