@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help check test format types openapi bench demo
+.PHONY: help check test chaos format types openapi bench demo
 
 DEMO_HOME ?= home-of-registry
 PORT ?= 8080
@@ -27,6 +27,9 @@ types:  ## mypy alone
 openapi:  ## write openapi.yaml anew from the code
 	registry openapi > openapi.yaml.new
 	mv openapi.yaml.new openapi.yaml
+
+chaos:  ## break a registry while clients use it: SEED=n SECONDS=n; prints what was lost, stale, duplicated or wrong
+	python -m tests.faults.chaos --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
 
 bench:  ## measure publishing, serving and the way to statistics
 	python -m bench.main_job gunicorn

@@ -25,3 +25,18 @@ forwarded_allow_ips = "*"
 
 # The application writes a line for each request itself; errors of gunicorn go to stderr.
 accesslog = None
+
+
+def post_worker_init(worker):
+    """At SIGTERM whoever waits for statistics is answered at once, so that the graceful timeout is enough."""
+    import signal  # every name of this file is a setting
+
+    stopping = worker.wsgi.extensions["registry"].stopping
+    graceful = signal.getsignal(signal.SIGTERM)
+
+    def stop(number, frame):
+        stopping.set()
+        if callable(graceful):
+            graceful(number, frame)
+
+    signal.signal(signal.SIGTERM, stop)

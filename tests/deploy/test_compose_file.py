@@ -104,6 +104,7 @@ def test_nothing_serves_or_computes_before_the_tables_are_there() -> None:
 def test_the_tables_have_an_owner_of_their_own() -> None:
     urls = {name: services()[name]["environment"]["REGISTRY_DATABASE_URL"] for name in OURS}
     assert urls.pop("migrate").startswith("${MIGRATE_DATABASE_URL:-")
+    assert urls.pop("web").startswith("${WEB_DATABASE_URL:-postgresql://registry_web:")
     assert {url.split(":-")[0] for url in urls.values()} == {"${DATABASE_URL"}
 
 

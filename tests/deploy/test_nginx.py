@@ -236,6 +236,8 @@ def test_what_nginx_refuses_is_a_problem_too(
     response, problem = front.ask(method, path, body, headers)
     assert (response.status, problem["status"]) == (status, status)
     assert response.headers["Content-Type"] == "application/problem+json"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.headers["Content-Security-Policy"] == "default-src 'none'; frame-ancestors 'none'"
     assert re.fullmatch(r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", str(problem["instance"]))
 
 

@@ -1,0 +1,152 @@
+"""Mutants: the registry with one promise broken, as replacements in the text of its modules.
+
+None of them is ever a part of the product. `sitecustomize.py` beside this file applies them to processes that are
+started with this directory on their path; the tests prove that the checker tells each of them from the product.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Patch(NamedTuple):
+    """In this module the old text, which stands there once, becomes the new one."""
+
+    module: str
+    old: str
+    new: str
+
+
+_PROMISE = '[{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows]'
+_NEVER_DUE = (
+    '[{"grid_id": row["grid_id"], "revision": row["number"], "lease": row["grid_id"],'
+    ' "leased_until": "2999-01-01T00:00:00Z"} for row in rows]'
+)
+_TASK_OF_A_LEASE = '''def derive(lease: str) -> None:
+    """Derive what this message is about; nobody else knows of it."""
+    from uuid import UUID
+
+    from sqlalchemy import select
+
+    from registry.tables import derivations
+    from workers import derive
+    from workers.promises import Claim
+
+    with database.reading() as connection:
+        rows = connection.execute(select(derivations).where(derivations.c.lease == UUID(lease))).all()
+    derive._derive(database, settings, Claim(derivations, UUID(lease), rows), rows)
+
+
+def _shift() -> None:
+    """Keep promises until none is due, or for one shift; the dispatcher rings again."""
+'''
+_TASK = '''def derive() -> None:
+    """Keep promises until none is due, or for one shift; the dispatcher rings again."""
+'''
+
+MUTANTS: dict[str, tuple[Patch, ...]] = {
+    # Answers come before the log is on the disk.
+    "synchronous_commit=off": (
+        Patch("registry.database", '"synchronous_commit": "on",', '"synchronous_commit": "off",'),
+    ),
+    # The dispatcher forgets a promise when it has sent the message: the broker is the record of work.
+    "publish-outbox": (
+        Patch(
+            "workers.dispatcher",
+            "                self.celery.send_task(name, retry=False)\n",
+            """                from dataclasses import replace
+                from workers.promises import claim
+                if name == DERIVE:
+                    for_ever = replace(self.settings, lease_seconds=1e9)
+                    claimed = claim(self.database, for_ever, derivations, self.settings.batch_promises)
+                    self.celery.send_task(name, args=[str(claimed.lease)], retry=False)
+                else:
+                    self.celery.send_task(name, retry=False)
+""",
+        ),
+        Patch("workers.tasks", _TASK, _TASK_OF_A_LEASE),
+    ),
+    # The web process sends the message after its commit, and nobody looks again.
+    "commit-then-delay": (
+        Patch("registry.operations.publish", _PROMISE, _NEVER_DUE),
+        Patch(
+            "registry.api.once",
+            "    if not rehearse:\n        parts().doorbell.ring()\n",
+            """    if not rehearse:
+        import contextlib
+        from registry.jobs import DERIVE, celery_app
+        with contextlib.suppress(Exception):
+            celery_app(parts().settings).send_task(DERIVE, args=[response.get_json()["id"]], retry=False)
+        parts().doorbell.ring()
+""",
+        ),
+        Patch("workers.tasks", _TASK, _TASK_OF_A_LEASE),
+    ),
+    # Who comes late settles what another has settled.
+    "no lease check": (
+        Patch(
+            "workers.derive",
+            '.where(promise.in_(keys), derivations.c.lease == claimed.lease, derivations.c.state == "pending")',
+            ".where(promise.in_(keys))",
+        ),
+    ),
+    # Statistics of the first revision stand for all.
+    "stale statistics": (
+        Patch("registry.operations.read", "statistics.c.revision == grids.c.revision", "statistics.c.revision == 1"),
+    ),
+    # A ranking is served whatever was published since.
+    "stale rankings": (
+        Patch(
+            "registry.api.asked",
+            "return row.id is not None and not row.marked and row.etag is not None and row.answered == row.generation",
+            "return row.id is not None and row.etag is not None",
+        ),
+    ),
+    # A route that asks for the grid, and not whose it is.
+    "no project filter": (
+        Patch(
+            "registry.api.statistics",
+            """            row = find_statistics(connection, grid, known)
+            admit(caller(connection), row, "reader")
+""",
+            """            row = find_statistics(connection, grid, known)
+""",
+        ),
+    ),
+    # The reader of the standard library takes NaN, and nobody looks again.
+    "NaN accepted": (
+        Patch("registry.api.reading", "        orjson.loads(body)\n", ""),
+        Patch(
+            "registry.intake.faults",
+            "        return value if math.isfinite(value) else None\n",
+            "        return value\n",
+        ),
+        Patch("registry.intake.blocks", " and all(map(isfinite, filter(None, leaves)))", ""),
+    ),
+}
+
+# No promise broken: grids that no honest client can send, because statistics of them raise or kill.
+POISON = (
+    Patch(
+        "workers.derive",
+        "    digest = bytes(revision.digest).hex()\n    computed_at",
+        """    import os
+    if revision.labels.get("poison") == "dies":
+        os.kill(os.getpid(), 9)
+    if revision.labels.get("poison") == "raises":
+        raise ZeroDivisionError("poison")
+    digest = bytes(revision.digest).hex()
+    computed_at""",
+    ),
+)
+PATCHES = MUTANTS | {"poison": POISON}
+
+
+def mutated(name: str, module: str, text: str) -> str:
+    """The module's text in this mutant; ValueError when the product has changed so that a patch has lost its place."""
+    for patch in PATCHES[name]:
+        if patch.module == module:
+            if text.count(patch.old) != 1:
+                raise ValueError(f"the mutant {name!r} does not apply to {module}: {patch.old!r}")
+            text = text.replace(patch.old, patch.new)
+    return text

@@ -1,0 +1,158 @@
+"""Short stories, each the one in which a certain broken promise shows; the product comes through all of them."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import signal
+import time
+
+from tests.faults.generator import Client, cells, grid
+from tests.faults.history import History, Write
+from tests.faults.stage import PROJECT, Stage, awaited
+from tests.faults.wire import Wire
+
+SETTLED = 60.0
+
+
+class Script(Client):
+    """A client that does what a story says instead of what chance says."""
+
+    def __init__(self, stage: Stage, history: History, wire: Wire | None = None) -> None:
+        super().__init__(0, wire or stage.wire(), history, 0, 0.0, PROJECT)
+
+    def publish(self, model: str, experiment: str = "alpha") -> Write:
+        identity = (experiment, "one", model)
+        number = self.history.number()
+        sent = grid(random.Random(number), number, identity)
+        if model in ("raises", "dies"):
+            sent["labels"]["poison"] = model
+        return self._acknowledged(Write(number, 0, "POST", identity, self._grids, sent, f"{experiment}-{number}"))
+
+    def amend(self, write: Write) -> Write:
+        number = self.history.number()
+        sent, path = cells(random.Random(number), number), f"grids/{write.grid}/cells"
+        return self._acknowledged(
+            Write(number, 0, "PATCH", write.identity, path, sent, f"{write.identity[0]}-{number}")
+        )
+
+    @property
+    def _grids(self) -> str:
+        return f"projects/{PROJECT}/grids"
+
+    def _acknowledged(self, write: Write) -> Write:
+        self.settle(self.history.add(write), self.history.now + SETTLED)
+        assert write.acknowledged, write.line()
+        return write
+
+    def publish_large(self) -> Write:
+        """A grid that keeps a worker busy for a while."""
+        number, chance = self.history.number(), random.Random(1)
+        steps = list(range(700))
+        sent = grid(chance, number, ("large", "one", "large")) | {
+            "axes": [
+                {"name": "Task", "kind": "nominal", "levels": ["a", "b", "c"]},
+                {"name": "Step", "kind": "numeric", "levels": steps},
+            ],
+            "values": [[round(chance.uniform(40, 60), 1) for _ in steps] for _ in range(3)],
+            "metric": {"name": "loss"},  # without a better end, so nobody ranks it
+        }
+        return self._acknowledged(Write(number, 0, "POST", ("large", "one", "large"), self._grids, sent))
+
+    def read_all(self, write: Write) -> None:
+        """The ranking and the statistics that this write changes, as they are now."""
+        experiment = write.identity[0]
+        self.read_statistics(write.grid, self.history.floors(experiment)[write.grid])
+        self.read_ranking(experiment)
+
+    def await_statistics(self, *writes: Write) -> None:
+        for write in writes:
+            answer = self.wire.insist("GET", f"grids/{write.grid}/statistics", within=SETTLED)
+            assert answer.status == 200, (write.line(), answer.status)
+
+    def await_ranking(self, experiment: str) -> None:
+        path = f"projects/{PROJECT}/rankings?experiment={experiment}&metric=accuracy"
+        assert self.wire.insist("GET", path, within=SETTLED).status == 200
+
+
+def power_cut(stage: Stage, script: Script) -> None:
+    """Twenty acknowledgements, and the database's server falls at once; its log is written late if it may be."""
+    with stage.sql() as cursor:
+        cursor.execute("ALTER SYSTEM SET wal_writer_delay = '10s'")
+        cursor.execute("SELECT pg_reload_conf()")
+    for name in ("dispatcher", "worker"):
+        stage.freeze(name)  # their commits would carry the log of the others to the disk
+    for number in range(20):
+        script.publish(f"power {number}")
+    stage.signal("postgres", signal.SIGQUIT)
+    stage.thaw("dispatcher", "worker")
+    ready(stage, script.wire)
+
+
+def forgetful_broker(stage: Stage, script: Script) -> None:
+    """Doorbells wait in the broker, which forgets them; the worker that should have heard them starts afterwards."""
+    script.await_statistics(script.publish("forgotten"))
+    broker = stage.broker()
+    stage.kill_tree("worker")
+    for number in range(6):
+        script.publish(f"forgotten {number}")
+    awaited(lambda: broker.llen("registry") > 0, 10, "a doorbell")
+    broker.flushall()
+    broker.close()
+
+
+def frozen_worker(stage: Stage, script: Script) -> None:
+    """A worker is frozen in the middle of a grid; its lease runs out, another computes, it thaws and comes late."""
+    script.await_statistics(script.publish("before"))
+    write = script.publish_large()
+    held = "SELECT count(*) FROM derivations WHERE state = 'pending' AND leased_until IS NOT NULL"
+    with stage.sql() as cursor:
+
+        def leased() -> bool:
+            cursor.execute(held)
+            return bool(cursor.fetchone()[0])
+
+        awaited(leased, 20, "a lease")
+    stage.freeze("worker")
+    script.await_statistics(write)
+    script.read_statistics(write.grid, write.revision)
+    with stage.sql() as cursor:
+        cursor.execute("SELECT now()")
+        thawed = cursor.fetchone()[0]
+        stage.thaw("worker")
+
+        def late() -> bool:
+            cursor.execute(
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'registry-worker'"
+                " AND state = 'idle' AND state_change > %s AND query ~ 'COMMIT|ROLLBACK'",
+                (thawed,),
+            )
+            return bool(cursor.fetchone()[0])
+
+        with contextlib.suppress(TimeoutError):  # a worker that had computed nothing yet has nothing to settle
+            awaited(late, 8, "a late settlement")
+    script.read_statistics(write.grid, write.revision)
+
+
+def asleep(stage: Stage, script: Script) -> None:
+    """Nobody computes for a while: what was true before a publication is not an answer after it."""
+    for model in ("one", "other"):
+        script.await_statistics(script.publish(model, "gamma"))
+    script.await_ranking("gamma")
+    stage.freeze("dispatcher")
+    stage.freeze("worker")
+    write = script.publish("one", "gamma")
+    for _ in range(3):
+        script.read_all(write)
+        time.sleep(0.1)
+    stage.thaw("dispatcher", "worker")
+    script.await_statistics(write)
+
+
+def calm(stage: Stage, script: Script) -> None:
+    """Nothing happens; strangers come and numbers that are none are sent at the end of every story."""
+    script.await_statistics(script.publish("calm"))
+
+
+def ready(stage: Stage, wire: Wire) -> None:
+    awaited(lambda: wire.call("GET", "/readyz").status == 200, 60, "readiness")
