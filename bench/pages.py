@@ -1,0 +1,85 @@
+"""What a page costs the server, from the request to the bytes: `python -m bench.pages` prints a table.
+
+Runs the application in one process, on an embedded registry of its own with the demonstration and its statistics.
+"""
+
+from __future__ import annotations
+
+import logging
+import statistics
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from flask.testing import FlaskClient
+
+from migrations.apply import migrate
+from registry import create_app
+from registry.database import Database
+from registry.demo import publish_demo
+from registry.embedded import embedded_servers
+from registry.logs import configure_logs
+from registry.settings import Settings
+from workers.answer import answer_due
+from workers.derive import derive_due
+from workers.fold import fold_marks
+
+ROUNDS = 60
+TARGET_MS = 60.0
+
+
+@contextmanager
+def demonstration() -> Iterator[tuple[FlaskClient, str]]:
+    """A client of an application with the demonstration, and the path of seed 0's grid (7 by 20, with trials)."""
+    with (
+        tempfile.TemporaryDirectory(prefix="registry-bench-") as home,
+        embedded_servers(home) as (database_url, redis_url),
+    ):
+        settings = replace(Settings(), database_url=database_url, redis_url=redis_url, ranking_debounce=0.0)
+        migrate(database_url)
+        database = Database(settings, name="bench")
+        grids = publish_demo(database)
+        client = create_app(settings).test_client()
+        client.get(EXPERIMENT)
+        client.get(RANKING)
+        fold_marks(database, settings)
+        while derive_due(database, settings) + answer_due(database, settings):
+            pass
+        yield client, f"/grids/{grids[0]}"
+        database.close()
+
+
+EXPERIMENT = "/projects/demo/experiments/window-by-ratio?model=R1-Qwen"
+RANKING = "/projects/demo/rankings?experiment=window-by-ratio&metric=Pass@1"
+
+
+def main() -> None:
+    logging.disable(logging.CRITICAL)
+    configure_logs("ERROR")
+    with demonstration() as (client, grid):
+        tag = client.get(grid).headers["ETag"]
+        print(f"{'grid page, 7 x 20 with trials':<36} {spent(client, grid)}   target: {TARGET_MS:.0f} ms")
+        print(f"{'the same, not modified':<36} {spent(client, grid, tag)}")
+        print(f"{'experiment page, four panels':<36} {spent(client, EXPERIMENT)}")
+        print(f"{'ranking page, two models':<36} {spent(client, RANKING)}")
+        print(f"{'statistics as JSON, for comparison':<36} {spent(client, f'/api/v1{grid}/statistics')}")
+
+
+def spent(client: FlaskClient, path: str, tag: str | None = None) -> str:
+    """The medians of `ROUNDS` requests: milliseconds that passed, and those of this process's processor time."""
+    headers = {} if tag is None else {"If-None-Match": tag}
+    client.get(path, headers=headers)
+    passed, worked = [], []
+    for _ in range(ROUNDS):
+        begun, begun_work = time.perf_counter(), time.process_time()
+        answer = client.get(path, headers=headers)
+        passed.append(1000 * (time.perf_counter() - begun))
+        worked.append(1000 * (time.process_time() - begun_work))
+        assert answer.status_code == (200 if tag is None else 304), answer.status
+    return f"{statistics.median(passed):6.1f} ms, {statistics.median(worked):6.1f} ms of processor time"
+
+
+if __name__ == "__main__":
+    main()

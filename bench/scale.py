@@ -1,0 +1,219 @@
+"""Rankings as the registry grows: `python -m bench.scale [1000 10000 …]`, grids of 140 cells, embedded servers.
+
+For each size (100 models, one experiment, published in batches): what a stored ranking takes to read, what one more
+grid costs, and what all of it takes on disk. Then the same for 1,000 models. Statistics are not computed here (that is
+`bench.describing`); what they take on disk is measured on the first grids.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import multiprocessing
+import random
+import statistics
+import sys
+import time
+from dataclasses import dataclass
+
+from sqlalchemy import func, select, text
+
+from bench.system import System, await_ready, system
+from registry.errors import Unavailable
+from registry.question import RankingQuestion
+from registry.tables import answers, tallies
+from workers.answer import answer_due, read_and_answer
+from workers.counting import catch_up
+from workers.derive import derive_due
+from workers.fold import fold_marks
+
+CELLS = 140
+BATCH = 500
+METRIC = {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100}
+AXES = [
+    {"name": "Type", "kind": "nominal", "levels": [str(i) for i in range(7)]},
+    {"name": "Length", "kind": "numeric", "levels": list(range(20))},
+]
+
+
+@dataclass(frozen=True)
+class Size:
+    experiment: str
+    models: int
+    grids: int
+
+
+def bodies(size: Size, first: int, last: int) -> list[bytes]:
+    """Batches of the grids from `first` to before `last`: all models on one benchmark after the other."""
+    chance = random.Random(first)
+    pool = [json.dumps(_values(chance, level)) for level in range(size.models) for _ in range(4)]
+    metric, axes, found = json.dumps(METRIC), json.dumps(AXES), []
+    for start in range(first, last, BATCH):
+        grids = []
+        for number in range(start, min(start + BATCH, last)):
+            benchmark, model = divmod(number, size.models)
+            grids.append(
+                f'{{"experiment": "{size.experiment}", "benchmark": "b{benchmark}", "model": "m{model:04}", '
+                f'"metric": {metric}, "axes": {axes}, "values": {pool[4 * model + chance.randrange(4)]}}}'
+            )
+        found.append(f"[{','.join(grids)}]".encode())
+    return found
+
+
+def _values(chance: random.Random, level: int) -> list[list[float | None]]:
+    """Ragged, one decimal; models differ a little."""
+    return [
+        [
+            None if chance.random() < 0.05 else min(100.0, round(50 + level % 40 + chance.gauss(0, 5), 1))
+            for _ in range(20)
+        ]
+        for _ in range(7)
+    ]
+
+
+def publish(args: tuple[System, Size, int, int]) -> None:
+    found, size, first, last = args
+    connection = found.connection()
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {found.token}"}
+    step = 20 * BATCH
+    for start in range(first, last, step):
+        for body in bodies(size, start, min(start + step, last)):
+            connection.request("POST", f"/api/v1/projects/{found.project}/grids/batch", body, headers)
+            answer = connection.getresponse()
+            sent = answer.read()
+            if answer.status != 200 or b'"problem"' in sent:
+                raise RuntimeError(f"{answer.status}: {sent[sent.find(b'problem') :][:300]!r}")
+
+
+def grow(found: System, size: Size, have: int) -> float:
+    """Publish what is missing with two clients; grids a second."""
+    begun = time.perf_counter()
+    middle = have + (size.grids - have) // 2 // BATCH * BATCH
+    with multiprocessing.get_context("spawn").Pool(2) as pool:
+        plain = System(found.port, found.token, found.settings, None)  # type: ignore[arg-type]
+        pool.map(publish, [(plain, size, have, middle), (plain, size, middle, size.grids)])
+    return (size.grids - have) / (time.perf_counter() - begun)
+
+
+def settle(found: System) -> float:
+    """Fold and answer until the ranking is there; seconds."""
+    begun = time.perf_counter()
+    while True:
+        try:
+            while fold_marks(found.database, found.settings):
+                pass
+            answer_due(found.database, found.settings)
+        except Unavailable as error:  # as a worker would: what waits is taken up again
+            print(f"again, after {error}", file=sys.stderr, flush=True)
+            continue
+        with found.database.reading() as connection:
+            if not connection.scalar(select(func.count()).where(answers.c.state == "pending")):
+                return time.perf_counter() - begun
+        time.sleep(0.05)
+
+
+def read_times(found: System, size: Size, count: int = 400) -> tuple[list[float], int]:
+    connection = found.connection()
+    path = f"/api/v1/projects/{found.project}/rankings?experiment={size.experiment}&metric=accuracy"
+    times, length = [], 0
+    for _ in range(count):
+        begun = time.perf_counter()
+        connection.request("GET", path, headers={"Accept-Encoding": "gzip"})
+        answer = connection.getresponse()
+        body = answer.read()
+        times.append(time.perf_counter() - begun)
+        if answer.status != 200:
+            raise RuntimeError(f"{answer.status}: {body[:200]!r}")
+        length = len(gzip.decompress(body)) if answer.headers["Content-Encoding"] == "gzip" else len(body)
+    return times, length
+
+
+def one_more(found: System, size: Size, rounds: int = 9) -> tuple[list[float], float]:
+    """Seconds to count one changed grid, and of the last ranking made from the sums."""
+    question = RankingQuestion(size.experiment, "accuracy")
+    with found.database.reading() as connection:
+        project = connection.scalar(text("SELECT id FROM projects WHERE slug = 'bench'"))
+        keeps = connection.scalar(select(func.count()).select_from(tallies))
+    times = []
+    for turn in range(rounds if keeps else 0):
+        chance = random.Random(turn)
+        number = chance.randrange(size.grids) // BATCH * BATCH
+        publish((found, size, number, number + 1))
+        # Another value than before, so that there is something to count.
+        body = bodies(size, number + 1 + turn, number + 2 + turn)[0]
+        connection_ = found.connection()
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {found.token}"}
+        connection_.request("POST", f"/api/v1/projects/{found.project}/grids/batch", body, headers)
+        connection_.getresponse().read()
+        while fold_marks(found.database, found.settings):
+            pass
+        begun = time.perf_counter()
+        if not catch_up(found.database, project, question, float("inf")):
+            raise RuntimeError("somebody else counts")
+        times.append(time.perf_counter() - begun)
+    begun = time.perf_counter()
+    read_and_answer(found.database, found.settings, project, question)
+    return times, time.perf_counter() - begun
+
+
+def disk(found: System) -> dict[str, int]:
+    query = text(
+        "SELECT relname, pg_total_relation_size(oid) FROM pg_class WHERE relkind = 'r' AND relnamespace = "
+        "'public'::regnamespace"
+    )
+    with found.database.reading() as connection:
+        return {row[0]: row[1] for row in connection.execute(query)}
+
+
+def report(found: System, size: Size, rate: float, ready: float) -> None:
+    times, length = read_times(found, size)
+    more, refresh = one_more(found, size)
+    settle(found)
+    cells = sum(value for name, value in disk(found).items()) / _grids(found) / CELLS
+    p50 = f"{1000 * statistics.median(times):.2f} ms"
+    counted = f"{1000 * statistics.median(more):.1f} ms" if more else "from cells"
+    print(
+        f"| {size.models:,} | {size.grids:,} | {rate:,.0f}/s | {ready:.1f} s | {p50} | {length / 1000:,.0f} kB | "
+        f"{counted} | {refresh:.2f} s | {cells:.1f} B |",
+        flush=True,
+    )
+
+
+def _grids(found: System) -> int:
+    with found.database.reading() as connection:
+        return int(connection.scalar(text("SELECT count(*) FROM grids")) or 1)
+
+
+def statistics_on_disk(found: System) -> float:
+    """Bytes a cell that the statistics of the first grids take."""
+    derive_due(found.database, found.settings)
+    with found.database.reading() as connection:
+        rows, size = connection.execute(text("SELECT count(*), sum(length(document)) FROM statistics")).one()
+    return float(size / rows / CELLS)
+
+
+def main(sizes: list[int]) -> None:
+    with system(workers=False) as found:
+        await_ready(found)
+        print(
+            "| models | grids | published | first ranking | stored ranking p50 | its size | one more grid "
+            "| ranking made anew | disk a cell |"
+        )
+        print("|---|---|---|---|---|---|---|---|---|")
+        have = 0
+        for grids in sizes:
+            size = Size("hundred", 100, grids)
+            report(found, size, grow(found, size, have), settle(found))
+            have = grids
+        print(f"statistics: {statistics_on_disk(found):.1f} B a cell, compressed", flush=True)
+        have = 0
+        for grids in (grids for grids in sizes if 10_000 <= grids <= 100_000):
+            size = Size("thousand", 1_000, grids)
+            report(found, size, grow(found, size, have), settle(found))
+            have = grids
+        for name, bytes_ in sorted(disk(found).items(), key=lambda item: -item[1])[:8]:
+            print(f"    {name}: {bytes_ / _grids(found):,.0f} B a grid")
+
+
+if __name__ == "__main__":
+    main([int(one) for one in sys.argv[1:]] or [1_000, 10_000, 100_000, 1_000_000])
