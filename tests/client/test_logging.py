@@ -6,6 +6,7 @@ import json
 import logging
 import multiprocessing
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -63,14 +64,15 @@ def test_grids_arrive_in_the_order_in_which_they_were_logged(served: Served) -> 
     assert (grid["revision"], grid["values"]) == (5, 1.0)
 
 
-def test_it_returns_at_once_and_raises_nothing_with_the_server_away(job: Path) -> None:
-    took = []
-    for number in range(50):
-        begun = time.perf_counter()
-        log_grid([[1.0] * 20] * 7, **NAMES | {"model": f"m{number}"}, **NOWHERE)
-        took.append(time.perf_counter() - begun)
-    assert sorted(took)[25] < 0.005
-    assert len(spooled(job)) == 50
+def test_it_returns_at_once_and_raises_nothing_while_the_server_says_nothing(job: Path) -> None:
+    """How long it takes is measured in `bench/client.py`; here, that nobody waits for an answer that does not come."""
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        where = {"url": f"http://127.0.0.1:{mute.getsockname()[1]}", "project": "p"}
+        begun = time.monotonic()
+        for number in range(50):
+            log_grid([[1.0] * 20] * 7, **NAMES | {"model": f"m{number}"}, **where)
+        assert time.monotonic() - begun < 2.5
+        assert len(spooled(job)) == 50
 
 
 def test_trouble_is_said_once(tiny: Tiny, caplog: pytest.LogCaptureFixture) -> None:
