@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, or_, select, text
+from sqlalchemy import Connection, and_, delete, func, or_, select, text, update
 
 from registry.operations.record import Actor, record
-from registry.tables import counted, derivations, grids, projects, revisions, statistics, uncounted
+from registry.tables import counted, derivations, grids, projects, revisions, scopes, statistics, uncounted
 
 AT_ONCE = 100
 
@@ -35,6 +35,9 @@ def purge(connection: Connection, actor: Actor, *, older_than_days: int) -> int:
 
 def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
     ids = [row.id for row in rows]
+    # A scope that has not yet counted such a grid away could never do so: it counts everything anew.
+    behind = select(counted.c.scope_id).where(counted.c.grid_id.in_(ids))
+    connection.execute(update(scopes).where(scopes.c.id.in_(behind)).values(whole=False))
     connection.execute(text("SET LOCAL registry.purging = 'on'"))
     for table in (statistics, derivations, counted, uncounted, revisions):
         connection.execute(delete(table).where(table.c.grid_id.in_(ids)))

@@ -7,6 +7,7 @@ import threading
 import time
 import uuid
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ import pytest
 from sqlalchemy import delete, func, insert, select, update
 
 from registry.database import Database
+from registry.operations.purge import purge
+from registry.operations.record import COMMAND
 from registry.question import RankingQuestion
-from registry.tables import aliases, answers, counted, marks, scopes, tallies, uncounted
+from registry.tables import aliases, answers, counted, grids, marks, scopes, tallies, uncounted
 from tests.house import House, Project
 from tests.workers.test_rankings import ask, publish_seeds, records, score
 from workers.answer import answer, read_and_answer
@@ -140,6 +143,22 @@ def test_a_change_is_subtracted_and_added_and_nothing_is_left_of_what_was(large:
     document = from_sums(large, project)
     assert "new" not in records(document)
     assert records(document) == records(from_cells(project))
+    assert stored(project) == rebuilt(project)
+
+
+def test_a_grid_that_was_purged_before_it_was_counted_away_leaves_nothing_behind(
+    large: House, project: Project
+) -> None:
+    """Workers may have been away for as long as deleted grids are kept."""
+    publish_ragged(project)
+    gone = table(project, "new", "A", [1.0, 2.0, 3.0, 4.0])
+    from_sums(large, project)
+    assert project.call("DELETE", f"grids/{gone['id']}", "writer").status_code == 204
+    with large.database.transaction() as connection:
+        long_ago = {"deleted_at": func.now() - timedelta(days=4000)}
+        connection.execute(update(grids).where(grids.c.id == gone["id"]).values(long_ago))
+        assert purge(connection, COMMAND, older_than_days=3999) == 1
+    assert records(from_sums(large, project)) == records(from_cells(project))
     assert stored(project) == rebuilt(project)
 
 
