@@ -36,10 +36,19 @@ for (const [look, options] of Object.entries(looks)) {
   for (const path of plan.paths[look]) {
     const { context, page, complaints } = await open(options, path);
     const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - window.innerWidth);
-    const clipped = await page.evaluate(() =>
-      [...document.querySelectorAll("table[role=grid] td, .toolbar a, h1, h2, dt, dd, button, label")]
-        .filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== "inline")
-        .map((one) => one.textContent.trim().slice(0, 40)));
+    const clipped = await page.evaluate(() => {
+      const cut = (one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== "inline";
+      // What a select cuts off its options is no part of its scrollWidth. On a phone some are wider than the page.
+      const narrow = (one) => {
+        const width = one.offsetWidth;
+        one.style.maxWidth = "none";
+        const wanted = one.offsetWidth;
+        one.style.maxWidth = "";
+        return wanted > width && wanted <= document.querySelector("main").clientWidth;
+      };
+      const texts = [...document.querySelectorAll("table[role=grid] td, .toolbar a, h1, h2, dt, dd, button, label")].filter(cut);
+      return [...texts, ...[...document.querySelectorAll("select")].filter(narrow)].map((one) => one.textContent.trim().slice(0, 40));
+    });
     const said = [...complaints];
     await page.evaluate(axe); // as the devtools would: the policy of the page stays as it is
     const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
