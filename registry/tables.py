@@ -304,8 +304,9 @@ uncounted = Table(
     metadata,
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("scope_id", Uuid, nullable=False),
-    Column("grid_id", Uuid, nullable=False),
-    Index(None, "scope_id", "grid_id"),
+    Column("benchmark", Text, nullable=False, comment="that of the grid: they are counted benchmark by benchmark"),
+    Column("grid_id", Uuid, comment="NULL: every grid of the benchmark"),
+    Index(None, "scope_id", "benchmark"),
     comment="grids that changed since they were counted; the same one may stand here often",
 )
 

@@ -21,12 +21,13 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Text,
+    Uuid,
     any_,
     bindparam,
     delete,
     func,
     insert,
-    literal_column,
+    literal,
     select,
     update,
 )
@@ -61,9 +62,9 @@ _HELD = (
     .with_for_update(skip_locked=True, key_share=True)
 )
 _LISTED = (
-    select(grids.c.benchmark)
-    .join(uncounted, uncounted.c.grid_id == grids.c.id)
-    .where(uncounted.c.scope_id == bindparam("scope"))
+    select(uncounted.c.benchmark)
+    .where(uncounted.c.scope_id == bindparam("scope"), uncounted.c.benchmark > bindparam("after", type_=Text))
+    .order_by(uncounted.c.benchmark)
     .limit(1)
 )
 _OF_SCOPE = tallies.c.scope_id == bindparam("scope")
@@ -145,8 +146,9 @@ def _turn(connection: Connection, scope: Any, until: float) -> bool:
         _start_anew(connection, scope, aliases)
         return False
     exponent, work = scope.exponent, Work()
-    while (benchmark := _next_benchmark(connection, scope, aliases)) is not None:
-        names = names_of(aliases, "benchmark", benchmark)
+    found = _next_listed(connection, scope, "")
+    while found is not None:
+        names = names_of(aliases, "benchmark", aliases.get(("benchmark", found), found))
         taken = take(connection, scope, experiment_names(aliases, scope.experiment), names)
         if exponent is None:
             exponent = _exponent_for(_largest([*taken.kept, *taken.come]))
@@ -160,18 +162,17 @@ def _turn(connection: Connection, scope: Any, until: float) -> bool:
         note(work, change, taken)
         if time.monotonic() >= until:
             break
+        found = _next_listed(connection, scope, found)
     _write(connection, scope, work, exponent)
-    return benchmark is None
+    return found is None
 
 
 def _start_anew(connection: Connection, scope: Any, aliases: Aliases) -> None:
     """Forget all sums; every grid of the scope is to be counted."""
     for table in (tallies, counted, uncounted):
         connection.execute(delete(table).where(table.c.scope_id == scope.id))
-    every = select(literal_column(f"'{scope.id}'::uuid"), grids.c.id).where(*grids_of(scope, aliases))
-    connection.execute(
-        insert(uncounted).from_select(["scope_id", "grid_id"], every.where(grids.c.deleted_at.is_(None)))
-    )
+    every = select(literal(scope.id, Uuid), grids.c.benchmark).where(*grids_of(scope, aliases)).distinct()
+    connection.execute(insert(uncounted).from_select(["scope_id", "benchmark"], every))
     nothing = {"whole": True, "grids": 0, "slots": 0, "compared": 0, "kinds": {}, "checksum": uuid.UUID(int=0)}
     connection.execute(update(scopes).where(scopes.c.id == scope.id).values(nothing))
 
@@ -185,10 +186,14 @@ def grids_of(scope: Any, aliases: Aliases) -> tuple[Any, ...]:
     )
 
 
-def _next_benchmark(connection: Connection, scope: Any, aliases: Aliases) -> str | None:
-    """A benchmark with a grid to be counted."""
-    found = connection.scalar(_LISTED, {"scope": scope.id})
-    return None if found is None else aliases.get(("benchmark", found), found)
+def _next_listed(connection: Connection, scope: Any, after: str) -> str | None:
+    """A benchmark with a grid to be counted: the next one, or again the first.
+
+    From where the last was found: what was taken off the list is passed over by every later look at it.
+    """
+    asked = {"scope": scope.id, "after": after}
+    found: str | None = connection.scalar(_LISTED, asked)
+    return connection.scalar(_LISTED, asked | {"after": ""}) if found is None and after else found
 
 
 def _largest(sheets: Iterable[Sheet]) -> float:

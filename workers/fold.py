@@ -27,7 +27,7 @@ from sqlalchemy.dialects.postgresql import insert
 from registry.database import Database
 from registry.question import Question, RankingQuestion
 from registry.settings import Settings
-from registry.tables import answers, derivations, marks, new_id, scopes, uncounted
+from registry.tables import answers, derivations, grids, marks, new_id, scopes, uncounted
 from workers.scope import alias_map, experiment_names
 from workers.statistics import METHODS_VERSION
 
@@ -111,8 +111,10 @@ def _note_changes(connection: Connection, taken: Sequence[Any]) -> None:
             connection.execute(update(scopes).where(scopes.c.id == scope.id).values(whole=False))
         elif mine:
             # The ids stay on the server: after a night without a dispatcher they are a million.
-            every = select(literal(scope.id, Uuid), func.unnest(marks.c.grid_ids)).where(_these(mine))
-            connection.execute(insert(uncounted).from_select(["scope_id", "grid_id"], every))
+            changed = select(func.unnest(marks.c.grid_ids).label("grid_id")).where(_these(mine)).subquery()
+            every = select(literal(scope.id, Uuid), grids.c.benchmark, grids.c.id)
+            every = every.join_from(changed, grids, grids.c.id == changed.c.grid_id)
+            connection.execute(insert(uncounted).from_select(["scope_id", "benchmark", "grid_id"], every))
 
 
 def _pending(settings: Settings) -> dict[str, Any]:

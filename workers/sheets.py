@@ -52,29 +52,33 @@ class Taken:
     come: Sequence[Sheet]
 
 
-_COUNTED = """
-    SELECT grids.id, counted.revision AS number, counted.updated_at, benchmark, model, variant
-    FROM grids JOIN counted ON counted.grid_id = grids.id AND counted.scope_id = :scope
+# Written so that no plan can be a bad one: the statistics of the tables know nothing of an experiment that began a
+# minute ago, and rows are then compared with each other that an index would have found.
+_HERE = """
+    SELECT id, revision, updated_at, benchmark, model, variant, deleted_at FROM grids
     WHERE project_id = :project AND experiment = ANY(:experiments) AND metric = :metric AND benchmark = ANY(:names)"""
-_TAKEN = """
+_COUNTED = f"""
+    SELECT here.id, was.revision AS number, was.updated_at, benchmark, model, variant
+    FROM ({_HERE} OFFSET 0) AS here CROSS JOIN LATERAL (
+        SELECT revision, updated_at FROM counted WHERE scope_id = :scope AND grid_id = here.id OFFSET 0) AS was"""  # noqa: S608 (a constant)
+_TAKEN = f"""
 WITH listed AS (
-    DELETE FROM uncounted USING grids
-    WHERE scope_id = :scope AND grid_id = grids.id AND benchmark = ANY(:names)
-    RETURNING grid_id
-), taken AS (
-    SELECT DISTINCT grid_id FROM listed
-), before AS ("""
+    DELETE FROM uncounted WHERE scope_id = :scope AND benchmark = ANY(:names) RETURNING grid_id
+), taken AS MATERIALIZED (
+    SELECT grid_id FROM listed WHERE grid_id IS NOT NULL
+    UNION
+    SELECT id FROM ({_HERE} OFFSET 0) AS here WHERE EXISTS (SELECT FROM listed WHERE grid_id IS NULL)
+), before AS ("""  # noqa: S608 (a constant)
 _NOTED = """
 ), read AS MATERIALIZED (
-    SELECT CASE WHEN grid_id IS NULL THEN 0 ELSE 1 END AS part, before.*
-    FROM before LEFT JOIN taken ON grid_id = before.id
+    SELECT CASE WHEN before.id IN (SELECT grid_id FROM taken) THEN 1 ELSE 0 END AS part, before.* FROM before
     UNION ALL
-    SELECT 2, grids.id, grids.revision, grids.updated_at, benchmark, model, variant
-    FROM taken JOIN grids ON grids.id = grid_id
+    SELECT 2, grid_id, revision, updated_at, benchmark, model, variant
+    FROM taken CROSS JOIN LATERAL (SELECT * FROM grids WHERE id = grid_id OFFSET 0) AS now
     WHERE deleted_at IS NULL AND experiment = ANY(:experiments)
 ), forgotten AS (
-    DELETE FROM counted USING taken WHERE scope_id = :scope AND counted.grid_id = taken.grid_id
-        AND NOT EXISTS (SELECT FROM read WHERE part = 2 AND id = taken.grid_id)
+    DELETE FROM counted WHERE scope_id = :scope AND grid_id = ANY(ARRAY(
+        SELECT grid_id FROM taken WHERE grid_id NOT IN (SELECT id FROM read WHERE part = 2)))
 ), noted AS (
     INSERT INTO counted (scope_id, grid_id, revision, updated_at)
     SELECT :scope, id, number, updated_at FROM read WHERE part = 2
@@ -85,8 +89,8 @@ _SHEETS = """
         array_agg(model) AS models, array_agg(read.number) AS revisions, array_agg(turn) AS turns,
         string_agg(uuid_send(read.id), '') AS ids,
         string_agg(array_send(array_replace(values, NULL::float8, 'NaN'::float8)), '') AS values
-    FROM (SELECT *, row_number() OVER (ORDER BY updated_at, id) AS turn FROM read) AS read
-    JOIN revisions ON revisions.grid_id = read.id AND revisions.number = read.number
+    FROM (SELECT *, row_number() OVER (ORDER BY updated_at, id) AS turn FROM read) AS read CROSS JOIN LATERAL (
+        SELECT axes, metric, values FROM revisions WHERE grid_id = read.id AND number = read.number OFFSET 0) AS content
     GROUP BY part, benchmark, variant, axes, unit, direction"""
 
 

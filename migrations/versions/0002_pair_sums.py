@@ -87,11 +87,14 @@ def upgrade() -> None:
         "uncounted",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
         sa.Column("scope_id", sa.Uuid(), nullable=False),
-        sa.Column("grid_id", sa.Uuid(), nullable=False),
+        sa.Column(
+            "benchmark", sa.Text(), nullable=False, comment="that of the grid: they are counted benchmark by benchmark"
+        ),
+        sa.Column("grid_id", sa.Uuid(), nullable=True, comment="NULL: every grid of the benchmark"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_uncounted")),
         comment="grids that changed since they were counted; the same one may stand here often",
     )
-    op.create_index(op.f("ix_uncounted_scope_id_grid_id"), "uncounted", ["scope_id", "grid_id"], unique=False)
+    op.create_index(op.f("ix_uncounted_scope_id_benchmark"), "uncounted", ["scope_id", "benchmark"], unique=False)
     # The longer index serves what the shorter one did. Not concurrently: a migration is one transaction here.
     op.create_index(
         op.f("ix_grids_project_id_experiment_metric_benchmark"),
