@@ -79,6 +79,10 @@ def check(
 
     Of the whole project, or of these experiments where others have written to the rest of it.
     """
+    if wire.insist("GET", f"projects/{project}").status != 200:
+        acknowledged = [write.line() for write in history.writes if write.acknowledged]
+        history.find("lost", f"project {project} is not there", *acknowledged)
+        return Verdict(list(history.findings), {"writes": history.summary()})
     seen = Seen(history, wire, project, experiments)
     until = time.monotonic() + patience
     seen.read_grids()

@@ -65,6 +65,13 @@ def test_the_checker_catches(verdicts: dict[str, Future[Verdict]], mutant: str) 
     assert CAUGHT[mutant][1] in verdict.broken, f"\n{verdict}"
 
 
+def test_what_is_left_of_a_project_that_is_gone_is_called_lost(stage: Stage) -> None:
+    history = History()
+    Script(stage, history).publish("known")
+    verdict = check(history, stage.wire(), stranger_of(stage), "gone")
+    assert verdict.broken == {"lost"}, f"\n{verdict}"
+
+
 @pytest.mark.parametrize("mutant", PATCHES)
 def test_a_mutant_differs_from_the_product_where_it_says(mutant: str) -> None:
     for module in {patch.module for patch in PATCHES[mutant]}:
