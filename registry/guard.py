@@ -1,8 +1,8 @@
 """What stands before the database of a web process: it keeps a thread free, and does not ask again what just failed.
 
-A bulkhead: of the threads one is always free of the database, so that `/healthz` and refusals are answered while the
-others wait. A breaker: after a timeout or a refused connection nobody asks for a second, and then one request alone,
-until one is answered.
+A bulkhead: of the threads one is always free of the database, so that refusals are answered while the others wait, and
+`/healthz` where it has no thread of its own (`registry/serving.py` gives it one, gunicorn does not). A breaker: after a
+timeout or a refused connection nobody asks for a second, and then one request alone, until one is answered.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ class Taken:
 # Written so that no plan can be a bad one: the statistics of the tables know nothing of an experiment that began a
 # minute ago, and rows are then compared with each other that an index would have found.
 _HERE = """
-    SELECT id, revision, updated_at, benchmark, model, variant, deleted_at FROM grids
+    SELECT id, benchmark, model, variant FROM grids
     WHERE project_id = :project AND experiment = ANY(:experiments) AND metric = :metric AND benchmark = ANY(:names)"""
 _COUNTED = f"""
     SELECT here.id, was.revision AS number, was.updated_at, benchmark, model, variant
