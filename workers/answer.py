@@ -18,15 +18,19 @@ from registry.question import (
     ComparisonQuestion,
     Question,
     RankingQuestion,
+    RevisionQuestion,
+    StatisticsQuestion,
     SweetSpotQuestion,
     ThresholdsQuestion,
     question_of,
 )
 from registry.settings import Settings
 from registry.tables import answers, revisions
+from workers.asked_statistics import statistics_asked_document
 from workers.compare import compared_rows, comparison_document
 from workers.compromise import TOO_LARGE, sweet_spot_document, thresholds_document
-from workers.counting import catch_up, close_scope, keeps_sums, open_scope
+from workers.counting import catch_up, close_scope, is_counted, keeps_sums, open_scope
+from workers.cpu_limit import cpu_limit
 from workers.derive import finished
 from workers.promises import Claim, claim, give_back, let_go
 from workers.rank import ranking, ranking_refused
@@ -39,6 +43,8 @@ log = structlog.get_logger()
 
 _PER_PAIR = 100
 """What two models cost beside their cells, in cells."""
+READY = {"methods_version": METHODS_VERSION, "state": "ready"}
+_TOO_MANY_CELLS = "too many cells to be compared one by one; ask about fewer models or benchmarks"
 _COUNTING_SHIFT = 5.0
 _COUNTING_PAUSE = 0.1
 """How long one claim counts, and how long it pauses when there is more: other promises have their turn."""
@@ -58,11 +64,12 @@ def answer_due(database: Database, settings: Settings) -> int:
 
 def _answer(database: Database, settings: Settings, claimed: Claim, row: Any) -> None:
     begun = time.perf_counter()
-    found = read_and_answer(database, settings, row.project_id, question_of(row.question))
+    with cpu_limit():
+        found = read_and_answer(database, settings, row.project_id, question_of(row.question))
     if found is None:
         let_go(database, claimed, [row], _COUNTING_PAUSE)
         return
-    document = found | {"methods_version": METHODS_VERSION, "state": "ready"}
+    document = found | READY
     settled = {
         # An input that changed since the claim leaves the promise open; this answer is then never served.
         "state": case((answers.c.generation == row.generation, "ready"), else_="pending"),
@@ -73,7 +80,7 @@ def _answer(database: Database, settings: Settings, claimed: Claim, row: Any) ->
         "reason": None,
         "document": finished(document | {"computed_at": datetime.now(UTC)}),
         "facts": facts_of_answer(document),
-        "etag": sha256(orjson.dumps(document)).hexdigest()[:24],
+        "etag": tag_of(document),
         "methods_version": METHODS_VERSION,
         "seconds": time.perf_counter() - begun,
         "computed_at": func.now(),
@@ -83,14 +90,33 @@ def _answer(database: Database, settings: Settings, claimed: Claim, row: Any) ->
         connection.execute(update(answers).where(mine).values(settled))
 
 
+def tag_of(document: Mapping[str, Any]) -> str:
+    """The entity tag of an answer, from all of it but the instant at which it was computed."""
+    return sha256(orjson.dumps(dict(document))).hexdigest()[:24]
+
+
+def answer_again(database: Database, settings: Settings, project_id: Any, question: Question) -> dict[str, Any] | None:
+    """The finished document of a question, computed without a write; None while its sums are still being counted."""
+    with cpu_limit():
+        if isinstance(question, RankingQuestion) and _is_large(database, settings, project_id, question):
+            if not _of_sums(question):
+                return ranking_refused(question, _TOO_MANY_CELLS) | READY
+            with database.snapshot() as connection:
+                whole = is_counted(connection, project_id, question)
+                return counted_ranking(connection, project_id, question) | READY if whole else None
+        found = read_and_answer(database, settings, project_id, question)
+    return None if found is None else found | READY
+
+
 def read_and_answer(
     database: Database, settings: Settings, project_id: Any, question: Question
 ) -> dict[str, Any] | None:
     """The document that answers a question from the rows as they are now; None while sums are still being counted."""
-    if isinstance(question, ThresholdsQuestion):
+    if isinstance(question, RevisionQuestion):
         with database.reading() as connection:
             wanted = (revisions.c.grid_id == question.grid, revisions.c.number == question.revision)
-            return thresholds_document(question, connection.execute(select(revisions).where(*wanted)).one())
+            revision = connection.execute(select(revisions).where(*wanted)).one()
+        return _about_revision(question, revision)
     if isinstance(question, ComparisonQuestion):
         with database.reading() as connection:
             joined = alias_map(connection, project_id)
@@ -98,6 +124,14 @@ def read_and_answer(
     if _is_large(database, settings, project_id, question):
         return _answer_large(database, settings, project_id, question)
     return _answer_from_cells(database, project_id, question)
+
+
+def _about_revision(question: RevisionQuestion, revision: Any) -> dict[str, Any]:
+    if isinstance(question, ThresholdsQuestion):
+        return thresholds_document(question, revision)
+    if isinstance(question, StatisticsQuestion):
+        return statistics_asked_document(question, revision)
+    raise TypeError(f"nobody answers {question.kind}")
 
 
 def _answer_from_cells(database: Database, project_id: Any, question: Question) -> dict[str, Any]:
@@ -132,8 +166,7 @@ def _answer_large(database: Database, settings: Settings, project_id: Any, quest
     if not isinstance(question, RankingQuestion):
         return {"experiment": question.experiment, "metric": question.metric} | TOO_LARGE
     if not _of_sums(question):
-        reason = "too many cells to be compared one by one; ask about fewer models or benchmarks"
-        return ranking_refused(question, reason)
+        return ranking_refused(question, _TOO_MANY_CELLS)
     open_scope(database, project_id, question)
     if not catch_up(database, project_id, question, time.monotonic() + _COUNTING_SHIFT):
         return None

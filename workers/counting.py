@@ -118,6 +118,15 @@ def keeps_sums(connection: Connection, project_id: uuid.UUID, question: Question
     return connection.execute(select(scopes.c.id).where(*of_question(project_id, question))).first() is not None
 
 
+def is_counted(connection: Connection, project_id: uuid.UUID, question: Question) -> bool:
+    """Whether sums are kept for the scope of a question and nothing is left to be counted."""
+    scope = connection.execute(select(scopes).where(*of_question(project_id, question))).one_or_none()
+    if scope is None or not scope.whole:
+        return False
+    left = select(uncounted.c.id).where(uncounted.c.scope_id == scope.id).limit(1)
+    return connection.execute(left).first() is None
+
+
 def close_scope(database: Database, project_id: uuid.UUID, question: Question) -> None:
     """Keep sums for the scope of a question no longer."""
     with database.transaction() as connection:
@@ -142,7 +151,7 @@ def _held(connection: Connection, project_id: uuid.UUID, question: Question) -> 
 
 def _turn(connection: Connection, scope: Any, until: float) -> bool:
     aliases = alias_map(connection, scope.project_id)
-    if not scope.whole:
+    if not scope.whole or is_of_old_sums(scope):
         _start_anew(connection, scope, aliases)
         return False
     exponent, work = scope.exponent, Work()
@@ -219,8 +228,18 @@ def note(work: Work, change: Change, taken: Taken) -> None:
     for sheets, sign in ((taken.gone, -1), (taken.come, 1)):
         for sheet in sheets:
             work.grids += sign * len(sheet.ids)
-            work.kinds[orjson.dumps([sheet.unit, sheet.direction]).decode()] += sign * len(sheet.ids)
+            work.kinds[kind_key(sheet)] += sign * len(sheet.ids)
             work.checksum += sign * sum(map(fingerprint, sheet.ids, sheet.revisions))
+
+
+def kind_key(sheet: Sheet) -> str:
+    """What decides about the scale of a sheet, as JSON."""
+    return orjson.dumps([sheet.unit or None, sheet.direction, sheet.lower, sheet.upper]).decode()
+
+
+def is_of_old_sums(scope: Any) -> bool:
+    """Whether a scope was counted by a release that knew units and directions only, and kept other sums."""
+    return any(len(orjson.loads(kind)) == 2 for kind in scope.kinds)
 
 
 def fingerprint(grid_id: uuid.UUID, revision: int) -> int:

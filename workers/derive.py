@@ -12,17 +12,18 @@ from typing import Any
 
 import orjson
 import structlog
-from sqlalchemy import Connection, func, select, tuple_, update
+from sqlalchemy import Connection, and_, delete, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.database import Database
 from registry.facts import facts_of_statistics
 from registry.rows import grid_of
 from registry.settings import Settings
-from registry.tables import derivations, revisions, statistics
+from registry.tables import derivations, grids, revisions, statistics
+from workers.cpu_limit import cpu_limit
 from workers.leaving import leaving
 from workers.promises import Claim, claim, give_back, let_go
-from workers.statistics import METHODS_VERSION, describe
+from workers.statistics import METHODS_VERSION, Parameters, describe
 
 log = structlog.get_logger()
 
@@ -92,7 +93,8 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
             let_go(database, claimed, batch[place:])
             break
         try:
-            done.append(statistics_row(found[row.grid_id, row.revision]))
+            with cpu_limit():
+                done.append(statistics_row(found[row.grid_id, row.revision]))
         except Exception as error:
             log.warning("derivation failed", grid=str(row.grid_id), revision=row.revision, error=repr(error))
             give_back(database, settings, claimed, row, error)
@@ -143,23 +145,17 @@ def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     keys = [(row["grid_id"], row["revision"]) for row in rows]
     promise = tuple_(derivations.c.grid_id, derivations.c.revision)
     connection.execute(update(derivations).where(promise.in_(keys)).values(settled))
+    # Nobody is shown the statistics of a revision that was superseded; they would be most of what is stored.
+    ids = [row["grid_id"] for row in rows]
+    superseded = and_(grids.c.id == statistics.c.grid_id, statistics.c.revision < grids.c.revision)
+    connection.execute(delete(statistics).where(superseded, statistics.c.grid_id.in_(ids)))
 
 
 def statistics_row(revision: Any) -> dict[str, Any]:
     """The finished document of a revision, as a row of `statistics`."""
     digest = bytes(revision.digest).hex()
     computed_at = datetime.now(UTC)
-    document = {
-        "grid": revision.grid_id,
-        "revision": revision.number,
-        "digest": f"sha256:{digest}",
-        "state": "ready",
-        "methods_version": METHODS_VERSION,
-        "computed_at": computed_at,
-        "metric": revision.metric,
-        "axes": revision.axes,
-        **describe(grid_of(revision)),
-    }
+    document = statistics_document(revision, computed_at=computed_at)
     return {
         "grid_id": revision.grid_id,
         "revision": revision.number,
@@ -168,6 +164,21 @@ def statistics_row(revision: Any) -> dict[str, Any]:
         "document": finished(document),
         "facts": facts_of_statistics(document),
         "computed_at": computed_at,
+    }
+
+
+def statistics_document(revision: Any, parameters: Parameters | None = None, **more: Any) -> dict[str, Any]:
+    """Everything computed of a revision, by the usual settings of its metric or by others, under what it is about."""
+    return {
+        "grid": revision.grid_id,
+        "revision": revision.number,
+        "digest": f"sha256:{bytes(revision.digest).hex()}",
+        "state": "ready",
+        "methods_version": METHODS_VERSION,
+        **more,
+        "metric": revision.metric,
+        "axes": revision.axes,
+        **describe(grid_of(revision), parameters),
     }
 
 

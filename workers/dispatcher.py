@@ -5,6 +5,7 @@ Its only memory is in Postgres. Several may run; the doorbells of one more than 
 
 from __future__ import annotations
 
+import math
 import signal
 import time
 from collections import Counter
@@ -25,13 +26,15 @@ from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.tables import answers, derivations
 from workers.fold import fold_marks, redo_old_methods
-from workers.promises import due, forget_old_keys, give_up_exhausted
+from workers.promises import due, forget_old_answers, forget_old_keys, give_up_exhausted
 from workers.standin import StandIn
 
 log = structlog.get_logger()
 
 MOST_DOORBELLS = 16
 _HOUSEKEEPING_SECONDS = 5.0
+_TIDYING_SECONDS = 300.0
+"""How often what needs a look at every row is done."""
 _PAUSE_WITHOUT_DATABASE = 0.5
 _SHORTEST_TURN = 0.03
 
@@ -51,10 +54,12 @@ class Dispatcher:
     settings: Settings
     database: Database
     stopped: bool = False
-    housekept: float = 0.0
+    housekept: float = -math.inf
     turned: float = 0.0
+    tidied: float = -math.inf
     redoing: bool = True
-    """Whether something may be left that older methods computed; nothing comes after, so it is looked at once."""
+    """Whether something may be left that older methods computed. A worker of an older release may add to it at any
+    time, so after nothing was found it is looked again now and then."""
 
     def __post_init__(self) -> None:
         self.client = redis_client(self.settings)
@@ -87,14 +92,19 @@ class Dispatcher:
             self.stand_in.start()
 
     def keep_house(self) -> None:
-        """Give up what is exhausted and forget old keys, now and then."""
+        """Give up what is exhausted, forget what is old and have old methods' work done again, now and then."""
         if time.monotonic() - self.housekept > _HOUSEKEEPING_SECONDS:
             self.housekept = time.monotonic()
             with self.database.transaction() as connection:
                 for table in (derivations, answers):
                     give_up_exhausted(connection, table, self.settings.attempts)
-                self.redoing = self.redoing and redo_old_methods(connection) > 0
                 forget_old_keys(connection, self.settings.idempotency_days)
+                tidy = time.monotonic() - self.tidied > _TIDYING_SECONDS
+                if tidy:
+                    self.tidied = time.monotonic()
+                    forget_old_answers(connection, self.settings.question_days, self.settings.max_questions)
+                if tidy or self.redoing:
+                    self.redoing = redo_old_methods(connection) > 0
 
     def look(self, table: Table) -> Due:
         """What of a table is due, counted as far as it changes how many doorbells ring."""

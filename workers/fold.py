@@ -17,8 +17,10 @@ from sqlalchemy import (
     any_,
     case,
     delete,
+    exists,
     func,
     literal,
+    or_,
     select,
     update,
 )
@@ -28,11 +30,15 @@ from registry.database import Database
 from registry.question import Question, RankingQuestion
 from registry.settings import Settings
 from registry.tables import answers, derivations, grids, marks, new_id, scopes, uncounted
+from workers.promises import LONGEST_PAUSE
 from workers.scope import alias_map, experiment_names
 from workers.statistics import METHODS_VERSION
 
 FOLDED_AT_ONCE = 200
 """Marks of one transaction: each may name the five hundred grids of a batch."""
+READ_LATELY = timedelta(days=1)
+KEPT_CURRENT = 20
+"""So many answers of a scope that were read lately are computed again with every change, beside the usual one."""
 _TURN_SECONDS = 2.0
 REDONE_AT_ONCE = 1_000
 _SOME = (
@@ -86,9 +92,20 @@ def _reopen(
         _ask_usual(connection, project_id, RankingQuestion(experiment, metric))
         if not whole:
             mine = and_(here, answers.c.experiment == experiment, answers.c.metric == metric)
-            connection.execute(update(answers).where(mine).values(_pending(settings)))
+            _compute_again(connection, settings, mine)
     if whole:
-        connection.execute(update(answers).where(here).values(_pending(settings)))
+        _compute_again(connection, settings, here)
+
+
+def _compute_again(connection: Connection, settings: Settings, changed: ColumnElement[bool]) -> None:
+    """Make the usual answers and those read lately pending; the others sleep until somebody asks again."""
+    lately = and_(~answers.c.usual, answers.c.asked_at > func.now() - READ_LATELY)
+    newest = select(answers.c.id).where(changed, lately).order_by(answers.c.asked_at.desc()).limit(KEPT_CURRENT)
+    kept = or_(answers.c.usual, answers.c.id.in_(newest.scalar_subquery()))
+    # Computed or failed, it is for inputs that are no more: the next reader has it computed.
+    asleep = {"state": "ready", "generation": answers.c.generation + 1, "attempts": 0, "reason": None}
+    connection.execute(update(answers).where(changed, ~kept).values(asleep))
+    connection.execute(update(answers).where(changed, kept).values(_pending(settings)))
 
 
 def _note_changes(connection: Connection, taken: Sequence[Any]) -> None:
@@ -119,7 +136,9 @@ def _note_changes(connection: Connection, taken: Sequence[Any]) -> None:
 
 def _pending(settings: Settings) -> dict[str, Any]:
     """Due after the debounce, or later where the last computation took long: other promises come first."""
-    busy = answers.c.computed_at + func.make_interval(0, 0, 0, 0, 0, 0, answers.c.seconds * _IDLE_SHARE)
+    idle = func.least(answers.c.seconds * _IDLE_SHARE, LONGEST_PAUSE.seconds / 2)
+    # The clock may have run ahead when the answer was computed.
+    busy = func.least(answers.c.computed_at, func.now()) + func.make_interval(0, 0, 0, 0, 0, 0, idle)
     debounced = func.now() + timedelta(seconds=settings.ranking_debounce)
     first = case((answers.c.state == "pending", answers.c.due_at), else_=debounced)
     return {
@@ -141,7 +160,11 @@ def _ask_usual(connection: Connection, project_id: Any, question: Question) -> N
         "question": question.document(),
         "question_key": question.key,
     }
-    connection.execute(insert(answers).values(values).on_conflict_do_nothing())
+    promised = insert(answers).values(values | {"usual": True})
+    key = ["project_id", "question_key"]
+    # Somebody may have asked it before the first publication was folded.
+    known = promised.on_conflict_do_update(index_elements=key, set_={"usual": True}, where=~answers.c.usual)
+    connection.execute(known)
 
 
 def redo_old_methods(connection: Connection) -> int:
@@ -149,6 +172,12 @@ def redo_old_methods(connection: Connection) -> int:
     redone = 0
     for table in (derivations, answers):
         old = and_(table.c.state != "pending", table.c.methods_version != METHODS_VERSION)
+        # What is asleep, or was superseded, nobody reads.
+        if table is answers:
+            old = and_(old, or_(answers.c.state == "failed", answers.c.answered == answers.c.generation))
+        else:
+            current = and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision)
+            old = and_(old, exists().where(current))
         key = list(table.primary_key.columns)
         some = select(*key).where(old).limit(REDONE_AT_ONCE).with_for_update(skip_locked=True).cte("some")
         here = and_(*(column == some.c[column.name] for column in key))

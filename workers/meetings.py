@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 
 from workers.field import Slots, slot_numbers
 from workers.sheets import Floats, Sheet, Taken
-from workers.statistics.pair_sums import MOST_TICKS, empty, meeting
+from workers.statistics.pair_sums import MOST_TICKS, Side, empty, meeting
 
 Aliases = Mapping[tuple[str, str], str]
 Integers = NDArray[np.int64]
-Booleans = NDArray[np.bool_]
 
 
 class TooLarge(Exception):
@@ -53,15 +52,17 @@ class _Strokes:
         return _Strokes(self.variant, self.rows[picked], self.slots, self.turns[picked], self.values[picked])
 
 
-@dataclass(frozen=True)
-class _Side:
-    """Ticks of names (rows) in slots (columns), and which of them are there."""
+def _blank(shape: tuple[int, int]) -> Side:
+    return Side(np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape, dtype=np.bool_))
 
-    ticks: Integers
-    present: Booleans
 
-    def copy(self) -> _Side:
-        return _Side(self.ticks.copy(), self.present.copy())
+def _copy(side: Side) -> Side:
+    return Side(side.ticks.copy(), side.values.copy(), side.present.copy())
+
+
+def _put(side: Side, rows: Any, other: Side) -> None:
+    """Replace rows by those of another side."""
+    side.ticks[rows], side.values[rows], side.present[rows] = other.ticks[rows], other.values[rows], other.present[rows]
 
 
 def changed(taken: Taken, aliases: Aliases, exponent: int) -> Change:
@@ -77,33 +78,33 @@ def changed(taken: Taken, aliases: Aliases, exponent: int) -> Change:
         for sheets in (taken.kept, taken.gone, taken.come)
     )
     shape = (len(names), len(slots.places))
-    old = _Side(np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.bool_))
+    old = _blank(shape)
     _paint(old, [*kept, *gone], exponent)
-    new, touched = old.copy(), np.array(sorted(places[name] for name in moved), dtype=np.int64)
-    new.ticks[touched], new.present[touched] = 0, False
+    new, touched = _copy(old), np.array(sorted(places[name] for name in moved), dtype=np.int64)
+    _put(new, touched, _blank(shape))
     _paint(new, [*(one.at(np.isin(one.rows, touched)) for one in kept), *come], exponent)
     change = Change(names)
     change.slots, change.compared = (
         int(np.count_nonzero(new.present.sum(axis=0) > least) - np.count_nonzero(old.present.sum(axis=0) > least))
         for least in (0, 1)
     )
-    rivals = old.copy()
+    rivals = _copy(old)
     for i in touched.tolist():
-        if np.array_equal(old.present[i], new.present[i]) and np.array_equal(old.ticks[i], new.ticks[i]):
+        if np.array_equal(old.present[i], new.present[i]) and np.array_equal(old.values[i], new.values[i]):
             continue
         change.sums[names[i]] = _met(rivals, new, i) - _met(rivals, old, i)
         change.cells[names[i]] = int(new.present[i].sum() - old.present[i].sum())
-        rivals.ticks[i], rivals.present[i] = new.ticks[i], new.present[i]
+        _put(rivals, i, new)
     return change
 
 
-def _met(rivals: _Side, side: _Side, i: int) -> Integers:
+def _met(rivals: Side, side: Side, i: int) -> Integers:
     """The sums of row i of a side with every rival but itself."""
     total = empty(len(rivals.ticks))
     others = np.asarray(rivals.present.any(axis=1), dtype=np.bool_)
     others[i] = False
     if others.any() and side.present[i].any():
-        total[:, others] = meeting(rivals.ticks[others], rivals.present[others], side.ticks[i], side.present[i])
+        total[:, others] = meeting(rivals.rows(others), side.rows(slice(i, i + 1)))
     return total
 
 
@@ -121,7 +122,7 @@ def _strokes(
     return _Strokes(variant, rows, numbers, np.array(sheet.turns, dtype=np.int64), sheet.values)
 
 
-def _paint(side: _Side, strokes: Sequence[_Strokes], exponent: int) -> None:
+def _paint(side: Side, strokes: Sequence[_Strokes], exponent: int) -> None:
     """Put the values into their rows and slots; where several of a name meet, the last turn is seen."""
     for one in strokes if _are_apart(strokes) else _one_by_one(strokes):
         measured = np.isfinite(one.values)
@@ -130,6 +131,7 @@ def _paint(side: _Side, strokes: Sequence[_Strokes], exponent: int) -> None:
             raise TooLarge(float(np.nanmax(np.abs(one.values))))
         block = np.ix_(one.rows, one.slots)
         side.ticks[block] = np.where(measured, np.rint(ticks).astype(np.int64), side.ticks[block])
+        side.values[block] = np.where(measured, one.values, side.values[block])
         side.present[block] |= measured
 
 

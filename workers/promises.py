@@ -16,10 +16,12 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, case, delete, fun
 
 from registry.database import Database, quietly_committed
 from registry.settings import Settings
-from registry.tables import idempotency_keys
+from registry.tables import answers, idempotency_keys
 from workers.statistics import METHODS_VERSION
 
 FIRST_PAUSE = 0.5
+LONGEST_PAUSE = timedelta(minutes=10)
+"""Nothing is due or leased for longer: an instant beyond it was written while the database's clock ran ahead."""
 _LONGEST_REASON = 1_000
 
 
@@ -34,34 +36,41 @@ class Claim:
 
 def due(table: Table) -> ColumnElement[bool]:
     """Whether a promise waits for somebody now."""
-    free = or_(table.c.leased_until.is_(None), table.c.leased_until < func.now())
-    return and_(table.c.state == "pending", table.c.due_at <= func.now(), free)
+    free = or_(table.c.leased_until.is_(None), _over(table.c.leased_until))
+    return and_(table.c.state == "pending", _over(table.c.due_at), free)
+
+
+def _over(instant: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Whether an instant is past, or so far ahead that only a clock which has been put right can have written it."""
+    return or_(instant <= func.now(), instant > func.now() + LONGEST_PAUSE)
 
 
 def claim(database: Database, settings: Settings, table: Table, most: int) -> Claim:
     """Claim up to `most` promises that nobody tried before, or one that somebody did and that is not exhausted.
 
-    What was tried before may be slow rather than poisonous: its lease outlasts a worker's time limit.
+    What was tried before may be slow rather than poisonous: each lease is twice as long as the one before.
     """
     lease = uuid.uuid4()
     tried = table.c.attempts.between(1, settings.attempts - 1)
-    choices = ((table.c.attempts == 0, most, settings.lease_seconds), (tried, 1, 2 * settings.lease_seconds))
     with database.transaction() as connection:
         quietly_committed(connection)
-        for condition, limit, seconds in choices:
-            rows = connection.execute(_claiming(table, condition, limit, lease, timedelta(seconds=seconds))).all()
+        for condition, limit in ((table.c.attempts <= 0, most), (tried, 1)):
+            rows = connection.execute(_claiming(table, condition, limit, lease, settings.lease_seconds)).all()
             if rows:
                 return Claim(table, lease, rows)
     return Claim(table, lease, ())
 
 
-def _claiming(table: Table, condition: ColumnElement[bool], most: int, lease: uuid.UUID, span: timedelta) -> Any:
+def _claiming(table: Table, condition: ColumnElement[bool], most: int, lease: uuid.UUID, seconds: float) -> Any:
     key = list(table.primary_key.columns)
-    waiting = select(*key).where(due(table), condition).order_by(table.c.due_at).limit(most)
+    first = [table.c.usual.desc()] if "usual" in table.c else []
+    waiting = select(*key).where(due(table), condition).order_by(*first, table.c.due_at).limit(most)
     # A CTE is evaluated once; a subquery may be evaluated for each row, and then locks more than its limit.
     chosen = waiting.with_for_update(skip_locked=True).cte("chosen").prefix_with("MATERIALIZED")
     same = and_(*(column == chosen.c[column.name] for column in key))
-    held = {"lease": lease, "leased_until": func.now() + span, "attempts": table.c.attempts + 1}
+    begun = func.greatest(table.c.attempts, 0)
+    span = func.make_interval(0, 0, 0, 0, 0, 0, func.least(seconds * func.power(2, begun), LONGEST_PAUSE.seconds))
+    held = {"lease": lease, "leased_until": func.now() + span, "attempts": begun + 1}
     return update(table).where(same).values(held).returning(*table.c)
 
 
@@ -69,7 +78,9 @@ def let_go(database: Database, claim: Claim, rows: Sequence[Any], pause: float =
     """Give claimed promises back untried, due at once or after a pause of so many seconds."""
     key = tuple_(*claim.table.primary_key.columns)
     untried = key.in_([tuple(getattr(row, column.name) for column in claim.table.primary_key.columns) for row in rows])
-    free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": claim.table.c.attempts - 1}
+    # Not below 0: where an input changed meanwhile, the attempts count from 0 again already.
+    attempts = func.greatest(claim.table.c.attempts - 1, 0)
+    free: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": attempts}
     if pause:
         free["due_at"] = func.now() + timedelta(seconds=pause)
     with database.transaction() as connection:
@@ -102,6 +113,20 @@ def give_up_exhausted(connection: Connection, table: Table, attempts: int) -> in
     exhausted = update(table).where(due(table), table.c.attempts >= attempts)
     failed = {"state": "failed", "reason": reason, "lease": None, "leased_until": None}
     return int(connection.execute(exhausted.values(failed | {"methods_version": METHODS_VERSION})).rowcount)
+
+
+def forget_old_answers(connection: Connection, days: int, most: int) -> int:
+    """Remove what nobody asked for so many days, and of each project what is beyond the `most` read last; how many.
+
+    The answers to the usual questions stay.
+    """
+    latest = func.row_number().over(
+        partition_by=answers.c.project_id, order_by=[answers.c.asked_at.desc(), answers.c.id]
+    )
+    asked = select(answers.c.id, answers.c.asked_at, latest.label("place")).where(~answers.c.usual).subquery()
+    old = or_(asked.c.asked_at < func.now() - timedelta(days=days), asked.c.place > most)
+    gone = delete(answers).where(answers.c.id.in_(select(asked.c.id).where(old)))
+    return int(connection.execute(gone).rowcount)
 
 
 def forget_old_keys(connection: Connection, days: int) -> int:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 from registry.question import RankingQuestion
 from workers.field import build_field
 from workers.statistics import rank
-from workers.statistics.pairs import Target
 from workers.statistics.ranking import refused
 
 
 def ranking_refused(question: RankingQuestion, reason: str) -> dict[str, Any]:
     """The document that says why a question is not answered."""
     asked = (question.method, question.missing, question.alpha, question.target)
-    return about(question, []) | refused(reason, *asked) | {"inputs": [], "warnings": []}
+    return about(question, []) | refused(reason, *asked) | {"inputs": [], "derived": []}
 
 
 def about(question: RankingQuestion, benchmarks: list[str]) -> dict[str, Any]:
@@ -31,9 +30,12 @@ def about(question: RankingQuestion, benchmarks: list[str]) -> dict[str, Any]:
 def ranking(question: RankingQuestion, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """The ranking's document: equal inputs give equal bytes."""
     field = build_field(question, rows, joined)
+    asked = (question.method, question.missing, question.alpha, question.target)
+    found = rank(field.standings, *asked)
     return {
         **about(question, list(field.standings.benchmark_names)),
-        **rank(field.standings, question.method, question.missing, question.alpha, cast(Target, question.target)),
+        **found,
         "inputs": field.inputs,
-        "warnings": field.warnings,
+        "derived": field.derived,
+        "warnings": [*field.warnings, *found["warnings"]],
     }

@@ -12,9 +12,12 @@ from sqlalchemy import Connection, func, select
 from registry.question import RankingQuestion
 from registry.tables import grids, scopes, tallies
 from workers.counting import of_question, table_of
+from workers.field import looking_derived, warnings_of
 from workers.rank import about, ranking_refused
+from workers.scales import Scale, scales
 from workers.scope import alias_map, experiment_names
-from workers.statistics.counted_ranking import MOST_COUNTED, Counted, rank_counted
+from workers.statistics.counted import Counted
+from workers.statistics.counted_ranking import MOST_COUNTED, rank_counted
 from workers.statistics.pair_sums import FIELDS
 from workers.statistics.ranking import Slots
 
@@ -24,22 +27,25 @@ MOST_BENCHMARKS = 1_000
 def counted_ranking(connection: Connection, project_id: uuid.UUID, question: RankingQuestion) -> dict[str, Any]:
     """The ranking's document; the connection must see one snapshot. Equal sums give equal bytes."""
     scope = connection.execute(select(scopes).where(*of_question(project_id, question))).one()
-    kinds = [orjson.loads(kind) for kind in scope.kinds]
-    if len(kinds) > 1:
-        reason = "units or directions differ; over so many cells only grids of one kind are compared"
+    found = scales(tuple(orjson.loads(kind)) for kind in scope.kinds)
+    if len(found.classes) > 1 or any(scale.factor != 1 for scale in found.of.values()):
+        reason = "units, directions or bounds differ; over so many cells only grids of one scale are compared"
         return ranking_refused(question, reason)
-    if kinds and kinds[0][1] is None:
+    scale = found.classes[0] if found.classes else Scale("", "higher", None, None)
+    if scale.direction is None:
         return ranking_refused(question, "the metric has no better end")
-    found = _counted(connection, scope, question, -1 if kinds and kinds[0][1] == "lower" else 1)
     benchmarks, more = _benchmarks(connection, scope)
     asked = (question.method, question.missing, question.alpha, question.target)
-    document = about(question, benchmarks) | rank_counted(found, *asked)
+    document = about(question, benchmarks) | rank_counted(_counted(connection, scope, question, scale), *asked)
+    derived = "what was derived from other grids is not in the sums, and not listed"
+    document["left_out"].append({"part": "derived", "reason": derived})
     if more:
         document["left_out"].append({"part": "benchmarks", "reason": f"more than {MOST_BENCHMARKS:,}: the first ones"})
     return document | {
         "inputs": [],
         "inputs_left_out": {"count": scope.grids, "checksum": scope.checksum.hex},
-        "warnings": [],
+        "derived": [],
+        "warnings": [*warnings_of(found), *looking_derived(benchmarks), *document["warnings"]],
     }
 
 
@@ -50,7 +56,7 @@ def counted_size(connection: Connection, project_id: uuid.UUID, question: Rankin
     return int(names), int(cells)
 
 
-def _counted(connection: Connection, scope: Any, question: RankingQuestion, sign: int) -> Counted:
+def _counted(connection: Connection, scope: Any, question: RankingQuestion, scale: Scale) -> Counted:
     query = select(tallies).where(tallies.c.scope_id == scope.id, tallies.c.cells > 0).order_by(tallies.c.name)
     if question.model:
         query = query.where(tallies.c.name.in_(question.model))
@@ -66,8 +72,9 @@ def _counted(connection: Connection, scope: Any, question: RankingQuestion, sign
         tuple(row.cells for row in rows),
         sums,
         10.0 ** -(scope.exponent or 0),
-        sign,
+        -1 if scale.direction == "lower" else 1,
         Slots(scope.slots, scope.compared),
+        scale.lower is not None and scale.upper is not None,
     )
 
 

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select, update
 from registry.database import Database
 from registry.question import Question
 from registry.tables import grids, scopes, tallies
-from workers.counting import Work, grids_of, note, of_question, table_of, widened
+from workers.counting import Work, grids_of, is_of_old_sums, note, of_question, table_of, widened
 from workers.meetings import changed
 from workers.scope import alias_map, experiment_names, names_of
 from workers.sheets import Taken, as_counted
@@ -28,7 +28,7 @@ def recount(connection: Connection, project_id: uuid.UUID, question: Question) -
     Compares every integer. A scope that keeps no sums, or whose sums wait to be counted anew, has nothing wrong.
     """
     scope = connection.execute(select(scopes).where(*of_question(project_id, question))).one_or_none()
-    if scope is None or not scope.whole:
+    if scope is None or not scope.whole or is_of_old_sums(scope):
         return []
     again = _counted_again(connection, scope)
     where = f'experiment "{scope.experiment}", metric "{scope.metric}"'

@@ -33,6 +33,8 @@ class Sheet:
     """As JSON."""
     unit: str | None
     direction: str | None
+    lower: float | None
+    upper: float | None
     models: Sequence[str]
     revisions: Sequence[int]
     turns: Sequence[int]
@@ -86,12 +88,14 @@ _NOTED = """
 )"""
 _SHEETS = """
     SELECT part, benchmark, variant, axes::text, metric->>'unit' AS unit, metric->>'direction' AS direction,
+        (metric->>'lower')::float8 AS lower, (metric->>'upper')::float8 AS upper,
         array_agg(model) AS models, array_agg(read.number) AS revisions, array_agg(turn) AS turns,
         string_agg(uuid_send(read.id), '') AS ids,
         string_agg(array_send(array_replace(values, NULL::float8, 'NaN'::float8)), '') AS values
     FROM (SELECT *, row_number() OVER (ORDER BY updated_at, id) AS turn FROM read) AS read CROSS JOIN LATERAL (
-        SELECT axes, metric, values FROM revisions WHERE grid_id = read.id AND number = read.number OFFSET 0) AS content
-    GROUP BY part, benchmark, variant, axes, unit, direction"""
+        SELECT axes, metric, values FROM revisions
+        WHERE grid_id = read.id AND number = read.number AND derived IS NULL OFFSET 0) AS content
+    GROUP BY part, benchmark, variant, axes, unit, direction, lower, upper"""
 
 
 def _statement(*parts: str) -> TextClause:
@@ -132,7 +136,7 @@ def _sheet(row: Any) -> Sheet:
     ids = bytes(row.ids)
     # Nobody asks which grids stay.
     found = [uuid.UUID(bytes=ids[at : at + _ID]) for at in range(0, len(ids), _ID)] if row.part else []
-    kind = (row.unit, row.direction)
+    kind = (row.unit, row.direction, row.lower, row.upper)
     values = _values(row.values, len(row.models))
     return Sheet(row.benchmark, row.variant, row.axes, *kind, row.models, row.revisions, row.turns, found, values)
 

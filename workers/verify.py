@@ -16,9 +16,9 @@ from registry.database import Database
 from registry.errors import Fault, Invalid, NotFound, RegistryError
 from registry.logs import configure_logs
 from registry.settings import Settings
-from registry.tables import grids, projects, revisions
+from registry.tables import derivations, grids, projects, revisions
 from registry.tables import statistics as documents
-from workers.verify_checks import Difference, of_revision, of_scopes
+from workers.verify_checks import Difference, of_answers, of_grids, of_revision, of_scopes
 
 AT_ONCE = 20
 CHECK_FAILED = 3
@@ -35,7 +35,9 @@ class Tally:
     place: Place | None = None
 
 
-def verify(database: Database, project: str | None, after: Place | None, most: int | None) -> Iterator[Tally]:
+def verify(
+    database: Database, settings: Settings, project: str | None, after: Place | None, most: int | None
+) -> Iterator[Tally]:
     """Compare page by page; the tally after each. The last has no `place` when nothing is left."""
     tally = Tally(place=after)
     with database.snapshot() as connection:
@@ -54,7 +56,9 @@ def verify(database: Database, project: str | None, after: Place | None, most: i
     if limit:  # not cut short
         tally.place = None
         with database.snapshot() as connection:
+            tally.differences += of_grids(connection, project_id)
             tally.differences += of_scopes(connection, project_id)
+        tally.differences += of_answers(database, settings, project_id)
     yield tally
 
 
@@ -69,9 +73,18 @@ def _project(connection: Connection, slug: str) -> uuid.UUID:
 def _page(project_id: uuid.UUID | None, after: Place | None, limit: int) -> Any:
     key = tuple_(revisions.c.grid_id, revisions.c.number)
     same = and_(documents.c.grid_id == revisions.c.grid_id, documents.c.revision == revisions.c.number)
+    promised = and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number)
     query = (
-        select(revisions, grids.c.project_id, documents.c.document, documents.c.methods_version)
+        select(
+            revisions,
+            grids.c.project_id,
+            grids.c.revision.label("current"),
+            derivations.c.state,
+            documents.c.document,
+            documents.c.methods_version,
+        )
         .join(grids, grids.c.id == revisions.c.grid_id)
+        .outerjoin(derivations, promised)
         .outerjoin(documents, same)
         .order_by(revisions.c.grid_id, revisions.c.number)
         .limit(limit)
@@ -102,7 +115,7 @@ def main(project: str | None, most: int | None, after: str | None, as_json: bool
     database = Database(settings, name="verify", statement_timeout=settings.worker_statement_timeout)
     tally = Tally()
     try:
-        for tally in verify(database, project, None if after is None else read_place(after), most):
+        for tally in verify(database, settings, project, None if after is None else read_place(after), most):
             click.echo(f"\r{tally.revisions} revisions, {len(tally.differences)} differences", nl=False, err=True)
     except RegistryError as error:
         click.echo(f"Error: {error.detail}", err=True)

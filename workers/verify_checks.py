@@ -9,16 +9,24 @@ from dataclasses import dataclass
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, exists, select, text
 
-from registry.question import RankingQuestion
+from registry.database import Database
+from registry.question import RankingQuestion, question_of
 from registry.rows import grid_of
-from registry.tables import scopes
+from registry.settings import Settings
+from registry.tables import answers, marks, scopes
+from workers.answer import answer_again, tag_of
 from workers.derive import statistics_row
 from workers.recount import recount
 from workers.statistics import METHODS_VERSION
 
 _NAMED = 3
+_GAPS = """
+    SELECT g.id, g.project_id, g.revision, count(r.number) AS count, coalesce(max(r.number), 0) AS last
+    FROM grids g LEFT JOIN revisions r ON r.grid_id = g.id {mine}
+    GROUP BY g.id HAVING count(r.number) <> g.revision OR max(r.number) <> g.revision ORDER BY g.id
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +61,14 @@ def cell_count(row: Any) -> Iterator[str]:
 
 
 def statistics(row: Any) -> Iterator[str]:
-    """The statistics are those that this code computes from the content; other methods' are not compared."""
-    if row.document is None or row.methods_version != METHODS_VERSION:
+    """The statistics are those that this code computes from the content; a superseded revision needs none."""
+    if row.document is None:
+        if row.state == "ready" and row.number == row.current:
+            yield "is ready, and nothing is stored"
+        return
+    if row.methods_version != METHODS_VERSION:
+        if row.state != "pending" and row.number == row.current:
+            yield f"by methods version {row.methods_version}; this release has {METHODS_VERSION}"
         return
     stored = orjson.loads(gzip.decompress(row.document))
     computed = orjson.loads(gzip.decompress(statistics_row(row)["document"]))
@@ -81,6 +95,59 @@ def of_revision(row: Any) -> Iterator[Difference]:
                 yield Difference(name, row.project_id, row.grid_id, row.number, detail)
         except Exception as error:
             yield Difference(name, row.project_id, row.grid_id, row.number, f"cannot be computed: {error!r}")
+
+
+def of_grids(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
+    """The grids whose revisions are not 1, 2, … up to the current one."""
+    mine = "" if project_id is None else "WHERE g.project_id = :project_id"
+    found = connection.execute(text(_GAPS.format(mine=mine)), {} if project_id is None else {"project_id": project_id})
+    for row in found:
+        detail = f"the current revision is {row.revision}, stored are {row.count}, the last of them {row.last}"
+        yield Difference("revisions", row.project_id, row.id, row.revision, detail)
+
+
+def of_answers(database: Database, settings: Settings, project_id: uuid.UUID | None) -> Iterator[Difference]:
+    """The rankings, comparisons and other stored answers that are not what their inputs give now."""
+    with database.reading() as connection:
+        query = select(answers.c.id, answers.c.project_id).order_by(answers.c.id)
+        found = connection.execute(query if project_id is None else query.where(answers.c.project_id == project_id))
+        rows = found.all()
+    for row in rows:
+        try:
+            for detail in _of_answer(database, settings, row.id):
+                yield Difference("answer", row.project_id, None, None, f"{row.id}: {detail}")
+        except Exception as error:
+            yield Difference("answer", row.project_id, None, None, f"{row.id}: cannot be computed: {error!r}")
+
+
+def _of_answer(database: Database, settings: Settings, answer_id: uuid.UUID) -> Iterator[str]:
+    row = _current_answer(database, answer_id)
+    if row is None:
+        return
+    document = orjson.loads(gzip.decompress(row.document)) if row.document else {}
+    document.pop("computed_at", None)
+    if row.methods_version != METHODS_VERSION:
+        yield f"by methods version {row.methods_version}; this release has {METHODS_VERSION}"
+        return
+    if tag_of(document) != row.etag:
+        yield "the stored document is not the one that its entity tag was made of"
+    computed = answer_again(database, settings, row.project_id, question_of(row.question))
+    again = _current_answer(database, answer_id)
+    # An input that changed meanwhile has made the answer old; there is nothing to compare.
+    if computed is None or again is None or again.generation != row.generation:
+        return
+    places = list(_differing(document, orjson.loads(orjson.dumps(computed)), ""))
+    if places:
+        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+        yield f"differs at {', '.join(places[:_NAMED])}{more}"
+
+
+def _current_answer(database: Database, answer_id: uuid.UUID) -> Any:
+    """The row of an answer that is served as current; None if it is not."""
+    marked = exists().where(marks.c.project_id == answers.c.project_id)
+    current = (answers.c.id == answer_id, answers.c.state == "ready", answers.c.answered == answers.c.generation)
+    with database.reading() as connection:
+        return connection.execute(select(answers).where(*current, ~marked)).one_or_none()
 
 
 def of_scopes(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:

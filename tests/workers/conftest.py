@@ -25,3 +25,9 @@ def house(settings: Settings) -> Iterator[House]:
     database = Database(settings, name="tests")
     yield House(create_app(settings), database, settings)
     database.close()
+
+
+@pytest.fixture
+def large(house: House) -> House:
+    """A house in which every experiment is too large."""
+    return House(house.app, house.database, replace(house.settings, ranking_work=0))

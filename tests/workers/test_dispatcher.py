@@ -265,3 +265,24 @@ def test_two_dispatchers_compute_everything_once(own_house: House, own_project: 
         one.client.delete(QUEUE)
         one.client.close()
         one.celery.close()
+
+
+def test_what_a_worker_of_an_older_release_adds_is_found_later(
+    dispatcher: Dispatcher, own_house: House, own_project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score(own_project, 1)
+    own_house.compute()
+    dispatcher.turn()
+    with own_house.database.transaction() as connection:
+        connection.execute(update(derivations).values(methods_version="1"))
+    monkeypatch.setattr("workers.dispatcher._HOUSEKEEPING_SECONDS", 0.0)
+    dispatcher.turn()
+    assert states(own_house) == ["ready"], "every row is looked at now and then, not with every turn"
+    monkeypatch.setattr("workers.dispatcher._TIDYING_SECONDS", 0.0)
+    dispatcher.turn()
+    assert states(own_house) == ["pending"]
+
+
+def states(house: House) -> list[str]:
+    with house.database.reading() as connection:
+        return list(connection.scalars(select(derivations.c.state)))

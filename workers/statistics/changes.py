@@ -1,29 +1,37 @@
-"""Steps between neighbours of a series: which are sharp, where the sharpest are, and where a decline sets in."""
+"""Steps between neighbours of a series: which are sharp, and where the largest are.
+
+A step is sharp when it is large and noise does not explain it: Holm (1979) over all steps of the grid along the axis.
+The largest step of a series was chosen by its size, and its interval is at the level that this choice asks for
+(Bonferroni over the steps of the series).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
+from scipy.special import erfc, stdtr
 
-from registry.grid import Direction
-from workers.statistics.multiplicity import holm
-from workers.statistics.proportions import fisher_p, newcombe
+from workers.statistics.multiplicity import holm_array
+from workers.statistics.noise import Noise
+from workers.statistics.proportions import fisher_p, newcombe, pooled_z_p
 from workers.statistics.table import Curve, Place
-from workers.statistics.terms import FloatArray, IntArray, Interval, Parameters, Status
-from workers.statistics.weighted import difference_test
+from workers.statistics.terms import SMALLEST_P, FloatArray, Interval, Parameters, detectable, reach_of
 
 MOST_CHANGES = 100
 """Steps listed for a series; a longer one lists its largest and counts the rest."""
+SharpReason = Literal["noise_unknown", "no_margin"]
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
     """A step between neighbouring cells, its size in the metric's unit.
 
-    `sharp`: at least `sharp_change` and, where noise is known, `p_holm` below alpha; `None` without a margin.
-    `p`, `p_holm`, `interval` are `None` where no noise is known.
+    `sharp`: at least `sharp_change`, and `p_holm` below alpha; `None` without a margin, and without noise, where no
+    step is called sharp. `p_holm` is adjusted over all steps of the grid along the axis. `detectable` is the
+    smallest step that these two cells could show, taken alone. All but the size are `None` without noise.
     """
 
     from_: Place
@@ -33,16 +41,7 @@ class Change:
     p: float | None
     p_holm: float | None
     interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class Steepest:
-    """The largest step of one sign and every place where it happens."""
-
-    size: float
-    at: tuple[Span, ...]
-    p_holm: float | None
-    interval: Interval | None
+    detectable: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,103 +53,140 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Sharpest:
-    """The sharpest fall and the sharpest rise of the values; `None` where there is none."""
+class Steepest:
+    """The largest step of one sign and every place where it happens; `interval` holds for the largest of so many."""
+
+    size: float
+    at: tuple[Span, ...]
+    p_holm: float | None
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Largest:
+    """The largest fall and the largest rise of the values; `None` where there is none."""
 
     drop: Steepest | None
     rise: Steepest | None
 
 
-@dataclass(frozen=True, slots=True)
-class Onset:
-    """The first level from which all later cells are worse than the best before it by more than `equivalence`.
-
-    Worse is lower, unless the metric's better end is the lower one. `level` is `None` where no decline lasts.
-    """
-
-    status: Status
-    level: Place | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Steps:
-    """All steps of a series."""
+    """The m - 1 steps of a series as arrays; `p` and `ends`, in the metric's unit, are `None` without noise."""
 
-    changes: tuple[Change, ...]
-    left_out: int
-    sharpest: Sharpest
-    onset: Onset
-
-
-def steps(curve: Curve, parameters: Parameters, direction: Direction | None) -> Steps:
-    """The steps of a series in the order of its axis; none for a single cell."""
-    found = adjacent(curve, parameters)
-    moves = np.diff(curve.ticks)
-    listed = list(range(len(found)))
-    if len(found) > MOST_CHANGES:
-        listed = sorted(np.argsort(-np.abs(moves), kind="stable")[:MOST_CHANGES].tolist())
-    sharpest = Sharpest(steepest(found, moves, -1), steepest(found, moves, 1))
-    chosen = tuple(found[i] for i in listed)
-    return Steps(chosen, len(found) - len(chosen), sharpest, onset(curve, parameters, direction))
+    sizes: FloatArray
+    p: FloatArray | None
+    ends: tuple[FloatArray, FloatArray] | None
 
 
-def adjacent(curve: Curve, parameters: Parameters) -> list[Change]:
-    """Every step with its test: Fisher's on trials, z or Welch's t on standard errors, none without either."""
-    sizes = curve.moves
-    ps, ends = tested(curve, sizes, 1 - parameters.alpha)
-    adjusted: Sequence[float | None] = [None] * sizes.size if ps is None else holm(ps.tolist())
-    places = [curve.place(i) for i in range(curve.count)]
-    found = []
-    for i, size in enumerate(sizes.tolist()):
-        interval = None if ends is None else Interval(1 - parameters.alpha, float(ends[0][i]), float(ends[1][i]))
-        p = None if ps is None else float(ps[i])
-        sharp = is_sharp(size, adjusted[i], parameters)
-        found.append(Change(places[i], places[i + 1], size, sharp, p, adjusted[i], interval))
-    return found
+def steps_of(curve: Curve, level: float) -> Steps:
+    """Every step with its test; none for a single cell."""
+    sizes, noise = curve.moves, curve.noise
+    if noise is None or sizes.size == 0:
+        return Steps(sizes, None, None)
+    return Steps(sizes, step_p(sizes, noise), step_ends(sizes, noise, level))
 
 
-def is_sharp(size: float, p_holm: float | None, parameters: Parameters) -> bool | None:
-    """Large enough, and not by chance as far as that is known; the margin forgives one part in 10^9."""
+def step_p(sizes: FloatArray, noise: Noise) -> FloatArray:
+    """Two-sided p-values: Fisher's on whole trials, the pooled z on effective ones, z or t on errors."""
+    if noise.counted is not None:
+        k, n = noise.counted
+        return fisher_p(k[:-1], n[:-1], k[1:], n[1:])
+    if noise.k is not None and noise.n is not None:
+        return pooled_z_p(noise.k[:-1], noise.n[:-1], noise.k[1:], noise.n[1:])
+    deviate = np.abs(sizes) / np.hypot(noise.error[:-1], noise.error[1:])
+    tail = erfc(deviate / np.sqrt(2)) if noise.df is None else 2 * stdtr(noise.df, -deviate)
+    return np.maximum(np.asarray(tail, dtype=np.float64), SMALLEST_P)
+
+
+def step_ends(sizes: FloatArray, noise: Noise, level: float) -> tuple[FloatArray, FloatArray]:
+    """Both ends of the steps' intervals: Newcombe's on trials, else the size and its reach."""
+    if noise.k is not None and noise.n is not None:
+        low, high = newcombe(noise.k[:-1], noise.n[:-1], noise.k[1:], noise.n[1:], level)
+        return low * noise.whole, high * noise.whole
+    reach = reach_of(level, noise.df) * np.hypot(noise.error[:-1], noise.error[1:])
+    return sizes - reach, sizes + reach
+
+
+def holm_of_family(families: Sequence[FloatArray | None]) -> list[FloatArray | None]:
+    """The p-values of the steps of many series, adjusted over all of them together."""
+    known = [family for family in families if family is not None and family.size]
+    if not known:
+        return [None] * len(families)
+    joined = holm_array(np.concatenate(known))
+    parts = iter(np.split(joined, np.cumsum([family.size for family in known])[:-1]))
+    return [next(parts) if family is not None and family.size else None for family in families]
+
+
+def listed(
+    curve: Curve, steps: Steps, p_holm: FloatArray | None, parameters: Parameters
+) -> tuple[tuple[Change, ...], int]:
+    """The steps in the order of the axis, at most `MOST_CHANGES` of the largest, and how many were left out."""
+    count = int(steps.sizes.size)
+    chosen = list(range(count))
+    if count > MOST_CHANGES:
+        moves = np.abs(np.diff(curve.ticks))
+        chosen = sorted(np.argsort(-moves, kind="stable")[:MOST_CHANGES].tolist())
+    left_out, sizes, places = count - len(chosen), steps.sizes.tolist(), curve.places
+    if steps.p is None or steps.ends is None or p_holm is None:
+        bare = (Change(places[i], places[i + 1], sizes[i], None, None, None, None, None) for i in chosen)
+        return tuple(bare), left_out
+    level, p, adjusted = 1 - parameters.alpha, steps.p.tolist(), p_holm.tolist()
+    low, high = steps.ends[0].tolist(), steps.ends[1].tolist()
+    seen = detectable(0.5 / reach_of(level, curve.noise.df if curve.noise else None), parameters.alpha)
+    found = (
+        Change(
+            places[i],
+            places[i + 1],
+            sizes[i],
+            is_sharp(sizes[i], adjusted[i], parameters),
+            p[i],
+            adjusted[i],
+            Interval(level, low[i], high[i]),
+            seen * (high[i] - low[i]),
+        )
+        for i in chosen
+    )
+    return tuple(found), left_out
+
+
+def is_sharp(size: float, p_holm: float, parameters: Parameters) -> bool | None:
+    """Large enough, and not by chance; the margin forgives one part in 10^9."""
     if parameters.sharp_change is None:
         return None
-    large = abs(size) >= parameters.sharp_change * (1 - 1e-9)
-    return large and (p_holm is None or p_holm < parameters.alpha)
+    return abs(size) >= parameters.sharp_change * (1 - 1e-9) and p_holm < parameters.alpha
 
 
-def tested(
-    curve: Curve, sizes: FloatArray, level: float
-) -> tuple[FloatArray | None, tuple[FloatArray, FloatArray] | None]:
-    """The p-values of all steps and the ends of their intervals in the metric's unit; `None` without noise."""
-    k, n = curve.successes, curve.trials
-    if k is not None and n is not None and curve.whole is not None:
-        low, high = newcombe(k[:-1], n[:-1], k[1:], n[1:], level)
-        return fisher_p(k[:-1], n[:-1], k[1:], n[1:]), (low * curve.whole, high * curve.whole)
-    if curve.stderr is not None:
-        p, reach = difference_test(sizes, curve.stderr, curve.repeats, level)
-        return p, (sizes - reach, sizes + reach)
-    return None, None
+def sharp_reason(curve: Curve, parameters: Parameters) -> SharpReason | None:
+    """Why no step of a series can be called sharp, if so."""
+    if curve.noise is None:
+        return "noise_unknown"
+    return "no_margin" if parameters.sharp_change is None else None
 
 
-def steepest(found: Sequence[Change], moves: IntArray, sign: int) -> Steepest | None:
+def largest(curve: Curve, p_holm: FloatArray | None, alpha: float) -> Largest:
+    """The largest steps of a series, both ways."""
+    return Largest(steepest(curve, p_holm, -1, alpha), steepest(curve, p_holm, 1, alpha))
+
+
+def steepest(curve: Curve, p_holm: FloatArray | None, sign: int, alpha: float) -> Steepest | None:
     """The largest fall (sign -1) or rise (1), with every position that ties with it."""
-    signed = moves * sign
+    signed = np.diff(curve.ticks) * sign
     if signed.size == 0 or signed.max() <= 0:
         return None
     at = np.flatnonzero(signed == signed.max()).tolist()
-    best = min((found[i] for i in at), key=lambda change: change.p_holm if change.p_holm is not None else 1.0)
-    spans = tuple(Span(found[i].from_, found[i].to) for i in at[:MOST_CHANGES])
-    return Steepest(found[at[0]].size, spans, best.p_holm, best.interval)
+    spans = tuple(Span(curve.place(i), curve.place(i + 1)) for i in at[:MOST_CHANGES])
+    size = float(curve.moves[at[0]])
+    if curve.noise is None or p_holm is None:
+        return Steepest(size, spans, None, None)
+    best = min(at, key=lambda i: float(p_holm[i]))
+    level = 1 - alpha / int(signed.size)
+    low, high = step_ends(curve.moves[best : best + 1], between(curve.noise, best), level)
+    return Steepest(size, spans, float(p_holm[best]), Interval(level, float(low[0]), float(high[0])))
 
 
-def onset(curve: Curve, parameters: Parameters, direction: Direction | None) -> Onset:
-    """Where a lasting decline begins."""
-    if parameters.equivalence is None:
-        return Onset("undefined", reason="no equivalence margin is set")
-    if curve.count < 2:
-        return Onset("insufficient", reason="one point cannot decline")
-    goodness = -curve.y if direction == "lower" else curve.y
-    before = np.maximum.accumulate(goodness)[:-1]
-    after = np.maximum.accumulate(goodness[::-1])[::-1][1:]
-    lost = np.flatnonzero(before - after > parameters.equivalence * (1 + 1e-9))
-    return Onset("ok", curve.place(int(lost[0]) + 1) if lost.size else None)
+def between(noise: Noise, i: int) -> Noise:
+    """The noise of the i-th cell and the next one."""
+    here = slice(i, i + 2)
+    k, n = (None if part is None else part[here] for part in (noise.k, noise.n))
+    return Noise(noise.kind, noise.error[here], noise.df, k, n, noise.whole)

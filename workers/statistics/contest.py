@@ -7,27 +7,32 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.statistics.orders import Method, Missing, Scores, of
-from workers.statistics.pairs import Pair
+from workers.statistics.orders import Method, Missing, Scores
+from workers.statistics.pairs import Pair, Target
 from workers.statistics.ranks import shared_ranks
-from workers.statistics.separation import groups, letters, rank_interval
+from workers.statistics.sandwich import sandwich
+from workers.statistics.separation import groups, in_order, letters, rank_interval, strangers
 from workers.statistics.stability import Stability, stability
-from workers.statistics.standings import Standings
-from workers.statistics.terms import IntArray
+from workers.statistics.standings import Standings, of
+from workers.statistics.terms import BoolArray, FloatArray, IntArray
+
+RELATIVE = ("mean_difference", "standardised_difference", "bradley_terry")
+"""Methods whose scores have a mean of 0 over the names of a component."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rank:
     """One name. Equal scores share a rank; `component` is an index into the ranking's components, and ranks
-    count within it. `score` is `None` for a name without rivals or cells where the method needs them. `cells`
+    count within it. `score` is `None` for a name without rivals or cells where the method needs them; ranks are
+    `None` for a name without cells. `pool` is the number of names that a relative score has a mean of 0 over. `cells`
     are the slots that it has; wins, ties and losses are summed over all opponents; `stderr` is that of a
     Bradley–Terry strength."""
 
-    rank: int
+    rank: int | None
     name: str
     score: float | None
-    rank_low: int
-    rank_high: int
+    rank_low: int | None
+    rank_high: int | None
     group: tuple[str, ...]
     component: int
     cells: int
@@ -35,29 +40,35 @@ class Rank:
     ties: int
     losses: int
     stderr: float | None
+    pool: int | None
 
 
 @dataclass(frozen=True)
 class Contest:
-    """What all components share: standings as posted and under the missing policy, the pairs among the latter,
-    and `ahead[i, j]`: 1 where i is significantly better than j, -1 where worse."""
+    """What all components share: standings as posted and under the missing policy, the pairs among the latter, who
+    met, and `apart[i, j]`: 1 where i is significantly better than j, -1 where worse."""
 
     posted: Standings
     kept: Standings
     pairs: tuple[Pair, ...]
-    ahead: IntArray
+    met: BoolArray
+    apart: IntArray
     method: Method
     missing: Missing
     alpha: float
+    target: Target
 
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """The rows of a component, best first, and its groups."""
+    """The rows of a component, best first, its groups, the pairs that never met, and those (better, worse) whose
+    test contradicts the order."""
 
     names: tuple[str, ...]
     rows: tuple[Rank, ...]
     groups: tuple[tuple[str, ...], ...]
+    never_met: tuple[tuple[str, str], ...]
+    against: tuple[tuple[str, str], ...]
     stability: Stability
 
 
@@ -66,31 +77,52 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
     ranks = shared_ranks(scores.goodness)
     sequence = np.argsort(ranks, kind="stable").tolist()
     members = [part[p] for p in sequence]
-    cliques = groups(contest.ahead, members)
+    names = contest.kept.names
+    cliques = groups(contest.apart, contest.met, members) if is_tested(contest, part) else []
     lettered = {letters(first_letter + g): set(clique) for g, clique in enumerate(cliques)}
-    kept = contest.kept
-    records = record(contest.pairs)
-    errors = scores.extra.get("stderr")
+    ahead, against = in_order(contest.apart, members, ranks[sequence])
+    records, errors = record(contest.pairs), errors_of(contest, part, scores)
+    measured = bool(contest.kept.present[part].any())
+    nowhere: tuple[int | None, int | None] = (None, None)
     rows = tuple(
         Rank(
-            int(ranks[p]),
-            kept.names[i],
-            float(scores.values[p]) if np.isfinite(scores.values[p]) else None,
-            *rank_interval(contest.ahead, members, i),
+            int(ranks[p]) if measured else None,
+            names[i],
+            float(scores.values[p]) if measured and np.isfinite(scores.values[p]) else None,
+            *(rank_interval(ahead, members, i) if measured else nowhere),
             letters_of(lettered, i),
             number,
             int(contest.posted.present[i].sum()),
-            *records.get(kept.names[i], (0, 0, 0)),
+            *records.get(names[i], (0, 0, 0)),
             None if errors is None else float(errors[p]),
+            len(part) if contest.method in RELATIVE else None,
         )
         for p, i in zip(sequence, members, strict=True)
     )
     return Component(
-        tuple(kept.names[i] for i in part),
+        tuple(names[i] for i in part),
         rows,
-        tuple(tuple(kept.names[i] for i in clique) for clique in cliques),
+        tuple(tuple(names[i] for i in clique) for clique in cliques),
+        tuple((names[i], names[j]) for i, j in strangers(contest.met, part)),
+        tuple((names[i], names[j]) for i, j in against),
         stability(of(contest.posted, part), contest.method, contest.missing, ranks, contest.alpha, number),
     )
+
+
+def is_tested(contest: Contest, part: Sequence[int]) -> bool:
+    """Whether a test spoke about any two of the members, or there is only one: else no group can be claimed."""
+    names = {contest.kept.names[i] for i in part}
+    spoke = (pair.p is not None or pair.status == "undefined" for pair in contest.pairs if pair.a in names)
+    return len(part) < 2 or any(spoke)
+
+
+def errors_of(contest: Contest, part: Sequence[int], scores: Scores) -> FloatArray | None:
+    """The standard errors of Bradley–Terry strengths."""
+    found = scores.extra.get("strengths")
+    if found is None:
+        return None
+    over = contest.target == "new_benchmarks"
+    return sandwich(of(contest.kept, part), found, contest.missing == "zero_votes", over)
 
 
 def letters_of(lettered: Mapping[str, set[int]], i: int) -> tuple[str, ...]:

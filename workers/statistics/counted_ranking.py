@@ -1,8 +1,6 @@
 """A ranking from sums of pairs: the same estimates as from the cells, for any number of grids.
 
-The p-values are those of the sign-flip test in its normal limit (Fisher 1935, section 21): with differences d and
-weights w, the sum of w d has variance sum of (w d)^2 when every sign could as well have been the other one. Intervals
-are Student's, as `pairs.t_interval` has them. What needs the cells themselves is named in `left_out`.
+What needs the cells themselves is named in `left_out`.
 """
 
 from __future__ import annotations
@@ -10,82 +8,30 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.special import erfc, stdtrit
+from scipy.special import stdtrit
 
 from workers.statistics import pair_sums as ps
-from workers.statistics.contest import Rank, letters_of
+from workers.statistics.contest import RELATIVE, Rank, letters_of
+from workers.statistics.counted import Counted, SumEvidence, evidence_of
 from workers.statistics.document import plain
-from workers.statistics.multiplicity import holm
 from workers.statistics.orders import Method
-from workers.statistics.pairs import Pair, Target
+from workers.statistics.pairs import APART, Pair, estimand_of
 from workers.statistics.potentials import potentials
-from workers.statistics.ranking import MOST_NAMES, Omission, Ranking, Slots, Stable, asked
+from workers.statistics.ranking import MOST_NAMES, Omission, Ranking, Stable, asked, contradicted
 from workers.statistics.ranks import shared_ranks
-from workers.statistics.separation import groups, letters, parts, rank_interval
+from workers.statistics.separation import groups, in_order, letters, parts, rank_interval, strangers
 from workers.statistics.stability import Agreement, OtherRank, PolicySensitivity, tau
 from workers.statistics.strengths import Strengths, bradley_terry
-from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray, Interval
+from workers.statistics.terms import FloatArray, IntArray, Interval, detectable
 
 MOST_COUNTED = 1_000
 """Names that a ranking from sums compares."""
+_LOOSE = "fewer than half of the pairs share a slot; ask with method=win_rate"
 _OF_CELLS = "needs every cell; ask about fewer models, benchmarks or variants"
-
-
-@dataclass(frozen=True)
-class Counted:
-    """What was counted: `rows` are FIELDS x names x names, `unit` is the size of a tick in the metric's unit,
-    `sign` 1 where higher is better and -1 where lower is."""
-
-    names: tuple[str, ...]
-    cells: tuple[int, ...]
-    rows: IntArray
-    unit: float
-    sign: int
-    slots: Slots
-
-    @cached_property
-    def benchmarks(self) -> FloatArray:
-        """Benchmarks in which two names meet."""
-        return ps.of_pairs(self.rows, ps.BENCHMARKS).astype(np.float64)
-
-    @cached_property
-    def common(self) -> IntArray:
-        """Slots that two names share."""
-        return ps.of_pairs(self.rows, ps.COMMON)
-
-    @cached_property
-    def linked(self) -> BoolArray:
-        """Which two different names met at all."""
-        linked = self.common > 0
-        np.fill_diagonal(linked, False)
-        return linked
-
-    @cached_property
-    def mean(self) -> FloatArray:
-        """Mean differences in ticks, row less column; benchmarks weigh equally, slots equally within."""
-        return ps.of_pairs(self.rows, ps.MEAN) / np.maximum(self.benchmarks, 1)
-
-    @cached_property
-    def wins(self) -> FloatArray:
-        """Wins plus half the ties, weighted so that benchmarks count equally while the sum stays in slots."""
-        lead = self.sign * ps.of_pairs(self.rows, ps.LEAD) / ps.SHARES
-        return np.asarray((1 + lead / np.maximum(self.benchmarks, 1)) / 2 * self.common * self.linked)
-
-
-@dataclass(frozen=True)
-class _Evidence:
-    """Names x names: p-values (NaN where two never met), those corrected by Holm, half-widths of the intervals in
-    ticks (NaN where undefined) and the smallest p-values that there could be."""
-
-    p: FloatArray
-    p_holm: FloatArray
-    reach: FloatArray
-    least: FloatArray
 
 
 def rank_counted(counted: Counted, method: str, missing: str, alpha: float, target: str) -> dict[str, Any]:
@@ -102,70 +48,64 @@ def _ranking(counted: Counted, frame: Ranking) -> Ranking:
         return replace(frame, status="undefined", reason=reason)
     if frame.method not in _ORDERS or frame.missing not in ("matched", "observed"):
         return replace(frame, status="undefined", reason=f"{frame.method} with missing={frame.missing} {_OF_CELLS}")
-    evidence = _evidence(counted, frame.alpha, frame.target)
-    ahead = np.where(evidence.p_holm < frame.alpha, np.sign(counted.mean) * counted.sign, 0).astype(np.int64)
+    if frame.target == "new_questions":
+        return replace(frame, status="undefined", reason=f"target=new_questions {_OF_CELLS}")
     members = parts(counted.linked)
+    if frame.method == "mean_difference" and counted.bounded and any(_is_loose(counted, part) for part in members):
+        return replace(frame, status="undefined", reason=_LOOSE)
+    estimand = estimand_of(frame.method, mixed=False)
+    evidence = evidence_of(counted, estimand, frame.target)
+    size = counted.lead if estimand == "lead" else counted.mean * counted.sign
+    apart = np.where(evidence.p_holm < frame.alpha, np.sign(size), 0).astype(np.int64)
     found, order = frame, list[int]()
     for number, part in enumerate(members):
-        found, sequence = _with_component(found, counted, ahead, part, number)
+        found, sequence = _with_component(found, counted, apart, part, number)
         order += sequence
     few = len(counted.names) <= MOST_NAMES
     couples = list(itertools.combinations(range(len(counted.names)), 2) if few else itertools.pairwise(order))
+    strengths = [_strengths(counted, part) for part in members] if frame.method == "bradley_terry" else []
     return replace(
         found,
         pairs=tuple(_pair(counted, evidence, i, j, frame) for i, j in couples),
         components=tuple(tuple(counted.names[i] for i in part) for part in members),
         left_out=_left_out(few),
-        mle_exists=_mle_exists(counted, members) if frame.method == "bradley_terry" else None,
+        mle_exists=len(strengths) == 1 and strengths[0].mle_exists if strengths else None,
+        prior="half_tie" if any(not one.mle_exists for one in strengths) else None,
+        assumes=("exchangeable_cells",) if frame.target == "rerun" else (),
     )
+
+
+def _is_loose(counted: Counted, part: Sequence[int]) -> bool:
+    """Whether fewer than half of the pairs of a component met."""
+    return int(counted.linked[np.ix_(part, part)].sum()) * 2 < len(part) * (len(part) - 1)
 
 
 def _left_out(few: bool) -> tuple[Omission, ...]:
     cells = [Omission(f"stability.{name}", _OF_CELLS) for name in ("leave_one_out", "resampling")]
+    cells.append(Omission("pairs.interval", f"in part: {_OF_CELLS}"))
     cells.append(Omission("policy_sensitivity", f"in part: {_OF_CELLS}"))
     many = f"more than {MOST_NAMES} names; name up to {MOST_NAMES} of them with model=…"
-    names = [Omission("groups", many), Omission("pairs", f"only neighbours in the order: {many}")]
+    names = [Omission(part, many) for part in ("groups", "never_met")]
+    names.append(Omission("pairs", f"only neighbours in the order: {many}"))
     return tuple(cells if few else cells + names)
 
 
-def _evidence(counted: Counted, alpha: float, target: Target) -> _Evidence:
-    rows, benchmarks, mean = counted.rows, counted.benchmarks, counted.mean
-    total = mean * benchmarks
-    with np.errstate(divide="ignore", invalid="ignore"):
-        if target == "fixed_cells":
-            units = counted.common.astype(np.float64)
-            null = ps.wide_of_pairs(rows, ps.SPREAD)
-            part = ps.of_pairs(rows, ps.PART) / ps.SHARES
-            square = null - 2 * mean * ps.of_pairs(rows, ps.PART_MEAN) + mean**2 * part
-        else:
-            units, null = benchmarks, ps.wide_of_pairs(rows, ps.MEAN2)
-            square = null - mean * total
-        error = np.sqrt(np.maximum(square, 0) * units / (units - 1)) / benchmarks
-        reach = np.where(units > 1, stdtrit(np.maximum(units - 1, 1), 1 - alpha / 2) * error, np.nan)
-        p = np.where(total == 0, 1.0, erfc(np.abs(total) / np.sqrt(null) / math.sqrt(2)))
-    least = np.exp2(np.maximum(1 - units, -1000))
-    p = np.where(counted.linked, np.clip(p, np.maximum(least, SMALLEST_P), 1.0), np.nan)
-    upper = np.triu_indices(len(p), 1)
-    known = np.isfinite(p[upper])
-    corrected = np.full(p.shape, np.nan)
-    corrected[upper[0][known], upper[1][known]] = holm(p[upper][known].tolist())
-    return _Evidence(p, np.fmin(corrected, corrected.T), reach, least)
-
-
 def _with_component(
-    frame: Ranking, counted: Counted, ahead: IntArray, part: Sequence[int], number: int
+    frame: Ranking, counted: Counted, apart: IntArray, part: Sequence[int], number: int
 ) -> tuple[Ranking, list[int]]:
     """The ranking with one more component, and the component's members, best first."""
     place = {i: p for p, i in enumerate(part)}
     orders = {method: _ORDERS[method](counted, part) for method in _ORDERS}
-    scores, errors = orders[frame.method]
+    scores = orders[frame.method]
     # A score in the metric's unit is turned where lower is better; the others count wins already.
-    turned = {m: s * counted.sign if m == "mean_difference" else s for m, (s, _) in orders.items()}
+    turned = {m: s * counted.sign if m == "mean_difference" else s for m, s in orders.items()}
     ranks = {method: shared_ranks(values) for method, values in turned.items()}
     own = ranks[frame.method]
     sequence = [part[p] for p in np.argsort(own, kind="stable").tolist()]
     few = len(counted.names) <= MOST_NAMES
-    cliques = groups(ahead, sequence) if few else []
+    cliques = groups(apart, counted.linked, sequence) if few else []
+    ahead, against = in_order(apart, sequence, own[[place[i] for i in sequence]])
+    apart_for_ever = strangers(counted.linked, part) if few else []
     lettered = {letters(len(frame.groups) + g): set(clique) for g, clique in enumerate(cliques)}
     rows = tuple(
         Rank(
@@ -177,21 +117,32 @@ def _with_component(
             number,
             counted.cells[i],
             *_record(counted, i),
-            None if errors is None else float(errors[place[i]]),
+            None,
+            len(part) if frame.method in RELATIVE else None,
         )
         for i in sequence
     )
-    policies = tuple(_policy(counted.names[i], place[i], frame.method, ranks) for i in part)
-    others = (method for method in _ORDERS if method != frame.method)
-    taus = tuple(Agreement(method, "matched", tau(own, ranks[method])) for method in others)
-    largest = max((len(one) for one in parts(counted.linked)), default=0) == len(part)
     return replace(
         frame,
         ranking=frame.ranking + rows,
         groups=frame.groups + tuple(tuple(counted.names[i] for i in clique) for clique in cliques),
-        policy_sensitivity=frame.policy_sensitivity + policies,
-        stability=Stable((), taus, ()) if largest and not frame.stability.agreement else frame.stability,
+        never_met=frame.never_met + tuple((counted.names[i], counted.names[j]) for i, j in apart_for_ever),
+        warnings=frame.warnings + tuple(contradicted(counted.names[i], counted.names[j]) for i, j in against),
+        policy_sensitivity=frame.policy_sensitivity
+        + tuple(_policy(counted.names[i], place[i], frame.method, ranks) for i in part),
+        stability=_stable(frame, counted, part, ranks),
     ), sequence
+
+
+def _stable(frame: Ranking, counted: Counted, part: Sequence[int], ranks: dict[Method, IntArray]) -> Stable:
+    """The agreement with the other orders, of the component with the most names."""
+    largest = max((len(one) for one in parts(counted.linked)), default=0) == len(part)
+    if not largest or frame.stability.agreement:
+        return frame.stability
+    others = (method for method in _ORDERS if method != frame.method)
+    return Stable(
+        (), tuple(Agreement(other, "matched", tau(ranks[frame.method], ranks[other])) for other in others), ()
+    )
 
 
 def _policy(name: str, p: int, method: Method, ranks: dict[Method, IntArray]) -> PolicySensitivity:
@@ -215,20 +166,19 @@ def _seen(counted: Counted, larger: int, ties: int, smaller: int) -> tuple[int, 
     return (larger, ties, smaller) if counted.sign > 0 else (smaller, ties, larger)
 
 
-def _mean_difference(counted: Counted, part: Sequence[int]) -> tuple[FloatArray, FloatArray | None]:
+def _mean_difference(counted: Counted, part: Sequence[int]) -> FloatArray:
     here = np.ix_(part, part)
-    return potentials(counted.mean[here], counted.linked[here]) * counted.unit, None
+    return potentials(counted.mean[here], counted.linked[here]) * counted.unit
 
 
-def _win_rate(counted: Counted, part: Sequence[int]) -> tuple[FloatArray, FloatArray | None]:
+def _win_rate(counted: Counted, part: Sequence[int]) -> FloatArray:
     here = np.ix_(part, part)
     games = (counted.common * counted.linked)[here].sum(axis=1)
-    return counted.wins[here].sum(axis=1) / np.maximum(games, 1), None
+    return np.asarray(counted.wins[here].sum(axis=1) / np.maximum(games, 1), dtype=np.float64)
 
 
-def _bradley_terry(counted: Counted, part: Sequence[int]) -> tuple[FloatArray, FloatArray | None]:
-    found = _strengths(counted, part)
-    return found.values, found.stderr
+def _bradley_terry(counted: Counted, part: Sequence[int]) -> FloatArray:
+    return _strengths(counted, part).values
 
 
 def _strengths(counted: Counted, part: Sequence[int]) -> Strengths:
@@ -236,43 +186,52 @@ def _strengths(counted: Counted, part: Sequence[int]) -> Strengths:
     return bradley_terry(counted.wins[here], counted.linked[here])
 
 
-_ORDERS: dict[Method, Callable[[Counted, Sequence[int]], tuple[FloatArray, FloatArray | None]]] = {
+_ORDERS: dict[Method, Callable[[Counted, Sequence[int]], FloatArray]] = {
     "mean_difference": _mean_difference,
     "win_rate": _win_rate,
     "bradley_terry": _bradley_terry,
 }
 
 
-def _mle_exists(counted: Counted, members: Sequence[Sequence[int]]) -> bool:
-    return len(members) == 1 and _strengths(counted, members[0]).mle_exists
-
-
-def _pair(counted: Counted, evidence: _Evidence, i: int, j: int, frame: Ranking) -> Pair:
+def _pair(counted: Counted, evidence: SumEvidence, i: int, j: int, frame: Ranking) -> Pair:
     """One pair as `pairs.compare` writes it."""
-    names = counted.names[i], counted.names[j]
+    names, estimand = (counted.names[i], counted.names[j]), estimand_of(frame.method, mixed=False)
     if not counted.linked[i, j]:
-        return Pair(*names, "not_comparable", 0, 0, 0, 0, frame.target, reason="the two have no slot in common")
+        return Pair(*names, "not_comparable", 0, 0, 0, 0, 0, None, frame.target, estimand, reason=APART)
     first, second = counted.rows[:, i, j], counted.rows[:, j, i]
     common, ties = int(first[ps.COMMON] + second[ps.COMMON]), int(first[ps.EQUAL] + second[ps.EQUAL])
     larger = int(first[ps.LARGER] + second[ps.COMMON] - second[ps.LARGER] - second[ps.EQUAL])
-    wins, _, losses = _seen(counted, larger, ties, common - ties - larger)
-    difference = float(counted.mean[i, j]) * counted.unit
-    reach = float(evidence.reach[i, j]) * counted.unit
     possible = bool(evidence.least[i, j] < frame.alpha)
-    return Pair(
+    base = Pair(
         *names,
         "ok" if possible else "insufficient",
         common,
-        wins,
-        ties,
-        losses,
+        int(counted.benchmarks[i, j]),
+        *_seen(counted, larger, ties, common - ties - larger),
+        float(counted.lead[i, j]),
         frame.target,
-        difference,
-        difference,
-        Interval(1 - frame.alpha, difference - reach, difference + reach) if math.isfinite(reach) else None,
-        float(evidence.p[i, j]),
-        float(evidence.p_holm[i, j]),
-        float(evidence.least[i, j]),
-        "sign_flip_normal" + ("_over_benchmarks" if frame.target == "new_benchmarks" else ""),
-        None if possible else f"no signs of these differences have a p below {frame.alpha}",
+        estimand,
+        p=float(evidence.p[i, j]),
+        p_holm=float(evidence.p_holm[i, j]),
+        min_attainable_p=float(evidence.least[i, j]),
+        test="sign_flip_normal" + ("_over_benchmarks" if frame.target == "new_benchmarks" else ""),
+        reason=None if possible else f"no signs of these differences have a p below {frame.alpha}",
+    )
+    return _estimated(base, counted, evidence, i, j, frame.alpha) if estimand == "difference" else base
+
+
+def _estimated(base: Pair, counted: Counted, evidence: SumEvidence, i: int, j: int, alpha: float) -> Pair:
+    """Adds the difference and, where there is one, its standard error."""
+    difference = float(counted.mean[i, j]) * counted.unit
+    error, df = float(evidence.stderr[i, j]) * counted.unit, float(evidence.df[i, j])
+    if not math.isfinite(error):
+        return replace(base, difference=difference)
+    reach = float(stdtrit(df, 1 - alpha / 2)) * error
+    return replace(
+        base,
+        difference=difference,
+        interval=Interval(1 - alpha, difference - reach, difference + reach),
+        stderr=error,
+        df=df,
+        detectable=detectable(error, alpha) if base.status == "ok" else None,
     )

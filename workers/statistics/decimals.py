@@ -31,3 +31,21 @@ def ticks_of(values: FloatArray, decimals: int) -> IntArray:
     """The values in units of 10^-decimals, rounded to the nearest; 0 where a value is not finite."""
     present = np.where(np.isfinite(values), values, 0.0)
     return np.rint(present * 10.0**decimals).astype(np.int64)
+
+
+def decimals_by_column(values: FloatArray) -> IntArray:
+    """`decimals_of` each column of a matrix, all at once."""
+    sizes = np.abs(np.where(np.isfinite(values), values, 0.0))
+    largest = sizes.max(axis=0, initial=0.0)
+    open_ = largest > 0
+    most = np.zeros(largest.size, dtype=np.int64)
+    most[open_] = np.minimum(SIGNIFICANT - 1 - np.floor(np.log10(largest[open_])), 300).astype(np.int64)
+    found = most.copy()
+    for places in range(min(0, int(most.min(initial=0))), int(most.max(initial=0))):
+        at = np.flatnonzero(open_ & (places < most) & (places >= np.minimum(0, most)))
+        if at.size:
+            scaled = sizes[:, at] * 10.0**places
+            slack = largest[at] * 10.0 ** (places - SIGNIFICANT)
+            fits = at[np.all(np.abs(scaled - np.rint(scaled)) <= slack, axis=0)]
+            found[fits], open_[fits] = places, False
+    return found

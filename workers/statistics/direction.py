@@ -1,15 +1,18 @@
-"""One word for where a series goes, from its trend test and its size.
+"""One word for where a series goes, from its trend test, the interval of its change, and what it could have shown.
 
-The trend test is not gated on the test of heterogeneity: a trend can be certain where the omnibus test, which
-spends its power on m - 1 directions, sees nothing.
+The trend is judged by q, the false-discovery rate among the series of the grid along the axis. It is not gated on the
+test of heterogeneity: a trend can be certain where the omnibus test, which spends its power on m - 1 directions, sees
+nothing. `flat` is shown, not assumed: the whole interval of the change lies within the margin of equivalence
+(Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680; Berger 1982, Technometrics 24,
+295-300). What is neither shown to move nor shown to be flat is `inconclusive`.
 """
 
 from __future__ import annotations
 
 from typing import Literal
 
+from workers.statistics.fitted_change import FittedChange
 from workers.statistics.kendall import MannKendall
-from workers.statistics.slopes import TheilSen
 from workers.statistics.terms import Parameters
 
 Direction = Literal[
@@ -17,9 +20,8 @@ Direction = Literal[
     "decreasing",
     "slightly_increasing",
     "slightly_decreasing",
-    "varies_without_trend",
-    "flat_within_noise",
     "flat",
+    "varies_without_trend",
     "inconclusive",
     "constant",
     "single_point",
@@ -29,32 +31,37 @@ Direction = Literal[
 
 
 def direction_with_noise(
-    trend_p: float | None, change: float, heterogeneity_p: float | None, parameters: Parameters
+    q: float | None, change: FittedChange | None, heterogeneity_q: float | None, parameters: Parameters
 ) -> Direction:
-    """The word where the noise of each cell is known. `change` is the fitted one from end to end."""
-    if trend_p is not None and trend_p < parameters.alpha and change != 0:
-        return trend_word(change, parameters)
-    if heterogeneity_p is not None and heterogeneity_p < parameters.alpha:
+    """The word where the noise of each of two or more cells is known."""
+    if q is not None and q < parameters.alpha and change is not None and change.value != 0:
+        return trend_word(change.value, parameters)
+    if heterogeneity_q is not None and heterogeneity_q < parameters.alpha:
         return "varies_without_trend"
-    return "flat_within_noise"
+    return "flat" if is_flat(change, parameters) else "inconclusive"
 
 
 def direction_without_noise(
-    count: int, test: MannKendall, slope: TheilSen, span: float, parameters: Parameters
+    count: int, test: MannKendall, q: float | None, change: FittedChange | None, parameters: Parameters
 ) -> Direction:
-    """The word by the exact trend test; `flat` only if the whole interval of the change is negligible."""
+    """The word by the exact trend test, or why there is none."""
     if count < 3:
         return "single_point" if count == 1 else "two_points"
     if test.status == "undefined":
         return "constant"
-    if test.status == "insufficient" or slope.slope is None or slope.interval is None:
+    if test.status == "insufficient" or change is None:
         return "insufficient_points"
-    if test.p is not None and test.p < parameters.alpha:
-        return trend_word(slope.slope * span or float(test.s), parameters)
+    if q is not None and q < parameters.alpha:
+        return trend_word(change.value or float(test.s), parameters)
+    return "flat" if is_flat(change, parameters) else "inconclusive"
+
+
+def is_flat(change: FittedChange | None, parameters: Parameters) -> bool:
+    """Whether the whole interval of a change is negligible."""
     margin = parameters.equivalence
-    if margin is not None and -margin <= slope.interval.low * span <= slope.interval.high * span <= margin:
-        return "flat"
-    return "inconclusive"
+    if margin is None or change is None or change.interval is None:
+        return False
+    return -margin <= change.interval.low <= change.interval.high <= margin
 
 
 def trend_word(change: float, parameters: Parameters) -> Direction:

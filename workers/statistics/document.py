@@ -12,8 +12,6 @@ from collections.abc import Hashable, Mapping
 from functools import lru_cache
 from typing import Any, cast
 
-import numpy as np
-
 AS_THEY_ARE = frozenset({type(None), str, bool, int})
 
 
@@ -26,18 +24,31 @@ def plain(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if kind is tuple or kind is list:
         return [plain(item) for item in value]
+    if fields := names(cast(Hashable, kind)):
+        return written(value, fields)
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (np.generic, np.ndarray)):
-        return plain(value.tolist())
-    return {
-        written: plain(item)
-        for name, written in names(cast(Hashable, kind))
-        if (item := getattr(value, name)) is not None or name != "reason"
-    }
+    return plain(value.tolist())
+
+
+def written(value: Any, fields: tuple[tuple[str, str], ...]) -> dict[str, Any]:
+    """A dataclass as a dict; scalars are most of it, and take the short way."""
+    found: dict[str, Any] = {}
+    for name, field in fields:
+        item = getattr(value, name)
+        kind = type(item)
+        if kind is float:
+            found[field] = item if math.isfinite(item) else None
+        elif kind not in AS_THEY_ARE:
+            found[field] = plain(item)
+        elif item is not None or name != "reason":
+            found[field] = item
+    return found
 
 
 @lru_cache(maxsize=256)
 def names(kind: Hashable) -> tuple[tuple[str, str], ...]:
-    """The fields of a dataclass and how they are written."""
+    """The fields of a dataclass and how they are written; none of any other type."""
+    if not dataclasses.is_dataclass(kind):
+        return ()
     return tuple((field.name, field.name.rstrip("_")) for field in dataclasses.fields(cast(Any, kind)))

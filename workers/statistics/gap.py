@@ -17,54 +17,22 @@ from registry.grid import Direction, Grid, Metric
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.describe import OUT_OF_REACH
 from workers.statistics.document import plain
-from workers.statistics.gap_cells import CellGap, cell_gaps, successes
+from workers.statistics.gap_cells import CellGap, cell_gaps, effective, of_trials
+from workers.statistics.gap_contrast import Contrast, contrast
 from workers.statistics.gap_trends import GapTrend, gap_trends
 from workers.statistics.kendall import inversions, tie_pattern, untied_pairs
 from workers.statistics.mantel import risk_difference
 from workers.statistics.matching import Matched, OnlyIn, matched
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.odds import BreslowDay, OddsRatio, Tables, breslow_day, odds_ratio
-from workers.statistics.orders import only
-from workers.statistics.pairs import compare
 from workers.statistics.signs import WORK
-from workers.statistics.standings import Standings
+from workers.statistics.standings import Standings, only
 from workers.statistics.table import Place, Table, place_of
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, IntArray, Interval, Status
 
 NOTHING = OnlyIn(0, ())
 ALL_LEVELS_WORK = 500_000_000
 """Additions that the exact tests of all levels may cost together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Test:
-    """Whether the mean gap differs from 0, for these very cells: `difference` is the estimate that `interval` and `p`
-    belong to, Mantel and Haenszel's where all common cells have trials, else the mean."""
-
-    status: Status
-    name: str | None = None
-    difference: float | None = None
-    interval: Interval | None = None
-    p: float | None = None
-    p_holm: float | None = None
-    min_attainable_p: float | None = None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Contrast:
-    """Some cells: the contender's wins, ties and losses (`None` for a metric without a better end) and its gap in
-    the metric's unit; `not_comparable` without a common cell."""
-
-    status: Status
-    n_common: int = 0
-    wins: int | None = None
-    ties: int | None = None
-    losses: int | None = None
-    mean: float | None = None
-    median: float | None = None
-    test: Test | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +89,7 @@ class Gap(Contrast):
     mantel_haenszel: MantelHaenszel | None = None
     breslow_day: BreslowDay | None = None
     agreement: Agreement | None = None
+    assumes: tuple[str, ...] = ()
     cells: tuple[CellGap, ...] = ()
     cells_left_out: int = 0
 
@@ -143,7 +112,7 @@ def filled(frame: Gap, baseline: Grid, contender: Grid, odd: str | None) -> Gap:
         reason = "values of different experiments are not comparable (an alias joins two names of one experiment)"
         return replace(frame, status="not_comparable", reason=reason)
     tables = Table.of(baseline), Table.of(contender)
-    found = matched(*tables)
+    found = matched(*tables, (baseline.design_effect, contender.design_effect))
     if found is None:
         return replace(frame, status="not_comparable", reason="the grids have not the same axes")
     frame = replace(
@@ -184,13 +153,14 @@ def other_scale(first: Metric, second: Metric) -> str | None:
 def measured(frame: Gap, found: Matched, baseline: Grid) -> Gap:
     """Everything that needs one scale."""
     direction, whole = baseline.metric.direction, baseline.metric.proportion_of
-    standings = found.standings(baseline)
+    standings = found.standings(baseline.metric)
     cells = cell_gaps(found, whole, direction, frame.alpha)
-    overall = contrast(standings, direction, frame.alpha, WORK)
+    overall, assumes = contrast(standings, direction, frame.alpha, WORK)
     strata = stratified(found, whole, frame.alpha)
     return replace(
         frame,
         **(shallow(overall) | {"status": frame.status}),
+        assumes=assumed(assumes, cells, found),
         by=margins(found, standings, direction, frame.alpha),
         along=gap_trends(found, frame.alpha),
         mantel_haenszel=strata[0],
@@ -205,19 +175,10 @@ def shallow(found: Contrast) -> dict[str, Any]:
     return {field.name: getattr(found, field.name) for field in fields(Contrast)}
 
 
-def contrast(standings: Standings, direction: Direction | None, alpha: float, work: int) -> Contrast:
-    """The contender against the baseline over all slots of the standings, which both have."""
-    if standings.values.shape[1] == 0:
-        return Contrast("not_comparable", reason="no common cell")
-    pair = compare(standings, 0, 1, alpha, "fixed_cells", work)
-    gaps = standings.ticks[0] - standings.ticks[1]
-    test = Test(
-        pair.status, pair.test, pair.difference, pair.interval, pair.p, None, pair.min_attainable_p, pair.reason
-    )
-    wins, ties, losses = (pair.wins, pair.ties, pair.losses) if direction else (None, None, None)
-    scale = 10.0**standings.decimals
-    mean, median = float(gaps.sum() / gaps.size / scale), float(np.median(gaps) / scale)
-    return Contrast("ok", pair.n_common, wins, ties, losses, mean, median, test)
+def assumed(words: tuple[str, ...], cells: Sequence[CellGap], found: Matched) -> tuple[str, ...]:
+    """What the tests of the whole and of the cells take for granted."""
+    free = bool(np.isnan(found.design_effect).any()) and any(cell.test in ("fisher", "pooled_z") for cell in cells)
+    return ("independent_trials", *words) if free and "independent_trials" not in words else words
 
 
 def margins(found: Matched, standings: Standings, direction: Direction | None, alpha: float) -> dict[str, Margin]:
@@ -227,7 +188,7 @@ def margins(found: Matched, standings: Standings, direction: Direction | None, a
     for place, axis in enumerate(found.axes):
         kept = range(min(len(axis.levels), MOST_WRITTEN_LEVELS))
         contrasts = [
-            contrast(only(standings, np.flatnonzero(found.positions[:, place] == i)), direction, alpha, work)
+            contrast(only(standings, np.flatnonzero(found.positions[:, place] == i)), direction, alpha, work)[0]
             for i in kept
         ]
         holm = adjusted([one.test.p if one.test else None for one in contrasts], "holm")
@@ -243,12 +204,12 @@ def level_gap(level: Place, found: Contrast, p_holm: float | None) -> LevelGap:
 
 
 def stratified(found: Matched, whole: float | None, alpha: float) -> tuple[MantelHaenszel, BreslowDay]:
-    """Mantel–Haenszel and Breslow–Day over the cells with trials in both grids."""
-    strata = np.flatnonzero((found.trials > 0).all(axis=0))
+    """Mantel–Haenszel and Breslow–Day over the cells for whose noise only trials speak, in both grids."""
+    strata = np.flatnonzero(of_trials(found).all(axis=0))
     if whole is None or strata.size == 0:
         reason = "no common cell has trials in both grids"
         return MantelHaenszel("insufficient", 0, reason=reason), BreslowDay("insufficient", 0, reason=reason)
-    (k1, k2), (n1, n2) = successes(found, whole)[:, strata], found.trials[:, strata]
+    (k1, k2), (n1, n2) = (array[:, strata] for array in effective(found, whole))
     risk = risk_difference(k1, n1, k2, n2, 1 - alpha)
     tables = Tables.of(k1, n1, k2, n2)
     ratio = odds_ratio(tables, 1 - alpha)

@@ -1,7 +1,8 @@
 """The gap in each cell that two grids share, with what the cell's noise says about it.
 
-Where both cells have trials: Newcombe's interval and Fisher's exact test. Where both have a standard error: z, or
-Welch's t where both errors come from repeats. Else only the gap.
+Where only trials speak for the noise of both cells: Newcombe's interval and Fisher's exact test, with trials and
+successes over the posted design effect. Where both have a standard error (a posted one goes before trials, these
+before one from repeats): z, or Welch's t where an error comes from repeats. Else only the gap.
 """
 
 from __future__ import annotations
@@ -9,14 +10,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import erfc, ndtri, stdtr, stdtrit
 
-from registry.grid import Direction
+from registry.grid import Direction, Metric
+from workers.statistics.cells import noise
 from workers.statistics.matching import Matched
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
 from workers.statistics.table import Place, place_of
-from workers.statistics.terms import BoolArray, FloatArray, IntArray, Interval
-from workers.statistics.weighted import gap_test
+from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray, Interval
 
 MOST_CELLS = 10_000
 """Cells that an answer lists, in row-major order; the rest is counted and tested."""
@@ -88,31 +90,52 @@ def tests(found: Matched, whole: float | None, alpha: float) -> Tested:
     """What the noise of every cell allows."""
     low, high, p = (np.full(found.count, np.nan) for _ in range(3))
     names: list[str | None] = [None] * found.count
-    trials = np.flatnonzero((found.trials > 0).all(axis=0)) if whole else np.empty(0, dtype=np.int64)
+    trials = np.flatnonzero(of_trials(found).all(axis=0)) if whole else np.empty(0, dtype=np.int64)
     if whole and trials.size:
-        (k2, k1), (n2, n1) = successes(found, whole)[:, trials], found.trials[:, trials]
+        counts = (np.rint(array[:, trials]).astype(np.int64) for array in effective(found, whole))
+        (k2, k1), (n2, n1) = counts
         low[trials], high[trials] = (end * whole for end in newcombe(k1, n1, k2, n2, 1 - alpha))
         p[trials], name = exact_or_normal(k1, n1, k2, n2)
         for i in trials.tolist():
             names[i] = name
-    errors: BoolArray = np.asarray((found.stderr > 0).all(axis=0), dtype=np.bool_)
-    errors[trials] = False
-    repeated = errors & (found.repeats > 1).all(axis=0)
-    for name, chosen in (("welch", np.flatnonzero(repeated)), ("z", np.flatnonzero(errors & ~repeated))):
-        if chosen.size:
-            gaps = found.gaps[chosen] / 10.0**found.decimals
-            first, second = found.stderr[:, chosen]
-            counts = (found.repeats[0, chosen], found.repeats[1, chosen]) if name == "welch" else None
-            p[chosen], reach = gap_test(gaps, (first, second), counts, 1 - alpha)
-            low[chosen], high[chosen] = gaps - reach, gaps + reach
-            for i in chosen.tolist():
-                names[i] = name
+    standings = found.standings(Metric("", None, None, 0.0 if whole else None, whole))
+    _, _, variance, df, _ = noise(standings)
+    known = np.isfinite(variance).all(axis=0) & (variance.sum(axis=0) > 0)
+    known[trials] = False
+    chosen = np.flatnonzero(known)
+    if chosen.size:
+        gaps = found.gaps[chosen] / 10.0**found.decimals
+        p[chosen], reach, free = welch(gaps, variance[:, chosen], df[:, chosen], alpha)
+        low[chosen], high[chosen] = gaps - reach, gaps + reach
+        for i, normal in zip(chosen.tolist(), np.isinf(free).tolist(), strict=True):
+            names[i] = "z" if normal else "welch"
     return Tested(low, high, p, names)
 
 
-def successes(found: Matched, whole: float) -> IntArray:
-    """The whole numbers of successes nearest to the values, of the shape of the trials."""
-    return np.rint(found.values / whole * found.trials).astype(np.int64)
+def welch(
+    gaps: FloatArray, variance: FloatArray, df: FloatArray, alpha: float
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Two-sided p of differences whose two parts have these variances (2 x m), how far the intervals reach, and the
+    degrees of freedom of Welch (1947), infinite where both errors are known."""
+    total = variance.sum(axis=0)
+    weight = np.sum(variance**2 / df, axis=0)
+    free = np.divide(total**2, weight, out=np.full(total.size, np.inf), where=weight > 0)
+    normal, some = np.isinf(free), np.where(np.isinf(free), 1.0, free)
+    size = np.abs(gaps) / np.sqrt(total)
+    p = np.where(normal, erfc(size / np.sqrt(2.0)), 2 * stdtr(some, -size))
+    quantile = np.where(normal, ndtri(1 - alpha / 2), stdtrit(some, 1 - alpha / 2))
+    return np.maximum(p, SMALLEST_P), np.asarray(quantile * np.sqrt(total), dtype=np.float64), free
+
+
+def of_trials(found: Matched) -> BoolArray:
+    """Where only trials speak for the noise of a cell, of the shape of the trials."""
+    return np.asarray((found.trials > 0) & ~((found.stderr > 0) & (found.repeats == 0)), dtype=np.bool_)
+
+
+def effective(found: Matched, whole: float) -> tuple[FloatArray, FloatArray]:
+    """Successes (the nearest whole numbers) and trials, over the design effect."""
+    effect = np.where(np.isfinite(found.design_effect), found.design_effect, 1.0)[:, None]
+    return np.rint(found.values / whole * found.trials) / effect, found.trials / effect
 
 
 def exact_or_normal(k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> tuple[FloatArray, str]:

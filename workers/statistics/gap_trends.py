@@ -2,7 +2,8 @@
 
 The slope is the median of all slopes between two cells of one series (Hirsch, Slack and Smith 1982, section 4), its
 interval that of Gilbert (1987), Statistical Methods for Environmental Pollution Monitoring, section 16.4.2: Sen's,
-with the variances of S summed over the series. With one series both are Theil and Sen's. The test is the stratified
+with the variances of S summed over the series; it is left out where no ordering could have been significant, for it
+would not cover. With one series both are Theil and Sen's. The test is the stratified
 Mann–Kendall test with its exact null law, so that ragged rows cannot make a trend.
 """
 
@@ -90,7 +91,7 @@ def gap_trend(found: Matched, place: int, alpha: float) -> GapTrend:
         test.status,
         len(rows),
         slope,
-        interval,
+        interval if test.status == "ok" else None,
         used,
         test,
         tuple(series_gap(found, place, row, alpha) for row in rows[:MOST_SERIES]),
@@ -121,7 +122,8 @@ def series_gap(found: Matched, place: int, row: Row, alpha: float) -> SeriesGap:
     line = theil_sen(row.x, row.ticks / 10.0**found.decimals, row.ticks, 1 - alpha)
     axes: list[tuple[int, Axis]] = [(i, axis) for i, axis in enumerate(found.axes) if i != place]
     at = {axis.name: place_of(axis, int(found.positions[row.first, i])) for i, axis in axes}
-    return SeriesGap(at, int(row.x.size), line.slope, line.interval, mann_kendall(row.ticks, alpha))
+    test = mann_kendall(row.ticks, alpha)
+    return SeriesGap(at, int(row.x.size), line.slope, line.interval if test.status == "ok" else None, test)
 
 
 def common_slope(rows: Sequence[Row], decimals: int, level: float) -> tuple[float, Interval, int]:

@@ -1,28 +1,39 @@
 """Trend of proportions: a binomial model with logit link, k ~ Binomial(n, expit(a + b x)).
 
 McCullagh and Nelder (1989), ch. 4: the likelihood-ratio statistic is divided by max(1, Pearson dispersion) and
-referred to F(1, m - 2), because cells of a benchmark scatter more than independent trials would.
-Where the maximum does not exist (separation), Cochran (1954) and Armitage (1955) still test the trend.
+referred to F(1, m - 2), because cells of a benchmark scatter more than independent trials would. With three to five
+cells that test has next to no power: F(1, 1) needs a ratio above 161. There a course that a monotone curve fits
+(Pearson's misfit of the pooled cells, p at least alpha) is tested without dispersion as well: the larger of the p of
+homogeneity and that of the likelihood ratio, chi-squared with one degree of freedom. A course that turns keeps F.
+Where the likelihood has no maximum (separation), Firth's penalty answers.
 """
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import chdtrc, erfc, expit, fdtrc, xlogy
+from scipy.special import chdtrc, expit, fdtrc, xlogy
 
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Status
+from workers.statistics.firth import penalised_line
+from workers.statistics.fitted_change import FittedChange, change_of_ends, ends_of
+from workers.statistics.noise import Noise
+from workers.statistics.proportions import newcombe
+from workers.statistics.terms import SMALLEST_P, FloatArray, Interval, Status
+
+FEW_CELLS = 5
+"""Cells up to which a monotone course may be tested without its dispersion."""
 
 
 @dataclass(frozen=True, slots=True)
 class Logit:
-    """A fitted logistic trend. `slope` in log-odds per unit of the abscissa, `effect` the average marginal
-    effect and `fitted_change` the change from the first to the last abscissa, both in the metric's unit.
+    """A fitted logistic trend. `slope` in log-odds per unit of the abscissa; `effect` is the average marginal effect
+    in the metric's unit.
 
-    `p` tests the trend with dispersion (from chi-squared for two cells, which have none to estimate).
-    `undefined` under separation; `p` then is Cochran and Armitage's and `test` says so.
+    `p` tests the trend; `test` says how: `likelihood_ratio_f` with dispersion, `likelihood_ratio_chi2` for two cells,
+    `monotone_chi2` for few cells on a monotone course, `firth_likelihood_ratio` under separation, where the fit is
+    the penalised one. `lack_of_fit_p` is Pearson's test that the cells lie on the line.
     """
 
     status: Status
@@ -32,45 +43,164 @@ class Logit:
     intercept: float | None = None
     stderr: float | None = None
     effect: float | None = None
-    fitted_change: float | None = None
     lr: float | None = None
     deviance: float | None = None
     dispersion: float | None = None
+    lack_of_fit_p: float | None = None
     reason: str | None = None
 
 
-def logit_trend(x: FloatArray, k: IntArray, n: IntArray, whole: float = 100.0) -> Logit:
-    """Fits k of n trials over increasing x; `whole` is what a certain success counts (1 or 100)."""
+@dataclass(frozen=True)
+class LogitTrend:
+    """The trend, the change from end to end, and the degrees of freedom behind its interval."""
+
+    logit: Logit
+    change: FittedChange | None
+    df: float | None = None
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A maximum-likelihood line on the unit abscissa `u`, and what its cells leave."""
+
+    u: FloatArray
+    scale: float
+    a: float
+    b: float
+    weight: FloatArray
+    lr: float
+    deviance: float
+    pearson: float
+
+
+def logit_trend(x: FloatArray, noise: Noise, differ_p: float | None, alpha: float = 0.05) -> LogitTrend:
+    """Fits the successes over increasing x; `differ_p` is the p of homogeneity."""
     if x.size < 2:
-        return Logit("insufficient", reason="one cell has no trend")
+        return LogitTrend(Logit("insufficient", reason="one cell has no trend"), None)
+    k, n = successes(noise)
     if k.sum() in (0, n.sum()):
-        return Logit("undefined", reason="every trial came out the same")
-    if separated(x, k, n):
-        z = armitage_z(x, k, n)
-        p = max(SMALLEST_P, float(erfc(abs(z) / math.sqrt(2))))
-        change = float(k[-1] / n[-1] - k[0] / n[0]) * whole
-        reason = "separation: the likelihood has no maximum"
-        return Logit("undefined", "cochran_armitage", p, fitted_change=change, reason=reason)
-    return fit(x, k, n, whole)
+        change = penalised(x, noise, alpha).change
+        return LogitTrend(Logit("undefined", reason="every trial came out the same"), change)
+    if x.size > 2 and separated(x, k, n):
+        return penalised(x, noise, alpha)
+    line = fitted(x, k, n)
+    if x.size == 2:
+        return two_cells(x, noise, line, alpha)
+    return several_cells(x, noise, line, differ_p, alpha)
 
 
-def separated(x: FloatArray, k: IntArray, n: IntArray) -> bool:
+def successes(noise: Noise) -> tuple[FloatArray, FloatArray]:
+    """The effective successes and trials of binomial noise."""
+    if noise.k is None or noise.n is None:
+        raise ValueError("this noise has no trials")
+    return noise.k, noise.n
+
+
+def separated(x: FloatArray, k: FloatArray, n: FloatArray) -> bool:
     """Whether some abscissa parts all successes from all failures, so that the slope would be infinite."""
     hits, misses = x[k > 0], x[k < n]
     return bool(hits.max() <= misses.min() or misses.max() <= hits.min())
 
 
-def armitage_z(x: FloatArray, k: IntArray, n: IntArray) -> float:
-    """The standard normal deviate of a linear trend in proportions."""
-    pooled = k.sum() / n.sum()
-    centred = x - np.sum(n * x) / n.sum()
-    return float(np.sum((k - n * pooled) * centred) / np.sqrt(pooled * (1 - pooled) * np.sum(n * centred**2)))
-
-
-def fit(x: FloatArray, k: IntArray, n: IntArray, whole: float) -> Logit:
-    """The maximum-likelihood fit where it exists."""
+def penalised(x: FloatArray, noise: Noise, alpha: float) -> LogitTrend:
+    """The penalised line; two cells have Newcombe's interval of their difference."""
+    k, n = successes(noise)
     centre, scale = float(x.mean()), float(np.ptp(x))
     u = (x - centre) / scale
+    line = penalised_line(u, k, n)
+    ends = ends_of(u, (line.intercept, line.slope), line.covariance, None)
+    value, interval = change_of_ends(ends, noise.whole, 1 - alpha)
+    chance = expit(line.intercept + line.slope * u)
+    logit = Logit(
+        "ok",
+        "firth_likelihood_ratio",
+        max(SMALLEST_P, float(chdtrc(1, line.lr))),
+        line.slope / scale,
+        line.intercept - line.slope * centre / scale,
+        math.sqrt(float(line.covariance[1, 1])) / scale,
+        float(np.mean(chance * (1 - chance))) * line.slope / scale * noise.whole,
+        line.lr,
+    )
+    return LogitTrend(logit, FittedChange(value, interval, "logit"))
+
+
+def two_cells(x: FloatArray, noise: Noise, line: _Line, alpha: float) -> LogitTrend:
+    """Two cells leave no dispersion; their change is their difference with Newcombe's interval."""
+    k, n = successes(noise)
+    low, high = newcombe(k[:1], n[:1], k[1:], n[1:], 1 - alpha)
+    interval = Interval(1 - alpha, float(low[0]) * noise.whole, float(high[0]) * noise.whole)
+    value = float(k[1] / n[1] - k[0] / n[0]) * noise.whole
+    p = max(SMALLEST_P, float(chdtrc(1, line.lr)))
+    described = replace(described_line(x, line, noise.whole), test="likelihood_ratio_chi2", p=p)
+    if separated(x, k, n):
+        described = replace(described, slope=None, intercept=None, stderr=None, effect=None, deviance=None)
+    return LogitTrend(described, FittedChange(value, interval, "logit"))
+
+
+def several_cells(x: FloatArray, noise: Noise, line: _Line, differ_p: float | None, alpha: float) -> LogitTrend:
+    """Three cells and more: the test with dispersion, and for few cells on a monotone course the one without."""
+    rest = int(x.size) - 2
+    dispersion = line.pearson / rest
+    few = x.size <= FEW_CELLS and monotone_p(*successes(noise), line.b > 0) >= alpha
+    test, p = "likelihood_ratio_f", max(SMALLEST_P, float(fdtrc(1, rest, line.lr / max(1.0, dispersion))))
+    if few and differ_p is not None:
+        both = max(differ_p, SMALLEST_P, float(chdtrc(1, line.lr)))
+        test, p = ("monotone_chi2", both) if both < p else (test, p)
+    df, spread = (None, 1.0) if few else (float(rest), max(1.0, dispersion))
+    ends = ends_of(line.u, (line.a, line.b), spread * covariance_of(line), df)
+    value, interval = change_of_ends(ends, noise.whole, 1 - alpha)
+    fits = max(SMALLEST_P, float(chdtrc(rest, line.pearson)))
+    logit = replace(described_line(x, line, noise.whole), test=test, p=p, dispersion=dispersion, lack_of_fit_p=fits)
+    return LogitTrend(logit, FittedChange(value, interval, "logit"), df)
+
+
+def monotone_p(k: FloatArray, n: FloatArray, rising: bool) -> float:
+    """The p of the misfit of the best monotone curve: neighbours that violate it are pooled (Barlow, Bartholomew,
+    Bremner and Brunk 1972, ch. 1); 1 where none does."""
+    blocks: list[tuple[float, float, list[int]]] = []
+    sign = 1 if rising else -1
+    for i, (hits, trials) in enumerate(zip(k.tolist(), n.tolist(), strict=True)):
+        block = (hits, trials, [i])
+        while blocks and sign * (blocks[-1][0] * block[1] - block[0] * blocks[-1][1]) > 0:
+            last = blocks.pop()
+            block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])
+        blocks.append(block)
+    share = np.concatenate([[hits / trials] * len(cells) for hits, trials, cells in blocks])
+    inside = (share > 0) & (share < 1)
+    df = int(k.size) - len(blocks)
+    if df == 0 or not inside.any():
+        return 1.0
+    misfit = np.sum((k - n * share)[inside] ** 2 / (n * share * (1 - share))[inside])
+    return float(chdtrc(df, misfit))
+
+
+def covariance_of(line: _Line) -> FloatArray:
+    """The inverse information of intercept and slope on the unit abscissa."""
+    w0, w1, w2 = (float(line.weight @ line.u**power) for power in (0, 1, 2))
+    det = max(w0 * w2 - w1 * w1, 1e-300)
+    return np.array([[w2, -w1], [-w1, w0]]) / det
+
+
+def described_line(x: FloatArray, line: _Line, whole: float) -> Logit:
+    """The fit as the answer names it, without a test."""
+    w0, w1, w2 = (float(line.weight @ line.u**power) for power in (0, 1, 2))
+    spread = w2 - w1 * w1 / w0
+    chance = expit(line.a + line.b * line.u)
+    return Logit(
+        "ok",
+        slope=line.b / line.scale,
+        intercept=line.a - line.b * float(x.mean()) / line.scale,
+        stderr=1 / math.sqrt(spread) / line.scale if spread > 0 else None,
+        effect=float(np.mean(chance * (1 - chance))) * line.b / line.scale * whole,
+        lr=line.lr,
+        deviance=line.deviance,
+    )
+
+
+def fitted(x: FloatArray, k: FloatArray, n: FloatArray) -> _Line:
+    """The maximum-likelihood line."""
+    scale = float(np.ptp(x))
+    u = (x - float(x.mean())) / scale
     a, b = newton(u, k, n)
     eta = a + b * u
     hit, miss = expit(eta), expit(-eta)
@@ -79,31 +209,11 @@ def fit(x: FloatArray, k: IntArray, n: IntArray, whole: float) -> Logit:
     pooled = k.sum() / n.sum()
     deviance = 2 * gap(k, n, hit, miss)
     lr = max(0.0, 2 * gap(k, n, np.full(x.size, pooled), np.full(x.size, 1 - pooled)) - deviance)
-    spread = float(np.sum(weight * u * u) - np.sum(weight * u) ** 2 / weight.sum())
-    dispersion = float(np.sum(residual**2 / np.maximum(weight, 1e-300)) / (x.size - 2)) if x.size > 2 else None
-    return Logit(
-        status="ok",
-        test="likelihood_ratio_f" if x.size > 2 else "likelihood_ratio_chi2",
-        p=trend_p(lr, dispersion, int(x.size)),
-        slope=b / scale,
-        intercept=a - b * centre / scale,
-        stderr=1 / math.sqrt(spread) / scale if spread > 0 else None,
-        effect=float(np.mean(hit * miss)) * b / scale * whole,
-        fitted_change=float(hit[-1] - hit[0]) * whole,
-        lr=lr,
-        deviance=deviance,
-        dispersion=dispersion,
-    )
+    pearson = float(np.sum(residual**2 / np.maximum(weight, 1e-300)))
+    return _Line(u, scale, a, b, weight, lr, deviance, pearson)
 
 
-def trend_p(lr: float, dispersion: float | None, cells: int) -> float:
-    """The p of the likelihood ratio: F(1, m - 2) after dispersion, chi-squared where m is 2."""
-    if dispersion is None:
-        return max(SMALLEST_P, float(chdtrc(1, lr)))
-    return max(SMALLEST_P, float(fdtrc(1, cells - 2, lr / max(1.0, dispersion))))
-
-
-def newton(u: FloatArray, k: IntArray, n: IntArray) -> tuple[float, float]:
+def newton(u: FloatArray, k: FloatArray, n: FloatArray) -> tuple[float, float]:
     """Intercept and slope on a unit abscissa by Newton steps, halved while the likelihood falls."""
     a, b = float(np.log((k.sum() + 0.5) / (n.sum() - k.sum() + 0.5))), 0.0
     hit, miss = expit(a + b * u), expit(-a - b * u)
@@ -129,7 +239,7 @@ def newton(u: FloatArray, k: IntArray, n: IntArray) -> tuple[float, float]:
     return a, b
 
 
-def gap(k: IntArray, n: IntArray, hit: FloatArray, miss: FloatArray) -> float:
+def gap(k: FloatArray, n: FloatArray, hit: FloatArray, miss: FloatArray) -> float:
     """Log-likelihood that a saturated model would gain over these probabilities: half the deviance."""
     share = k / n
     hit, miss = np.maximum(hit, 1e-320), np.maximum(miss, 1e-320)

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from registry.grid import Axis, Grid
+from registry.grid import Axis, Metric
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.standings import Standings
 from workers.statistics.table import Place, Table
@@ -36,6 +36,7 @@ class Matched:
     `axes` are the baseline's, with the levels that both grids declare. `present` says over these axes where both
     have a cell. The other arrays are flat, m cells in row-major order, the contender in row 0 and the baseline in
     row 1; `trials` is 0 and `stderr` NaN where unknown, `repeats` 0 where an error was not estimated from any.
+    `design_effect` is that of each grid, NaN where none was posted.
     """
 
     axes: tuple[Axis, ...]
@@ -44,6 +45,7 @@ class Matched:
     trials: IntArray
     stderr: FloatArray
     repeats: IntArray
+    design_effect: FloatArray
     only_in_baseline: OnlyIn
     only_in_contender: OnlyIn
 
@@ -72,7 +74,7 @@ class Matched:
         """The position of each cell on each axis: m x axes."""
         return np.argwhere(self.present).reshape(self.count, len(self.axes))
 
-    def standings(self, baseline: Grid) -> Standings:
+    def standings(self, metric: Metric) -> Standings:
         """The contender against the baseline, as a ranking compares two names on one benchmark."""
         return Standings(
             ("contender", "baseline"),
@@ -80,15 +82,20 @@ class Matched:
             np.zeros(self.count, dtype=np.int64),
             ("",),
             self.trials if self.trials.any() else None,
-            baseline.metric.direction,
-            baseline.metric.lower,
-            baseline.metric.upper,
+            metric.direction,
+            metric.lower,
+            metric.upper,
             stderr=self.stderr if np.isfinite(self.stderr).any() else None,
+            repeats=self.repeats,
+            design_effect=np.broadcast_to(self.design_effect[:, None], self.values.shape),
         )
 
 
-def matched(baseline: Table, contender: Table) -> Matched | None:
-    """The common cells; `None` when the grids do not have axes of the same names."""
+def matched(
+    baseline: Table, contender: Table, effects: tuple[float | None, float | None] = (None, None)
+) -> Matched | None:
+    """The common cells; `None` when the grids do not have axes of the same names. `effects` are the posted design
+    effects of baseline and contender."""
     names = [axis.name for axis in contender.axes]
     if {axis.name for axis in baseline.axes} != set(names):
         return None
@@ -110,6 +117,7 @@ def matched(baseline: Table, contender: Table) -> Matched | None:
         np.stack([one.trials[present] for one in both]),
         np.stack([one.stderr[present] for one in both]),
         np.stack([one.repeats[present] for one in both]),
+        np.array([np.nan if one is None else one for one in reversed(effects)], dtype=np.float64),
         only_in(baseline, inside[0]),
         only_in(contender, inside[1]),
     )

@@ -6,15 +6,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from workers.statistics.terms import FloatArray
+
 
 def holm(ps: Sequence[float]) -> list[float]:
     """Step-down adjusted p-values in the order given."""
-    values = np.asarray(ps, dtype=np.float64)
+    found: list[float] = holm_array(np.asarray(ps, dtype=np.float64)).tolist()
+    return found
+
+
+def holm_array(values: FloatArray) -> FloatArray:
+    """The same of an array."""
     order = np.argsort(values, kind="stable")
     scaled = np.maximum.accumulate(values[order] * np.arange(values.size, 0, -1))
     adjusted = np.empty(values.size)
     adjusted[order] = np.minimum(scaled, 1.0)
-    return [float(p) for p in adjusted]
+    return adjusted
 
 
 def benjamini_hochberg(ps: Sequence[float]) -> list[float]:

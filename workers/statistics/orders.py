@@ -6,7 +6,7 @@ rivals that a name beats in a slot, averaged over its slots. Ties count half eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
@@ -15,15 +15,19 @@ from scipy.special import expit
 
 from workers.statistics.additive import Layout, logistic, normal_matrix, solve, totals
 from workers.statistics.blocks import ranks_of
+from workers.statistics.cells import spreads
+from workers.statistics.contrasts import contrasts_of
 from workers.statistics.potentials import potentials
-from workers.statistics.sensitivity import MOST_LEVELS, UNKNOWN_TRIALS
-from workers.statistics.standings import Standings
+from workers.statistics.ranks import rank_rows
+from workers.statistics.sensitivity import MOST_LEVELS
+from workers.statistics.standings import Standings, filled, only
 from workers.statistics.strengths import bradley_terry
 from workers.statistics.tally import tally
 from workers.statistics.terms import FloatArray, IntArray
 
 Method = Literal[
     "mean_difference",
+    "standardised_difference",
     "mean",
     "adjusted_mean",
     "win_rate",
@@ -72,45 +76,15 @@ def prepared(standings: Standings, missing: Missing) -> Standings:
     return standings
 
 
-def only(standings: Standings, slots: IntArray) -> Standings:
-    """The standings on some of the slots."""
-    trials = None if standings.trials is None else standings.trials[:, slots]
-    stderr = None if standings.stderr is None else standings.stderr[:, slots]
-    values, benchmarks = standings.values[:, slots], standings.benchmarks[slots]
-    return replace(standings, values=values, benchmarks=benchmarks, trials=trials, stderr=stderr)
-
-
-def of(standings: Standings, members: Sequence[int]) -> Standings:
-    """The standings of some of the names, on the slots that any of them has."""
-    rows = np.asarray(members, dtype=np.int64)
-    trials = None if standings.trials is None else standings.trials[rows]
-    stderr = None if standings.stderr is None else standings.stderr[rows]
-    names = tuple(standings.names[i] for i in members)
-    kept = replace(standings, names=names, values=standings.values[rows], trials=trials, stderr=stderr)
-    return only(kept, np.flatnonzero(kept.present.any(axis=0)))
-
-
-def filled(standings: Standings) -> Standings:
-    """Gaps replaced by the worst."""
-    bound = standings.upper if standings.direction == "lower" else standings.lower
-    turned = np.where(standings.present, standings.sign * standings.values, np.inf)
-    seen = standings.sign * turned.min(axis=0, initial=np.inf)
-    worst = np.full(seen.size, bound) if bound is not None else seen
-    usable = standings.present.any(axis=0)
-    values = np.where(standings.present, standings.values, np.where(usable, worst, np.nan))
-    trials = None if standings.trials is None else np.where(standings.present, standings.trials, 0)
-    stderr = None if standings.stderr is None else np.where(standings.present, standings.stderr, np.nan)
-    return replace(standings, values=values, trials=trials, stderr=stderr)
-
-
 def order(standings: Standings, method: Method, missing: Missing) -> Scores | Refused:
     """The scores of names that form one connected component, or why there are none.
 
     A score is NaN for a name alone, where the method needs a rival or a slot.
     """
-    if method in OF_UNITS and (standings.mixed or missing == "zero_votes"):
-        what = "slots of different units" if standings.mixed else "missing votes"
-        return Refused(f"{what} have wins and ranks, but no means")
+    if method in OF_UNITS and standings.mixed:
+        return Refused("slots of different units have wins and ranks, but no means")
+    if method in (*OF_UNITS, "standardised_difference") and missing == "zero_votes":
+        return Refused("missing votes have wins and ranks, but no means")
     if standings.values.shape[1] == 0:
         return Scores(np.full(len(standings.names), np.nan))
     return VIEWS[method](standings, missing)
@@ -118,8 +92,25 @@ def order(standings: Standings, method: Method, missing: Missing) -> Scores | Re
 
 def mean_difference(standings: Standings, missing: Missing) -> Scores | Refused:
     """Potentials of the matched mean differences, in the metric's unit."""
-    counted = tally(standings)
-    return Scores(potentials(counted.difference, counted.linked), standings.sign > 0)
+    found = contrasts_of(standings)
+    linked = (found.common > 0) & ~np.eye(len(standings.names), dtype=np.bool_)
+    size = len(standings.names)
+    if standings.bounded and standings.divisor is None and int(linked.sum()) * 2 < size * (size - 1):
+        return Refused(
+            f"only {int(linked.sum()) // 2} of {size * (size - 1) // 2} pairs share a slot: differences of a bounded "
+            "metric do not add up over so long chains; ask with method=adjusted_mean or method=win_rate"
+        )
+    return Scores(potentials(found.difference, linked), standings.sign > 0)
+
+
+def standardised_difference(standings: Standings, missing: Missing) -> Scores | Refused:
+    """The same in units of each benchmark's own spread between names."""
+    return mean_difference(standardised(standings), missing)
+
+
+def standardised(standings: Standings) -> Standings:
+    """The standings with differences in units of each benchmark's spread."""
+    return standings if standings.divisor is not None else replace(standings, divisor=spreads(standings))
 
 
 def mean(standings: Standings, missing: Missing) -> Scores | Refused:
@@ -135,35 +126,35 @@ def mean(standings: Standings, missing: Missing) -> Scores | Refused:
 
 
 def adjusted_mean(standings: Standings, missing: Missing) -> Scores | Refused:
-    """Means as if every name had every slot: name and slot effects add up, on the logit scale for proportions."""
+    """Means as if every name had every slot: name and slot effects add up, on the logit scale for proportions of
+    trials that are all known."""
     names, slots = np.nonzero(standings.present)
     layout = Layout((names, slots), standings.values.shape)
     if sum(layout.sizes) > 4 * MOST_LEVELS:
         return Refused(f"more than {4 * MOST_LEVELS} names and slots")
     weights = standings.weights(np.arange(standings.values.shape[1]))
     split = [layout.sizes[0]]
-    if standings.proportion_of is None:
+    counted = votes(standings, names, slots)
+    if counted is None:
         values = standings.values[names, slots]
         centre = float(values.mean())
         matrix = normal_matrix(layout, np.ones(values.size))
         effects = np.split(solve(layout, matrix, totals(layout, values - centre)), split)
         return Scores(centre + effects[0] + float(weights @ effects[1]), standings.sign > 0)
-    k, n = votes(standings, names, slots)
+    k, n = counted
     found = logistic(layout, k + 0.5, n + 1)
     if found is None:
         return Refused("the logit-additive model does not settle")
     effects = np.split(found, split)
-    fitted = expit(effects[0][:, None] + effects[1]) * standings.proportion_of
+    fitted = expit(effects[0][:, None] + effects[1]) * (standings.proportion_of or 1.0)
     return Scores(np.asarray(fitted @ weights, dtype=np.float64), standings.sign > 0)
 
 
-def votes(standings: Standings, names: IntArray, slots: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Successes and trials of the cells of proportions; a hundred trials each where some are unknown."""
-    share = standings.values[names, slots] / (standings.proportion_of or 1.0)
-    if standings.trials is not None and np.all(standings.trials[names, slots] > 0):
-        n = standings.trials[names, slots].astype(np.float64)
-        return np.rint(share * n), n
-    return share * UNKNOWN_TRIALS, np.full(share.size, UNKNOWN_TRIALS)
+def votes(standings: Standings, names: IntArray, slots: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    """Successes and trials of the cells of proportions; `None` where some are unknown."""
+    if standings.successes is None or standings.trials is None or not np.all(standings.trials[names, slots] > 0):
+        return None
+    return standings.successes[names, slots].astype(np.float64), standings.trials[names, slots].astype(np.float64)
 
 
 def win_rate(standings: Standings, missing: Missing) -> Scores | Refused:
@@ -197,41 +188,49 @@ def helm_rates(standings: Standings, missing: Missing) -> FloatArray:
 
 
 def bradley_terry_order(standings: Standings, missing: Missing) -> Scores | Refused:
-    """Log-strengths with the half-tie prior."""
+    """Log-strengths, with the half-tie prior only where they would not exist without."""
     counted = tally(standings, missing == "zero_votes")
     found = bradley_terry(counted.wins, counted.linked)
-    return Scores(found.values, True, {"stderr": found.stderr, "mle_exists": found.mle_exists})
+    return Scores(found.values, True, {"strengths": found})
 
 
 def block_goodness(standings: Standings, missing: Missing) -> IntArray | Refused:
-    """Slots x names, of which more is better, where all slots have all names."""
-    goodness = standings.ticks.T * standings.sign
-    if missing == "zero_votes":
-        return np.where(standings.present.T, goodness, goodness.min(initial=0) - 1)
-    if not standings.present.all():
+    """Benchmarks x names, of which more is better, where all slots have all names.
+
+    Within a benchmark the values are averaged; where they have no mean (other scales, missing votes), the ranks.
+    """
+    if not standings.present.all() and missing != "zero_votes":
         return Refused("ranks need complete blocks: some name lacks some slot (missing=complete keeps the rest)")
-    return goodness
+    ticks = standings.ticks.T * standings.sign
+    if standings.mixed or missing == "zero_votes":
+        within = -ranks_of(np.where(standings.present.T, ticks, ticks.min(initial=0) - 1))
+    else:
+        within = ticks / 10.0 ** standings.decimals[:, None]
+    owners, place, counts = np.unique(standings.benchmarks, return_inverse=True, return_counts=True)
+    means = np.zeros((owners.size, len(standings.names)))
+    np.add.at(means, place, within)
+    return -rank_rows(means / counts[:, None])
 
 
 def mean_rank(standings: Standings, missing: Missing) -> Scores | Refused:
-    """Mean ranks over slots, 1 for the best."""
+    """Mean ranks over benchmarks, 1 for the best."""
     goodness = block_goodness(standings, missing)
     if isinstance(goodness, Refused):
         return goodness
-    return Scores(ranks_of(goodness).mean(axis=0), False)
+    return Scores(ranks_of(goodness).mean(axis=0), False, {"blocks": len(goodness)})
 
 
 def borda(standings: Standings, missing: Missing) -> Scores | Refused:
-    """Borda counts: rivals beaten, summed over slots."""
+    """Borda counts: rivals beaten, summed over benchmarks."""
     ranks = mean_rank(standings, missing)
     if isinstance(ranks, Refused):
         return ranks
-    slots = standings.values.shape[1]
-    return Scores((len(standings.names) - ranks.values) * slots)
+    return Scores((len(standings.names) - ranks.values) * ranks.extra["blocks"])
 
 
 VIEWS: dict[Method, Callable[[Standings, Missing], Scores | Refused]] = {
     "mean_difference": mean_difference,
+    "standardised_difference": standardised_difference,
     "mean": mean,
     "adjusted_mean": adjusted_mean,
     "win_rate": win_rate,

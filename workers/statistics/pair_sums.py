@@ -12,6 +12,7 @@ Sums are kept as rows of 64-bit integers. Sums of squares need more room: `value
 from __future__ import annotations
 
 import zlib
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,16 +21,16 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 BENCHMARKS, COMMON, LARGER, EQUAL, MOVE = 0, 1, 2, 3, 4
 """Where each sum stands: benchmarks with a common slot, common slots, those where the first value is larger, those
 where both are equal, differences (first less second)."""
-LEAD, MEAN, PART, PART_MEAN = 5, 6, 7, 8
-"""Sums over benchmarks: (larger less smaller) / common in 2^-30, mean differences, 1 / common in 2^-30, mean
-differences / common."""
+LEAD, MEAN, DECIDED, LEAD2 = 5, 6, 7, 8
+"""Sums over benchmarks: the lead, (larger less smaller) / common, in 2^-30; mean differences; (larger plus smaller) /
+common^2 and squared leads, in 2^-30."""
 MOVE2, SPREAD, MEAN2 = 9, 11, 13
 """Wide sums, at two places each: squared differences; over benchmarks, squared differences / common^2 and squared
 mean differences."""
 
 FIELDS = 15
 WIDE = (MOVE2, SPREAD, MEAN2)
-TURNED = (MOVE, LEAD, MEAN, PART_MEAN)
+TURNED = (MOVE, LEAD, MEAN)
 """Sums that change their sign when the two names change places."""
 _LOW = 48
 _LOW_MASK = (1 << _LOW) - 1
@@ -38,6 +39,8 @@ _HALF_MASK = (1 << _HALF) - 1
 _CELLS_AT_ONCE = 1 << 15
 """What fits into a processor's cache with all that is made of it: over twice as fast as the whole at once."""
 SHARES = 1 << 30
+SAME = 1e-12
+"""Values that differ by less, in relation to the larger one, are equal: their difference is arithmetic noise."""
 _BYTES, _FASTEST = 8, 1
 MOST_TICKS = 10**13
 """No value may have more ticks, in size; then no sum over up to 2^20 slots overflows."""
@@ -48,28 +51,49 @@ def empty(names: int) -> IntArray:
     return np.zeros((FIELDS, names), dtype=np.int64)
 
 
-def meeting(ticks: IntArray, present: BoolArray, own: IntArray, has: BoolArray) -> IntArray:
-    """The sums of one name with each row of `ticks` on the slots of one benchmark, FIELDS x rows.
+@dataclass(frozen=True)
+class Side:
+    """Cells of names (rows) in slots (columns): values in whole ticks and as they were posted, and which are there.
 
-    `ticks` and `present` are rows x slots, `own` and `has` the slots of the name itself. All ticks are at most
-    `MOST_TICKS` in size; where a value is absent they count for nothing.
+    All ticks are at most `MOST_TICKS` in size; where a value is absent they count for nothing.
     """
-    total = empty(len(ticks))
-    rows = max(1, _CELLS_AT_ONCE // max(1, ticks.shape[1]))
-    for first in range(0, len(ticks), rows):
-        some = slice(first, first + rows)
-        for start in range(0, ticks.shape[1], _CELLS_AT_ONCE):
+
+    ticks: IntArray
+    values: FloatArray
+    present: BoolArray
+
+    def rows(self, picked: IntArray | BoolArray | slice) -> Side:
+        """Some names."""
+        return Side(self.ticks[picked], self.values[picked], self.present[picked])
+
+    def slots(self, picked: slice) -> Side:
+        """Some slots."""
+        return Side(self.ticks[:, picked], self.values[:, picked], self.present[:, picked])
+
+
+def meeting(rivals: Side, own: Side) -> IntArray:
+    """The sums of one name with each of its rivals on the slots of one benchmark, FIELDS x rivals; `own` is a side of
+    one row."""
+    names, slots = rivals.ticks.shape
+    total = empty(names)
+    step = max(1, _CELLS_AT_ONCE // max(1, slots))
+    for first in range(0, names, step):
+        some = slice(first, first + step)
+        for start in range(0, slots, _CELLS_AT_ONCE):
             here = slice(start, start + _CELLS_AT_ONCE)
-            _add_slots(total[:, some], ticks[some, here], present[some, here], own[here], has[here])
+            _add_slots(total[:, some], rivals.rows(some).slots(here), own.slots(here))
     _add_benchmark(total)
     return total
 
 
-def _add_slots(total: IntArray, ticks: IntArray, present: BoolArray, own: IntArray, has: BoolArray) -> None:
-    common = present & has
-    moves = np.where(common, own - ticks, 0)
+def _add_slots(total: IntArray, rivals: Side, own: Side) -> None:
+    common = rivals.present & own.present
+    moves = np.where(common, own.ticks - rivals.ticks, 0)
+    gaps = np.where(common, own.values - rivals.values, 0.0)
+    # Not by ticks, which are those of the largest value of the whole scope.
+    noise = SAME * np.where(common, np.maximum(np.abs(own.values), np.abs(rivals.values)), 0.0)
     count = common.sum(axis=1)
-    larger, smaller = (moves > 0).sum(axis=1), (moves < 0).sum(axis=1)
+    larger, smaller = (gaps > noise).sum(axis=1), (gaps < -noise).sum(axis=1)
     total[COMMON] += count
     total[LARGER] += larger
     total[EQUAL] += count - larger - smaller
@@ -91,10 +115,10 @@ def _add_benchmark(total: IntArray) -> None:
     some = np.maximum(count, 1)
     lead = 2 * total[LARGER] + total[EQUAL] - count
     total[LEAD] = np.sign(lead) * ((2 * np.abs(lead) * SHARES + some) // (2 * some))
-    total[PART] = met * ((2 * SHARES + some) // (2 * some))
+    total[DECIDED] = np.rint((count - total[EQUAL]) / some.astype(np.float64) ** 2 * SHARES).astype(np.int64)
+    total[LEAD2] = np.rint((lead / some) ** 2 * SHARES).astype(np.int64)
     size = (2 * np.abs(total[MOVE]) + some) // (2 * some)
     total[MEAN] = np.sign(total[MOVE]) * size
-    total[PART_MEAN] = np.sign(total[MOVE]) * ((2 * size + some) // (2 * some))
     top, rest = size >> _HALF, size & _HALF_MASK
     for shift, sums in ((2 * _HALF, top * top), (_HALF + 1, top * rest), (0, rest * rest)):
         kept = _LOW - shift

@@ -1,30 +1,45 @@
-"""The pairwise table: every two names on the slots that both have. It is the primary result of a ranking."""
+"""The pairwise table: every two names on the slots that both have. It is the primary result of a ranking.
+
+Order, score, difference, interval, p, rank range and groups all come from one estimate (see `contrasts`). Where the
+noise of a common cell is unknown, cells are taken as exchangeable: the p is that of the exact sign flip, with the
+weights of the same estimate.
+"""
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-from scipy.special import erfc, ndtri, stdtrit
 
-from workers.statistics.mantel import risk_difference
+from workers.statistics.cells import Cells, cells_of
+from workers.statistics.contrasts import Contrasts, contrasts_of
+from workers.statistics.evidence import Evidence, evidence
 from workers.statistics.multiplicity import adjusted
+from workers.statistics.sign_law import sign_flip_of
 from workers.statistics.signs import ALL_WORK, WORK, SignTest, sign_flip
 from workers.statistics.standings import Standings
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status
+from workers.statistics.terms import IntArray, Interval, Status, detectable
 
-Target = Literal["fixed_cells", "new_benchmarks"]
+Target = Literal["rerun", "new_questions", "new_benchmarks"]
+Estimand = Literal["difference", "lead"]
+OF_WINS = ("win_rate", "helm_win_rate", "bradley_terry", "mean_rank", "borda")
+APART = "the two have no slot in common"
+SCALE = "scale: where the two meet, their values are on different scales"
+UNASKED = "the number of questions behind some common cell is unknown"
+OF_DIFFERENCES = "new questions are answered for differences; ask with method=mean_difference"
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
     """Two names on their common slots; wins, ties and losses are a's, the differences a minus b in the unit.
 
-    `mean_difference` weighs slots equally within a benchmark and benchmarks equally; `difference` is the
-    estimate that `interval` and `p` belong to: the same, or Mantel and Haenszel's where trials are known.
+    `lead` is (wins - losses) / slots, benchmarks weighing equally; `p` belongs to the `estimand`. `difference` is the
+    unweighted mean over benchmarks of the estimate within each, `stderr` its standard error with `df` degrees of
+    freedom (`None`: the normal law). `detectable` is the smallest difference that would be seen with a power of 80 %.
     `not_comparable` without a common slot; `insufficient` where no p below alpha was attainable.
     """
 
@@ -32,107 +47,172 @@ class Pair:
     b: str
     status: Status
     n_common: int
+    benchmarks: int
     wins: int
     ties: int
     losses: int
+    lead: float | None
     target: Target
+    estimand: Estimand
     difference: float | None = None
-    mean_difference: float | None = None
     interval: Interval | None = None
+    stderr: float | None = None
+    df: float | None = None
     p: float | None = None
     p_holm: float | None = None
+    detectable: float | None = None
     min_attainable_p: float | None = None
     test: str | None = None
     reason: str | None = None
 
 
-def pair_table(standings: Standings, alpha: float, target: Target) -> tuple[Pair, ...]:
-    """All pairs in the order of the names, with Holm's adjustment over those that have a p."""
+@dataclass(frozen=True)
+class PairTable:
+    """All pairs in the order of the names, and the matrices they were read from."""
+
+    pairs: tuple[Pair, ...]
+    contrasts: Contrasts
+    assumes: tuple[str, ...]
+
+
+def pair_table(
+    standings: Standings,
+    alpha: float,
+    target: Target = "rerun",
+    estimand: Estimand = "difference",
+    work: int = WORK,
+) -> PairTable:
+    """Every two names, with Holm's adjustment over those that have a p; `work` are the additions that the exact law
+    of one pair may cost."""
+    cells = cells_of(standings)
+    found = contrasts_of(standings)
     couples = list(itertools.combinations(range(len(standings.names)), 2))
-    work = min(WORK, ALL_WORK // max(1, len(couples)))
-    found = [compare(standings, i, j, alpha, target, work) for i, j in couples]
-    corrected = adjusted([pair.p for pair in found], "holm")
-    return tuple(replace(pair, p_holm=p) for pair, p in zip(found, corrected, strict=True))
+    judged = evidence(found, alpha, target)
+    desk = Desk(standings, cells, found, judged, alpha, target, estimand, min(work, ALL_WORK // max(1, len(couples))))
+    pairs = [desk.pair(i, j) for i, j in couples]
+    corrected = adjusted([pair.p for pair in pairs], "holm")
+    pairs = [replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True)]
+    return PairTable(tuple(pairs), found, assumed(pairs, found, judged))
 
 
-def compare(standings: Standings, i: int, j: int, alpha: float, target: Target, work: int) -> Pair:
-    """One pair."""
-    slots = np.flatnonzero(standings.present[i] & standings.present[j])
-    names = standings.names[i], standings.names[j]
-    if slots.size == 0:
-        reason = "the two have no slot in common"
-        return Pair(*names, "not_comparable", 0, 0, 0, 0, target, reason=reason)
-    moves = standings.ticks[i, slots] - standings.ticks[j, slots]
-    signs = np.sign(moves) * standings.sign
-    mean = float(standings.weights(slots) @ moves) / 10.0**standings.decimals
-    base = Pair(
-        *names,
-        status="ok",
-        n_common=int(slots.size),
-        wins=int(np.count_nonzero(signs > 0)),
-        ties=int(np.count_nonzero(signs == 0)),
-        losses=int(np.count_nonzero(signs < 0)),
-        target=target,
-        difference=None if standings.mixed else mean,
-        mean_difference=None if standings.mixed else mean,
-    )
-    if standings.mixed:
-        return by_signs(base, sign_flip(signs.tolist(), work), alpha)
-    if target == "new_benchmarks":
-        return by_clusters(base, standings, slots, moves, alpha, work)
-    return (
-        by_trials(base, standings, i, j, slots, alpha)
-        or by_errors(base, standings, i, j, slots, alpha)
-        or by_slots(base, standings, slots, moves, alpha, work)
-    )
+def estimand_of(method: str, mixed: bool) -> Estimand:
+    """What the pairs of an order are tested for: its differences, or who wins more often."""
+    of_units = method not in OF_WINS and not (mixed and method != "standardised_difference")
+    return "difference" if of_units else "lead"
 
 
-def by_trials(base: Pair, standings: Standings, i: int, j: int, slots: IntArray, alpha: float) -> Pair | None:
-    """The Mantel–Haenszel difference, where every common cell of both names has trials."""
-    whole, k, n = standings.proportion_of, standings.successes, standings.trials
-    if k is None or n is None or whole is None or not (np.all(n[i, slots] > 0) and np.all(n[j, slots] > 0)):
-        return None
-    found = risk_difference(k[i, slots], n[i, slots], k[j, slots], n[j, slots], 1 - alpha)
-    interval = found.interval and Interval(1 - alpha, found.interval.low * whole, found.interval.high * whole)
-    return replace(base, difference=found.difference * whole, interval=interval, p=found.p, test=found.test)
+def assumed(pairs: Sequence[Pair], found: Contrasts, judged: Evidence) -> tuple[str, ...]:
+    """What the tests take for granted."""
+    tests = {pair.test or "" for pair in pairs}
+    noisy = tests & {"mantel_haenszel", "cochran_mantel_haenszel", "z", "welch"}
+    words = ["independent_trials"] if noisy and bool(found.independent.any()) else []
+    if any(test.startswith(("sign_flip", "wilcoxon")) and not test.endswith("benchmarks") for test in tests):
+        words.append("exchangeable_cells")
+    return (*words, *(["p(1-p)/questions"] if "question_bound" in tests else []))
 
 
-def by_errors(base: Pair, standings: Standings, i: int, j: int, slots: IntArray, alpha: float) -> Pair | None:
-    """The z of the weighted mean difference, where every common cell of both names has a standard error."""
-    if standings.stderr is None or base.difference is None:
-        return None
-    variance = standings.stderr[i, slots] ** 2 + standings.stderr[j, slots] ** 2
-    if not np.all(variance > 0):
-        return None
-    error = math.sqrt(float(standings.weights(slots) ** 2 @ variance))
-    reach = float(ndtri(1 - alpha / 2)) * error
-    p = max(SMALLEST_P, float(erfc(abs(base.difference) / error / math.sqrt(2))))
-    interval = Interval(1 - alpha, base.difference - reach, base.difference + reach)
-    return replace(base, interval=interval, p=p, test="z")
+@dataclass(frozen=True)
+class Desk:
+    """What all pairs are written from."""
+
+    standings: Standings
+    cells: Cells
+    found: Contrasts
+    judged: Evidence
+    alpha: float
+    target: Target
+    estimand: Estimand
+    work: int
+
+    def pair(self, i: int, j: int) -> Pair:
+        """One pair, without Holm's adjustment."""
+        found, names = self.found, (self.standings.names[i], self.standings.names[j])
+        common = int(found.common[i, j])
+        if common == 0:
+            reason = SCALE if would_meet(self.standings, i, j) else APART
+            return Pair(*names, "not_comparable", 0, 0, 0, 0, 0, None, self.target, self.estimand, reason=reason)
+        wins, ties = int(found.wins[i, j]), int(found.ties[i, j])
+        benchmarks, lead = int(found.benchmarks[i, j]), float(found.lead[i, j])
+        losses = common - wins - ties
+        base = Pair(*names, "ok", common, benchmarks, wins, ties, losses, lead, self.target, self.estimand)
+        if self.estimand == "lead":
+            if self.target == "new_questions":
+                return replace(base, status="insufficient", reason=OF_DIFFERENCES)
+            return by_signs(base, self.signs(i, j), self.alpha, self.target)
+        base = self.estimated(replace(base, difference=float(found.difference[i, j])), i, j)
+        if self.target == "new_questions":
+            missing = not np.isfinite(found.questions[i, j])
+            return replace(base, status="insufficient", reason=UNASKED) if missing else base
+        if self.target == "rerun" and found.known[i, j]:
+            return base
+        return by_signs(base, self.flips(i, j), self.alpha, self.target)
+
+    def estimated(self, base: Pair, i: int, j: int) -> Pair:
+        """Adds standard error, interval and, where noise is known, p of the difference."""
+        judged = self.judged
+        error, df, p = float(judged.stderr[i, j]), float(judged.df[i, j]), float(judged.p[i, j])
+        if not math.isfinite(error):
+            return base
+        reach = float(judged.reach[i, j])
+        ends = Interval(1 - self.alpha, (base.difference or 0.0) - reach, (base.difference or 0.0) + reach)
+        if error == 0 and self.target == "rerun" and self.found.known[i, j]:
+            reason = "every trial came out the same"
+            return replace(base, status="undefined", test=judged.name(self.found, i, j), reason=reason)
+        if error == 0:  # equal differences say nothing of their error
+            return base
+        return replace(
+            base,
+            interval=ends,
+            stderr=error,
+            df=df if math.isfinite(df) else None,
+            p=p if math.isfinite(p) else None,
+            detectable=detectable(error, self.alpha),
+            test=judged.name(self.found, i, j),
+        )
+
+    def flips(self, i: int, j: int) -> SignTest:
+        """The exact sign flip of the difference: over its slots, or over its benchmarks."""
+        if self.target == "new_benchmarks":
+            met = self.found.count[i, j] > 0
+            return sign_flip_of(self.found.by_benchmark[i, j][met], self.work)
+        shared = self.cells.present[i] & self.cells.present[j]
+        moves, owners = self.cells.ticks[i, shared] - self.cells.ticks[j, shared], self.cells.owners[shared]
+        counts = np.bincount(owners)[owners]
+        if self.standings.divisor is not None:
+            return sign_flip_of(moves / self.cells.divisor[shared] / counts, self.work)
+        units = np.rint(np.log10(self.cells.divisor[shared])).astype(np.int64)
+        return sign_flip(whole(moves, units, counts), self.work)
+
+    def signs(self, i: int, j: int) -> SignTest:
+        """The exact sign flip of the lead."""
+        shared = self.cells.present[i] & self.cells.present[j]
+        signs = np.sign(self.cells.ticks[i, shared] - self.cells.ticks[j, shared])
+        owners = self.cells.owners[shared]
+        if self.target == "new_benchmarks":
+            used, place, counts = np.unique(owners, return_inverse=True, return_counts=True)
+            signs = np.bincount(place, weights=signs, minlength=used.size).astype(np.int64)
+        else:
+            counts = np.bincount(owners)[owners]
+        return sign_flip(whole(signs, np.zeros(signs.size, dtype=np.int64), counts), self.work)
 
 
-def by_slots(base: Pair, standings: Standings, slots: IntArray, moves: IntArray, alpha: float, work: int) -> Pair:
-    """The exact sign-flip test of the weighted mean over slots."""
-    counts = np.bincount(standings.benchmarks[slots])[standings.benchmarks[slots]]
-    common = math.lcm(*set(counts.tolist()))
-    weighted = [move * (common // count) for move, count in zip(moves.tolist(), counts.tolist(), strict=True)]
-    interval = t_interval(moves / 10.0**standings.decimals, standings.weights(slots), alpha)
-    return by_signs(replace(base, interval=interval), sign_flip(weighted, work), alpha)
+def would_meet(standings: Standings, i: int, j: int) -> bool:
+    """Whether two names have cells in places that only their scales keep apart."""
+    if standings.places is None:
+        return False
+    return bool(np.isin(standings.places[standings.present[i]], standings.places[standings.present[j]]).any())
 
 
-def by_clusters(base: Pair, standings: Standings, slots: IntArray, moves: IntArray, alpha: float, work: int) -> Pair:
-    """The same over the mean differences of benchmarks: would other benchmarks agree?"""
-    owners = standings.benchmarks[slots]
-    used, place, counts = np.unique(owners, return_inverse=True, return_counts=True)
-    sums = np.bincount(place, weights=moves, minlength=used.size)
-    common = math.lcm(*counts.tolist())
-    whole = [round(s) * (common // c) for s, c in zip(sums.tolist(), counts.tolist(), strict=True)]
-    means = sums / counts / 10.0**standings.decimals
-    interval = t_interval(means, np.full(used.size, 1 / used.size), alpha)
-    return by_signs(replace(base, interval=interval), sign_flip(whole, work), alpha, "_over_benchmarks")
+def whole(moves: IntArray, decimals: IntArray, counts: IntArray) -> list[int]:
+    """Differences in 10^-decimals over the counts as whole numbers of one unit."""
+    common, finest = math.lcm(*set(counts.tolist())), int(decimals.max(initial=0))
+    return [
+        move * 10 ** (finest - places) * (common // count)
+        for move, places, count in zip(moves.tolist(), decimals.tolist(), counts.tolist(), strict=True)
+    ]
 
 
-def by_signs(base: Pair, found: SignTest, alpha: float, suffix: str = "") -> Pair:
+def by_signs(base: Pair, found: SignTest, alpha: float, target: Target) -> Pair:
     """Adds the outcome of a sign test."""
     possible = found.min_attainable_p < alpha
     return replace(
@@ -140,17 +220,7 @@ def by_signs(base: Pair, found: SignTest, alpha: float, suffix: str = "") -> Pai
         status="ok" if possible else "insufficient",
         p=found.p,
         min_attainable_p=found.min_attainable_p,
-        test=found.test + suffix,
+        test=found.test + ("_over_benchmarks" if target == "new_benchmarks" else ""),
+        detectable=base.detectable if possible else None,
         reason=None if possible else f"no signs of these differences have a p below {alpha}",
     )
-
-
-def t_interval(differences: FloatArray, weights: FloatArray, alpha: float) -> Interval | None:
-    """Student's interval of a weighted mean difference of m >= 2 slots, with m - 1 degrees of freedom."""
-    count = int(differences.size)
-    if count < 2:
-        return None
-    mean = float(weights @ differences)
-    variance = float(np.sum((weights * (differences - mean)) ** 2)) * count / (count - 1)
-    reach = float(stdtrit(count - 1, 1 - alpha / 2)) * math.sqrt(variance)
-    return Interval(1 - alpha, mean - reach, mean + reach)

@@ -39,7 +39,7 @@ class Posteriors:
     density: Callable[[FloatArray, IntArray], FloatArray]
 
 
-def beta_posteriors(k: IntArray, n: IntArray, counts: IntArray) -> Posteriors:
+def beta_posteriors(k: FloatArray, n: FloatArray, counts: IntArray) -> Posteriors:
     """Groups of k of n trials each, where more successes are better; the coordinate is theta."""
     a, b = k + 0.5, n - k + 0.5
     constant = np.log(2.0) - betaln(a, b)

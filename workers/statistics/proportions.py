@@ -10,28 +10,41 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import chdtrc, erfc, gammaln, ndtri
+from scipy.special import chdtrc, erfc, gammaln, ndtri, xlogy
 
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Status
 
+Count = IntArray | FloatArray
+"""Successes or trials; not whole where a design effect divides them."""
+FEWEST_EXPECTED = 5
+"""Of one outcome in a cell, from which on Pearson's statistic alone follows its law."""
 EXACT_TRIALS = 20_000
 """Trials in both cells together up to which a pair is tested exactly; above it by the pooled z."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heterogeneity:
-    """Whether the cells differ at all, trend or not: a chi-squared statistic on `df` degrees of freedom."""
+    """Whether the cells differ at all, trend or not: a chi-squared statistic on `df` degrees of freedom, which over
+    `df` is F with `df_error` where the errors are estimated. `q` is the Benjamini-Hochberg value among the series of
+    the grid along the axis."""
 
     status: Status
     test: str
     chi2: float | None = None
     df: int | None = None
     p: float | None = None
+    df_error: float | None = None
+    q: float | None = None
     reason: str | None = None
 
 
-def homogeneity(successes: IntArray, trials: IntArray) -> Heterogeneity:
-    """Pearson's test that every cell has the same probability, without continuity correction."""
+def homogeneity(successes: Count, trials: Count) -> Heterogeneity:
+    """Pearson's test that every cell has the same probability, without continuity correction. Effective numbers of
+    trials need not be whole.
+
+    Where a cell expects fewer than five of one outcome (Cochran 1954), its far tail is too light: the p is then the
+    larger of its own and that of the likelihood ratio, and `test` says `pearson_and_likelihood_ratio`.
+    """
     df = int(trials.size) - 1
     if df < 1:
         return Heterogeneity("insufficient", "pearson", reason="one cell cannot differ")
@@ -39,7 +52,12 @@ def homogeneity(successes: IntArray, trials: IntArray) -> Heterogeneity:
     if pooled in (0.0, 1.0):
         return Heterogeneity("undefined", "pearson", None, df, reason="every trial came out the same")
     chi2 = float(np.sum((successes - trials * pooled) ** 2 / (trials * pooled * (1 - pooled))))
-    return Heterogeneity("ok", "pearson", chi2, df, max(SMALLEST_P, float(chdtrc(df, chi2))))
+    p = max(SMALLEST_P, float(chdtrc(df, chi2)))
+    if float(trials.min()) * min(pooled, 1 - pooled) >= FEWEST_EXPECTED:
+        return Heterogeneity("ok", "pearson", chi2, df, p)
+    share, misses = successes / trials, trials - successes
+    ratio = xlogy(successes, share / pooled) + xlogy(misses, (1 - share) / (1 - pooled))
+    return Heterogeneity("ok", "pearson_and_likelihood_ratio", chi2, df, max(p, float(chdtrc(df, 2 * ratio.sum()))))
 
 
 def fisher_p(k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> FloatArray:
@@ -62,7 +80,7 @@ def fisher_p(k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> FloatArr
     return np.asarray(np.clip(tail / chance.sum(axis=1), SMALLEST_P, 1.0), dtype=np.float64)
 
 
-def pooled_z_p(k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> FloatArray:
+def pooled_z_p(k1: Count, n1: Count, k2: Count, n2: Count) -> FloatArray:
     """Two-sided normal p of the difference of two proportions, for numbers of trials beyond the exact test."""
     pooled = (k1 + k2) / (n1 + n2)
     spread = np.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
@@ -76,9 +94,7 @@ def log_factorials(most: int) -> FloatArray:
     return np.asarray(gammaln(np.arange(most + 1) + 1.0), dtype=np.float64)
 
 
-def newcombe(
-    k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray, level: float = 0.95
-) -> tuple[FloatArray, FloatArray]:
+def newcombe(k1: Count, n1: Count, k2: Count, n2: Count, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
     """Low and high ends of k2/n2 - k1/n1, as fractions."""
     low1, high1 = wilson(k1, n1, level)
     low2, high2 = wilson(k2, n2, level)
@@ -90,7 +106,7 @@ def newcombe(
     )
 
 
-def wilson(k: IntArray, n: IntArray, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+def wilson(k: Count, n: Count, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
     """Wilson's score interval of k/n, as fractions."""
     z2 = float(ndtri(0.5 + level / 2)) ** 2
     centre = (k + z2 / 2) / (n + z2)

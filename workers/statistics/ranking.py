@@ -11,6 +11,7 @@ import numpy as np
 from workers.statistics.blocks import Friedman, friedman
 from workers.statistics.contest import Component, Contest, Rank, component
 from workers.statistics.document import plain
+from workers.statistics.dominance import dominance
 from workers.statistics.orders import (
     METHODS,
     MISSING,
@@ -19,15 +20,15 @@ from workers.statistics.orders import (
     Refused,
     Scores,
     block_goodness,
-    of,
     order,
     prepared,
+    standardised,
 )
-from workers.statistics.pairs import Pair, Target, pair_table
+from workers.statistics.pairs import Pair, Target, estimand_of, pair_table
 from workers.statistics.resampling import Resampling
-from workers.statistics.separation import components, superiority
+from workers.statistics.separation import components, separated
 from workers.statistics.stability import Agreement, LeftOut, PolicySensitivity
-from workers.statistics.standings import Standings
+from workers.statistics.standings import Standings, of
 from workers.statistics.terms import Status, computable
 
 MOST_NAMES = 300
@@ -63,11 +64,21 @@ class Omission:
 
 
 @dataclass(frozen=True, slots=True)
+class Warning:
+    """What a reader should know beside the numbers."""
+
+    code: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """The order asked for and everything beside it. A refused order leaves `ranking` empty and the pairs in place.
 
-    `left_out` names the parts that a ranking of very many cells or names does without. `mle_exists` belongs to
-    `bradley_terry`, `friedman` to `mean_rank` and `borda`; else they are `None`.
+    `groups` hold names who all met and of whom no two are separated, `never_met` the pairs of a component without a
+    common slot. `assumes` lists what the tests take for granted. `left_out` names the parts that a ranking of very
+    many cells or names does without. `mle_exists` and `prior` belong to `bradley_terry`, `friedman` to `mean_rank`
+    and `borda`; else they are `None`.
     """
 
     status: Status
@@ -78,12 +89,16 @@ class Ranking:
     slots: Slots
     ranking: tuple[Rank, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
+    never_met: tuple[tuple[str, str], ...] = ()
     pairs: tuple[Pair, ...] = ()
     components: tuple[tuple[str, ...], ...] = ()
     policy_sensitivity: tuple[PolicySensitivity, ...] = ()
     stability: Stable = field(default_factory=lambda: Stable((), (), ()))
     mle_exists: bool | None = None
+    prior: str | None = None
     friedman: Friedman | None = None
+    assumes: tuple[str, ...] = ()
+    warnings: tuple[Warning, ...] = ()
     left_out: tuple[Omission, ...] = ()
     reason: str | None = None
 
@@ -93,7 +108,7 @@ def rank(
     method: str = "mean_difference",
     missing: str = "matched",
     alpha: float = 0.05,
-    target: str = "fixed_cells",
+    target: str = "rerun",
 ) -> dict[str, Any]:
     """The JSON-ready ranking of the standings; names keep their order within a shared rank.
 
@@ -130,23 +145,28 @@ def ranking(standings: Standings, frame: Ranking) -> Ranking:
     kept = prepared(standings, frame.missing)
     if standings.present.any() and not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
-    pairs = pair_table(kept, frame.alpha, frame.target)
+    kept = standardised(kept) if frame.method == "standardised_difference" else kept
+    table = pair_table(kept, frame.alpha, frame.target, estimand_of(frame.method, kept.mixed))
+    frame = replace(frame, pairs=table.pairs, assumes=table.assumes)
     parts = components(kept)
     scores = [order(of(kept, part), frame.method, frame.missing) for part in parts]
     refused = next((score.reason for score in scores if isinstance(score, Refused)), None)
     if refused is not None:
-        return replace(frame, status="undefined", reason=refused, pairs=pairs)
-    ahead = superiority(kept.names, pairs, kept.sign, frame.alpha)
-    contest = Contest(standings, kept, pairs, ahead, frame.method, frame.missing, frame.alpha)
+        return replace(frame, status="undefined", reason=refused)
+    if said := dominance(table.contrasts, kept) if estimand_of(frame.method, kept.mixed) == "difference" else None:
+        frame = replace(frame, warnings=(Warning("one_benchmark_dominates", said),))
+    apart = separated(kept.names, table.pairs, kept.sign, frame.alpha)
+    met = table.contrasts.common > 0
+    contest = Contest(standings, kept, table.pairs, met, apart, frame.method, frame.missing, frame.alpha, frame.target)
     return assembled(frame, contest, parts, [score for score in scores if isinstance(score, Scores)])
 
 
 def obstacle(standings: Standings) -> tuple[Status, str] | None:
     """Why these standings cannot be ranked by any method, if so."""
+    if not standings.present.any():
+        return "insufficient", "no cell was measured" if standings.names else "nobody to rank"
     if standings.direction is None:
         return "undefined", "the metric has no better end"
-    if not standings.names:
-        return "insufficient", "nobody to rank"
     if len(standings.names) > MOST_NAMES:
         return "undefined", f"more than {MOST_NAMES} names"
     if len(standings.names) * standings.values.size > MOST_WORK:
@@ -167,7 +187,7 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
         frame,
         ranking=tuple(row for one in found for row in one.rows),
         groups=tuple(group for one in found for group in one.groups),
-        pairs=contest.pairs,
+        never_met=tuple(pair for one in found for pair in one.never_met),
         components=tuple(one.names for one in found),
         policy_sensitivity=tuple(name for one in found for name in one.stability.policies),
         stability=Stable(
@@ -175,17 +195,31 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
             largest.stability.agreement,
             tuple(one.stability.resampling for one in found),
         ),
+        warnings=frame.warnings + tuple(contradicted(*pair) for one in found for pair in one.against),
         mle_exists=mle_exists(scores) if frame.method == "bradley_terry" else None,
+        prior="half_tie" if any(needs_prior(score) for score in scores) else None,
         friedman=blocks(contest, frame.alpha) if frame.method in ("mean_rank", "borda") else None,
     )
 
 
+def contradicted(better: str, worse: str) -> Warning:
+    """A pair whose test says the opposite of the order that was asked for."""
+    detail = f'"{better}" is significantly better than "{worse}", but not ahead of it in this order.'
+    return Warning("order_contradicts_pair", detail)
+
+
+def needs_prior(score: Scores) -> bool:
+    """Whether some strength would be infinite without a prior."""
+    found = score.extra.get("strengths")
+    return found is not None and not found.mle_exists
+
+
 def mle_exists(scores: Sequence[Scores]) -> bool:
     """Whether the strengths of all names would exist, on one scale, without the prior."""
-    return len(scores) == 1 and bool(scores[0].extra.get("mle_exists", True))
+    return len(scores) == 1 and not needs_prior(scores[0])
 
 
 def blocks(contest: Contest, alpha: float) -> Friedman | None:
-    """Friedman's test over the slots, where they are complete blocks of all names."""
+    """Friedman's test over the benchmarks, where they are complete blocks of all names."""
     goodness = block_goodness(contest.kept, contest.missing)
     return None if isinstance(goodness, Refused) else friedman(goodness, alpha)

@@ -2,8 +2,8 @@
 
 On a full grid the shares are those of the functional analysis of variance (Hoeffding 1948; Sobol' 1993). On a
 ragged one the order of the axes matters, and each axis gets its average over all orders (Shapley 1953; Lindeman,
-Merenda and Gold 1980, p. 119). Adjusted means of proportions are taken on the logit scale, where an adjusted
-accuracy cannot exceed 100 %.
+Merenda and Gold 1980, p. 119). What is left is the interaction, on the scale of the values and for proportions with
+trials on the logit scale as well: near a bound, effects that add up there do not add up in percent.
 """
 
 from __future__ import annotations
@@ -11,40 +11,34 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.special import chdtrc, expit
+from scipy.special import chdtrc, fdtrc
 
-from workers.statistics.additive import Layout, explained, logistic, normal_matrix, solve, totals
-from workers.statistics.best_cells import noise_of
-from workers.statistics.table import Place, Table, by_level, place_of
+from workers.statistics.additive import Layout, explained, normal_matrix, totals
+from workers.statistics.level_means import Equations, LevelMean, level_means
+from workers.statistics.logit_additive import LogitInteraction, LogitTests, logit_tests
+from workers.statistics.noise import Noise
+from workers.statistics.table import Table
+from workers.statistics.table_noise import noise_at
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, SMALLEST_P, FloatArray, Status
 
 MOST_LEVELS = 600
 """Observed levels of all axes together, up to which ragged grids and adjusted means are computed."""
-UNKNOWN_TRIALS = 100.0
-"""Trials assumed for the logit scale of proportions whose trials nobody gave."""
-
-
-@dataclass(frozen=True, slots=True)
-class AdjustedMean:
-    """The raw mean of a level's cells, and the mean as if the level had a cell everywhere, by the additive model
-    (`mean`, may leave the bounds) and by the logit-additive one (`logit_mean`, proportions only)."""
-
-    level: Place
-    raw_mean: float
-    mean: float | None
-    logit_mean: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class AxisShare:
     """The share of the variance that an axis explains, its degrees of freedom, the means of its first thousand
-    measured levels."""
+    measured levels. `p` says whether the axis matters beside the others: by likelihood ratio in the logit-additive
+    model (`lr_logit`; over its dispersion where the axes interact), else by F against what is left (`f`)."""
 
     share: float
     df: int
-    levels: tuple[AdjustedMean, ...]
+    levels: tuple[LevelMean, ...]
+    p: float | None = None
+    test: Literal["lr_logit", "f"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +52,14 @@ class Interaction:
 @dataclass(frozen=True, slots=True)
 class Residual:
     """What no axis explains alone. `over_noise` is its mean square over the known variance of the cells: about 1
-    where the rest is noise, with the chi-squared p that it is."""
+    where the rest is noise; `p` tests that it is. `logit` is the same on the logit scale, for proportions with trials:
+    the one that the words follow."""
 
     share: float
     df: int
     over_noise: float | None
     p: float | None
+    logit: LogitInteraction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,37 +74,74 @@ class Sensitivity:
     reason: str | None = None
 
 
-def sensitivity(table: Table) -> Sensitivity:
+def sensitivity(table: Table, alpha: float = 0.05) -> Sensitivity:
     """The sensitivity of a grid of two or more axes."""
     if len(table.axes) < 2 or table.cells < 3:
         return Sensitivity("insufficient", reason="shares need two axes and three cells")
-    values = table.values[table.present]
     if np.ptp(table.ticks[table.present]) == 0:
         return Sensitivity("undefined", reason="every value is the same")
     layout, levels = layout_of(table)
     full = table.cells == math.prod(layout.sizes)
     if not full and sum(layout.sizes) > MOST_LEVELS:
         return Sensitivity("undefined", reason=f"a ragged grid of more than {MOST_LEVELS} measured levels")
+    noise = noise_at(table, np.flatnonzero(table.present))
+    model = model_of(table, layout, full)
+    apart = model.matrix.ndim == 2 and model.rank == layout.full_rank
+    tests = logit_tests(layout, noise, alpha) if apart else None
+    equations = Equations(model.matrix, model.right * model.scale, model.rank, tests.effects if tests else None)
+    means = level_means(table, layout, levels, equations, noise, alpha)
+    axes = {
+        axis.name: axis_share(model, layout, tests, a, table.cells, tuple(means[a][:MOST_WRITTEN_LEVELS]))
+        for a, axis in enumerate(table.axes)
+    }
+    rest = residual(noise, model, table.cells - model.rank, tests)
+    found = interactions(table, layout, model) if full else ()
+    return Sensitivity("ok", "functional_anova" if full else "shapley", axes, found, rest)
+
+
+@dataclass(frozen=True)
+class _Model:
+    """The additive model of the values, centred and divided by `scale`: its normal equations, the shares of the
+    axes, and what each explains beyond the others (scaled)."""
+
+    centred: FloatArray
+    scale: float
+    matrix: FloatArray
+    right: FloatArray
+    total: float
+    shares: list[float]
+    beyond: list[float]
+    rank: int
+
+    @property
+    def rest(self) -> float:
+        """The share that no axis explains."""
+        return max(0.0, 1 - sum(self.shares))
+
+
+def model_of(table: Table, layout: Layout, full: bool) -> _Model:
+    """Fits the additive model."""
+    values = table.values[table.present]
     centred = values - values.mean()
     scale = float(np.max(np.abs(centred)))
     matrix, right = sums(layout, centred / scale)
     total = float(np.sum((centred / scale) ** 2))
-    shares, rank = (balanced if full else shapley)(layout, matrix, right, total)
-    means = adjusted_means(table, layout, matrix, right * scale, rank)
-    axes = {
-        axis.name: AxisShare(
-            shares[a],
-            layout.sizes[a] - 1,
-            tuple(
-                AdjustedMean(place_of(axis, level), *row)
-                for level, row in zip(levels[a], means[a][:MOST_WRITTEN_LEVELS], strict=False)
-            ),
-        )
-        for a, axis in enumerate(table.axes)
-    }
-    rest = residual(table, max(0.0, 1 - sum(shares)), total * scale**2, table.cells - rank)
-    found = interactions(table, layout, centred / scale, total, shares) if full else ()
-    return Sensitivity("ok", "functional_anova" if full else "shapley", axes, found, rest)
+    shares, beyond, rank = (balanced if full else shapley)(layout, matrix, right, total)
+    return _Model(centred / scale, scale, matrix, right, total, shares, beyond, rank)
+
+
+def axis_share(
+    model: _Model, layout: Layout, tests: LogitTests | None, a: int, cells: int, levels: tuple[LevelMean, ...]
+) -> AxisShare:
+    """One axis with its test."""
+    df = layout.sizes[a] - 1
+    if tests is not None and df > 0:
+        return AxisShare(model.shares[a], df, levels, tests.axes[a], "lr_logit")
+    rest, left = model.rest * model.total, cells - model.rank
+    if df < 1 or left < 1 or rest <= 1e-12 * model.total:
+        return AxisShare(model.shares[a], df, levels)
+    f = max(0.0, model.beyond[a]) / df / (rest / left)
+    return AxisShare(model.shares[a], df, levels, max(SMALLEST_P, float(fdtrc(df, left, f))), "f")
 
 
 def layout_of(table: Table) -> tuple[Layout, list[list[int]]]:
@@ -126,15 +159,19 @@ def sums(layout: Layout, values: FloatArray) -> tuple[FloatArray, FloatArray]:
     return normal_matrix(layout, np.ones(values.size)), totals(layout, values)
 
 
-def balanced(layout: Layout, matrix: FloatArray, right: FloatArray, total: float) -> tuple[list[float], int]:
-    """Shares of a full grid, where axes are orthogonal, and the rank of the additive model."""
+def balanced(
+    layout: Layout, matrix: FloatArray, right: FloatArray, total: float
+) -> tuple[list[float], list[float], int]:
+    """Shares of a full grid, where axes are orthogonal, what each explains, and the rank of the additive model."""
     counts = matrix if matrix.ndim == 1 else np.diag(matrix)
-    parts = np.split(right**2 / counts, layout.offsets[1:-1])
-    return [float(part.sum()) / total for part in parts], layout.full_rank
+    parts = [float(part.sum()) for part in np.split(right**2 / counts, layout.offsets[1:-1])]
+    return [part / total for part in parts], parts, layout.full_rank
 
 
-def shapley(layout: Layout, matrix: FloatArray, right: FloatArray, total: float) -> tuple[list[float], int]:
-    """Shares of a ragged grid, averaged over the orders in which axes may enter."""
+def shapley(
+    layout: Layout, matrix: FloatArray, right: FloatArray, total: float
+) -> tuple[list[float], list[float], int]:
+    """Shares of a ragged grid, averaged over the orders in which axes may enter, and what each adds as the last."""
     count = len(layout.sizes)
     everyone = tuple(range(count))
     worth = {
@@ -149,71 +186,30 @@ def shapley(layout: Layout, matrix: FloatArray, right: FloatArray, total: float)
             weight = math.factorial(len(axes)) * math.factorial(count - len(axes) - 1) / math.factorial(count)
             gain += weight * (worth[tuple(sorted((*axes, a)))][0] - worth[axes][0])
         shares.append(gain / total)
-    return shares, worth[everyone][1]
+    beyond = [worth[everyone][0] - worth[everyone[:a] + everyone[a + 1 :]][0] for a in everyone]
+    return shares, beyond, worth[everyone][1]
 
 
-def residual(table: Table, share: float, total: float, df: int) -> Residual:
+def residual(noise: Noise | None, model: _Model, df: int, tests: LogitTests | None) -> Residual:
     """The rest, against known noise where there is any."""
-    noise = noise_of(table)
-    if noise is None or df < 1 or noise.v.mean() <= 0:
-        return Residual(share, df, None, None)
-    chi2 = share * total / float(noise.v.mean())
-    return Residual(share, df, chi2 / df, max(SMALLEST_P, float(chdtrc(df, chi2))))
+    share, logit = model.rest, tests.interaction if tests else None
+    if noise is None or df < 1:
+        return Residual(share, df, None, None, logit)
+    variance = float(np.mean(noise.error**2))
+    chi2 = share * model.total * model.scale**2 / variance
+    p = float(chdtrc(df, chi2)) if noise.df is None else float(fdtrc(df, noise.df, chi2 / df))
+    return Residual(share, df, chi2 / df, max(SMALLEST_P, p), logit)
 
 
-def interactions(
-    table: Table, layout: Layout, centred: FloatArray, total: float, shares: list[float]
-) -> tuple[Interaction, ...]:
+def interactions(table: Table, layout: Layout, model: _Model) -> tuple[Interaction, ...]:
     """The second-order terms of a full grid of three axes or more; of two, the residual is the interaction."""
     if len(layout.sizes) < 3:
         return ()
     found = []
     for a, b in itertools.combinations(range(len(layout.sizes)), 2):
         size = layout.sizes[a] * layout.sizes[b]
-        cells = np.bincount(layout.codes[a] * layout.sizes[b] + layout.codes[b], centred, size)
-        joint = float(np.sum(cells**2)) * size / centred.size / total
+        cells = np.bincount(layout.codes[a] * layout.sizes[b] + layout.codes[b], model.centred, size)
+        joint = float(np.sum(cells**2)) * size / model.centred.size / model.total
         pair = table.axes[a].name, table.axes[b].name
-        found.append(Interaction(pair, max(0.0, joint - shares[a] - shares[b])))
+        found.append(Interaction(pair, max(0.0, joint - model.shares[a] - model.shares[b])))
     return tuple(found)
-
-
-def adjusted_means(
-    table: Table, layout: Layout, matrix: FloatArray, right: FloatArray, rank: int
-) -> list[list[tuple[float, float | None, float | None]]]:
-    """Per axis and level: raw, additive and logit-additive mean; `None` where effects cannot be told apart."""
-    counts = matrix if matrix.ndim == 1 else np.diag(matrix)
-    mean = float(table.values[table.present].mean())
-    raw = np.split(mean + right / counts, layout.offsets[1:-1])
-    if matrix.ndim == 1 or rank < layout.full_rank:
-        return [[(float(value), None, None) for value in axis] for axis in raw]
-    plain = np.split(solve(layout, matrix, right), layout.offsets[1:-1])
-    centre = mean + sum(float(part.mean()) for part in plain)
-    logit = logit_means(table, layout)
-    return [
-        [
-            (float(raw[a][i]), float(centre + part[i] - part.mean()), None if logit is None else float(logit[a][i]))
-            for i in range(part.size)
-        ]
-        for a, part in enumerate(plain)
-    ]
-
-
-def logit_means(table: Table, layout: Layout) -> list[FloatArray] | None:
-    """Means of the fitted proportions over all combinations of observed levels, in the metric's unit."""
-    whole = table.metric.proportion_of
-    if whole is None:
-        return None
-    n = np.full(table.cells, UNKNOWN_TRIALS)
-    k = table.values[table.present] / whole * n
-    if table.trials is not None and np.all(table.trials[table.present] > 0):
-        n = table.trials[table.present].astype(np.float64)
-        k = np.rint(table.values[table.present] / whole * n)
-    effects = logistic(layout, k + 0.5, n + 1)
-    if effects is None:
-        return None
-    parts = np.split(effects, layout.offsets[1:-1])
-    grid = np.zeros(layout.sizes)
-    for a, part in enumerate(parts):
-        grid = grid + part.reshape([-1 if i == a else 1 for i in range(len(parts))])
-    fitted = np.asarray(expit(grid) * whole, dtype=np.float64)
-    return [by_level(fitted, a).mean(axis=1) for a in range(len(parts))]

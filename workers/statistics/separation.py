@@ -1,7 +1,8 @@
 """What the pairwise tests leave open: rank intervals, groups that are not separated, components.
 
-Rank intervals count significant wins and losses (Mohamad, Goeman and van Zwet 2019); groups are the maximal
-cliques of the graph of pairs that are not separated (Bron and Kerbosch 1973, with pivots).
+Rank intervals count significant wins and losses (Al Mohamad, Goeman and van Zwet 2022, with Holm's adjustment in
+place of Tukey's); groups are the maximal cliques of the graph of pairs that met and are not separated (Bron and
+Kerbosch 1973, with pivots).
 """
 
 from __future__ import annotations
@@ -17,23 +18,41 @@ from workers.statistics.terms import BoolArray, IntArray
 MOST_GROUPS = 1_000
 
 
-def superiority(names: Sequence[str], pairs: Sequence[Pair], sign: int, alpha: float) -> IntArray:
+def separated(names: Sequence[str], pairs: Sequence[Pair], sign: int, alpha: float) -> IntArray:
     """A square matrix: 1 where the row is significantly better than the column, -1 where worse, else 0."""
     place = {name: i for i, name in enumerate(names)}
     matrix = np.zeros((len(names), len(names)), dtype=np.int64)
     for pair in pairs:
-        if pair.p_holm is None or pair.p_holm >= alpha:
+        if pair.p_holm is None or pair.p_holm >= alpha or pair.status == "undefined":
             continue
-        ahead = pair.wins - pair.losses if pair.difference is None else pair.difference * sign
+        ahead = int(np.sign((pair.difference or 0.0) * sign if pair.estimand == "difference" else pair.lead or 0.0))
         i, j = place[pair.a], place[pair.b]
-        matrix[i, j], matrix[j, i] = int(np.sign(ahead)), -int(np.sign(ahead))
+        matrix[i, j], matrix[j, i] = ahead, -ahead
     return matrix
+
+
+def in_order(apart: IntArray, members: Sequence[int], ranks: IntArray) -> tuple[IntArray, list[tuple[int, int]]]:
+    """The separations that agree with the members' ranks, and the pairs (better, worse) that contradict them.
+
+    A rank interval counts the former only, so that a name's rank lies within its own.
+    """
+    at = np.ix_(members, members)
+    agrees = np.sign(ranks - ranks[:, None])
+    kept = np.zeros_like(apart)
+    kept[at] = np.where(apart[at] == agrees, apart[at], 0)
+    against = np.argwhere((apart[at] > 0) & (agrees <= 0))
+    return kept, [(members[i], members[j]) for i, j in against.tolist()]
 
 
 def rank_interval(matrix: IntArray, members: Sequence[int], i: int) -> tuple[int, int]:
     """The ranks that a member may have among the members: 1 + its betters to M - its inferiors."""
     row = matrix[i, members]
     return 1 + int(np.count_nonzero(row < 0)), len(members) - int(np.count_nonzero(row > 0))
+
+
+def strangers(met: BoolArray, members: Sequence[int]) -> list[tuple[int, int]]:
+    """The pairs of members without a common slot."""
+    return [(i, j) for p, i in enumerate(members) for j in members[p + 1 :] if not met[i, j]]
 
 
 def components(standings: Standings) -> list[list[int]]:
@@ -56,12 +75,15 @@ def parts(linked: BoolArray) -> list[list[int]]:
     return found
 
 
-def groups(matrix: IntArray, members: Sequence[int]) -> list[list[int]]:
-    """The maximal sets of members of whom no two are separated, at most a thousand; never-met counts as not.
+def groups(matrix: IntArray, met: BoolArray, members: Sequence[int]) -> list[list[int]]:
+    """The maximal sets of members who all met and of whom no two are separated, at most a thousand.
 
     Members come best first, and so do the groups and the members within each.
     """
-    near = {p: {q for q, j in enumerate(members) if q != p and matrix[i, j] == 0} for p, i in enumerate(members)}
+    near = {
+        p: {q for q, j in enumerate(members) if q != p and met[i, j] and matrix[i, j] == 0}
+        for p, i in enumerate(members)
+    }
     found: list[list[int]] = []
     for clique in cliques(set(), set(near), set(), near):
         found.append(sorted(clique))

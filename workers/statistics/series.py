@@ -1,27 +1,46 @@
-"""Everything about one series, and about all series of a grid along one axis."""
+"""Everything about one series, and about all series of a grid along one axis.
+
+What a series says by itself is computed first; the series of an axis are then judged together, because every word
+counts the looks that were taken: q for trends and for heterogeneity, Holm for steps and onsets.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from registry.grid import Direction as Better
-from workers.statistics.changes import Change, Onset, Sharpest, steps
+from workers.statistics.changes import (
+    Change,
+    Largest,
+    SharpReason,
+    Steps,
+    holm_of_family,
+    largest,
+    listed,
+    sharp_reason,
+    steps_of,
+)
 from workers.statistics.direction import Direction, direction_with_noise, direction_without_noise
-from workers.statistics.kendall import MannKendall, mann_kendall
-from workers.statistics.logit import Logit, logit_trend
+from workers.statistics.fitted_change import FittedChange
+from workers.statistics.kendall import MannKendall
+from workers.statistics.logit import Logit
 from workers.statistics.monotone import Monotone, monotone
 from workers.statistics.multiplicity import adjusted
-from workers.statistics.proportions import Heterogeneity, homogeneity
+from workers.statistics.noise import Known, word_of
+from workers.statistics.onset import Onset, judged, onset
+from workers.statistics.plateau import Plateau, plateau
+from workers.statistics.proportions import Heterogeneity
 from workers.statistics.shape import Shape, shape
-from workers.statistics.slopes import LeastSquares, TheilSen, least_squares, theil_sen
+from workers.statistics.slopes import LeastSquares
 from workers.statistics.summary import Summary, summarise
 from workers.statistics.table import Curve, Place, Table, XScale, place_of
-from workers.statistics.terms import Interval, Parameters, Status
-from workers.statistics.thresholds import Plateau, Threshold, plateau, thresholds
-from workers.statistics.weighted import WeightedSlope, cochran_q, weighted_slope
+from workers.statistics.terms import FloatArray, Interval, Parameters, Status
+from workers.statistics.thresholds import Threshold, thresholds
+from workers.statistics.trend import Trend, trend_of
+from workers.statistics.weighted import WeightedSlope
 
 MOST_SERIES = 2_000
 MOST_POINTS = 100_000
@@ -32,15 +51,18 @@ MOST_POINTS = 100_000
 class SeriesStatistics:
     """The statistics of one series; `slope` in the metric's unit per unit of the abscissa (see `x_scale`).
 
-    `logit` exists where trials are known, `weighted` where standard errors are, `heterogeneity` with either.
-    `trend_p` is the p behind `direction`, and `q` its Benjamini-Hochberg value among the series of the grid along
-    the axis. `slope_points_used` is below `count` when a long series was thinned for the slope.
+    `noise` says what its tests rest on. `logit` exists with trials, `weighted` with standard errors or repeats,
+    `heterogeneity` with any. `fitted_change` goes from the first to the last abscissa, and `detectable` is the
+    smallest such change that the series could have shown. `trend_p` is the p of the trend and `q` its
+    Benjamini-Hochberg value among the series of the grid along the axis: the direction follows from `q`.
+    `slope_points_used` is below `count` when a long series was thinned for the slope.
     """
 
     along: str
     at: dict[str, Place]
     x_scale: XScale
     status: Status
+    noise: Known
     count: int
     from_: Place
     to: Place
@@ -50,19 +72,23 @@ class SeriesStatistics:
     slope: float | None
     slope_intercept: float | None
     slope_interval: Interval | None
+    slope_interval_reason: str | None
     slope_points_used: int
     ols: LeastSquares
     mann_kendall: MannKendall
     logit: Logit | None
     weighted: WeightedSlope | None
     heterogeneity: Heterogeneity | None
+    fitted_change: FittedChange | None
+    detectable: float | None
     direction: Direction
     trend_p: float | None
     q: float | None
     changes: tuple[Change, ...]
     changes_left_out: int
-    sharpest: Sharpest
-    onset: Onset
+    sharp_reason: SharpReason | None
+    largest: Largest
+    onset: Onset | None
     shape: Shape
     thresholds: tuple[Threshold, ...]
     plateau: Plateau | None
@@ -78,6 +104,16 @@ class AllSeries:
     left_out: int
 
 
+@dataclass(frozen=True)
+class _Family:
+    """What the series of an axis need of each other: adjusted p-values, in the order of the series."""
+
+    q: Sequence[float | None]
+    heterogeneity_q: Sequence[float | None]
+    steps: Sequence[FloatArray | None]
+    onsets: Sequence[Onset | None]
+
+
 def all_series(table: Table, parameters: Parameters) -> AllSeries:
     """Analyses the series axis by axis; a nominal axis has none.
 
@@ -88,40 +124,45 @@ def all_series(table: Table, parameters: Parameters) -> AllSeries:
     points, left_out = MOST_POINTS, 0
     for number, place in enumerate(places):
         axes_left = len(places) - number
-        along: list[SeriesStatistics] = []
+        along: list[Curve] = []
         most, room = (MOST_SERIES - len(found)) // axes_left, points // axes_left
         for curve in table.curves(place):
             room -= curve.count
             if len(along) == most or room < 0:
                 break
             points -= curve.count
-            along.append(one_series(curve, parameters, table.metric.direction))
+            along.append(curve)
         left_out += int(np.count_nonzero(table.present.any(axis=place))) - len(along)
-        found.extend(with_q(along))
+        found.extend(along_axis(along, parameters, table.metric.direction))
     return AllSeries(tuple(found), left_out)
 
 
-def with_q(along: Sequence[SeriesStatistics]) -> list[SeriesStatistics]:
-    """The same series with their false-discovery rates among each other."""
-    qs = adjusted([series.trend_p for series in along], "bh")
-    return [replace(series, q=q) for series, q in zip(along, qs, strict=True)]
+def along_axis(curves: Sequence[Curve], parameters: Parameters, better: Better | None) -> list[SeriesStatistics]:
+    """The series of one axis, judged together."""
+    trends = [trend_of(curve, parameters.alpha) for curve in curves]
+    steps = [steps_of(curve, 1 - parameters.alpha) for curve in curves]
+    family = _Family(
+        adjusted([trend.p for trend in trends], "bh"),
+        adjusted([trend.heterogeneity.p if trend.heterogeneity else None for trend in trends], "bh"),
+        holm_of_family([one.p for one in steps]),
+        judged([onset(curve, parameters, better) for curve in curves], parameters.alpha),
+    )
+    return [one_series(curve, trends[i], steps[i], family, i, parameters, better) for i, curve in enumerate(curves)]
 
 
-def one_series(curve: Curve, parameters: Parameters, better: Better | None) -> SeriesStatistics:
-    """Everything but `q`, which needs the other series."""
-    level = 1 - parameters.alpha
-    test = mann_kendall(curve.ticks, parameters.alpha)
-    line = theil_sen(curve.x, curve.y, curve.ticks, level)
-    logit, weighted, heterogeneity = with_noise(curve, level)
-    stepwise = steps(curve, parameters, better)
-    summary = summarise(curve.x, curve.y)
-    trend_p = trend_p_of(test, logit, weighted)
-    single = curve.count == 1
+def one_series(
+    curve: Curve, trend: Trend, steps: Steps, family: _Family, i: int, parameters: Parameters, better: Better | None
+) -> SeriesStatistics:
+    """One series among those of its axis."""
+    summary = summarise(curve.x, curve.y, curve.noise, 1 - parameters.alpha, curve.whole)
+    changes, left_out = listed(curve, steps, family.steps[i], parameters)
+    line, single = trend.line, curve.count == 1
     return SeriesStatistics(
         along=curve.axis.name,
         at={axis.name: place_of(axis, position) for axis, position in curve.at},
         x_scale=curve.x_scale,
         status="insufficient" if single else "ok",
+        noise=word_of(curve.noise),
         count=curve.count,
         from_=curve.place(0),
         to=curve.place(curve.count - 1),
@@ -131,60 +172,35 @@ def one_series(curve: Curve, parameters: Parameters, better: Better | None) -> S
         slope=line.slope,
         slope_intercept=line.intercept,
         slope_interval=line.interval,
+        slope_interval_reason=line.reason,
         slope_points_used=line.points_used,
-        ols=least_squares(curve.x, curve.y, level),
-        mann_kendall=test,
-        logit=logit,
-        weighted=weighted,
-        heterogeneity=heterogeneity,
-        direction=direction_of(curve, test, line, logit, weighted, heterogeneity, parameters),
-        trend_p=trend_p,
-        q=None,
-        changes=stepwise.changes,
-        changes_left_out=stepwise.left_out,
-        sharpest=stepwise.sharpest,
-        onset=stepwise.onset,
+        ols=trend.ols,
+        mann_kendall=trend.mann_kendall,
+        logit=trend.logit,
+        weighted=trend.weighted,
+        heterogeneity=trend.heterogeneity_with(family.heterogeneity_q[i]),
+        fitted_change=trend.change,
+        detectable=trend.detectable,
+        direction=direction_of(curve, trend, family.q[i], family.heterogeneity_q[i], parameters),
+        trend_p=trend.p,
+        q=family.q[i],
+        changes=changes,
+        changes_left_out=left_out,
+        sharp_reason=sharp_reason(curve, parameters),
+        largest=largest(curve, family.steps[i], parameters.alpha),
+        onset=family.onsets[i],
         shape=shape(curve),
-        thresholds=thresholds(curve, parameters.thresholds, better),
+        thresholds=thresholds(curve, parameters.thresholds, better, parameters.alpha),
         plateau=None if parameters.equivalence is None else plateau(curve, parameters.equivalence),
         monotone=monotone(curve, better),
         reason="a single cell has no course" if single else None,
     )
 
 
-def with_noise(curve: Curve, level: float) -> tuple[Logit | None, WeightedSlope | None, Heterogeneity | None]:
-    """What known trials, or else known standard errors, add."""
-    k, n = curve.successes, curve.trials
-    if k is not None and n is not None and curve.whole is not None:
-        return logit_trend(curve.x, k, n, curve.whole), None, homogeneity(k, n)
-    if curve.stderr is not None:
-        weighted = weighted_slope(curve.x, curve.y, curve.stderr, level)
-        return None, weighted, cochran_q(curve.y, curve.stderr)
-    return None, None, None
-
-
-def trend_p_of(test: MannKendall, logit: Logit | None, weighted: WeightedSlope | None) -> float | None:
-    """The p of the trend test that the series' noise allows; none where it could not have been significant."""
-    if logit is not None:
-        return logit.p
-    if weighted is not None:
-        return weighted.p
-    return test.p if test.status == "ok" else None
-
-
 def direction_of(
-    curve: Curve,
-    test: MannKendall,
-    line: TheilSen,
-    logit: Logit | None,
-    weighted: WeightedSlope | None,
-    heterogeneity: Heterogeneity | None,
-    parameters: Parameters,
+    curve: Curve, trend: Trend, q: float | None, heterogeneity_q: float | None, parameters: Parameters
 ) -> Direction:
     """Chooses the word by what is known of the noise."""
-    noisy = logit or weighted
-    if noisy is None or curve.count == 1:
-        span = curve.span
-        return direction_without_noise(curve.count, test, line, span, parameters)
-    change = noisy.fitted_change or 0.0
-    return direction_with_noise(noisy.p, change, heterogeneity.p if heterogeneity else None, parameters)
+    if curve.noise is None or curve.count == 1:
+        return direction_without_noise(curve.count, trend.mann_kendall, q, trend.change, parameters)
+    return direction_with_noise(q, trend.change, heterogeneity_q, parameters)

@@ -58,7 +58,7 @@ def shape(curve: Curve) -> Shape:
     variances = noise(curve)
     fewest = 3 if variances is not None else FEWEST_WITHOUT_NOISE
     if curve.count < fewest:
-        known = "known" if variances is not None else "unknown"
+        known = "known" if variances is not None else "unknown" if curve.noise is None else "estimated"
         return Shape("insufficient", None, None, None, (), f"with {known} noise a shape needs {fewest} points")
     models = ladder(curve, variances)
     if variances is not None:
@@ -73,11 +73,8 @@ def shape(curve: Curve) -> Shape:
 
 
 def noise(curve: Curve) -> FloatArray | None:
-    """The variance of each cell: binomial at (k + 1/2) / (n + 1), or the squared standard error."""
-    if curve.successes is not None and curve.trials is not None and curve.whole is not None:
-        chance = (curve.successes + 0.5) / (curve.trials + 1)
-        return chance * (1 - chance) / curve.trials * curve.whole**2
-    return None if curve.stderr is None else curve.stderr**2
+    """The variance of each cell, where it is known well enough: not from repeats."""
+    return None if curve.noise is None or curve.noise.df is not None else curve.noise.error**2
 
 
 def ladder(curve: Curve, variances: FloatArray | None) -> tuple[Model, ...]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
-from workers.statistics.kendall import tie_pattern, variance
+from workers.statistics.kendall import min_attainable, tie_pattern, variance
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status
 
 LONGEST = 500
@@ -22,12 +22,15 @@ LONGEST = 500
 
 @dataclass(frozen=True, slots=True)
 class TheilSen:
-    """The median of all pairwise slopes, in the metric's unit per unit of the abscissa."""
+    """The median of all pairwise slopes, in the metric's unit per unit of the abscissa. The interval is `None`, with
+    the `reason`, where no ordering of the values could have had a p below alpha: of 3 points in a line it would be
+    as narrow as one point and hold the truth in two cases of three."""
 
     slope: float | None
     intercept: float | None
     interval: Interval | None
     points_used: int
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ class LeastSquares:
 def theil_sen(x: FloatArray, y: FloatArray, ticks: IntArray, level: float = 0.95) -> TheilSen:
     """The slope of m points with increasing x; all `None` for a single point."""
     if x.size < 2:
-        return TheilSen(None, None, None, int(x.size))
+        return TheilSen(None, None, None, int(x.size), "one point has no slope")
     chosen = np.linspace(0, x.size - 1, min(int(x.size), LONGEST)).astype(np.int64)
     x, y, ticks = x[chosen], y[chosen], ticks[chosen]
     i, j = couples(int(x.size))
@@ -57,7 +60,17 @@ def theil_sen(x: FloatArray, y: FloatArray, ticks: IntArray, level: float = 0.95
     high = min(round((slopes.size + reach) / 2), slopes.size - 1)
     low = max(round((slopes.size - reach) / 2) - 1, 0)
     intercept = float(np.median(y) - slope * np.median(x))
+    if np.ptp(ticks) == 0:
+        return TheilSen(slope, intercept, None, int(x.size), "every value is the same")
+    if min_attainable(int(x.size), tie_pattern(ticks)) >= 1 - level:
+        return TheilSen(slope, intercept, None, int(x.size), few(int(x.size), level))
     return TheilSen(slope, intercept, Interval(level, float(slopes[low]), float(slopes[high])), int(x.size))
+
+
+def few(count: int, level: float) -> str:
+    """Why so few values have no interval of their slope."""
+    alpha = round(1 - level, 12)
+    return f"no ordering of {count} such values has a p below {alpha:g}, so {100 * level:g} % cannot be kept"
 
 
 @lru_cache(maxsize=64)

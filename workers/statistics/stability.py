@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from workers.statistics.kendall import tie_pattern, untied_pairs
-from workers.statistics.orders import METHODS, MISSING, Method, Missing, Scores, only, order, prepared
+from workers.statistics.orders import METHODS, MISSING, Method, Missing, Scores, order, prepared
 from workers.statistics.ranks import shared_ranks
-from workers.statistics.resampling import Resampling, resampling
+from workers.statistics.resampling import Resampling, ranks_again, resampling
 from workers.statistics.separation import components
-from workers.statistics.standings import Standings
+from workers.statistics.standings import Standings, only
 from workers.statistics.terms import IntArray
 
 MOST_WORK = 200_000_000
@@ -117,15 +117,24 @@ def left_out(standings: Standings, method: Method, missing: Missing, ranks: IntA
     size, slots = standings.values.shape
     if len(benchmarks) < 2 or size < 2 or size**2 * slots * len(benchmarks) > MOST_WORK:
         return ()
-    low, high = ranks.copy(), ranks.copy()
-    for benchmark in benchmarks:
-        scores = ordered(only(standings, np.flatnonzero(standings.benchmarks != benchmark)), method, missing)
-        if scores is not None:
-            again = shared_ranks(scores.goodness)
-            low, high = np.minimum(low, again), np.maximum(high, again)
+    again = without_each(standings, method, missing, benchmarks)
+    defined = again[(again > 0).all(axis=1)]
+    low, high = (np.vstack([ranks, defined]).min(axis=0), np.vstack([ranks, defined]).max(axis=0))
     return tuple(
         LeftOut(name, int(best), int(worst)) for name, best, worst in zip(standings.names, low, high, strict=True)
     )
+
+
+def without_each(standings: Standings, method: Method, missing: Missing, benchmarks: list[int]) -> IntArray:
+    """The ranks without each benchmark, benchmarks x names; zeros where the names fall apart or have no order."""
+    if method != "adjusted_mean":
+        return ranks_again(standings, method, missing, 1 - np.eye(len(benchmarks), dtype=np.int64))
+    found = np.zeros((len(benchmarks), len(standings.names)), dtype=np.int64)
+    for row, benchmark in enumerate(benchmarks):
+        scores = ordered(only(standings, np.flatnonzero(standings.benchmarks != benchmark)), method, missing)
+        if scores is not None:
+            found[row] = shared_ranks(scores.goodness)
+    return found
 
 
 def tau(first: IntArray, second: IntArray) -> float | None:

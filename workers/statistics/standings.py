@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from registry.grid import Direction, Metric
-from workers.statistics.decimals import decimals_of, ticks_of
+from workers.statistics.decimals import decimals_by_column
+from workers.statistics.noise import successes_of
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 
@@ -16,10 +19,15 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 class Standings:
     """Values of names (rows) in slots (columns); NaN where a name has no cell.
 
-    `benchmarks` gives each slot's benchmark as an index into `benchmark_names`. `trials` (0 = unknown) and
-    `stderr` (NaN = unknown) have the shape of `values`. Bounds and direction are the metric's. `mixed` says that
-    the slots do not share a unit: only orders made of wins and ranks have a meaning then, and the caller turns
-    every slot so that `direction` holds for it.
+    `benchmarks` gives each slot's benchmark as an index into `benchmark_names`. Arrays of the shape of `values`:
+    `trials` (0 = unknown), `stderr` (NaN = unknown), the `repeats` that an error was estimated from (0 = posted),
+    the `questions` behind the trials (0 = unknown), the posted `design_effect` (NaN = none). Bounds and direction are
+    the metric's. `mixed` says that the slots do not share a scale: then only orders made of wins and ranks have a
+    meaning, and the caller turns every slot so that `direction` holds for it.
+
+    By slot: `worst`, the worst value that there could be (NaN where that end is open; default: the metric's bound),
+    `places`, equal for slots that would be one if their scales were, and `divisor`, the unit in which differences
+    are counted (default: the metric's).
     """
 
     names: tuple[str, ...]
@@ -32,11 +40,22 @@ class Standings:
     upper: float | None = None
     mixed: bool = False
     stderr: FloatArray | None = None
+    repeats: IntArray | None = None
+    questions: IntArray | None = None
+    design_effect: FloatArray | None = None
+    worst: FloatArray | None = None
+    places: IntArray | None = None
+    divisor: FloatArray | None = None
 
     @property
     def proportion_of(self) -> float | None:
         """1.0 or 100.0 when the values are proportions on that scale, else `None`."""
-        return Metric("", None, self.direction, self.lower, self.upper).proportion_of
+        return None if self.mixed else Metric("", None, self.direction, self.lower, self.upper).proportion_of
+
+    @property
+    def bounded(self) -> bool:
+        """Whether the metric has two ends."""
+        return not self.mixed and self.lower is not None and self.upper is not None
 
     @cached_property
     def present(self) -> BoolArray:
@@ -44,14 +63,15 @@ class Standings:
         return np.isfinite(self.values)
 
     @cached_property
-    def decimals(self) -> int:
-        """The submitted decimals of all values together."""
-        return decimals_of(self.values)
+    def decimals(self) -> IntArray:
+        """The submitted decimals of each slot."""
+        return decimals_by_column(self.values)
 
     @cached_property
     def ticks(self) -> IntArray:
-        """The values as integers of 10^-decimals, 0 where absent; ties are ties of these."""
-        return ticks_of(self.values, self.decimals)
+        """The values as integers of their slot's 10^-decimals, 0 where absent; ties are ties of these."""
+        scale = np.power(10.0, self.decimals)
+        return np.asarray(np.rint(np.where(self.present, self.values, 0.0) * scale), dtype=np.int64)
 
     @property
     def sign(self) -> int:
@@ -59,15 +79,61 @@ class Standings:
         return -1 if self.direction == "lower" else 1
 
     @cached_property
-    def successes(self) -> IntArray | None:
-        """The nearest whole numbers of successes; 0 where trials are unknown. `None` without any trials."""
+    def successes(self) -> FloatArray | None:
+        """The successes that the values say (see `successes_of`); 0 where trials are unknown. `None` without any."""
         if self.trials is None or not self.proportion_of:
             return None
-        share = np.where(self.present, self.values, 0.0) / self.proportion_of
-        return np.rint(share * self.trials).astype(np.int64)
+        values = np.where(self.present, self.values, 0.0)
+        return successes_of(values, self.trials, self.proportion_of, self.decimals)
 
     def weights(self, slots: IntArray) -> FloatArray:
         """Weights of the slots that sum to 1: equal for slots of a benchmark, equal for benchmarks."""
         owners = self.benchmarks[slots]
         counts = np.bincount(owners, minlength=len(self.benchmark_names))
         return np.asarray(1.0 / (counts[owners] * np.count_nonzero(counts)), dtype=np.float64)
+
+
+OF_CELLS = ("trials", "stderr", "repeats", "questions", "design_effect")
+OF_SLOTS = ("worst", "places", "divisor")
+
+
+def only(standings: Standings, slots: IntArray) -> Standings:
+    """The standings on some of the slots; the same standings where these are all of them."""
+    if np.array_equal(slots, np.arange(standings.values.shape[1])):
+        return standings
+    changed: dict[str, Any] = {
+        name: array[:, slots] for name in OF_CELLS if (array := getattr(standings, name)) is not None
+    }
+    changed |= {name: array[slots] for name in OF_SLOTS if (array := getattr(standings, name)) is not None}
+    return replace(standings, values=standings.values[:, slots], benchmarks=standings.benchmarks[slots], **changed)
+
+
+def of(standings: Standings, members: Sequence[int]) -> Standings:
+    """The standings of some of the names, on the slots that any of them has."""
+    rows = np.asarray(members, dtype=np.int64)
+    kept = standings
+    if not np.array_equal(rows, np.arange(len(standings.names))):
+        changed: dict[str, Any] = {
+            name: array[rows] for name in OF_CELLS if (array := getattr(standings, name)) is not None
+        }
+        names = tuple(standings.names[i] for i in members)
+        kept = replace(standings, names=names, values=standings.values[rows], **changed)
+    return only(kept, np.flatnonzero(kept.present.any(axis=0)))
+
+
+def filled(standings: Standings) -> Standings:
+    """Gaps replaced by the worst value that there could be, or by the slot's worst where that end is open; what is
+    filled has no noise that is known."""
+    bound = standings.upper if standings.direction == "lower" else standings.lower
+    bounds = np.full(standings.values.shape[1], np.nan if bound is None else bound)
+    bounds = bounds if standings.worst is None else standings.worst
+    turned = np.where(standings.present, standings.sign * standings.values, np.inf)
+    seen = standings.sign * turned.min(axis=0, initial=np.inf)
+    usable = np.where(standings.present.any(axis=0), np.where(np.isfinite(bounds), bounds, seen), np.nan)
+    nothing: dict[str, Any] = {"trials": 0, "stderr": np.nan, "repeats": 0, "questions": 0, "design_effect": np.nan}
+    changed: dict[str, Any] = {
+        name: np.where(standings.present, array, nothing[name])
+        for name in OF_CELLS
+        if (array := getattr(standings, name)) is not None
+    }
+    return replace(standings, values=np.where(standings.present, standings.values, usable), **changed)

@@ -1,8 +1,8 @@
 """Bradley–Terry strengths of one connected component, by Newton's method on the table of wins.
 
-Bradley and Terry (1952); ties count half for either side. Every compared pair gets one virtual tie, which keeps
-a name that wins everything finite (Caron and Doucet 2012 discuss such priors). The maximum without it exists
-exactly when wins connect the names in both directions (Ford 1957).
+Bradley and Terry (1952); ties count half for either side. The maximum of the likelihood exists exactly when wins
+connect the names in both directions (Ford 1957). Where it does not, every compared pair gets one virtual tie, which
+keeps a name that wins everything finite (Caron and Doucet 2012 discuss such priors).
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ PRIOR = 0.5
 
 @dataclass(frozen=True)
 class Strengths:
-    """Log-strengths with mean 0, their standard errors, and whether they would exist without the prior."""
+    """Log-strengths with mean 0, the inverse of Fisher's information, and whether there was need of no prior."""
 
     values: FloatArray
-    stderr: FloatArray
+    inverse: FloatArray
     mle_exists: bool
 
 
-def bradley_terry(wins: FloatArray, met: BoolArray, prior: float = PRIOR) -> Strengths:
+def bradley_terry(wins: FloatArray, met: BoolArray) -> Strengths:
     """Fits M names that are connected through `met`; `wins` holds wins plus half the ties, row over column."""
     size = len(wins)
-    exists = strongly_connected(wins > 0)
-    table = wins + prior * met
     if size < 2:
-        return Strengths(np.zeros(size), np.zeros(size), True)
+        return Strengths(np.zeros(size), np.zeros((size, size)), True)
+    exists = strongly_connected(wins > 0)
+    table = wins if exists else wins + PRIOR * met
     games, won = table + table.T, table.sum(axis=1)
     values = np.zeros(size)
     information = curvature(games, values)
@@ -46,8 +46,7 @@ def bradley_terry(wins: FloatArray, met: BoolArray, prior: float = PRIOR) -> Str
         if float(np.max(np.abs(step))) < 1e-12:
             break
     centre = np.ones((size, size)) / size
-    variance = np.diag(np.linalg.inv(information + centre) - centre)
-    return Strengths(values - values.mean(), np.sqrt(np.maximum(variance, 0.0)), exists)
+    return Strengths(values - values.mean(), np.linalg.inv(information + centre) - centre, exists)
 
 
 def curvature(games: FloatArray, values: FloatArray) -> FloatArray:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.statistics.terms import FloatArray
+from workers.statistics.noise import Noise
+from workers.statistics.terms import FloatArray, Interval, reach_of, within
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,8 @@ class Summary:
     """Moments of m >= 1 values in the metric's unit; `sd` has m - 1 in its denominator.
 
     `normalised_area` is the trapezoidal area over the distance between the ends: the mean height of the curve,
-    in the metric's unit. `None` where one point has none.
+    in the metric's unit. `None` where one point has none. `mean_interval` surrounds the mean: by the errors of the
+    cells where they are known, for the mean of these very levels; else Student's, as if the cells were a sample.
     """
 
     count: int
@@ -26,9 +28,26 @@ class Summary:
     last: float
     net_change: float
     normalised_area: float | None
+    mean_interval: Interval | None
 
 
-def summarise(x: FloatArray, y: FloatArray) -> Summary:
+def mean_interval(y: FloatArray, noise: Noise | None, level: float, whole: float | None) -> Interval | None:
+    """The interval of the mean of m cells, of proportions within 0 and the whole; `None` for a single cell without
+    noise."""
+    mean, count = float(y.mean()), int(y.size)
+    if noise is not None:
+        reach = reach_of(level, noise.df) * float(np.sqrt(np.sum(noise.error**2))) / count
+    elif count > 1:
+        reach = reach_of(level, count - 1.0) * float(np.sqrt(np.sum((y - mean) ** 2) / (count - 1) / count))
+    else:
+        return None
+    found = Interval(level, mean - reach, mean + reach)
+    return found if whole is None else within(found, 0.0, whole)
+
+
+def summarise(
+    x: FloatArray, y: FloatArray, noise: Noise | None = None, level: float = 0.95, whole: float | None = None
+) -> Summary:
     """The summary of a series with increasing x."""
     several = y.size > 1
     mean = float(y.mean())
@@ -42,4 +61,5 @@ def summarise(x: FloatArray, y: FloatArray) -> Summary:
         last=float(y[-1]),
         net_change=float(y[-1] - y[0]),
         normalised_area=float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2 / (x[-1] - x[0])) if several else None,
+        mean_interval=mean_interval(y, noise, level, whole),
     )

@@ -84,6 +84,8 @@ def best_compromise(grids: Sequence[Grid]) -> SweetSpot:
     """The sweet spot as a value."""
     if len(grids) < 2:
         return SweetSpot("insufficient", len(grids), 0, reason="one grid has its own peaks")
+    if not any(grid.axes for grid in grids):
+        return SweetSpot("undefined", len(grids), 0, reason="single scores have no coordinate to choose")
     if any(names(grid) != names(grids[0]) for grid in grids):
         return SweetSpot("not_comparable", len(grids), 0, reason="the grids do not share their axes")
     if any(grid.metric.direction is None for grid in grids):

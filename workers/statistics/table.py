@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from registry.grid import Axis, Grid, Metric, Position
 from workers.statistics.decimals import decimals_of, ticks_of
+from workers.statistics.noise import CellErrors, Noise, binomial_errors, noise_of_cells
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable
 
 XScale = Literal["linear", "log10"]
@@ -50,7 +51,8 @@ class Curve:
 
     `ticks` are the values as integers of 10^-`decimals`. `trials` is `None` unless every cell has some, `stderr`
     likewise, and `repeats` unless every error was estimated from two or more. `whole` is 1 or 100 when the
-    values are proportions on that scale.
+    values are proportions on that scale, whose variance is `design_effect` times the binomial one. `levels` are those
+    of the whole axis.
     """
 
     axis: Axis
@@ -65,6 +67,8 @@ class Curve:
     stderr: FloatArray | None
     repeats: IntArray | None
     whole: float | None
+    levels: tuple[Place, ...]
+    design_effect: float = 1.0
 
     @property
     def count(self) -> int:
@@ -81,15 +85,19 @@ class Curve:
         return np.asarray(np.diff(self.ticks) / 10.0**self.decimals, dtype=np.float64)
 
     @cached_property
-    def successes(self) -> IntArray | None:
-        """The whole numbers of successes nearest to the values, where the trials are known."""
-        if self.trials is None or self.whole is None:
-            return None
-        return np.rint(self.y * self.trials / self.whole).astype(np.int64)
+    def noise(self) -> Noise | None:
+        """What is known of the cells' errors; `None` unless it is known of all of them."""
+        given = CellErrors(self.y, self.trials, self.stderr, self.repeats, self.whole, self.design_effect)
+        return noise_of_cells(given)
+
+    @cached_property
+    def places(self) -> list[Place]:
+        """The levels of the measured cells."""
+        return [self.levels[position] for position in self.positions.tolist()]
 
     def place(self, index: int) -> Place:
         """The level of the index-th measured cell."""
-        return place_of(self.axis, int(self.positions[index]))
+        return self.places[index]
 
 
 @dataclass(frozen=True)
@@ -98,6 +106,9 @@ class Table:
 
     `trials` (0 = unknown) exists only for proportions; `stderr` (NaN = unknown) is the submitted one, or
     sd / sqrt(repeats) where a cell was repeated; `repeats` counts those behind such an estimate, else 0.
+    A submitted error goes before trials, because who posts both knows something that a number of trials does not:
+    then `counts` is `None`, and cells with trials alone have their binomial error. `design_effect` multiplies
+    binomial variances.
     """
 
     metric: Metric
@@ -108,14 +119,19 @@ class Table:
     trials: IntArray | None
     stderr: FloatArray | None
     repeats: IntArray | None
+    design_effect: float = 1.0
+    counts: IntArray | None = None
 
     @classmethod
     def of(cls, grid: Grid) -> Table:
         values = np.array(grid.values, dtype=np.float64).reshape(grid.shape)
         decimals = decimals_of(values)
-        ticks = ticks_of(values, decimals)
+        ticks, trials, effect = ticks_of(values, decimals), trials_of(grid), grid.design_effect or 1.0
         stderr, repeats = stderr_of(grid)
-        return cls(grid.metric, grid.axes, values, ticks, decimals, trials_of(grid), stderr, repeats)
+        counts = trials
+        if grid.stderr is not None and trials is not None and stderr is not None and np.any(np.isfinite(stderr)):
+            stderr, counts = with_binomial_errors(stderr, values, trials, grid.metric.proportion_of, effect), None
+        return cls(grid.metric, grid.axes, values, ticks, decimals, trials, stderr, repeats, effect, counts)
 
     @cached_property
     def present(self) -> BoolArray:
@@ -142,6 +158,7 @@ class Table:
         x, scale = abscissa_of(axis)
         rows = np.moveaxis(self.present, along, -1)
         others = [a for i, a in enumerate(self.axes) if i != along]
+        levels = tuple(place_of(axis, position) for position in range(len(axis.levels)))
         for at in np.argwhere(rows.any(axis=-1)):
             index = tuple(int(p) for p in at)
             mask = rows[index]
@@ -154,10 +171,12 @@ class Table:
                 np.moveaxis(self.values, along, -1)[index][mask],
                 np.moveaxis(self.ticks, along, -1)[index][mask],
                 self.decimals,
-                known(self.trials, along, index, mask),
-                known(self.stderr, along, index, mask),
+                known(self.counts, along, index, mask),
+                measured(self.stderr, along, index, mask),
                 known(self.repeats, along, index, mask),
                 self.metric.proportion_of,
+                levels,
+                self.design_effect,
             )
 
 
@@ -175,6 +194,14 @@ def known(given: Given | None, along: int, index: Position, mask: BoolArray) -> 
     return part if np.all(part > 0) else None
 
 
+def measured(given: FloatArray | None, along: int, index: Position, mask: BoolArray) -> FloatArray | None:
+    """The same for errors, of which one that was estimated may be 0; `None` unless every cell of the series has one."""
+    if given is None:
+        return None
+    part = np.moveaxis(given, along, -1)[index][mask]
+    return part if np.all(np.isfinite(part)) else None
+
+
 def trials_of(grid: Grid) -> IntArray | None:
     """The trials behind each cell of a proportion, 0 where unknown; `None` when nobody gave any."""
     if grid.trials is None or grid.metric.proportion_of is None:
@@ -182,6 +209,18 @@ def trials_of(grid: Grid) -> IntArray | None:
     if isinstance(grid.trials, int):
         return np.full(grid.shape, grid.trials, dtype=np.int64)
     return np.array([n or 0 for n in grid.trials], dtype=np.int64).reshape(grid.shape)
+
+
+def with_binomial_errors(
+    stderr: FloatArray, values: FloatArray, trials: IntArray, whole: float | None, effect: float
+) -> FloatArray:
+    """The errors, and the binomial one where a cell has only trials."""
+    if whole is None:
+        return stderr
+    alone = np.isnan(stderr) & (trials > 0) & np.isfinite(values)
+    errors = stderr.copy()
+    errors[alone] = binomial_errors(np.rint(values[alone] * trials[alone] / whole), trials[alone], whole, effect)
+    return errors
 
 
 def stderr_of(grid: Grid) -> tuple[FloatArray | None, IntArray | None]:

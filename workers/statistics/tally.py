@@ -1,4 +1,4 @@
-"""Who beat whom, and by how much, in every slot: the matrices behind all orders of names."""
+"""Who beat whom in every slot: the matrices behind all orders that are made of wins."""
 
 from __future__ import annotations
 
@@ -15,13 +15,11 @@ class Tally:
     """Square matrices over the names, row against column, on common slots.
 
     `meets` counts the slots; `wins` are wins plus half the ties, weighted so that benchmarks count equally while
-    a row's sum stays in slots; `difference` is the mean difference (row minus column) in the metric's unit with
-    the same weights, 0 where two names never met.
+    a row's sum stays in slots.
     """
 
     meets: FloatArray
     wins: FloatArray
-    difference: FloatArray
 
     @property
     def linked(self) -> BoolArray:
@@ -34,25 +32,22 @@ class Tally:
 def tally(standings: Standings, zero_votes: bool = False) -> Tally:
     """Counts all slots. With `zero_votes` a name that skipped a slot loses there to every name that did not."""
     size = len(standings.names)
-    meets, wins, difference, benchmarks = (np.zeros((size, size)) for _ in range(4))
+    meets, wins, benchmarks = (np.zeros((size, size)) for _ in range(3))
     for benchmark in np.unique(standings.benchmarks).tolist():
-        slots = np.flatnonzero(standings.benchmarks == benchmark)
-        met, won, gap = one_benchmark(standings, slots, zero_votes)
+        met, won = one_benchmark(standings, np.flatnonzero(standings.benchmarks == benchmark), zero_votes)
         meets += met
         benchmarks += met > 0
         wins += np.divide(won, met, out=np.zeros_like(won), where=met > 0)
-        difference += np.divide(gap, met, out=np.zeros_like(gap), where=met > 0)
     share = np.divide(1.0, benchmarks, out=np.zeros_like(benchmarks), where=benchmarks > 0)
-    return Tally(meets, wins * share * meets, difference * share / 10.0**standings.decimals)
+    return Tally(meets, wins * share * meets)
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The same by benchmark, B x M x M: slots in common, the share of them won, the mean difference in ticks."""
+    """The same by benchmark, B x M x M: slots in common, the share of them won."""
 
     meets: FloatArray
     wins: FloatArray
-    gaps: FloatArray
 
 
 def parts_of(standings: Standings, zero_votes: bool, benchmarks: IntArray) -> Parts:
@@ -61,18 +56,15 @@ def parts_of(standings: Standings, zero_votes: bool, benchmarks: IntArray) -> Pa
         one_benchmark(standings, np.flatnonzero(standings.benchmarks == benchmark), zero_votes)
         for benchmark in benchmarks.tolist()
     ]
-    meets, won, gap = (np.stack(tables) for tables in zip(*found, strict=True))
-    several = np.maximum(meets, 1)
-    return Parts(meets, won / several, gap / several)
+    meets, won = (np.stack(tables) for tables in zip(*found, strict=True))
+    return Parts(meets, won / np.maximum(meets, 1))
 
 
-def one_benchmark(standings: Standings, slots: IntArray, zero_votes: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Slots in common, wins plus half ties, and summed differences in ticks, on the slots of one benchmark."""
+def one_benchmark(standings: Standings, slots: IntArray, zero_votes: bool) -> tuple[FloatArray, FloatArray]:
+    """Slots in common, and wins plus half ties, on the slots of one benchmark."""
     present = standings.present[:, slots].astype(np.float64)
     ticks = standings.ticks[:, slots]
     met = present @ present.T
-    level = ticks * present
-    gap = level @ present.T - present @ level.T
     won = np.zeros_like(met)
     for i, own in enumerate(present):
         halves = 1 + np.sign(ticks[i] - ticks) * standings.sign
@@ -84,4 +76,4 @@ def one_benchmark(standings: Standings, slots: IntArray, zero_votes: bool) -> tu
         met = met + alone + alone.T
     np.fill_diagonal(met, 0)
     np.fill_diagonal(won, 0)
-    return met, won, gap
+    return met, won

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.grid import Metric
 
-METHODS_VERSION = "2"
+METHODS_VERSION = "3"
 """Changes whenever a number that was stored before would come out differently."""
 
 Status = Literal["ok", "insufficient", "undefined", "not_comparable", "confounded"]
@@ -20,6 +23,8 @@ BoolArray = npt.NDArray[np.bool_]
 
 MOST_WRITTEN_LEVELS = 1_000
 """Levels of an axis that an answer lists one by one; the rest is counted."""
+POWER = 0.8
+"""The probability with which `detectable` differences would be found."""
 SMALLEST_P = 2.2250738585072014e-308
 """What is reported for a p-value that is too small for a float: never 0."""
 
@@ -40,6 +45,37 @@ class Interval:
     high: float
 
 
+def detectable(stderr: float, alpha: float) -> float:
+    """The smallest difference that a two-sided test at alpha finds with probability `POWER`, given the standard error
+    of its estimate: (z_{1 - alpha/2} + z_{POWER}) stderr, in the unit of the error."""
+    return (normal_quantile(1 - alpha / 2) + normal_quantile(POWER)) * stderr
+
+
+@lru_cache(maxsize=64)
+def normal_quantile(share: float) -> float:
+    """The value that a standard normal variable stays below with this probability."""
+    return float(ndtri(share))
+
+
+@lru_cache(maxsize=256)
+def reach_of(level: float, df: float | None = None) -> float:
+    """How many standard errors a central interval of this level reaches to either side; normal without `df`."""
+    return normal_quantile(0.5 + level / 2) if df is None else float(stdtrit(df, 0.5 + level / 2))
+
+
+def two_sided(deviate: float, df: float | None = None) -> float:
+    """The two-sided p of a standardised deviate, normal or Student's; never 0."""
+    size = abs(deviate)
+    p = float(erfc(size / math.sqrt(2))) if df is None else 2 * float(stdtr(df, -size))
+    return max(SMALLEST_P, p)
+
+
+def within(interval: Interval, lower: float | None, upper: float | None) -> Interval:
+    """The interval without what lies beyond the bounds that its truth has."""
+    low = interval.low if lower is None else max(interval.low, lower)
+    return Interval(interval.level, low, interval.high if upper is None else min(interval.high, upper))
+
+
 @dataclass(frozen=True, slots=True)
 class Parameters:
     """What counts as significant, as sharp and as equal, in the metric's own unit.
@@ -52,6 +88,7 @@ class Parameters:
     sharp_change: float | None = None
     equivalence: float | None = None
     thresholds: tuple[float, ...] = ()
+    power: float = POWER
 
     @classmethod
     def of(cls, metric: Metric, alpha: float = 0.05) -> Parameters:

@@ -1,107 +1,160 @@
-"""Where a series crosses a level, and where it rests."""
+"""Where a series crosses a level, both ways, and between which levels a monotone truth crosses it.
+
+The interval uses the noise of every cell: each is tested against the level on either side, at alpha / 2m (Bonferroni
+over m cells and two sides), by the binomial law or by z or t. Of a truth that only falls, the crossing lies after
+every cell that is surely above the level and before every one that is surely below; of one that only rises the other
+way round. So it holds the crossing with probability 1 - alpha or more.
+"""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
+from scipy.special import betainc, ndtr, stdtr
 
 from registry.grid import Direction
-from workers.statistics.monotone import isotonic
+from workers.statistics.noise import Noise
 from workers.statistics.table import Curve, Place
-from workers.statistics.terms import FloatArray
+from workers.statistics.terms import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """An interpolated axis value (along log10 on a logarithmic axis, given back as an axis value), and whether the
+    series falls or rises there."""
+
+    at: float
+    direction: Literal["falling", "rising"]
+
+
+@dataclass(frozen=True, slots=True)
+class CrossingInterval:
+    """Between these levels of the axis; `None` where it is open to that side."""
+
+    level: float
+    low: Place | None
+    high: Place | None
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """How a series meets a level. A cell fails when it lies on `side` of the level, strictly.
+    """How a series meets a level. A cell fails when it lies on `side` of the level, strictly; else it reaches it.
 
-    `first_below` is the first failing level of the axis; `crossing` the interpolated axis value just before it
-    (along log10 on a logarithmic axis, given back as an axis value); `sustained_until` the last level before the
-    first failure; `recovers` whether a later cell passes again; `isotonic_first_below` the same on the monotone
-    fit towards failure. `None`: it never happens.
+    `first_failing` and `first_reaching` are the first levels of the axis that do; `sustained_until` is the last one
+    before the first failure, `sustained_from` the first from which no later cell fails; `recovers` says whether a
+    cell reaches the level after one has failed. `None`: it never happens. `interval` needs noise and is `None` where
+    the cells contradict a monotone truth.
     """
 
     level: float
     side: Literal["below", "above"]
-    first_below: Place | None
-    crossing: float | None
+    crossings: tuple[Crossing, ...]
+    first_failing: Place | None
+    first_reaching: Place | None
+    sustained_from: Place | None
     sustained_until: Place | None
     recovers: bool
-    isotonic_first_below: Place | None
+    interval: CrossingInterval | None
 
 
-@dataclass(frozen=True, slots=True)
-class Plateau:
-    """The longest run of neighbouring cells that differ by at most `tolerance`; the first of equals."""
+@dataclass(frozen=True)
+class _Course:
+    """What all levels ask of a series: `sign` is 1 where failing is below; `slack` forgives rounding; `low` and `high`
+    are per level the last cell that is surely on the side where a monotone truth begins and the first that is surely
+    on the other, -1 and m where there is none."""
 
-    tolerance: float
-    start: Place
-    end: Place
-    length: int
-    mean: float
+    curve: Curve
+    sign: float
+    slack: float
+    alpha: float
+    low: IntArray | None
+    high: IntArray | None
 
 
-def thresholds(curve: Curve, levels: Sequence[float], direction: Direction | None) -> tuple[Threshold, ...]:
+def thresholds(
+    curve: Curve, levels: Sequence[float], direction: Direction | None, alpha: float = 0.05
+) -> tuple[Threshold, ...]:
     """One answer per level asked for; failing is `above` where lower values are better."""
+    if not levels:
+        return ()
     sign = -1.0 if direction == "lower" else 1.0
-    fitted = -isotonic(-sign * curve.y).fit
-    return tuple(threshold(curve, level, sign, fitted - sign * level) for level in levels)
+    low, high = bounds(curve, np.array(levels), alpha)
+    course = _Course(curve, sign, 1e-12 * float(np.abs(curve.y).max()), alpha, low, high)
+    return tuple(threshold(course, i, level) for i, level in enumerate(levels))
 
 
-def threshold(curve: Curve, level: float, sign: float, fitted: FloatArray) -> Threshold:
-    """One level; `sign` is 1 where failing is below, `fitted` how far the monotone fit lies above failing."""
-    above = sign * (curve.y - level)
-    slack = 1e-12 * max(abs(level), float(np.max(np.abs(curve.y))))
-    failing = np.flatnonzero(above < -slack)
-    smooth = np.flatnonzero(fitted < -slack)
-    first = int(failing[0]) if failing.size else None
-    last_good = curve.count - 1 if first is None else first - 1
-    crossing = None
-    if first:
-        share = above[first - 1] / (above[first - 1] - above[first])
-        x = float(curve.x[first - 1] + share * (curve.x[first] - curve.x[first - 1]))
-        crossing = 10.0**x if curve.x_scale == "log10" else x
+def threshold(course: _Course, i: int, level: float) -> Threshold:
+    """The i-th level."""
+    curve = course.curve
+    above = (course.sign * (curve.y - level)).tolist()
+    slack = max(course.slack, 1e-12 * abs(level))
+    failing = [value < -slack for value in above]
+    fails = [place for place, fails in enumerate(failing) if fails]
+    first = fails[0] if fails else None
+    last_before = curve.count - 1 if first is None else first - 1
+    reaching = failing.index(False) if len(fails) < curve.count else None
+    held = fails[-1] + 1 if fails else 0
     return Threshold(
         level=level,
-        side="below" if sign > 0 else "above",
-        first_below=None if first is None else curve.place(first),
-        crossing=crossing,
-        sustained_until=curve.place(last_good) if last_good >= 0 else None,
-        recovers=first is not None and failing.size < curve.count - first,
-        isotonic_first_below=curve.place(int(smooth[0])) if smooth.size else None,
+        side="below" if course.sign > 0 else "above",
+        crossings=crossings(course, above, failing),
+        first_failing=None if first is None else curve.place(first),
+        first_reaching=None if reaching is None else curve.place(reaching),
+        sustained_from=curve.place(held) if held < curve.count else None,
+        sustained_until=curve.place(last_before) if last_before >= 0 else None,
+        recovers=first is not None and len(fails) < curve.count - first,
+        interval=crossing_interval(course, i, level),
     )
 
 
-def plateau(curve: Curve, tolerance: float) -> Plateau:
-    """The longest run within the tolerance."""
-    limit = tolerance * (1 + 1e-9) + 1e-12 * float(np.max(np.abs(curve.y)))
-    first, last = longest_run(curve.y.tolist(), limit)
-    mean = float(curve.y[first : last + 1].mean())
-    return Plateau(tolerance, curve.place(first), curve.place(last), last - first + 1, mean)
+def crossings(course: _Course, above: Sequence[float], failing: Sequence[bool]) -> tuple[Crossing, ...]:
+    """Every change between failing and reaching, in the order of the axis."""
+    found, curve = [], course.curve
+    for i, (here, there) in enumerate(pairwise(failing)):
+        if here != there:
+            share = above[i] / (above[i] - above[i + 1])
+            x = float(curve.x[i] + share * (curve.x[i + 1] - curve.x[i]))
+            falls = there == (course.sign > 0)
+            found.append(Crossing(10.0**x if curve.x_scale == "log10" else x, "falling" if falls else "rising"))
+    return tuple(found)
 
 
-def longest_run(values: Sequence[float], limit: float) -> tuple[int, int]:
-    """First and last position of the longest run with max - min <= limit, by monotone queues in O(m)."""
-    highs: deque[int] = deque()
-    lows: deque[int] = deque()
-    best, start = (0, 0), 0
-    for end, value in enumerate(values):
-        while highs and values[highs[-1]] <= value:
-            highs.pop()
-        while lows and values[lows[-1]] >= value:
-            lows.pop()
-        highs.append(end)
-        lows.append(end)
-        while values[highs[0]] - values[lows[0]] > limit:
-            start += 1
-            if highs[0] < start:
-                highs.popleft()
-            if lows[0] < start:
-                lows.popleft()
-        if end - start > best[1] - best[0]:
-            best = (start, end)
-    return best
+def crossing_interval(course: _Course, i: int, level: float) -> CrossingInterval | None:
+    """Between which levels of the axis the truth crosses, if it is monotone in the direction of the series."""
+    curve = course.curve
+    if course.low is None or course.high is None or curve.noise is None:
+        return None
+    low, high = int(course.low[i]), int(course.high[i])
+    if low > high or (curve.noise.kind == "trials" and not 0 < level < curve.noise.whole):
+        return None
+    ends = (None if low < 0 else curve.place(low)), (None if high == curve.count else curve.place(high))
+    return CrossingInterval(1 - course.alpha, *ends)
+
+
+def bounds(curve: Curve, levels: FloatArray, alpha: float) -> tuple[IntArray | None, IntArray | None]:
+    """For each level the last cell surely on the side where a monotone truth begins, -1 if there is none, and the
+    first one surely on the other, m if there is none; `None` without noise."""
+    if curve.noise is None or curve.count < 2:
+        return None, None
+    over, under = sure(curve.y, curve.noise, levels, alpha / (2 * curve.count))
+    falls = float((curve.x - curve.x.mean()) @ curve.y) <= 0
+    before, after = (over, under) if falls else (under, over)
+    places = np.arange(curve.count)
+    return np.where(before, places, -1).max(axis=1), np.where(after, places, curve.count).min(axis=1)
+
+
+def sure(y: FloatArray, noise: Noise, levels: FloatArray, tail: float) -> tuple[BoolArray, BoolArray]:
+    """Which cells lie surely above each level and which surely below, levels x cells, each at this one-sided
+    probability of error."""
+    if noise.k is not None and noise.n is not None:
+        share, k, n = np.clip(levels / noise.whole, 0, 1)[:, None], noise.k, noise.n
+        up = np.where(k > 0, betainc(np.maximum(k, 1e-9), n - k + 1, share), 1.0)
+        down = np.where(k < n, 1 - betainc(k + 1, np.maximum(n - k, 1e-9), share), 1.0)
+        return np.asarray(up <= tail), np.asarray(down <= tail)
+    deviate = (y - levels[:, None]) / noise.error
+    up, down = (ndtr(d) if noise.df is None else stdtr(noise.df, d) for d in (-deviate, deviate))
+    return np.asarray(up <= tail), np.asarray(down <= tail)

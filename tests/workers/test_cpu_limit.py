@@ -1,0 +1,70 @@
+"""One computation has its own time, in processor time: a busy machine and a slow neighbour take nothing of it."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+import uuid
+
+import pytest
+from sqlalchemy import select
+
+from registry.tables import derivations
+from tests.house import House, Project
+from workers import derive
+from workers.cpu_limit import TookTooLong, cpu_limit
+
+
+def burn(seconds: float) -> None:
+    until = time.process_time() + seconds
+    while time.process_time() < until:
+        pass
+
+
+def test_what_never_ends_is_ended_with_a_reason() -> None:
+    with pytest.raises(TookTooLong, match=r"more than 0\.1 s of processor time"), cpu_limit(0.1):
+        burn(60.0)
+
+
+def test_waiting_takes_nothing_of_the_time_and_each_computation_has_all_of_it() -> None:
+    for _ in range(3):
+        with cpu_limit(0.3):
+            threading.Event().wait(0.4)
+            burn(0.15)
+    assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+def test_outside_of_the_main_thread_there_is_no_limit() -> None:
+    ended = []
+
+    def run() -> None:
+        with cpu_limit(0.01):
+            burn(0.05)
+            ended.append(True)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    assert ended == [True]
+
+
+def test_a_grid_that_takes_too_long_fails_alone(
+    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.compute()
+    slow, quick = project.published(model="slow"), project.published(model="quick")
+    known = derive.statistics_row
+
+    def statistics_row(revision: object) -> object:
+        if revision.grid_id == uuid.UUID(slow["id"]):  # type: ignore[attr-defined]
+            burn(60.0)
+        return known(revision)
+
+    monkeypatch.setattr(derive, "statistics_row", statistics_row)
+    monkeypatch.setattr(derive, "cpu_limit", lambda: cpu_limit(0.1))
+    derive.derive_due(house.database, house.settings)
+    with house.database.reading() as connection:
+        found = {row.grid_id: row for row in connection.execute(select(derivations))}
+    assert found[uuid.UUID(quick["id"])].state == "ready"
+    assert found[uuid.UUID(slow["id"])].reason.startswith("TookTooLong: more than 0.1 s")

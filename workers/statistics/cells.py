@@ -1,0 +1,135 @@
+"""What is known of every cell of a ranking: its value in whole ticks, and its noise.
+
+A posted standard error goes before trials, for who posts both knows something that the trials do not say; trials go
+before errors that were estimated from repeats. A binomial error is taken at (k + 1/2) / (n + 1), so that it is never
+0 (Agresti and Coull 1998 shift in this way). A design effect divides trials and successes alike (Kish 1965, 8.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from workers.statistics.standings import Standings
+from workers.statistics.terms import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Cells:
+    """M names x S slots, the slots of each benchmark side by side.
+
+    A difference in a slot is that of the `ticks` over `divisor`. `n` and `k` are effective trials and successes, 0
+    where the noise of a cell is not binomial; `whole` is 1 or 100 where they exist. `variance` is NaN where unknown,
+    `df` its degrees of freedom, infinite unless it was estimated from repeats. `question` is the bound on the
+    variance of a cell under other questions, NaN where their number is unknown. `starts` are the first slots of the
+    benchmarks, `benchmarks` their indices. `independent` says where only trials without a posted design effect
+    speak for the noise.
+    """
+
+    present: BoolArray
+    ticks: IntArray
+    divisor: FloatArray
+    sign: int
+    n: FloatArray
+    k: FloatArray
+    whole: float
+    variance: FloatArray
+    df: FloatArray
+    question: FloatArray
+    independent: BoolArray
+    starts: IntArray
+    benchmarks: IntArray
+
+    @cached_property
+    def owners(self) -> IntArray:
+        """The benchmark of each slot, numbered as in `benchmarks`."""
+        sizes = np.diff(np.append(self.starts, self.present.shape[1]))
+        return np.repeat(np.arange(sizes.size), sizes)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many names and slots."""
+        return len(self.present), int(self.present.shape[1])
+
+
+def cells_of(standings: Standings) -> Cells:
+    """The cells of the standings, with differences in units of `standings.divisor` where there is one."""
+    order = np.argsort(standings.benchmarks, kind="stable")
+    benchmarks, starts = np.unique(standings.benchmarks[order], return_index=True)
+    unit = np.ones(order.size) if standings.divisor is None else standings.divisor
+    n, k, variance, df, independent = noise(standings)
+    scaled = variance / unit**2
+    # In units of a benchmark's own spread there is no table of successes any more.
+    table = n if standings.divisor is None else np.zeros(n.shape)
+    return Cells(
+        standings.present[:, order],
+        standings.ticks[:, order],
+        (10.0**standings.decimals * unit)[order],
+        standings.sign,
+        table[:, order],
+        k[:, order],
+        standings.proportion_of or 1.0,
+        scaled[:, order],
+        df[:, order],
+        (of_questions(standings, variance) / unit**2)[:, order],
+        independent[:, order],
+        starts,
+        benchmarks,
+    )
+
+
+def noise(standings: Standings) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, BoolArray]:
+    """Effective trials and successes, variances and their degrees of freedom, and where independence is assumed."""
+    shape, whole = standings.values.shape, standings.proportion_of
+    error = np.full(shape, np.nan) if standings.stderr is None else standings.stderr
+    repeats = np.zeros(shape, dtype=np.int64) if standings.repeats is None else standings.repeats
+    posted = (error > 0) & (repeats == 0)
+    n, k = np.zeros(shape), np.zeros(shape)
+    posted_effect = np.zeros(shape, dtype=np.bool_)
+    if whole and standings.trials is not None and standings.successes is not None:
+        effect = np.ones(shape)
+        if standings.design_effect is not None:
+            posted_effect = np.isfinite(standings.design_effect)
+            effect = np.where(posted_effect, standings.design_effect, 1.0)
+        binomial = ~posted & standings.present
+        n, k = np.where(binomial, standings.trials / effect, 0.0), np.where(binomial, standings.successes / effect, 0.0)
+    share = (k + 0.5) / (n + 1)
+    of_trials = share * (1 - share) / np.maximum(n, 1e-300) * (whole or 1.0) ** 2
+    estimated = (repeats > 1) & (error >= 0) & (n == 0)
+    variance = np.where(posted | estimated, error**2, np.where(n > 0, of_trials, np.nan))
+    df = np.where(estimated, np.maximum(repeats - 1.0, 1.0), np.inf)
+    return n, k, variance, df, np.asarray((n > 0) & ~posted_effect, dtype=np.bool_)
+
+
+def of_questions(standings: Standings, variance: FloatArray) -> FloatArray:
+    """The bound p (1 - p) / questions on the variance of a proportion under other questions; NaN where unknown.
+
+    Samples of one question agree at most completely: then every question counts as one trial (Miller 2024,
+    arXiv 2411.00640, section 2.2). Where the noise of the cell by itself is larger, by a posted error or a design
+    effect, it counts in its place: other questions cannot be surer than the same ones again.
+    """
+    whole = standings.proportion_of
+    if whole is None or standings.questions is None:
+        return np.full(standings.values.shape, np.nan)
+    asked = standings.questions.astype(np.float64)
+    share = (np.where(standings.present, standings.values, 0.0) / whole * asked + 0.5) / (asked + 1)
+    bound = share * (1 - share) / np.maximum(asked, 1) * whole**2
+    bound = np.fmax(bound, variance)
+    return np.asarray(np.where(asked > 0, bound, np.nan), dtype=np.float64)
+
+
+def spreads(standings: Standings) -> FloatArray:
+    """For each slot the standard deviation of the values within the slots of its benchmark, pooled over them; 1
+    where all are equal. Slots on other scales have one of their own."""
+    held = standings.present.sum(axis=0)
+    mean = np.where(standings.present, standings.values, 0.0).sum(axis=0) / np.maximum(held, 1)
+    square = np.where(standings.present, standings.values - mean, 0.0) ** 2
+    rooms = standings.benchmarks if not standings.mixed else np.arange(held.size)
+    size = int(rooms.max(initial=-1)) + 1
+    total = np.bincount(rooms, square.sum(axis=0), size)
+    df = np.bincount(rooms, np.maximum(held - 1, 0), size)
+    deviation = np.sqrt(np.divide(total, df, out=np.zeros(size), where=df > 0))
+    largest = np.max(np.abs(np.where(standings.present, standings.values, 0.0)), initial=0.0)
+    return np.asarray(np.where(deviation > 1e-12 * largest, deviation, 1.0)[rooms], dtype=np.float64)

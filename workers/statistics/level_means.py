@@ -1,0 +1,131 @@
+"""The mean of every level of every axis: raw with its interval, and as if the level had a cell everywhere.
+
+Adjusted means are those of the additive model; of proportions on the logit scale as well, where an adjusted accuracy
+cannot exceed 100 %. Proportions without trials are fitted as fractions (Papke and Wooldridge 1996), which needs all of
+them inside the bounds: no trials are invented for a cell of 100 %.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import expit
+
+from workers.statistics.additive import Layout, logistic, solve, totals
+from workers.statistics.noise import Noise
+from workers.statistics.table import Place, Table, by_level, place_of
+from workers.statistics.terms import FloatArray, Interval, reach_of, within
+
+
+@dataclass(frozen=True, slots=True)
+class LevelMean:
+    """The raw mean of a level's cells and its interval (by their errors where known, else Student's as if they were a
+    sample; `None` for one cell without noise); the mean as if the level had a cell everywhere, by the additive model
+    (`mean`, may leave the bounds) and by the logit-additive one (`logit_mean`, proportions inside the bounds or with
+    trials)."""
+
+    level: Place
+    raw_mean: float
+    interval: Interval | None
+    mean: float | None
+    logit_mean: float | None
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The normal equations of the additive model of centred values, and its rank. The matrix is its diagonal alone
+    where axes are very long. `effects` are those of the logit-additive model, where it was fitted."""
+
+    matrix: FloatArray
+    right: FloatArray
+    rank: int
+    effects: FloatArray | None = None
+
+    @property
+    def counts(self) -> FloatArray:
+        """The cells of every level."""
+        return self.matrix if self.matrix.ndim == 1 else np.diag(self.matrix)
+
+
+def level_means(
+    table: Table, layout: Layout, levels: list[list[int]], equations: Equations, noise: Noise | None, alpha: float
+) -> list[list[LevelMean]]:
+    """Per axis and level; adjusted means are `None` where effects cannot be told apart."""
+    mean = float(table.values[table.present].mean())
+    means = mean + equations.right / equations.counts
+    raw = np.split(means, layout.offsets[1:-1])
+    reach = np.split(reaches(table, layout, equations.counts, means, noise, alpha), layout.offsets[1:-1])
+    plain, logit = adjusted(table, layout, equations, mean, noise)
+    return [
+        [
+            LevelMean(
+                place_of(axis, level),
+                float(raw[a][i]),
+                around(table, float(raw[a][i]), float(reach[a][i]), 1 - alpha),
+                None if plain is None else float(plain[a][i]),
+                None if logit is None else float(logit[a][i]),
+            )
+            for i, level in enumerate(levels[a])
+        ]
+        for a, axis in enumerate(table.axes)
+    ]
+
+
+def around(table: Table, mean: float, reach: float, level: float) -> Interval | None:
+    """The interval of a mean within the metric's bounds, if its error is known."""
+    if not np.isfinite(reach):
+        return None
+    return within(Interval(level, mean - reach, mean + reach), table.metric.lower, table.metric.upper)
+
+
+def reaches(
+    table: Table, layout: Layout, counts: FloatArray, raw: FloatArray, noise: Noise | None, alpha: float
+) -> FloatArray:
+    """How far the interval of each level's raw mean reaches; NaN for a single cell without noise."""
+    if noise is not None:
+        return reach_of(1 - alpha, noise.df) * np.sqrt(totals(layout, noise.error**2)) / counts
+    values = table.values[table.present]
+    squares = totals(layout, values**2) - counts * raw**2
+    freedom = np.maximum(counts - 1, 1)
+    error = np.sqrt(np.maximum(squares, 0.0) / freedom / counts)
+    quantiles = np.array([reach_of(1 - alpha, float(df)) for df in freedom.tolist()])
+    return np.where(counts > 1, quantiles * error, np.nan)
+
+
+def adjusted(
+    table: Table, layout: Layout, equations: Equations, mean: float, noise: Noise | None
+) -> tuple[list[FloatArray] | None, list[FloatArray] | None]:
+    """The additive and the logit-additive means of all levels, by axis."""
+    if equations.matrix.ndim == 1 or equations.rank < layout.full_rank:
+        return None, None
+    effects = np.split(solve(layout, equations.matrix, equations.right), layout.offsets[1:-1])
+    centre = mean + sum(float(part.mean()) for part in effects)
+    return [centre + part - part.mean() for part in effects], logit_means(table, layout, equations.effects, noise)
+
+
+def logit_means(
+    table: Table, layout: Layout, effects: FloatArray | None, noise: Noise | None
+) -> list[FloatArray] | None:
+    """Means of the fitted proportions over all combinations of observed levels, in the metric's unit."""
+    whole = table.metric.proportion_of
+    if whole is None:
+        return None
+    if effects is None:
+        effects = fitted_effects(table, layout, whole, noise)
+    if effects is None:
+        return None
+    parts = np.split(effects, layout.offsets[1:-1])
+    grid = np.zeros(layout.sizes)
+    for a, part in enumerate(parts):
+        grid = grid + part.reshape([-1 if i == a else 1 for i in range(len(parts))])
+    fitted = np.asarray(expit(grid) * whole, dtype=np.float64)
+    return [by_level(fitted, a).mean(axis=1) for a in range(len(parts))]
+
+
+def fitted_effects(table: Table, layout: Layout, whole: float, noise: Noise | None) -> FloatArray | None:
+    """The logit-additive fit of the counts, or of fractions that all lie inside the bounds."""
+    if noise is not None and noise.k is not None and noise.n is not None:
+        return logistic(layout, noise.k + 0.5, noise.n + 1)
+    share = table.values[table.present] / whole
+    return logistic(layout, share, np.ones(table.cells)) if share.min() > 0 and share.max() < 1 else None

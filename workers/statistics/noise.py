@@ -1,0 +1,97 @@
+"""What is known of the errors of some cells: trials, submitted errors, or repeats that estimate them.
+
+Errors that were estimated from few repeats are not known errors. The variance within cells is pooled over the cells
+that are compared, and tests have Student's t and F with sum(r - 1) degrees of freedom (Fisher 1925, Statistical
+Methods for Research Workers, sections 24 and 40).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from workers.statistics.terms import FloatArray, IntArray
+
+Kind = Literal["trials", "stderr", "repeats"]
+Known = Literal["trials", "stderr", "repeats", "unknown"]
+
+
+@dataclass(frozen=True)
+class CellErrors:
+    """The errors of m cells as they were submitted: each column belongs to every cell, or is `None`.
+
+    `stderr` may be 0 where `repeats` says that it was estimated. `whole` is 1 or 100 for proportions.
+    """
+
+    y: FloatArray
+    trials: IntArray | None
+    stderr: FloatArray | None
+    repeats: IntArray | None
+    whole: float | None
+    design_effect: float = 1.0
+
+
+@dataclass(frozen=True)
+class Noise:
+    """The errors of m cells. `error` is the standard error of each in the metric's unit, all positive.
+
+    `df` are the degrees of freedom of the estimate behind the errors, `None` where they are known. With `trials`,
+    `k` of `n` are the effective successes and trials: those submitted, divided by the design effect; `counted` are
+    the whole ones, `None` where a design effect makes exact tests impossible.
+    """
+
+    kind: Kind
+    error: FloatArray
+    df: float | None = None
+    k: FloatArray | None = None
+    n: FloatArray | None = None
+    whole: float = 1.0
+    counted: tuple[IntArray, IntArray] | None = None
+
+
+def noise_of_cells(given: CellErrors) -> Noise | None:
+    """The noise of cells: by trials, else by estimated errors, else by submitted ones, else `None`."""
+    if given.trials is not None and given.whole is not None:
+        return by_trials(given, given.trials, given.whole)
+    if given.stderr is None:
+        return None
+    if given.repeats is not None and np.all(given.repeats > 1):
+        return by_repeats(given.stderr, given.repeats)
+    return Noise("stderr", given.stderr) if np.all(given.stderr > 0) else None
+
+
+def by_trials(given: CellErrors, trials: IntArray, whole: float) -> Noise:
+    """Binomial noise: the nearest whole numbers of successes out of the trials."""
+    k, effect = np.rint(given.y * trials / whole).astype(np.int64), given.design_effect
+    error = binomial_errors(k, trials, whole, effect)
+    return Noise("trials", error, None, k / effect, trials / effect, whole, (k, trials) if effect == 1.0 else None)
+
+
+def successes_of(y: FloatArray, trials: IntArray, whole: float, decimals: int | IntArray) -> FloatArray:
+    """The successes behind values of so many decimals: the nearest whole numbers, which printing has rounded; where no
+    whole number prints as the value, the fraction that it says. An estimate then stays the one that was posted."""
+    said = np.asarray(y * trials / whole, dtype=np.float64)
+    nearest = np.rint(said)
+    printed = np.abs(nearest * whole / np.maximum(trials, 1) - y)
+    return np.where(printed <= 0.5 * 10.0 ** -np.asarray(decimals, dtype=np.float64) + 1e-9 * whole, nearest, said)
+
+
+def by_repeats(stderr: FloatArray, repeats: IntArray) -> Noise | None:
+    """The variance within cells, pooled; `None` where no repeat differs from another."""
+    within = stderr**2 * repeats
+    df = float(np.sum(repeats - 1))
+    pooled = float(np.sum((repeats - 1) * within)) / df
+    return Noise("repeats", np.sqrt(pooled / repeats), df) if pooled > 0 else None
+
+
+def binomial_errors(k: FloatArray | IntArray, n: FloatArray | IntArray, whole: float, effect: float) -> FloatArray:
+    """Standard errors of k/n in the metric's unit, at (k + 1/2) / (n + 1) so that none is 0."""
+    share = (k + 0.5) / (n + 1)
+    return np.asarray(np.sqrt(share * (1 - share) * effect / n) * whole, dtype=np.float64)
+
+
+def word_of(noise: Noise | None) -> Known:
+    """What the tests of some cells rest on."""
+    return "unknown" if noise is None else noise.kind

@@ -1,0 +1,50 @@
+"""How far the peaks of a grid stand out of their neighbours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from workers.statistics.table import Place, Table
+from workers.statistics.terms import BoolArray
+
+MOST_CELLS = 100
+"""Peaks that are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prominence:
+    """How far a peak stands out of its neighbours' mean, towards the better end; neighbours are one step away
+    along ordered axes, diagonals included, on the same level of nominal ones."""
+
+    at: dict[str, Place]
+    neighbours: int
+    neighbour_mean: float | None
+    prominence: float | None
+
+
+def prominences(table: Table) -> tuple[Prominence, ...] | None:
+    """Every peak among its neighbours; `None` on a grid without an ordered axis."""
+    if not any(axis.ordered for axis in table.axes):
+        return None
+    ticks = -table.ticks if table.metric.direction == "lower" else table.ticks
+    top = int(ticks[table.present].max())
+    peaks = np.argwhere(table.present & (ticks == top))[:MOST_CELLS]
+    return tuple(prominence(table, tuple(int(p) for p in peak)) for peak in peaks)
+
+
+def prominence(table: Table, peak: tuple[int, ...]) -> Prominence:
+    """One peak against the cells around it."""
+    window = tuple(
+        slice(max(0, p - 1), p + 2) if axis.ordered else slice(p, p + 1)
+        for axis, p in zip(table.axes, peak, strict=True)
+    )
+    around: BoolArray = table.present[window]
+    count = int(np.count_nonzero(around)) - 1
+    if count == 0:
+        return Prominence(table.places(peak), 0, None, None)
+    value = float(table.values[peak])
+    mean = (float(table.values[window][around].sum()) - value) / count
+    sign = -1.0 if table.metric.direction == "lower" else 1.0
+    return Prominence(table.places(peak), count, mean, sign * (value - mean))
