@@ -1,4 +1,4 @@
-"""The engine, transactions and deadlines: the only module that commits or knows the dialect."""
+"""The engine, transactions and deadlines: the only module that commits, and that knows the driver's errors."""
 
 from __future__ import annotations
 
@@ -94,7 +94,10 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection for single statements, each its own snapshot; nothing is written through it."""
+        """A connection for single statements, each its own snapshot and committed by itself.
+
+        Nothing that anybody was promised is written through it: only when a token was last used.
+        """
         with self._connected(self._reading) as connection:
             yield connection
 

@@ -81,6 +81,12 @@ class Settings:
     """An export of more cells is sent whole: nobody waits for it to be written first."""
 
     idempotency_days: int = 7
+    question_days: int = 30
+    """An answer that nobody asked for so long is forgotten, unless it is to a usual question."""
+    max_questions: int = 1_000
+    """So many answers of a project are kept beside the usual ones; the longest unread go first."""
+    max_open_questions: int = 50
+    """So many questions of a project may wait at once beside the usual ones; one more is answered 429."""
     token_days: int = 90
 
     lease_seconds: float = 15.0

@@ -2,6 +2,6 @@
 
 from registry.intake.amendment import amend
 from registry.intake.faults import Doubt, Limits
-from registry.intake.submission import Names, Submission, read_submission
+from registry.intake.submission import Names, Submission, not_told_yet, read_submission
 
-__all__ = ["Doubt", "Limits", "Names", "Submission", "amend", "read_submission"]
+__all__ = ["Doubt", "Limits", "Names", "Submission", "amend", "not_told_yet", "read_submission"]

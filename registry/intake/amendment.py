@@ -11,17 +11,22 @@ from registry.grid import Axis, Grid, Position
 from registry.intake import lattice
 from registry.intake.blocks import in_numeric_order, size_of
 from registry.intake.coordinates import Entry, read_cells
-from registry.intake.faults import Doubt, Findings, Limits
+from registry.intake.faults import Doubt, Findings, Limits, escaped
+from registry.intake.members import check_amended
 from registry.intake.submission import check_values
 
 
-def amend(grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits) -> tuple[Grid, tuple[Doubt, ...]]:
-    """`grid` with the cells added or replaced, levels added where needed; raises `Invalid`.
+def amend(
+    grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits, *, may_grow: bool = True
+) -> tuple[Grid, tuple[Doubt, ...]]:
+    """`grid` with the cells added or replaced, levels added where needed, each with a doubt; raises `Invalid`.
 
-    A null value makes a cell unmeasured again. Cells that are not named stay as they are.
+    A null value makes a cell unmeasured again. Cells that are not named stay as they are. A new level is a fault
+    unless the axes `may_grow`.
     """
     findings = Findings()
     axes, entries = read_cells(cells, grid.axes, limits, findings)
+    _tell_growth(grid.axes, axes, entries, findings, may_grow=may_grow)
     if size_of(axes) > limits.cells:
         findings.fault("/cells", f"these coordinates span {size_of(axes)} cells; a grid holds at most {limits.cells}")
     findings.stop_at_faults()
@@ -32,10 +37,35 @@ def amend(grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits) -> tup
         return f"{pointers.get(index, '')}/value"
 
     check_values(amended, place, findings)
+    check_amended(amended, lambda index: f"{pointers.get(index, '')}/trials", findings)
     findings.stop_at_faults()
     lattice.look(amended, place, findings)
-    mine = tuple(doubt for doubt in findings.doubts if doubt.pointer != "/value")
+    mine = tuple(doubt for doubt in findings.told() if doubt.pointer != "/value")
     return in_numeric_order(amended), mine
+
+
+def _tell_growth(
+    before: Sequence[Axis],
+    after: Sequence[Axis],
+    entries: Mapping[Position, Entry],
+    findings: Findings,
+    *,
+    may_grow: bool,
+) -> None:
+    """Name every level that an axis did not have, at the first cell that brings it."""
+    brought: dict[tuple[int, int], str] = {}
+    if before != tuple(after):
+        for position, entry in entries.items():
+            for place, level in enumerate(position):
+                if level >= len(before[place].levels):
+                    brought.setdefault((place, level), entry.pointer)
+    for (place, level), cell in brought.items():
+        axis = after[place]
+        pointer, label = f"{cell}/at/{escaped(axis.name)}", axis.levels[level].label
+        if may_grow:
+            findings.doubt("level_added", pointer, f'the axis "{axis.name}" had no level "{label}": it was added')
+        else:
+            findings.fault(pointer, f'the axis "{axis.name}" has no level "{label}", and levels=fixed adds none')
 
 
 _COLUMNS = ("values", "trials", "stderr", "repeats", "sd")

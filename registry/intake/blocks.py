@@ -11,7 +11,7 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from registry.grid import Axis, Grid
-from registry.intake.faults import Findings, number
+from registry.intake.faults import Findings, is_rounded, number
 
 T = TypeVar("T")
 
@@ -60,7 +60,7 @@ def read_leaves(
     at: Callable[[int], str],
     findings: Findings,
 ) -> tuple[T | None, ...]:
-    """Each leaf through `read`; null stays `None`, and what `read` refuses is a fault."""
+    """Each leaf through `read`; null stays `None`, what `read` refuses is a fault, what it rounds a doubt."""
     if read is number and set(map(type, leaves)) <= {float, NoneType} and all(map(isfinite, filter(None, leaves))):
         return tuple(leaves)
     values = tuple(None if leaf is None else read(leaf) for leaf in leaves)
@@ -68,6 +68,10 @@ def read_leaves(
         for index, (leaf, value) in enumerate(zip(leaves, values, strict=True)):
             if leaf is not None and value is None:
                 findings.fault(at(index), wanted)
+    elif values != tuple(leaves):
+        for index, leaf in enumerate(leaves):
+            if is_rounded(leaf):
+                findings.rounded(leaf, at(index))
     return values
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.grid import REASONS, Axis, Position
-from registry.intake.faults import MOST_TRIALS, Findings, Limits, escaped, number, whole
+from registry.intake.faults import MOST_TRIALS, Findings, Limits, escaped, is_rounded, number, whole
 from registry.intake.levels import LevelIndex
 
 
@@ -37,8 +37,18 @@ def read_cells(
         entry = _entry(cell, pointer, findings)
         if at is not None and entry is not None:
             met.setdefault(at, []).append(entry)
+    _tell_repeats([together[1] for together in met.values() if len(together) > 1], findings)
     entries = {at: together[0] if len(together) == 1 else _repeats(together, findings) for at, together in met.items()}
     return tuple(index.grown() for index in indexes.values()), entries
+
+
+def _tell_repeats(again: Sequence[Entry], findings: Findings) -> None:
+    """Say how many coordinates came several times, at the first cell whose coordinate had come before."""
+    if again:
+        many = "1 coordinate was" if len(again) == 1 else f"{len(again)} coordinates were"
+        detail = f"{many} given several times: the cell's value is their mean, with repeats and their sd kept"
+        first = min(again, key=lambda entry: int(entry.pointer.rpartition("/")[2]))
+        findings.doubt("repeats_read", first.pointer, detail)
 
 
 def _position(
@@ -57,7 +67,10 @@ def _position(
 
 def _entry(cell: Mapping[str, Any], pointer: str, findings: Findings) -> Entry | None:
     value, trials, stderr = number(cell["value"]), whole(cell.get("trials")), number(cell.get("stderr"))
-    before = len(findings.faults)
+    before = findings.met
+    for name in ("value", "stderr"):
+        if is_rounded(cell.get(name)):
+            findings.rounded(cell[name], f"{pointer}/{name}")
     if value is None and cell["value"] is not None:
         findings.fault(f"{pointer}/value", "must be a finite number or null")
     if trials is None and cell.get("trials") is not None:
@@ -69,7 +82,7 @@ def _entry(cell: Mapping[str, Any], pointer: str, findings: Findings) -> Entry |
         findings.fault(f"{pointer}/reason", f"goes with a null value and is one of {', '.join(REASONS)}")
     if value is None and (trials is not None or stderr is not None):
         findings.fault(pointer, "a cell without a value has neither trials nor stderr")
-    return Entry(value, trials, stderr, reason=reason, pointer=pointer) if len(findings.faults) == before else None
+    return Entry(value, trials, stderr, reason=reason, pointer=pointer) if findings.met == before else None
 
 
 def _repeats(together: Sequence[Entry], findings: Findings) -> Entry:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from registry.errors import Fault, Invalid
 
@@ -39,25 +40,42 @@ class Limits:
 
 @dataclass
 class Findings:
-    """Faults and doubts in the order in which they were met."""
+    """The first faults, and the first doubts of each kind, in the order in which they were met; all are counted."""
 
     faults: list[Fault] = field(default_factory=list)
     doubts: list[Doubt] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    """How many doubts there were, by their code."""
+    met: int = 0
+    """How many faults there were."""
 
     def fault(self, pointer: str, detail: str) -> None:
-        self.faults.append(Fault(pointer, detail))
+        self.met += 1
+        if self.met <= REPORTED:
+            self.faults.append(Fault(pointer, detail))
 
     def doubt(self, code: str, pointer: str | None, detail: str) -> None:
-        self.doubts.append(Doubt(code, detail, pointer))
+        self.counts[code] += 1
+        if self.counts[code] <= REPORTED:
+            self.doubts.append(Doubt(code, detail, pointer))
+
+    def rounded(self, given: int, pointer: str) -> None:
+        """Doubt a whole number that no double is: it was read as the nearest one."""
+        self.doubt("rounded", pointer, f"{given} was rounded to {int(float(given))}, the nearest number of 64 bits")
+
+    def told(self) -> tuple[Doubt, ...]:
+        """The doubts, and of each kind how many more there were."""
+        more = [(code, count - REPORTED) for code, count in self.counts.items() if count > REPORTED]
+        return (*self.doubts, *(Doubt(code, f"and {rest} more of these") for code, rest in more))
 
     def stop_at_faults(self) -> None:
         """Raise `Invalid` with everything found so far, if anything was."""
         if self.faults:
-            rest = len(self.faults) - REPORTED
-            shown = self.faults[:REPORTED]
+            rest = self.met - len(self.faults)
+            last = self.faults[-1]
             if rest > 0:
-                shown[-1] = Fault(shown[-1].pointer, f"{shown[-1].detail} (and {rest} more faults after this one)")
-            raise Invalid(shown)
+                last = Fault(last.pointer, f"{last.detail} (and {rest} more faults after this one)")
+            raise Invalid([*self.faults[:-1], last])
 
 
 def number(value: Any) -> float | None:
@@ -70,6 +88,11 @@ def number(value: Any) -> float | None:
         except OverflowError:
             return None
     return None
+
+
+def is_rounded(given: Any) -> TypeGuard[int]:
+    """Whether a JSON number is a whole one that no double is."""
+    return type(given) is int and not -MOST_TRIALS <= given <= MOST_TRIALS and number(given) not in (None, given)
 
 
 def unsigned_zero(value: float | None) -> float | None:

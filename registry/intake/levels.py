@@ -11,17 +11,17 @@ from typing import Any, cast
 import orjson
 
 from registry.grid import Axis, Kind, Level, Scale, plain_label
-from registry.intake.faults import Findings, Limits, number, unsigned_zero
+from registry.intake.faults import Findings, Limits, is_rounded, number, unsigned_zero
 
 MAX_AXES = 4
 _SUFFIXES = {"": 0, "k": 3, "m": 6, "b": 9, "t": 12}
 _REMEMBERED = 4096
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:e([+-]?\d+))?\s*([kmbt]?)\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:e([+-]?\d{1,9}))?\s*+([kmbt]?)", re.IGNORECASE)
 
 
 def read_number(label: str) -> float | None:
     """The number that a label writes, with k, m, b, t for 10^3 … 10^12: "32b" is 32e9; `None` if it writes none."""
-    match = _NUMBER.fullmatch(label)
+    match = _NUMBER.fullmatch(label.strip())
     if match is None:
         return None
     # The point moves in the text: a product of doubles would be off by a bit, and so another level.
@@ -35,6 +35,9 @@ def read_level(given: Any, kind: Kind, pointer: str, limits: Limits, findings: F
     if level is None:
         findings.fault(pointer, "a level is a number, a non-empty string, or {label, number}")
         return None
+    exact = given.get("number") if isinstance(given, Mapping) else given
+    if is_rounded(exact):
+        findings.rounded(exact, pointer)
     if len(level.label) > limits.name or has_control(level.label):
         findings.fault(pointer, f"a level's label has at most {limits.name} characters and no control characters")
         return None
@@ -148,6 +151,8 @@ class LevelIndex:
         if isinstance(given, str) and given in self._by_label:
             return self._by_label[given]
         if self.axis.kind == "numeric" and (value := number(given)) is not None and value in self._by_number:
+            if is_rounded(given):
+                findings.rounded(given, pointer)
             return self._by_number[value]
         level = read_level(given, self.axis.kind, pointer, self._limits, findings)
         return None if level is None else self._place(level, pointer, findings)

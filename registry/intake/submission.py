@@ -1,14 +1,14 @@
 """A publication as it was sent -> names and a Grid.
 
 The mapping that comes in has been checked for its shape by the HTTP schema: field names, types of containers,
-lengths of names. Here its meaning is checked: levels, blocks, bounds, trials.
+lengths of names. Here its meaning is checked: levels, blocks, bounds, trials, and what is said of the whole grid.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
@@ -20,6 +20,7 @@ from registry.intake.blocks import flatten, in_numeric_order, leaf_pointer, read
 from registry.intake.coordinates import Entry, read_cells
 from registry.intake.faults import Doubt, Findings, Limits, number, unsigned_zero, whole
 from registry.intake.levels import guess_kind, read_axes
+from registry.intake.members import check_members, doubt_names, read_members
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +58,33 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
         )
     findings.stop_at_faults()
     if "cells" in sent:
-        if misplaced := [name for name in ("stderr",) if sent.get(name) is not None]:
+        if misplaced := [name for name in ("stderr", "repeats", "sd", "reasons") if sent.get(name) is not None]:
             findings.fault(f"/{misplaced[0]}", "with cells, each cell carries its own")
         grid, place = _from_cells(sent, metric, axes, limits, findings)
     else:
         grid, place = _from_values(sent, metric, axes, limits, findings)
     findings.stop_at_faults()
+    grid = replace(grid, **read_members(sent, limits, findings))
     check_values(grid, place, findings)
+    check_members(grid, findings)
     findings.stop_at_faults()
     lattice.look(grid, place, findings)
+    doubt_names(sent, grid, findings)
     names = Names(sent["experiment"], sent["benchmark"], sent["model"], sent["variant"], metric.name)
-    return Submission(names, in_numeric_order(grid), tuple(findings.doubts))
+    said = _said(sent)
+    told = {**dict.fromkeys(said), **dict.fromkeys(not_told_yet(said, findings.told()))}
+    return Submission(names, in_numeric_order(grid), tuple(told))
+
+
+def _said(sent: Mapping[str, Any]) -> list[Doubt]:
+    """The doubts that came with the publication: those of whoever read the values from something else."""
+    return [Doubt(one["code"], one["detail"], one.get("pointer")) for one in sent.get("warnings") or ()]
+
+
+def not_told_yet(said: Sequence[Doubt], mine: Sequence[Doubt]) -> list[Doubt]:
+    """The registry's doubts, but not that of repeats if whoever read the values has told of them, by rows or files."""
+    known = any(one.code == "repeats_read" for one in said)
+    return [one for one in mine if not (known and one.code == "repeats_read")]
 
 
 def _with_kinds(sent: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -127,8 +144,49 @@ def _from_values(
         else:
             one = _one(stderr, _not_negative, "/stderr", wanted, findings)
             stderr = tuple(None if value is None else one for value in values)
-    grid = Grid(metric, tuple(axes), values, trials, stderr, labels=sent.get("labels") or {})
+    repeats = sd = None
+    if sent.get("repeats") is not None or sent.get("sd") is not None:
+        repeats = block("repeats", whole, "must be a positive whole number") if _is_block(sent, "repeats") else None
+        sd = block("sd", _not_negative, "must be a number that is not negative") if _is_block(sent, "sd") else None
+        if repeats is None or sd is None:
+            findings.fault(
+                "/repeats" if repeats is None else "/sd", "repeats and sd are nested like values, both of them"
+            )
+    grid = Grid(metric, tuple(axes), values, trials, stderr, repeats, sd, labels=sent.get("labels") or {})
+    if not findings.faults:
+        _check_repeats(grid, findings)
+        grid = replace(grid, reasons=_reasons(sent.get("reasons") or (), grid, limits, findings))
     return grid, lambda index: leaf_pointer("/values", index, shape)
+
+
+def _is_block(sent: Mapping[str, Any], name: str) -> bool:
+    """Whether a block was given that has a number for each cell: a list, or anything where there are no axes."""
+    return sent.get(name) is not None and (isinstance(sent[name], list) or not sent["axes"])
+
+
+def _check_repeats(grid: Grid, findings: Findings) -> None:
+    """That a cell has a value and two repeats or more where it has an sd, and no repeats where it has none."""
+    for index, (count, spread) in enumerate(zip(grid.repeats or (), grid.sd or (), strict=True)):
+        if (count is None) != (spread is None) or (count is not None and (count < 2 or grid.values[index] is None)):
+            pointer = leaf_pointer("/repeats", index, grid.shape)
+            findings.fault(pointer, "a cell has a value, 2 or more repeats and their sd, or neither of the two")
+
+
+def _reasons(given: Sequence[Any], grid: Grid, limits: Limits, findings: Findings) -> dict[int, str]:
+    """Why cells without a value are missing, by flat index: `[{"at", "reason"}]`, as a grid is read."""
+    cells = [{"at": one["at"], "value": None, "reason": one["reason"]} for one in given]
+    inner = Findings()
+    axes, entries = read_cells(cells, grid.axes, limits, inner)
+    for fault in inner.faults:
+        findings.fault(fault.pointer.replace("/cells", "/reasons", 1), fault.detail)
+    if axes != grid.axes:
+        findings.fault("/reasons", "name levels that the axes do not have")
+    if findings.faults:
+        return {}
+    for at, entry in entries.items():
+        if grid.values[grid.index(at)] is not None:
+            findings.fault(entry.pointer.replace("/cells", "/reasons", 1), "is the reason of a cell that has a value")
+    return {grid.index(at): entry.reason for at, entry in entries.items() if entry.reason is not None}
 
 
 def _from_cells(

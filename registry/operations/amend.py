@@ -6,13 +6,20 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select, update
+from sqlalchemy import Connection, Select, func, select, update
 
 from registry.errors import NotFound, PreconditionFailed
 from registry.intake import Limits
 from registry.intake import amend as amended
 from registry.operations.publish import Published, mark_scopes, write_revisions
-from registry.operations.stored import StoredGrid, stored_grid, stored_grids
+from registry.operations.stored import (
+    GridSummary,
+    StoredGrid,
+    grid_summaries,
+    grid_summary,
+    stored_grid,
+    stored_grids,
+)
 from registry.rows import columns_of
 from registry.tables import grids
 
@@ -22,14 +29,30 @@ def hold(connection: Connection, grid_id: uuid.UUID, expected: Sequence[str] | N
 
     `expected`: the revision tags that the caller's `If-Match` allows; `PreconditionFailed` if it is another.
     """
+    found = stored_grid(_held(connection, grid_id, stored_grids()))
+    expect(found, expected)
+    return found
+
+
+def hold_summary(connection: Connection, grid_id: uuid.UUID, expected: Sequence[str] | None) -> GridSummary:
+    """Like `hold`, without the cells."""
+    found = grid_summary(_held(connection, grid_id, grid_summaries()))
+    expect(found, expected)
+    return found
+
+
+def _held(connection: Connection, grid_id: uuid.UUID, query: Select[Any]) -> Any:
     connection.execute(select(grids.c.id).where(grids.c.id == grid_id).with_for_update())
-    row = connection.execute(stored_grids().where(grids.c.id == grid_id)).one_or_none()
+    row = connection.execute(query.where(grids.c.id == grid_id)).one_or_none()
     if row is None:
         raise NotFound("There is no such grid.")
-    stored = stored_grid(row)
-    if expected is not None and "*" not in expected and stored.revision_tag not in expected:
-        raise PreconditionFailed(f"The grid is at revision {stored.revision}; read it again.")
-    return stored
+    return row
+
+
+def expect(found: GridSummary, expected: Sequence[str] | None) -> None:
+    """`PreconditionFailed` when the grid is at none of the revisions that are expected; None expects nothing."""
+    if expected is not None and "*" not in expected and found.revision_tag not in expected:
+        raise PreconditionFailed(f"The grid is at revision {found.revision}; read it again.")
 
 
 def amend(
@@ -38,12 +61,16 @@ def amend(
     cells: Sequence[Mapping[str, Any]],
     limits: Limits,
     *,
+    may_grow: bool = True,
     token_id: uuid.UUID | None = None,
     expected: Sequence[str] | None = None,
 ) -> Published:
-    """Add or replace cells; content that does not change makes no revision. Raises `Invalid`, `PreconditionFailed`."""
+    """Add or replace cells; content that does not change makes no revision. Raises `Invalid`, `PreconditionFailed`.
+
+    `may_grow`: levels that the axes do not have are added.
+    """
     stored = hold(connection, grid_id, expected)
-    grid, doubts = amended(stored.grid, cells, limits)
+    grid, doubts = amended(stored.grid, cells, limits, may_grow=may_grow)
     if grid.digest == stored.digest:
         return Published(stored, False)
     warnings = [doubt.document() for doubt in doubts]
@@ -59,5 +86,5 @@ def amend(
         [{"grid_id": grid_id, "number": number, "warnings": warnings, "token_id": token_id} | columns_of(grid)],
     )
     mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
-    row = connection.execute(stored_grids().where(grids.c.id == grid_id)).one()
-    return Published(stored_grid(row), True)
+    row = connection.execute(grid_summaries().where(grids.c.id == grid_id)).one()
+    return Published(grid_summary(row), True)

@@ -7,12 +7,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import ARRAY, ColumnElement, Connection, Text, and_, any_, bindparam, case, exists, func, or_, select
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Text,
+    and_,
+    any_,
+    bindparam,
+    case,
+    exists,
+    func,
+    or_,
+    select,
+    text,
+    update,
+)
 from sqlalchemy.dialects.postgresql import insert
 
+from registry.errors import TooManyRequests
 from registry.prepared import Prepared
-from registry.question import Question
-from registry.tables import aliases, answers, grids, marks, new_id, projects
+from registry.question import Question, RankingQuestion
+from registry.tables import aliases, answers, marks, new_id, projects
 
 
 def resolve(connection: Connection, project_id: uuid.UUID, question: Question) -> Question:
@@ -33,6 +49,7 @@ def find_answer(connection: Connection, slug: str, question: Question, known: Se
     """The row of a project with the stored answer to a question; None if there is no project.
 
     `id` is None if nobody asked before. The document is for the inputs as they were at the generation `answered`.
+    `unread`: nobody has asked for an hour, so tell `note_asked`.
     `aliased`: a name in the question is an alias, so ask for the resolved
     question. `marked`: an input has changed and nobody has taken note yet; an answer for old inputs is never current.
     The document is left out when its etag is among the `known` ones.
@@ -90,6 +107,7 @@ _ANSWER = Prepared(
         projects.c.id.label("project_id"),
         projects.c.visibility,
         *(answers.c[name] for name in ("id", "state", "reason", "attempts", "etag", "generation", "answered")),
+        (answers.c.asked_at < func.now() - text("interval '1 hour'")).label("unread"),
         case((answers.c.etag == any_(bindparam("known", type_=ARRAY(Text))), None), else_=answers.c.document).label(
             "document"
         ),
@@ -111,19 +129,13 @@ _ANSWER = Prepared(
 )
 
 
-def has_grids(connection: Connection, project_id: uuid.UUID, question: Question, experiments: list[str]) -> bool:
-    """Whether any grid could be an input of the answer."""
-    query = select(grids.c.id).where(
-        grids.c.project_id == project_id,
-        grids.c.experiment.in_(experiments),
-        grids.c.metric == question.metric,
-        grids.c.deleted_at.is_(None),
-    )
-    return connection.execute(query.limit(1)).first() is not None
+def promise_answer(connection: Connection, project_id: uuid.UUID, question: Question, most: int) -> None:
+    """Promise that the question will be answered; asked twice at once it is promised once.
 
-
-def promise_answer(connection: Connection, project_id: uuid.UUID, question: Question) -> None:
-    """Promise that the question will be answered; asked twice at once it is promised once."""
+    Raises `TooManyRequests` when `most` questions of the project wait already, the usual ones not counted.
+    """
+    if question.key != RankingQuestion(question.experiment, question.metric).key:
+        _check_room(connection, project_id, most)
     values = {
         "id": new_id(),
         "project_id": project_id,
@@ -133,3 +145,20 @@ def promise_answer(connection: Connection, project_id: uuid.UUID, question: Ques
         "question_key": question.key,
     }
     connection.execute(insert(answers).values(values).on_conflict_do_nothing())
+
+
+def note_asked(connection: Connection, project_id: uuid.UUID, answer_id: uuid.UUID, most: int) -> None:
+    """Note that somebody read an answer just now; one that sleeps is promised again, as `promise_answer` does."""
+    asleep = and_(answers.c.state == "ready", answers.c.answered < answers.c.generation)
+    mine = answers.c.id == answer_id
+    if connection.scalar(select(answers.c.id).where(mine, asleep, ~answers.c.usual)) is not None:
+        _check_room(connection, project_id, most)
+    awake = {"state": "pending", "due_at": func.now(), "attempts": 0}
+    connection.execute(update(answers).where(mine, asleep).values(awake))
+    connection.execute(update(answers).where(mine).values(asked_at=func.now()))
+
+
+def _check_room(connection: Connection, project_id: uuid.UUID, most: int) -> None:
+    waiting = (answers.c.project_id == project_id, answers.c.state == "pending", ~answers.c.usual)
+    if (connection.scalar(select(func.count()).select_from(answers).where(*waiting)) or 0) >= most:
+        raise TooManyRequests(f"{most} questions of this project wait for their answers already.", after=5)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from urllib.error import URLError
+from urllib.parse import urlsplit
 from urllib.request import urlopen
 
 import redis
@@ -18,7 +19,7 @@ from sqlalchemy import Connection, text
 from registry.database import Database
 from registry.errors import RegistryError
 from registry.jobs import redis_client
-from registry.operations.watch import SCHEMA, health_of
+from registry.operations.watch import SCHEMA, Backlog, health_of
 from registry.settings import MEBIBYTE, Settings
 
 State = Literal["good", "doubtful", "bad"]
@@ -26,6 +27,11 @@ OLDEST_SERVER = 150000
 MOST_SKEW = 5.0
 """Seconds between the clocks of this machine and of the database. Only the database's decides, but logs mislead."""
 LONGEST_WAIT = 60.0
+_METHODS = text("""
+    SELECT d.methods_version, count(*) AS count
+    FROM derivations d JOIN grids g ON g.id = d.grid_id AND g.revision = d.revision
+    WHERE d.state = 'ready' GROUP BY 1 ORDER BY 2 DESC
+""")
 LEAST_SPACE, LITTLE_SPACE = 1024 * MEBIBYTE, 5 * 1024 * MEBIBYTE
 
 
@@ -39,8 +45,8 @@ class Sign:
     advice: str = ""
 
 
-def examine(settings: Settings, database: Database) -> Iterator[Sign]:
-    """Every sign, as it is found."""
+def examine(settings: Settings, database: Database, address: str | None = None) -> Iterator[Sign]:
+    """Every sign, as it is found; the service is looked for at this address, or where the settings would serve it."""
     try:
         with database.reading() as connection:
             yield from of_server(connection)
@@ -51,7 +57,7 @@ def examine(settings: Settings, database: Database) -> Iterator[Sign]:
         yield Sign("database", "bad", error.detail, advice)
     yield from of_broker(settings)
     yield of_disk(settings.home)
-    yield of_port(settings)
+    yield of_port(*(place_of(settings) if address is None else place_in(address)))
 
 
 def of_server(connection: Connection) -> Iterator[Sign]:
@@ -87,17 +93,29 @@ def of_promises(connection: Connection) -> Iterator[Sign]:
     newer = str(version) > SCHEMA
     advice = "This code is older than the schema: update it soon." if newer else ""
     yield Sign("schema", "doubtful" if newer else "good", str(version), advice)
-    late = health.pending > 0 and health.oldest_seconds > LONGEST_WAIT
-    waiting = f"{health.pending} pending, the oldest for {health.oldest_seconds:.0f} s"
-    yield Sign(
-        "statistics",
-        "bad" if late else "good",
-        waiting if health.pending else "none pending",
-        "Is the dispatcher running (`registry dispatch`)? Are there workers enough?" if late else "",
-    )
-    failed = f"{health.failed} failed"
-    advice = "Each says why at /api/v1/grids/{grid}/statistics; a new revision is tried again." if health.failed else ""
-    yield Sign("failures", "doubtful" if health.failed else "good", failed, advice)
+    yield from of_backlog("statistics", health.derivations)
+    yield from of_backlog("rankings", health.answers)
+    yield of_methods(connection)
+
+
+def of_backlog(name: str, backlog: Backlog) -> Iterator[Sign]:
+    """Whether what was promised comes in time, and what was given up."""
+    late = backlog.pending > 0 and backlog.oldest_seconds > LONGEST_WAIT
+    waiting = f"{backlog.pending} pending, the oldest for {backlog.oldest_seconds:.0f} s"
+    advice = "Is the dispatcher running (`registry dispatch`)? Are there workers enough?" if late else ""
+    yield Sign(name, "bad" if late else "good", waiting if backlog.pending else "none pending", advice)
+    advice = "The page /status says why; each is tried again when an input changes." if backlog.failed else ""
+    state: State = "doubtful" if backlog.failed else "good"
+    yield Sign(f"failed {name}", state, f"{backlog.failed} failed", advice)
+
+
+def of_methods(connection: Connection) -> Sign:
+    """Whether one release computed all current statistics."""
+    found = connection.execute(_METHODS).all()
+    told = ", ".join(f"{row.count} by methods version {row.methods_version}" for row in found) or "none yet"
+    mixed = len(found) > 1
+    advice = "A dispatcher has old ones computed again within minutes; does a worker of an older release still run?"
+    return Sign("methods", "doubtful" if mixed else "good", told, advice if mixed else "")
 
 
 def of_broker(settings: Settings) -> Iterator[Sign]:
@@ -124,20 +142,30 @@ def of_disk(path: Path) -> Sign:
     return Sign("disk", state, f"{free / (1024 * MEBIBYTE):.1f} GiB free at {there}", advice)
 
 
-def of_port(settings: Settings) -> Sign:
+def place_of(settings: Settings) -> tuple[str, int]:
+    """The host and the port where these settings serve, as they are reached from this machine."""
+    return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host), settings.port  # noqa: S104 (compared)
+
+
+def place_in(address: str) -> tuple[str, int]:
+    """The host and the port of a URL."""
+    parts = urlsplit(address)
+    return parts.hostname or "127.0.0.1", parts.port or 80
+
+
+def of_port(host: str, port: int) -> Sign:
     """Whether the service listens, the port is free for it, or somebody else has it."""
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)  # noqa: S104 (compared)
     try:
-        with socket.create_connection((host, settings.port), timeout=2):
+        with socket.create_connection((host, port), timeout=2):
             pass
     except OSError:
-        return Sign("port", "good", f"{settings.port} is free: nothing is served there")
+        return Sign("port", "good", f"{port} is free: nothing is served there")
     bracketed = f"[{host}]" if ":" in host else host
     try:
-        with urlopen(f"http://{bracketed}:{settings.port}/healthz", timeout=3) as answer:
+        with urlopen(f"http://{bracketed}:{port}/healthz", timeout=3) as answer:
             ours = answer.headers.get("X-Request-Id") is not None and answer.status == 200
     except (URLError, OSError, ValueError):
         ours = False
     if ours:
-        return Sign("port", "good", f"the registry answers on {settings.port}")
-    return Sign("port", "bad", f"{settings.port} is another program's", "Choose another with --port or REGISTRY_PORT.")
+        return Sign("port", "good", f"the registry answers on {port}")
+    return Sign("port", "bad", f"{port} is another program's", "Choose another with --port or REGISTRY_PORT.")

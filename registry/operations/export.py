@@ -31,11 +31,9 @@ class Selection:
     keys: bytes
     cells: int
     axes: tuple[str, ...]
-
-    @property
-    def digest(self) -> str:
-        """Changes when a revision is added, replaced or taken away."""
-        return sha256(self.keys).hexdigest()[:32]
+    digest: str = ""
+    """Of what the revisions hold and when they were made, in their order. Numbers of revisions come again after a
+    restore, with other content."""
 
     def pieces(self) -> Iterator[list[tuple[uuid.UUID, int]]]:
         """The grids and their revisions, as many at once as make a bounded piece."""
@@ -54,19 +52,32 @@ class Selection:
 def select_cells(connection: Connection, project_id: uuid.UUID, filters: Filters) -> Selection:
     """The current revisions of the project's grids that pass the filters, oldest grid first."""
     query = (
-        select(grids.c.id, revisions.c.number, revisions.c.cell_count, _names_of_axes())
+        select(
+            grids.c.id,
+            revisions.c.number,
+            revisions.c.cell_count,
+            revisions.c.digest,
+            _updated_at(),
+            _names_of_axes(),
+        )
         .join(revisions, (revisions.c.grid_id == grids.c.id) & (revisions.c.number == grids.c.revision))
         .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
         .where(*conditions(connection, project_id, filters))
         .order_by(grids.c.id)
     )
-    keys, cells, axes = bytearray(), 0, dict[str, None]()
+    keys, cells, axes, digest = bytearray(), 0, dict[str, None](), sha256()
     with connection.execution_options(yield_per=2_000).execute(query) as rows:
         for row in rows:
-            keys += _KEY.pack(row.id.bytes, row.number, row.cell_count)
+            key = _KEY.pack(row.id.bytes, row.number, row.cell_count)
+            keys += key
+            digest.update(key + bytes(row.digest) + row.updated_at.isoformat().encode())
             cells += row.cell_count
             axes.update(dict.fromkeys(row.axes))
-    return Selection(bytes(keys), cells, tuple(axes))
+    return Selection(bytes(keys), cells, tuple(axes), digest.hexdigest()[:32])
+
+
+def _updated_at() -> Any:
+    return func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at")
 
 
 def _names_of_axes() -> Any:
@@ -89,7 +100,7 @@ _CONTENT = (
         cast(revisions.c["values"], Text).label("values"),
         revisions.c.trials,
         *(cast(revisions.c[name], Text).label(name) for name in ("cell_trials", "stderr", "repeats", "sd")),
-        func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at"),
+        _updated_at(),
     )
     .join(revisions, revisions.c.grid_id == grids.c.id)
     .join(

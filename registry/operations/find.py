@@ -6,10 +6,18 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, literal_column, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, literal_column, or_, select
 
-from registry.operations.stored import StoredGrid, stored_grid, stored_grids
+from registry.operations.stored import (
+    GridSummary,
+    StoredGrid,
+    grid_summaries,
+    grid_summary,
+    stored_grid,
+    stored_grids,
+)
 from registry.tables import aliases, grids, revisions
 
 SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric")
@@ -39,9 +47,22 @@ class Page:
     limit: int = 100
 
 
-def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[StoredGrid]:
-    """One page of the project's grids; one more than `limit` when there is a next page."""
-    query = stored_grids().where(grids.c.project_id == project_id, *conditions(connection, project_id, filters))
+def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[GridSummary]:
+    """One page of the project's grids, without their cells; one more than `limit` when there is a next page."""
+    return [grid_summary(row) for row in connection.execute(_paged(connection, project_id, filters, page))]
+
+
+def find_whole_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[StoredGrid]:
+    """Like `find_grids`, with the cells of each: for pages that show them."""
+    statement = _paged(connection, project_id, filters, page, stored_grids())
+    return [stored_grid(row) for row in connection.execute(statement)]
+
+
+def _paged(
+    connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page, statement: Select[Any] | None = None
+) -> Select[Any]:
+    found = grid_summaries() if statement is None else statement
+    query = found.where(grids.c.project_id == project_id, *conditions(connection, project_id, filters))
     column, descending = grids.c[page.sort.removeprefix("-")], page.sort.startswith("-")
     if page.after is not None:
         key, last = page.after
@@ -49,10 +70,10 @@ def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, 
         further = grids.c.id < last if descending else grids.c.id > last
         query = query.where(or_(beyond, and_(column == key, further)))
     order = (column.desc(), grids.c.id.desc()) if descending else (column, grids.c.id)
-    return [stored_grid(row) for row in connection.execute(query.order_by(*order).limit(page.limit + 1))]
+    return query.order_by(*order).limit(page.limit + 1)
 
 
-def sort_key(stored: StoredGrid, sort: str) -> str | datetime:
+def sort_key(stored: GridSummary | StoredGrid, sort: str) -> str | datetime:
     """What a cursor keeps of the last grid of a page."""
     name = sort.removeprefix("-")
     key: str | datetime = getattr(stored.names, name) if name in SORTS[2:] else getattr(stored, name)

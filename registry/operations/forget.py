@@ -8,20 +8,20 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, func, update
 
 from registry.errors import PreconditionFailed
-from registry.operations.amend import hold
+from registry.operations.amend import hold_summary
 from registry.operations.publish import mark_scopes
-from registry.operations.stored import StoredGrid
+from registry.operations.stored import GridSummary
 from registry.tables import grids
 
 
 def forget(
     connection: Connection, grid_id: uuid.UUID, *, revision: int | None = None, expected: Sequence[str] | None = None
-) -> StoredGrid:
+) -> GridSummary:
     """Put a tombstone on a grid and return what it was.
 
     With `revision`, only if that is the current one; else `PreconditionFailed`.
     """
-    stored = hold(connection, grid_id, expected)
+    stored = hold_summary(connection, grid_id, expected)
     if revision is not None and revision != stored.revision:
         raise PreconditionFailed(f"The grid is at revision {stored.revision}, not {revision}.")
     project_id = connection.execute(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import unicodedata
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.intake import Doubt, Names
+from registry.near_duplicates import near_duplicates
 from registry.tables import aliases, grids, names
 
 KINDS = ("experiment", "benchmark", "model", "variant", "metric")
-_FEWEST_CHARACTERS = 4
 MOST_REMEMBERED = 20_000
 _IN_USE: set[tuple[uuid.UUID, str, str]] = set()
 """Names that this process saw in the table, so that most publications need not ask."""
@@ -58,51 +57,6 @@ def _joined(connection: Connection, project_id: uuid.UUID, kind: str) -> dict[st
 def _doubt(kind: str, name: str, twin: str) -> Doubt:
     detail = f'"{name}" is new here and looks like "{twin}". They stay apart until an alias joins them.'
     return Doubt("near_duplicate", detail, "/metric/name" if kind == "metric" else f"/{kind}")
-
-
-def near_duplicates(new: Collection[str], known: Collection[str]) -> dict[str, str]:
-    """For each new name the first other one that looks like it, if there is one.
-
-    Two names look alike when they differ only in case, spacing or punctuation, or by one edit that is not of a digit.
-    Digits tell AIME24 from AIME25 and 3B from 7B, so names that differ in one are not alike.
-    """
-    alike: dict[str, list[str]] = {}
-    near: dict[tuple[str, int], list[str]] = {}
-    for name in filter(None, known):
-        alike.setdefault(fold(name), []).append(name)
-        near.setdefault(_digits_and_length(name), []).append(name)
-    twins = {}
-    for name in new:
-        digits, length = _digits_and_length(name)
-        found = {other for other in alike.get(fold(name), ()) if fold(name)}
-        for size in (length - 1, length, length + 1):
-            found.update(other for other in near.get((digits, size), ()) if _one_edit_apart(name, other))
-        if found := found - {name}:
-            twins[name] = min(found)
-    return twins
-
-
-def _digits_and_length(name: str) -> tuple[str, int]:
-    """What two names share, but for one in the length, when one edit that is not of a digit lies between them."""
-    folded = name.casefold()
-    return "".join(c for c in folded if c.isdigit()), len(folded)
-
-
-def fold(name: str) -> str:
-    """Letters and digits only, compatibility forms and case folded."""
-    return "".join(c for c in unicodedata.normalize("NFKC", name).casefold() if c.isalnum())
-
-
-def _one_edit_apart(a: str, b: str) -> bool:
-    short, long = sorted((a.casefold(), b.casefold()), key=len)
-    if len(short) < _FEWEST_CHARACTERS or len(long) - len(short) > 1:
-        return False
-    start = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
-    if len(short) == len(long):
-        changed, same = short[start : start + 1] + long[start : start + 1], short[start + 1 :] == long[start + 1 :]
-    else:
-        changed, same = long[start], short[start:] == long[start + 1 :]
-    return same and not any(c.isdigit() for c in changed)
 
 
 def names_in_use(

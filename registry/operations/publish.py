@@ -10,19 +10,21 @@ from typing import Any
 from sqlalchemy import Connection, and_, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from registry.errors import PreconditionFailed
-from registry.intake import Submission
+from registry.errors import Busy, PreconditionFailed
+from registry.intake import Names, Submission
 from registry.operations.name import KINDS, note_names
-from registry.operations.stored import StoredGrid, revision_tag, stored_grid, stored_grids
+from registry.operations.stored import GridSummary, grid_summaries, grid_summary, revision_tag
 from registry.rows import columns_of
 from registry.tables import derivations, grids, marks, new_id, revisions
+
+_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
     """A published grid; `is_new` when this publication made its revision."""
 
-    stored: StoredGrid
+    stored: GridSummary
     is_new: bool
 
 
@@ -52,8 +54,6 @@ def publish(
     in the same order. With `only_new` a grid that exists already raises `PreconditionFailed`, and so does one that
     is not at one of the `expected` revision tags (`*`: any).
     """
-    if not submissions:
-        return []
     if not submissions:
         return []
     doubts = note_names(connection, project.id, (submission.names for submission in submissions))
@@ -105,8 +105,8 @@ def _publish_wave(
             fresh[place] = (grid, submission, warnings)
     answers = _write(connection, project, fresh, token_id) if fresh else {}
     if same:
-        rows = connection.execute(stored_grids().where(grids.c.id.in_(same.values())))
-        stored = {row.id: stored_grid(row) for row in rows}
+        rows = connection.execute(grid_summaries().where(grids.c.id.in_(same.values())))
+        stored = {row.id: grid_summary(row) for row in rows}
         answers |= {place: Published(stored[grid_id], False) for place, grid_id in same.items()}
     return answers
 
@@ -121,8 +121,18 @@ def _check(held: Iterable[Claimed], known: Mapping[uuid.UUID, str], expected: Se
 def _claim(
     connection: Connection, project_id: uuid.UUID, submissions: Sequence[Submission]
 ) -> dict[uuid.UUID, Claimed]:
-    """Hold the row of each identity, made if it was not there. Sorted, so that two writers cannot embrace."""
+    """Hold the row of each identity, made if it was not there. Sorted, so that two writers cannot deadlock."""
     wanted = sorted((submission.names for submission in submissions), key=lambda names: names.key)
+    claimed: dict[uuid.UUID, Claimed] = {}
+    for _ in range(_TRIES):
+        claimed |= _make_or_hold(connection, project_id, [names for names in wanted if names.key not in claimed])
+        if len(claimed) == len(wanted):
+            return claimed
+    raise Busy("Grids of these names are being purged.")
+
+
+def _make_or_hold(connection: Connection, project_id: uuid.UUID, wanted: Sequence[Names]) -> dict[uuid.UUID, Claimed]:
+    """As many of the rows as are there; one that a purge removed between the two statements is missing."""
     made = connection.execute(
         upsert(grids).on_conflict_do_nothing().returning(grids.c.id, grids.c.identity, grids.c.created_at),
         [
@@ -201,18 +211,23 @@ def mark_scopes(
 
 def _stored(
     project: Any, grid: Claimed, submission: Submission, warnings: list[dict[str, str]], now: Any
-) -> StoredGrid:
-    return StoredGrid(
-        grid.id,
-        project.slug,
-        submission.names,
-        submission.grid,
-        grid.revision + 1,
-        grid.revision + 1,
-        submission.grid.digest,
-        "pending",
-        None,
-        grid.created_at,
-        now if grid.revision else grid.created_at,
-        warnings,
+) -> GridSummary:
+    content = submission.grid
+    return GridSummary(
+        id=grid.id,
+        project=project.slug,
+        names=submission.names,
+        metric=content.metric,
+        axes=content.axes,
+        cell_count=content.cell_count,
+        labels=content.labels,
+        members=content.members,
+        revision=grid.revision + 1,
+        current_revision=grid.revision + 1,
+        digest=content.digest,
+        state="pending",
+        reason=None,
+        created_at=grid.created_at,
+        updated_at=now if grid.revision else grid.created_at,
+        warnings=warnings,
     )

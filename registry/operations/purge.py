@@ -1,14 +1,41 @@
-"""Purge: remove for good what was deleted long ago. The one act that takes revisions away; the log names each grid."""
+"""Purge: remove for good what was deleted long ago. The one act that takes revisions away.
+
+Whatever was computed of a grid goes with it, and so do its names where no other grid has them. What stays is the audit
+log, which names each grid that was purged.
+"""
 
 from __future__ import annotations
 
+import uuid
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, func, or_, select, text, update
+from sqlalchemy import Connection, and_, delete, exists, func, or_, select, text, tuple_, update
 
+from registry.operations.name import KINDS
+from registry.operations.publish import mark_scopes
 from registry.operations.record import Actor, record
-from registry.tables import counted, derivations, grids, projects, revisions, scopes, statistics, uncounted
+from registry.tables import (
+    aliases,
+    answers,
+    bi_readers,
+    counted,
+    derivations,
+    grids,
+    idempotency_keys,
+    marks,
+    names,
+    projects,
+    revisions,
+    scopes,
+    shares,
+    statistics,
+    tallies,
+    tokens,
+    uncounted,
+)
 
 AT_ONCE = 100
 
@@ -20,7 +47,7 @@ def purge(connection: Connection, actor: Actor, *, older_than_days: int) -> int:
     """
     old = func.now() - timedelta(days=older_than_days)
     gone = (
-        select(grids, projects.c.slug.label("project"))
+        select(grids, projects.c.slug.label("project"), projects.c.deleted_at.label("project_deleted_at"))
         .join(projects, projects.c.id == grids.c.project_id)
         .where(or_(grids.c.deleted_at < old, projects.c.deleted_at < old))
         .order_by(grids.c.id)
@@ -39,14 +66,73 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
     behind = select(counted.c.scope_id).where(counted.c.grid_id.in_(ids))
     connection.execute(update(scopes).where(scopes.c.id.in_(behind)).values(whole=False))
     connection.execute(text("SET LOCAL registry.purging = 'on'"))
-    for table in (statistics, derivations, counted, uncounted, revisions):
+    # Derivations first: a worker that holds one ends before, and finds none when it comes later.
+    for table in (derivations, statistics, counted, uncounted, revisions):
         connection.execute(delete(table).where(table.c.grid_id.in_(ids)))
     connection.execute(delete(grids).where(grids.c.id.in_(ids)))
+    of_project: dict[uuid.UUID, list[Any]] = defaultdict(list)
     for row in rows:
-        names = {name: getattr(row, name) for name in ("experiment", "benchmark", "model", "variant", "metric")}
+        of_project[row.project_id].append(row)
+    for project_id, mine in of_project.items():
+        _forget_answers(connection, project_id, mine)
+        _forget_names(connection, project_id, mine)
+        _forget_keys(connection, project_id, mine)
+    for row in rows:
+        carried = {kind: getattr(row, kind) for kind in KINDS}
         deleted = None if row.deleted_at is None else row.deleted_at.isoformat()
-        held: dict[str, Any] = {"names": names, "revisions": row.revision, "deleted_at": deleted}
+        held: dict[str, Any] = {"names": carried, "revisions": row.revision, "deleted_at": deleted}
         record(connection, actor, "grid.purged", row.id, project_id=row.project_id, **held)
+
+
+def _forget_answers(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
+    """Remove every answer that a grid was an input of; what is left of its scope is promised anew."""
+    ids = [str(row.id) for row in rows]
+    asked = or_(*(answers.c.question[name].astext.in_(ids) for name in ("grid", "baseline", "contender")))
+    of_experiments = (aliases.c.project_id == project_id, aliases.c.kind == "experiment")
+    found = connection.execute(select(aliases.c.alias, aliases.c.name).where(*of_experiments))
+    joined = {row.alias: row.name for row in found}
+    touched = {(row.experiment, row.metric) for row in rows}
+    every = touched | {(joined.get(experiment, experiment), metric) for experiment, metric in touched}
+    about = tuple_(answers.c.experiment, answers.c.metric).in_(every)
+    connection.execute(delete(answers).where(answers.c.project_id == project_id, or_(asked, about)))
+    mark_scopes(connection, project_id, {scope: [] for scope in touched})
+
+
+def _forget_names(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
+    """Remove the names that no grid of the project has any more."""
+    for kind in KINDS:
+        carried = exists().where(grids.c.project_id == project_id, grids.c[kind] == names.c.name)
+        mine = (names.c.project_id == project_id, names.c.kind == kind)
+        given = {getattr(row, kind) for row in rows}
+        connection.execute(delete(names).where(*mine, names.c.name.in_(given), ~carried))
+
+
+def _forget_keys(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
+    """Remove the stored answers to Idempotency-Keys that show such a grid."""
+    latest = max(row.deleted_at or row.project_deleted_at for row in rows)
+    shown = or_(*(func.strpos(func.encode(idempotency_keys.c.body, "escape"), str(row.id)) > 0 for row in rows))
+    mine = (idempotency_keys.c.project_id == project_id, idempotency_keys.c.created_at <= latest)
+    connection.execute(delete(idempotency_keys).where(*mine, shown))
+
+
+def purge_projects(connection: Connection, actor: Actor, *, older_than_days: int) -> int:
+    """Remove the projects that were deleted before that many days and hold no grid any more; how many there were."""
+    empty = ~exists().where(grids.c.project_id == projects.c.id)
+    old = projects.c.deleted_at < func.now() - timedelta(days=older_than_days)
+    rows = connection.execute(select(projects).where(old, empty).with_for_update()).all()
+    ids = [row.id for row in rows]
+    if not ids:
+        return 0
+    sums = select(scopes.c.id).where(scopes.c.project_id.in_(ids))
+    for table in (tallies, counted, uncounted):
+        connection.execute(delete(table).where(table.c.scope_id.in_(sums)))
+    for table in (scopes, answers, marks, aliases, names, shares, idempotency_keys, bi_readers, tokens):
+        connection.execute(delete(table).where(table.c.project_id.in_(ids)))
+    connection.execute(delete(projects).where(projects.c.id.in_(ids)))
+    for row in rows:
+        deleted = row.deleted_at.isoformat()
+        record(connection, actor, "project.purged", row.id, project_id=row.id, slug=row.slug, deleted_at=deleted)
+    return len(rows)
 
 
 def purgeable(connection: Connection, *, older_than_days: int) -> int:

@@ -12,16 +12,17 @@ from sqlalchemy import ARRAY, Connection, Text, and_, any_, bindparam, case, sel
 
 from registry.errors import NotFound
 from registry.grid import Cell, Grid
-from registry.operations.stored import stored_grid, stored_grids
+from registry.operations.stored import grid_summaries, stored_grid, stored_grids
 from registry.prepared import Prepared
-from registry.rows import level_document
-from registry.tables import derivations, grids, projects, revisions, statistics
+from registry.rows import MEMBERS, level_document
+from registry.tables import derivations, grids, projects, revisions, statistics, tokens
 
 _GRID = grids.c.id == bindparam("grid_id")
 _CURRENT = stored_grids().where(_GRID)
 _AT_REVISION = stored_grids(bindparam("revision")).where(_GRID)
+_SUMMARY = grid_summaries(bindparam("revision")).where(_GRID)
 _OWNER = (
-    select(grids.c.project_id, projects.c.visibility)
+    select(grids.c.project_id, projects.c.visibility, projects.c.slug.label("project"), grids.c.revision)
     .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
     .where(_GRID, grids.c.deleted_at.is_(None))
 )
@@ -55,8 +56,13 @@ def find_grid(connection: Connection, grid_id: uuid.UUID, revision: int | None =
     return connection.execute(statement, {"grid_id": grid_id, "revision": revision}).one_or_none()
 
 
+def find_summary(connection: Connection, grid_id: uuid.UUID, revision: int) -> Any:
+    """The row of a grid at a revision, without its cells; None if there is none."""
+    return connection.execute(_SUMMARY, {"grid_id": grid_id, "revision": revision}).one_or_none()
+
+
 def find_owner(connection: Connection, grid_id: uuid.UUID) -> Any:
-    """The project of a grid, as far as `admit` asks for it; None if there is no grid."""
+    """The project of a grid, as far as `admit` asks for it, and its current revision; None if there is no grid."""
     return connection.execute(_OWNER, {"grid_id": grid_id}).one_or_none()
 
 
@@ -90,6 +96,16 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
     return list(connection.execute(query).all())
 
 
+def names_of_publishers(connection: Connection, grid_id: uuid.UUID, listed: Sequence[Any]) -> dict[int, str]:
+    """The names of the tokens that posted these revisions, by number; none for what the server itself made."""
+    query = (
+        select(revisions.c.number, tokens.c.name)
+        .join(tokens, tokens.c.id == revisions.c.token_id)
+        .where(revisions.c.grid_id == grid_id, revisions.c.number.in_([one.number for one in listed]))
+    )
+    return {row.number: row.name for row in connection.execute(query)}
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """What changed from revision `a` to `b`: cells by coordinate, as levels are sent."""
@@ -102,6 +118,8 @@ class Difference:
     metric_changed: bool
     axes_changed: bool
     labels_changed: bool
+    members_changed: frozenset[str]
+    """Which of `questions`, `design_effect` and `derived` differ."""
 
 
 def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int) -> Difference:
@@ -127,6 +145,7 @@ def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int
         before.metric != after.metric,
         before.axes != after.axes,
         before.labels != after.labels,
+        frozenset(name for name in MEMBERS if before.members.get(name) != after.members.get(name)),
     )
 
 

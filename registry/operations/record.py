@@ -15,6 +15,7 @@ Act = Literal[
     "project.made",
     "project.changed",
     "project.deleted",
+    "project.purged",
     "token.made",
     "token.revoked",
     "grid.deleted",
@@ -23,6 +24,7 @@ Act = Literal[
     "alias.removed",
     "share.made",
     "share.taken_back",
+    "visit.ended",
 ]
 
 

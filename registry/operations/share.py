@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
+from urllib.parse import unquote
 
 from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy import Connection, delete, func, insert, select
@@ -18,19 +19,26 @@ from sqlalchemy import Connection, delete, func, insert, select
 from registry.errors import Fault, Invalid, NotFound, Unauthenticated
 from registry.operations.admit import Caller
 from registry.operations.read import find_owner
-from registry.tables import new_id, shares, signing_keys
+from registry.tables import new_id, projects, shares, signing_keys
 
 _GRID = re.compile(r"(?:/api/v1)?/grids/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/.].*)?")
+_WHOLE = re.compile(r"(/api/v1)?/projects/[^/.]+(?:/grids)?")
+"""A project as a whole, or the list of all its grids."""
 _WORTHLESS = "This link is not valid, has expired or was taken back."
 
 
 def make_share(connection: Connection, project: Any, path: str, seconds: int) -> tuple[Any, str]:
-    """Make a link to a path of the project or of one of its grids; its row, and what the link carries."""
+    """Make a link to a path of the project or of one of its grids; its row, and what the link carries.
+
+    The path may be written as in an address (`%20`); it is kept as requests are compared with it, decoded.
+    """
+    path = unquote(path)
     grid = _GRID.fullmatch(path)
     owner = find_owner(connection, uuid.UUID(grid[1])) if grid else None
     homes = [f"{base}/projects/{project.slug}" for base in ("/api/v1", "")]
     of_project = any(path == home or path.startswith((f"{home}/", f"{home}.")) for home in homes)
-    if ".." in path or not (of_project or (owner is not None and owner.project_id == project.id)):
+    of_grid = owner is not None and owner.project_id == project.id
+    if ".." in path or not path.isprintable() or not (of_project or of_grid):
         raise Invalid([Fault("/path", "is no path of this project: begin with /api/v1/projects/… or /api/v1/grids/…")])
     row = connection.execute(
         insert(shares)
@@ -49,15 +57,35 @@ def _signer(connection: Connection) -> URLSafeSerializer:
 
 def identify_share(connection: Connection, share: str, path: str) -> Caller:
     """Who reads this path with this link; `Unauthenticated` when it does not open the path."""
+    row = find_share(connection, share)
+    if not reaches(row.path, path):
+        raise Unauthenticated(_WORTHLESS)
+    return Caller(None, row.project_id, "reader")
+
+
+def find_share(connection: Connection, share: str) -> Any:
+    """The row of a link, with the visibility of its project; `Unauthenticated` when the link is worthless."""
     try:
         share_id = uuid.UUID(hex=str(_signer(connection).loads(share)))
     except (BadData, ValueError):
         raise Unauthenticated(_WORTHLESS) from None
-    live = select(shares).where(shares.c.id == share_id, shares.c.expires_at > func.now())
-    row = connection.execute(live).one_or_none()
-    if row is None or not (path == row.path or path.startswith((f"{row.path}/", f"{row.path}."))):
+    query = select(*shares.c, projects.c.visibility).join(projects, projects.c.id == shares.c.project_id)
+    row = connection.execute(query.where(shares.c.id == share_id, shares.c.expires_at > func.now())).one_or_none()
+    if row is None:
         raise Unauthenticated(_WORTHLESS)
-    return Caller(None, row.project_id, "reader")
+    return row
+
+
+def reaches(shared: str, path: str) -> bool:
+    """Whether a link to the path `shared` opens `path`: itself, its forms, and what is below it.
+
+    A link to a whole project opens its grids too, whose paths do not begin with the project's: that a grid is of this
+    project is what `admit` asks of every caller.
+    """
+    if path == shared or path.startswith((f"{shared}/", f"{shared}.")):
+        return True
+    whole = _WHOLE.fullmatch(shared)
+    return whole is not None and path.startswith(f"{whole[1] or ''}/grids/") and _GRID.fullmatch(path) is not None
 
 
 def list_shares(connection: Connection, project_id: uuid.UUID, after: uuid.UUID | None, limit: int) -> Sequence[Any]:

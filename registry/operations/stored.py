@@ -1,27 +1,36 @@
-"""A grid as it is stored: its names, one revision's content and the state of its derivation."""
+"""A grid as it is stored: its names, one revision's content and the state of its derivation.
+
+A `GridSummary` is for lists, a `StoredGrid` for one grid whose cells are wanted.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, select
 
-from registry.grid import Grid
+from registry.grid import Axis, Grid, Metric
 from registry.intake import Names
-from registry.rows import grid_of
+from registry.rows import MEMBERS, axis_of, grid_of, metric_of
 from registry.tables import derivations, grids, projects, revisions
 
 
-@dataclass(frozen=True, slots=True)
-class StoredGrid:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridSummary:
+    """A grid at one revision without its cells: what a list tells of it. Its size is that of its names and levels."""
+
     id: uuid.UUID
     project: str
     names: Names
-    grid: Grid
+    metric: Metric
+    axes: tuple[Axis, ...]
+    cell_count: int
+    labels: Mapping[str, str]
+    members: Mapping[str, Any]
     revision: int
     current_revision: int
     digest: str
@@ -30,6 +39,10 @@ class StoredGrid:
     created_at: datetime
     updated_at: datetime
     warnings: Sequence[dict[str, str]]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.levels) for axis in self.axes)
 
     @property
     def etag(self) -> str:
@@ -41,6 +54,13 @@ class StoredGrid:
         return revision_tag(self.revision, self.digest)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredGrid(GridSummary):
+    """A grid at one revision with all of its cells."""
+
+    grid: Grid
+
+
 def revision_tag(revision: int, digest: str) -> str:
     """What `If-Match` on a write compares: the revision and its digest."""
     return f"{revision}-{digest.removeprefix('sha256:')[:16]}"
@@ -50,8 +70,13 @@ def digest_text(digest: bytes) -> str:
     return "sha256:" + bytes(digest).hex()
 
 
-def stored_grids(number: ColumnElement[int] | int | None = None) -> Select[Any]:
-    """The statement that reads grids which are not deleted, at their current revision or at `number`."""
+CELLS = ("values", "trials", "cell_trials", "stderr", "repeats", "sd", "reasons")
+"""The columns of a revision that are as long as its grid is large, and what belongs to them."""
+_SUMMED_UP = tuple(column for column in revisions.c if column.name not in ("grid_id", "created_at", "token_id", *CELLS))
+
+
+def grid_summaries(number: ColumnElement[int] | int | None = None) -> Select[Any]:
+    """The statement that reads grids which are not deleted, without cells, at their current revision or at `number`."""
     wanted = grids.c.revision if number is None else number
     return (
         select(
@@ -64,10 +89,9 @@ def stored_grids(number: ColumnElement[int] | int | None = None) -> Select[Any]:
             grids.c.revision.label("current_revision"),
             grids.c.created_at,
             func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at"),
-            grids.c.updated_at.label("sorted_at"),
             projects.c.slug.label("project"),
             projects.c.visibility,
-            *(column for column in revisions.c if column.name not in ("grid_id", "created_at", "token_id")),
+            *_SUMMED_UP,
             derivations.c.state,
             derivations.c.reason,
         )
@@ -81,19 +105,37 @@ def stored_grids(number: ColumnElement[int] | int | None = None) -> Select[Any]:
     )
 
 
+def stored_grids(number: ColumnElement[int] | int | None = None) -> Select[Any]:
+    """Like `grid_summaries`, with the cells: megabytes of a large grid."""
+    return grid_summaries(number).add_columns(*(revisions.c[name] for name in CELLS))
+
+
+def grid_summary(row: Any) -> GridSummary:
+    """A row of `grid_summaries`."""
+    return GridSummary(**_told(row))
+
+
 def stored_grid(row: Any) -> StoredGrid:
     """A row of `stored_grids`."""
-    return StoredGrid(
-        row.id,
-        row.project,
-        Names(row.experiment, row.benchmark, row.model, row.variant, row.metric["name"]),
-        grid_of(row),
-        row.number,
-        row.current_revision,
-        digest_text(row.digest),
-        row.state,
-        row.reason,
-        row.created_at,
-        row.updated_at,
-        row.warnings,
-    )
+    return StoredGrid(**_told(row), grid=grid_of(row))
+
+
+def _told(row: Any) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "project": row.project,
+        "names": Names(row.experiment, row.benchmark, row.model, row.variant, row.metric["name"]),
+        "metric": metric_of(row.metric),
+        "axes": tuple(axis_of(axis) for axis in row.axes),
+        "cell_count": row.cell_count,
+        "labels": row.labels,
+        "members": {name: given for name in MEMBERS if (given := getattr(row, name)) is not None},
+        "revision": row.number,
+        "current_revision": row.current_revision,
+        "digest": digest_text(row.digest),
+        "state": row.state,
+        "reason": row.reason,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "warnings": row.warnings,
+    }

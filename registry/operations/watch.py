@@ -1,4 +1,4 @@
-"""How the registry fares: is it migrated, which promises are not kept."""
+"""How the registry fares: is it migrated, which statistics and rankings are promised and not there yet."""
 
 from __future__ import annotations
 
@@ -10,25 +10,51 @@ from sqlalchemy import Connection, and_, select, text
 
 from registry.operations.admit import Caller
 from registry.operations.project import visible
-from registry.tables import derivations, grids, projects
+from registry.tables import answers, derivations, grids, projects
 
-SCHEMA = "0005"
+SCHEMA = "0007"
 """The migration that this code needs, or a later one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Health:
-    migrated: bool
+class Backlog:
+    """What of one kind waits or was given up."""
+
     pending: int = 0
     failed: int = 0
     oldest_seconds: float = 0.0
 
 
-_PROMISES = text("""
+@dataclass(frozen=True, slots=True)
+class Health:
+    migrated: bool
+    derivations: Backlog = Backlog()
+    """The statistics of grids."""
+    answers: Backlog = Backlog()
+    """Rankings, comparisons and what else was asked."""
+
+    @property
+    def pending(self) -> int:
+        return self.derivations.pending + self.answers.pending
+
+    @property
+    def failed(self) -> int:
+        return self.derivations.failed + self.answers.failed
+
+    @property
+    def oldest_seconds(self) -> float:
+        return max(self.derivations.oldest_seconds, self.answers.oldest_seconds)
+
+
+_BACKLOGS = text("""
     SELECT count(*) AS pending,
            coalesce(extract(epoch FROM now() - min(due_at)), 0) AS oldest,
            (SELECT count(*) FROM derivations WHERE state = 'failed') AS failed
     FROM derivations WHERE state = 'pending'
+    UNION ALL
+    SELECT count(*), coalesce(extract(epoch FROM now() - min(due_at)), 0),
+           (SELECT count(*) FROM answers WHERE state = 'failed')
+    FROM answers WHERE state = 'pending'
 """)
 
 
@@ -38,8 +64,8 @@ def health_of(connection: Connection) -> Health:
     version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
     if version is None or version < SCHEMA:
         return Health(False)
-    row = connection.execute(_PROMISES).one()
-    return Health(True, row.pending, row.failed, max(0.0, float(row.oldest)))
+    rows = connection.execute(_BACKLOGS).all()
+    return Health(True, *(Backlog(row.pending, row.failed, max(0.0, float(row.oldest))) for row in rows))
 
 
 def pending_grids(connection: Connection, caller: Caller, limit: int) -> Sequence[Any]:
@@ -66,6 +92,21 @@ def _grids_in(connection: Connection, caller: Caller, state: str, limit: int) ->
         .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
         .where(derivations.c.state == state, grids.c.deleted_at.is_(None))
         .order_by(derivations.c.due_at, grids.c.id)
+        .limit(limit)
+    )
+    return connection.execute(query.where(visible(caller))).all()
+
+
+def answers_in(connection: Connection, caller: Caller, state: str, limit: int) -> Sequence[Any]:
+    """The questions whose answers are `pending` or `failed`, of projects that the caller may see; the oldest first."""
+    query = (
+        select(
+            projects.c.slug.label("project"),
+            *(answers.c[name] for name in ("id", "experiment", "metric", "question", "reason", "attempts", "due_at")),
+        )
+        .join(projects, and_(projects.c.id == answers.c.project_id, projects.c.deleted_at.is_(None)))
+        .where(answers.c.state == state)
+        .order_by(answers.c.due_at, answers.c.id)
         .limit(limit)
     )
     return connection.execute(query.where(visible(caller))).all()

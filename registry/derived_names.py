@@ -1,0 +1,17 @@
+"""Names that say that what they name was computed from others: Average, Overall, Macro avg."""
+
+from __future__ import annotations
+
+import re
+
+_LAST = re.compile(r"(?:^|[ _\-./:(])(?:average|avg|mean|overall|total) ?\.?\)?$", re.IGNORECASE)
+_LONGEST = 100
+"""Letters at the end of a name that are looked at."""
+
+
+def looks_derived(name: str) -> bool:
+    """Whether a name, or its last word, is one that people give to an average or a total, in any case of letters.
+
+    "MMLU average" and "Macro avg" look derived; "Mean IoU tasks" and "Totally new" do not.
+    """
+    return _LAST.search(" ".join(name[-_LONGEST:].split())) is not None

@@ -1,0 +1,85 @@
+"""Names that look like another one: `AIME24` and `AIME'24`, `GPQA D` and `GPQA_D`."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Collection, Sequence
+
+_FEWEST_CHARACTERS = 4
+
+
+def near_duplicates(new: Collection[str], known: Collection[str]) -> dict[str, str]:
+    """For each new name the first other one that looks like it, if there is one.
+
+    Two names look alike when they differ only in case, spacing or punctuation, or by one edit that is not of a digit.
+    Digits tell AIME24 from AIME25 and 3B from 7B, so names that differ in one are not alike.
+    """
+    others = sorted(filter(None, known))
+    alike: dict[str, list[str]] = {}
+    for other in others:
+        alike.setdefault(fold(other), []).append(other)
+    twins = _one_edit_away(new, others)
+    for name in new:
+        same = next((other for other in alike.get(fold(name), ()) if fold(name) and other != name), None)
+        if same is not None:
+            twins[name] = min(same, twins.get(name, same))
+    return twins
+
+
+def _one_edit_away(new: Collection[str], others: Sequence[str]) -> dict[str, str]:
+    """For each new name the first other one that is one edit away.
+
+    Two texts are one edit apart if one of them, or both, become the same by losing a character. So each name is looked
+    up by what is left of it, and is not compared with every other.
+    """
+    shapes = {_digits_and_length(name) for name in new}
+    left: dict[str, list[str]] = {}
+    for name in new:
+        for text in _remains(name):
+            left.setdefault(text, []).append(name)
+    twins: dict[str, str] = {}
+    for other in others:
+        digits, length = _digits_and_length(other)
+        if shapes.isdisjoint((digits, near) for near in (length - 1, length, length + 1)):
+            continue
+        for text in _remains(other):
+            waiting = left.get(text)
+            if not waiting:
+                continue
+            met = {name for name in waiting if name != other and _one_edit_apart(name, other)}
+            for name in met:
+                twins.setdefault(name, other)
+            if met:
+                left[text] = [name for name in waiting if name not in met]
+    return twins
+
+
+def _remains(name: str) -> set[str]:
+    """The name, and what is left of it without one of its characters; nothing of one too short to be told apart."""
+    text = name.casefold()
+    if len(text) < _FEWEST_CHARACTERS:
+        return set()
+    return {text, *(text[:place] + text[place + 1 :] for place in range(len(text)))}
+
+
+def _digits_and_length(name: str) -> tuple[str, int]:
+    """What two names share, but for one in the length, when one edit that is not of a digit lies between them."""
+    folded = name.casefold()
+    return "".join(c for c in folded if c.isdigit()), len(folded)
+
+
+def fold(name: str) -> str:
+    """Letters and digits only, compatibility forms and case folded."""
+    return "".join(c for c in unicodedata.normalize("NFKC", name).casefold() if c.isalnum())
+
+
+def _one_edit_apart(a: str, b: str) -> bool:
+    short, long = sorted((a.casefold(), b.casefold()), key=len)
+    if len(short) < _FEWEST_CHARACTERS or len(long) - len(short) > 1:
+        return False
+    start = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
+    if len(short) == len(long):
+        changed, same = short[start : start + 1] + long[start : start + 1], short[start + 1 :] == long[start + 1 :]
+    else:
+        changed, same = long[start], short[start:] == long[start + 1 :]
+    return same and not any(c.isdigit() for c in changed)
