@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -13,10 +14,9 @@ _LONG = 10_000
 """A line longer than this is no heading, no title and no bullet."""
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 _BULLET = re.compile(r"\s*[*+-]\s+(.*)")
-_BOLD_LINE = re.compile(r"\*\*(.+?)\*\*\s*:?\s*")
-_CELLS = re.compile(r"(?:\\.|[^|\\])*")
-_ESCAPED = re.compile(r"\\([\\|<])")
+_ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _MARKS = ("***", "**", "*", "`")
+_FIRST = ("*", "`")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,23 +30,40 @@ class Block:
     rows: tuple[tuple[int, tuple[str, ...]], ...] = ()
 
 
-def blocks(lines: Sequence[str], *, emphasis: bool = True) -> Iterator[Block]:
-    """The blocks of a document. `emphasis`: marks around a table's whole cell are not part of it."""
+def blocks(lines: Sequence[str]) -> Iterator[Block]:
+    """The blocks of a document."""
+    for part in parts(lines):
+        if is_table(part):
+            rows = tuple((number, tuple(row)) for number, row in table_rows(lines, part))
+            yield Block("table", part[0] + 1, "", rows=rows)
+        else:
+            yield line_block(lines[part[0]], part[0] + 1)
+
+
+def parts(lines: Sequence[str]) -> Iterator[range]:
+    """The places of the lines of each block; but for tables, a block is one line."""
     at = 0
     while at < len(lines):
         line = lines[at]
-        if "|" in line and at + 1 < len(lines) and is_rule(lines[at + 1]):
-            end = at + 2
+        end = at + 1
+        if "|" in line and end < len(lines) and is_rule(lines[end]):
+            end += 1
             while end < len(lines) and "|" in lines[end]:
                 end += 1
-            numbers = [at, *range(at + 2, end)]
-            rows = tuple((number + 1, tuple(cells(lines[number], emphasis=emphasis))) for number in numbers)
-            yield Block("table", at + 1, "", rows=rows)
-            at = end
-            continue
         if line.strip():
-            yield _line(line, at + 1)
-        at += 1
+            yield range(at, end)
+        at = end
+
+
+def is_table(part: range) -> bool:
+    """Whether these places are those of a table: it has a heading and a rule."""
+    return len(part) > 1
+
+
+def table_rows(lines: Sequence[str], part: range, *, emphasis: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """The heading of a table and its rows, each with its line. `emphasis`: marks around a whole cell are not its."""
+    for place in itertools.chain(part[:1], part[2:]):
+        yield place + 1, cells(lines[place], emphasis=emphasis)
 
 
 def is_rule(line: str) -> bool:
@@ -57,36 +74,51 @@ def is_rule(line: str) -> bool:
     return all(_DASHES.fullmatch(part.strip()) for part in parts)
 
 
-def _line(line: str, number: int) -> Block:
+def line_block(line: str, number: int) -> Block:
+    """The block that a line by itself is."""
     if len(line) > _LONG:
         return Block("paragraph", number, line.strip())
     if match := _HEADING.fullmatch(line):
         return Block("heading", number, match[2].strip().rstrip("#").rstrip(), len(match[1]))
-    if match := _BOLD_LINE.fullmatch(line.strip()):
-        return Block("title", number, match[1].rstrip(": "))
+    if (bold := _bold(line.strip())) is not None:
+        return Block("title", number, bold.rstrip(": "))
     if match := _BULLET.fullmatch(line):
         return Block("bullet", number, match[1].strip())
     return Block("paragraph", number, line.strip())
 
 
+def _bold(line: str) -> str | None:
+    """What stands between the asterisks of a line that is bold as a whole, a colon behind it or not."""
+    bare = line.removesuffix(":").rstrip()
+    return bare[2:-2] if len(bare) > 4 and bare.startswith("**") and bare.endswith("**") else None
+
+
 def cells(line: str, *, emphasis: bool = True) -> list[str]:
     """The cells of a table's line, unescaped."""
-    inner = line.strip().removeprefix("|")
-    parts: list[str] = []
-    at = 0
-    while at <= len(inner):
-        match = _CELLS.match(inner, at)
-        end = match.end() if match else at
-        parts.append(inner[at:end])
-        at = end + 1
+    parts = _parted(line.strip().removeprefix("|"))
     if len(parts) > 1 and not parts[-1].strip():
         parts.pop()  # what stands behind the last pipe
     return [_cell(part, emphasis) for part in parts]
 
 
+def _parted(line: str) -> list[str]:
+    """The line cut at its pipes, but for those behind a backslash that is not escaped itself."""
+    pieces = line.split("|")
+    if "\\" not in line:
+        return pieces
+    parts: list[str] = []
+    held: list[str] = []
+    for piece in pieces:
+        held.append(piece)
+        if (len(piece) - len(piece.rstrip("\\"))) % 2 == 0:
+            parts.append("|".join(held))
+            held = []
+    return [*parts, "|".join(held)] if held else parts
+
+
 def _cell(part: str, emphasis: bool) -> str:
     text = part.strip(" ")
-    if emphasis:
+    if emphasis and text.startswith(_FIRST):
         for mark in _MARKS:
             if len(text) > 2 * len(mark) and text.startswith(mark) and text.endswith(mark):
                 text = text.removeprefix(mark).removesuffix(mark).strip()
@@ -94,5 +126,5 @@ def _cell(part: str, emphasis: bool) -> str:
 
 
 def unescaped(text: str) -> str:
-    r"""A text without the backslashes before `\`, `|` and `<`."""
-    return _ESCAPED.sub(r"\1", text)
+    """A text without the backslashes before punctuation, as CommonMark has them."""
+    return _ESCAPED.sub(r"\1", text) if "\\" in text else text

@@ -2,14 +2,15 @@
 
 Experiment, benchmark, model, variant and metric: columns of these names, else what the caller says. Axes: every other
 column of a tidy table; the first column and the heading of a pivot. An axis whose labels are all numbers is numeric,
-and one with a column `<axis>_num` has its numbers there. `trials`, `stderr` and `reason` belong to their cell. The
-registry's own tidy CSV reads back as the grid that it was, but for what it does not say: direction, bounds, the units
-of axes, levels that nobody measured.
+and one with a column `<axis>_num` has its numbers there, if they are any. `trials`, `stderr` and `reason` belong to
+their cell. The registry's own tidy CSV reads back as the grid that it was, but for what it does not say: direction,
+bounds, the units of axes, levels that nobody measured.
 """
 
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator
 
 from registry.errors import Fault, Invalid, Malformed
@@ -46,8 +47,9 @@ def delimiter_of(heading: str) -> str:
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     """The grids of a table; `Malformed` for what is no CSV, `Invalid` with line and cell for what is no grid."""
-    findings = Findings()
-    if wanted.single and source.content.count(b"\n") > 2 * wanted.limits.cells:
+    findings = Findings(lenient=wanted.reads_prose)
+    ends = max(source.content.count(b"\n"), source.content.count(b"\r"))
+    if wanted.single and ends > 2 * wanted.limits.cells:  # twice: there may be repeats
         raise Invalid([Fault("", f"a grid has at most {wanted.limits.cells} cells")])
     rows = _rows(source)
     line, header = next(rows, (1, []))
@@ -60,9 +62,9 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 def _rows(source: Source) -> Iterator[Row]:
     """The rows with the lines that they end in, cells without the spaces around them; empty lines are skipped."""
-    lines = source.text.splitlines(keepends=True)
-    first = next((line for line in lines if line.strip()), "")
-    reader = csv.reader(lines, delimiter=delimiter_of(first), strict=True)
+    text = source.text
+    first = next((line for line in io.StringIO(text, newline="") if line.strip()), "")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(first), strict=True)
     try:
         for cells in reader:
             if cells and not (len(cells) == 1 and not cells[0].strip()):

@@ -7,7 +7,7 @@ Read from lists such as `* **X-axis:** Ratio, ranging from 0.1 to 0.5 with incre
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -18,18 +18,18 @@ from registry.importers.words import plain_number
 from registry.intake.levels import read_number
 
 _KEYED = re.compile(r"\*\*(.+?):?\*\*\s*:?\s*(.*)")
-_QUOTED = re.compile(r"[\"“`]([^\"”`]+)[\"”`]")
+_QUOTED = re.compile(r"[\"“`]([^\"“”`]+)[\"”`]")
 _NUMBER = r"-?\d+(?:\.\d+)?"
 _LISTED = re.compile(rf"values of ({_NUMBER}(?:,? (?:and )?{_NUMBER})*)")
 _STEPPED = re.compile(rf"from ({_NUMBER}) to ({_NUMBER}),? (?:with|in) (?:increments|steps) of ({_NUMBER})")
 _WHOLE = re.compile(r"from (-?\d+) to (-?\d+),? with tick marks at (?:each|every) integer")
 _NUMBERED = re.compile(r"numbered (\d+) (?:through|to) (\d+)")
-_ENDS = re.compile(r"rang(?:ing|es?) from (\d+(?:\.\d+)?\w*) to (\d+(?:\.\d+)?\w*)")
-_NAMED_MODEL = re.compile(r"model (?:named|called|labeled) [\"“`]([^\"”`]+)[\"”`]")
+_ENDS = re.compile(r"rang(?:ing|es?) from (\d++(?:\.\d++)?\w*+) to (\d++(?:\.\d++)?\w*+)")
+_NAMED_MODEL = re.compile(r"model (?:named|called|labeled) [\"“`]([^\"“”`]+)[\"”`]")
 _KIND_OF_PICTURE = re.compile(
     r"^(?:heatmap|chart|figure|table|plot|panel)s?(?:\s+series)?(?:\s+\d+)?\s*:\s*", re.IGNORECASE
 )
-_UNIT = re.compile(r"(.+?)\s*\(([^()]+)\)")
+_UNIT = re.compile(r"\(([^()]+)\)$")
 _MOST_LEVELS = 10_000
 
 
@@ -125,8 +125,9 @@ def metric_named(found: Sequence[Block], text: str) -> dict[str, str]:
             candidates += [*_QUOTED.findall(match[2]), match[2].split(",")[0]]
     candidates += _QUOTED.findall(text)
     for candidate in candidates:
-        match = _UNIT.fullmatch(candidate.strip())
-        name, unit = (match[1], match[2]) if match else (candidate.strip(" ."), None)
+        match = _UNIT.search(candidate.strip())
+        name = match.string[: match.start()].rstrip() if match else candidate.strip(" .")
+        unit = match[1] if match else None
         if meaning_of(name):
             return {"metric": _spelt(name)} | ({"unit": unit} if unit else {})
     for match in re.finditer(r"[A-Za-z][\w@-]*", text):
@@ -141,14 +142,19 @@ def _spelt(name: str) -> str:
     return name.casefold() if name.isalpha() and name.istitle() else name
 
 
-def named_by(title: str, text: str) -> tuple[dict[str, str], str | None]:
-    """The identity in a title, and how it was read; nothing if the title is only words."""
+def models_named(text: str) -> dict[str, int]:
+    """What a text calls a model, `a model named "R1-Qwen"`, each with its place among them."""
+    return {name: place for place, name in enumerate(dict.fromkeys(_NAMED_MODEL.findall(text)))}
+
+
+def named_by(title: str, known: Mapping[str, int]) -> tuple[dict[str, str], str | None]:
+    """The identity in a title, and how it was read; nothing if the title is only words. `known` are names of models."""
     bare = _KIND_OF_PICTURE.sub("", title).strip(" :")
     parts = [part.strip() for part in bare.split(" | ")]
     if len(parts) == 2:
         return {"model": parts[0], "benchmark": parts[1]}, f'"{bare}" was read as model | benchmark'
     parts = [part.strip() for part in bare.split(" - ")]
-    models = [name for name in _NAMED_MODEL.findall(text) if name in parts]
+    models = sorted({part for part in parts if part in known}, key=known.__getitem__)
     if len(parts) == 3 and (not models or models[0] == parts[2]):
         names = dict(zip(("variant", "benchmark", "model"), parts, strict=True))
         return names, f'"{bare}" was read as variant - benchmark - model'

@@ -46,18 +46,25 @@ def _nowhere(_pointer: str) -> Place | None:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One grid: the body of `POST …/grids`, and the place in the source of a JSON pointer into that body."""
+    """One grid: the body of `POST …/grids`, and the place in the source of a JSON pointer into that body.
+
+    `edition` is what the source itself calls this state of the model, or this run: it tells two grids of the same
+    names apart, if their values differ.
+    """
 
     submission: dict[str, Any]
     notes: tuple[Note, ...] = ()
     place_of: Callable[[str], Place | None] = _nowhere
+    edition: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
     """What the caller says, which beats what a source says.
 
-    `rows` and `columns` name the axes of a pivot table; `numeric`, `ordinal` and `nominal` are names of axes of that
+    `axes`, `value` and `repeats` name columns of a tidy table or keys of records: those of the axes, of the values, and
+    of what tells repeats of a cell apart; `drop` names columns that say nothing. `rows` and `columns` name the axes of
+    a pivot table; `numeric`, `ordinal` and `nominal` are names of axes of that
     kind; `only` are patterns of the metrics to take from a source that holds several. `reads_prose`: what is not said
     may be taken from the words around a table, each time with a note. `single`: a second grid is a fault.
     """
@@ -72,6 +79,13 @@ class Overrides:
     lower: float | None = None
     upper: float | None = None
     trials: int | None = None
+    questions: int | None = None
+    design_effect: float | None = None
+    derived: bool = False
+    axes: tuple[str, ...] = ()
+    value: str | None = None
+    repeats: str | None = None
+    drop: tuple[str, ...] = ()
     rows: str | None = None
     columns: str | None = None
     numeric: tuple[str, ...] = ()
@@ -100,8 +114,11 @@ class Overrides:
         if self.metric is not None:
             metric["name"] = self.metric
         sent["metric"] = metric
-        if self.trials is not None:
-            sent["trials"] = self.trials
+        for name in ("trials", "questions", "design_effect"):
+            if (given := getattr(self, name)) is not None:
+                sent[name] = given
+        if self.derived:
+            sent["derived"] = True
         if self.labels:
             sent["labels"] = {**sent.get("labels", {}), **self.labels}
         return replace(found, submission=sent)

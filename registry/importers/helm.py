@@ -1,7 +1,7 @@
 """HELM, `stats.json` with the `run_spec.json` beside it.
 
-Benchmark: the run's name without its model. Model: `adapter_spec.model`. Axes: `split` and `perturbation`, each only if
-a metric has several. Values: the means. `stats.json` aggregates over training trials, of which there is mostly one, so
+Benchmark: the run's name without its model. Model: `adapter_spec.model`. Axes: `split` and `perturbation`, always both.
+Values: the means. `stats.json` aggregates over training trials, of which there is mostly one, so
 its standard deviation says nothing of the samples and is not taken; `num_instances` becomes the label `n`. Direction
 and bounds: HELM's own list of metrics (`schema_classic.yaml`, `lower_is_better`). What HELM counts on the side (tokens,
 runtimes, reasons to finish) and what its list does not have are left out, with a note; `--only` takes any of them.
@@ -9,6 +9,7 @@ runtimes, reasons to finish) and what its list does not have are left out, with 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -34,7 +35,9 @@ _AT_K = re.compile(r"@\d+$")
 
 
 def looks_like(source: Source) -> bool:
-    return source.head.lstrip().startswith(b"[") and b'"sum_squared"' in source.head and b'"count"' in source.head
+    file = source.document
+    first = file[0] if isinstance(file, list) and file else None
+    return isinstance(first, Mapping) and isinstance(first.get("name"), Mapping) and {"count", "sum"} <= first.keys()
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
@@ -43,6 +46,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     if spec is None and (wanted.model is None or wanted.benchmark is None):
         raise Malformed("No run_spec.json lies beside it to name model and benchmark: say --model and --benchmark.")
     names = _names(mapping(spec.json, "")) if spec is not None else {"experiment": EXPERIMENT, "variant": ""}
+    suite = next(itertools.islice(source.folders(), 1, None), "")
     values: dict[str, dict[tuple[str, ...], float]] = {}
     skipped: list[str] = []
     labels: dict[str, str] = {}
@@ -63,7 +67,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         metric, more = bounded(_known(name) or {"name": name}, list(cells.values()))
         doubt = [] if "direction" in metric else [unknown_direction(name)]
         sent = {**names, "metric": metric, **over(("split", "perturbation"), cells), "labels": labels}
-        yield wanted.applied(Found(sent, (*notes, *more, *doubt)))
+        yield wanted.applied(Found(sent, (*notes, *more, *doubt), edition=suite))
 
 
 def _known(name: str) -> dict[str, Any] | None:

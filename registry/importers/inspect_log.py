@@ -1,37 +1,41 @@
 """Inspect, `.eval` and JSON logs.
 
 Benchmark: the task. Model: `eval.model`. Variant: the scorer, if the log has more than one, for each judges in its own
-way. Metric: the name of the scorer's metric (`accuracy`, `mean`); `stderr` belongs to the mean beside it. The samples
-that were scored are the trials where mean and standard error are those of zeros and ones, and the label `n` elsewhere.
-Inspect does not say which end of a metric is better: only `accuracy` is known to be a share, higher is better.
-An `.eval` file is a zip archive; newer ones are compressed with Zstandard, which needs `results-registry[inspect]`.
+way, and the arguments that the task was given. Metric: the name of the scorer's metric (`accuracy`, `mean`); `stderr`
+belongs to the mean beside it. The samples that were scored are the trials where mean and standard error are those of
+zeros and ones, and the label `n` elsewhere. Inspect does not say which end of a metric is better: only `accuracy` is
+known to be a share, higher is better. An `.eval` file is a zip archive; newer ones are compressed with Zstandard, which
+needs `results-registry[inspect]`.
 """
 
 from __future__ import annotations
 
+import hashlib
 import io
-import json
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping
-from typing import Any
+from dataclasses import replace
+from typing import IO, Any
 
 from registry.errors import Malformed
 from registry.importers.counts import are_trials
 from registry.importers.found import Found, Note, Overrides
 from registry.importers.scores import count, found_number, known_metric, left_out, listed, mapping, single, text
-from registry.importers.source import Source
+from registry.importers.source import Source, read_json
 
 NAME = "inspect"
 EXPERIMENT = "inspect"
 _ZSTANDARD = 93
+_LONG = 100
 _MOST = 64 * 1024 * 1024
 
 
 def looks_like(source: Source) -> bool:
     if source.head.startswith(b"PK\x03\x04"):
-        return b"_journal/start.json" in source.head or b"header.json" in source.content[-65536:]
-    return b'"eval"' in source.head and b'"task"' in source.head and b'"status"' in source.head
+        return any(name in ("header.json", "_journal/start.json") for name in _entries(source))
+    file = source.document
+    return isinstance(file, Mapping) and "status" in file and isinstance(file.get("eval"), Mapping)
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
@@ -55,13 +59,14 @@ def _score(run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: 
         "experiment": EXPERIMENT,
         "benchmark": text(run.get("task")),
         "model": text(run.get("model")),
-        "variant": text(score.get("name")) if many > 1 else "",
+        "variant": " ".join(([text(score.get("name"))] if many > 1 else []) + _arguments(run)),
     }
     n = count(score.get("scored_samples"))
     labels = {
         "task_version": text(run.get("task_version")),
         "inspect_version": _version(run),
         "run_id": text(run.get("run_id")),
+        "epochs": _epochs(run),
     }
     labels = {name: given for name, given in labels.items() if given} | ({"n": str(n)} if n else {})
     skipped = [name for name, value in values.items() if value is None]
@@ -73,10 +78,27 @@ def _score(run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: 
         if own is None and stderr is not None:
             notes.append(Note("stderr_left_out", f'the log does not say that its stderr is that of "{name}"'))
         trials = n if are_trials(value, own, n) else None
-        yield single(
+        found = single(
             names, metric, value, trials=trials, stderr=own, labels=labels,
             notes=[*notes, *left_out(skipped, "not a number")],
         )  # fmt: skip
+        yield replace(found, edition=text(run.get("created")) or text(run.get("run_id")))
+
+
+def _arguments(run: Mapping[str, Any]) -> list[str]:
+    """What the task was called with, which is another protocol."""
+    given = run.get("task_args_passed", run.get("task_args"))
+    said = " ".join(f"{name}={value}" for name, value in sorted(given.items())) if isinstance(given, Mapping) else ""
+    if len(said) > _LONG:
+        said = f"{said[:_LONG]}… {hashlib.sha256(said.encode()).hexdigest()[:8]}"
+    return [said] if said else []
+
+
+def _epochs(run: Mapping[str, Any]) -> str:
+    """How often each sample was answered, if that was more than once."""
+    config = run.get("config")
+    epochs = count(config.get("epochs")) if isinstance(config, Mapping) else None
+    return str(epochs) if epochs is not None and epochs > 1 else ""
 
 
 def _version(run: Mapping[str, Any]) -> str:
@@ -84,32 +106,47 @@ def _version(run: Mapping[str, Any]) -> str:
     return text(packages.get("inspect_ai")) if isinstance(packages, Mapping) else ""
 
 
+def _entries(source: Source) -> list[str]:
+    """The names in a zip archive; none if it is broken."""
+    try:
+        with _opened(source) as file, zipfile.ZipFile(file) as archive:
+            return archive.namelist()
+    except (zipfile.BadZipFile, NotImplementedError, struct.error):
+        return []
+
+
+def _opened(source: Source) -> IO[bytes]:
+    """The archive, which may be larger than what is read of it."""
+    return source.path.open("rb") if source.path is not None else io.BytesIO(source.content)
+
+
 def _header(source: Source) -> Any:
     """The log without its samples, out of the archive."""
     try:
-        with zipfile.ZipFile(io.BytesIO(source.content)) as archive:
+        with _opened(source) as file, zipfile.ZipFile(file) as archive:
             entry = archive.getinfo("header.json")
             if entry.file_size > _MOST:
                 raise Malformed("The log's header is too large.")
             plain = entry.compress_type != _ZSTANDARD
-            content = archive.read(entry) if plain else _inflated(source.content, entry)
+            content = archive.read(entry) if plain else _inflated(file, entry)
     except KeyError:
         raise Malformed("The log has no header: its run did not end.") from None
     # NotImplementedError is how zipfile refuses a way of packing that it does not know.
     except (zipfile.BadZipFile, NotImplementedError, struct.error) as error:
         raise Malformed(f"The log is not a zip archive that can be read: {error}.") from None
-    return json.loads(content)
+    return read_json(content, "The log's header")
 
 
-def _inflated(content: bytes, entry: zipfile.ZipInfo) -> bytes:
+def _inflated(file: IO[bytes], entry: zipfile.ZipInfo) -> bytes:
     try:
         import zstandard
     except ImportError:
         hint = "install results-registry[inspect], or write JSON with `inspect log convert --to json`"
         raise Malformed(f"The log is compressed with Zstandard: {hint}.") from None
-    at = entry.header_offset
-    name, extra = struct.unpack("<HH", content[at + 26 : at + 30])
-    packed = content[at + 30 + name + extra :][: entry.compress_size]
+    file.seek(entry.header_offset + 26)
+    name, extra = struct.unpack("<HH", file.read(4))
+    file.seek(name + extra, io.SEEK_CUR)
+    packed = file.read(entry.compress_size)
     try:
         return bytes(zstandard.ZstdDecompressor().decompress(packed, max_output_size=_MOST))
     except zstandard.ZstdError as error:

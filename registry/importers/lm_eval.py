@@ -1,27 +1,35 @@
-"""lm-evaluation-harness, `results_*.json`.
+"""lm-evaluation-harness, `results_*.json`: version 0.4 and later (`acc,none`), and those before (`acc`).
 
-Benchmark: the task. Model: `model_name`. Variant: the number of shots, which is another protocol. Metric: the name that
-the harness gives, with its filter (`exact_match,strict-match`), unless that is `none`; a filter is another way to read
-answers. Direction: `higher_is_better` of the file. The tasks of a group are one grid over the axis `task`, so that a
-suite of 57 subjects weighs as one benchmark in a ranking; the aggregate that the harness computes of them goes into an
-experiment of its own, "lm-evaluation-harness groups", lest it counted twice. `<metric>_stderr` is kept; `n-samples` are
-the trials where mean and standard error are those of zeros and ones, and the label `n` elsewhere.
+Benchmark: the task. Model: `model_name`, before 0.4 what `model_args` say is `pretrained`. Variant: the number of
+shots, which is another protocol. Metric: the name that the harness gives, with its filter (`exact_match,strict-match`),
+unless that is `none`; a filter is another way to read answers. Direction: `higher_is_better` of the file. The tasks of
+a group are one grid over the axis `task`, so that a suite of 57 subjects weighs as one benchmark in a ranking; the
+aggregate that the harness computes of them goes into an experiment of its own, "lm-evaluation-harness groups", lest it
+counted twice. `<metric>_stderr` is kept; `n-samples` are the trials where mean and standard error are those of zeros
+and ones, and the label `n` elsewhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from registry.importers.counts import are_trials
 from registry.importers.found import Found, Note, Overrides
 from registry.importers.metrics import bounded, meaning_of
-from registry.importers.scores import count, found_number, left_out, mapping, single, text
+from registry.importers.scores import count, found_number, left_out, listed, mapping, single, text
 from registry.importers.source import Source
 
 NAME = "lm-eval"
 EXPERIMENT = "lm-evaluation-harness"
-_SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
+SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
+
+
+_ABOUT = ("alias", "name", "sample_len", "sample_count")
+_PRETRAINED = re.compile(r"(?:^|,)\s*(?:pretrained|model|engine)=([^,]+)")
 
 
 class Score(NamedTuple):
@@ -31,7 +39,10 @@ class Score(NamedTuple):
 
 
 def looks_like(source: Source) -> bool:
-    return (b'"results"' in source.content and b'"n-shot"' in source.content) or b'"higher_is_better"' in source.content
+    file = source.document
+    if not isinstance(file, Mapping) or not isinstance(file.get("results"), Mapping):
+        return False
+    return bool({"n-shot", "higher_is_better", "versions", "configs"} & file.keys())
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
@@ -51,16 +62,17 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     notes = left_out(skipped, "not a number")
     for (benchmark, metric), scores in together.items():
         grouped = benchmark in _all_groups(file)
-        yield wanted.applied(_grid(file, benchmark, metric, scores, grouped=grouped, notes=notes))
+        found = _grid(file, benchmark, metric, scores, grouped=grouped, notes=notes)
+        yield wanted.applied(replace(found, edition=_edition(file)))
     for group, given in mapping(file.get("groups") or {}, "/groups").items():
         for metric, score in _scores(mapping(given, f"/groups/{group}"), None, skipped):
             if wanted.takes(metric):
-                yield wanted.applied(_aggregate(file, group, metric, score))
+                yield wanted.applied(replace(_aggregate(file, group, metric, score), edition=_edition(file)))
 
 
 def _groups(file: Mapping[str, Any]) -> dict[str, list[str]]:
     """The tasks of each outermost group."""
-    given = {name: [text(one) for one in inner] for name, inner in (file.get("group_subtasks") or {}).items() if inner}
+    given = {name: [text(one) for one in inner] for name, inner in _subtasks(file).items()}
     inside = {one for names in given.values() for one in names}
 
     def leaves(name: str, seen: frozenset[str]) -> list[str]:
@@ -72,31 +84,40 @@ def _groups(file: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _all_groups(file: Mapping[str, Any]) -> set[str]:
-    return {name for name, inner in (file.get("group_subtasks") or {}).items() if inner}
+    return set(_subtasks(file))
+
+
+def _subtasks(file: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
+    """The members of each group that has some."""
+    given = mapping(file.get("group_subtasks") or {}, "/group_subtasks")
+    return {name: listed(inner, f"/group_subtasks/{name}") for name, inner in given.items() if inner}
 
 
 def _samples(file: Mapping[str, Any], task: str) -> int | None:
-    found = (file.get("n-samples") or {}).get(task)
+    found = mapping(file.get("n-samples") or {}, "/n-samples").get(task)
     return count(found.get("effective")) if isinstance(found, Mapping) else None
 
 
 def _scores(given: Mapping[str, Any], n: int | None, skipped: list[str]) -> Iterator[tuple[str, Score]]:
     """The metrics of a task, as `exact_match,strict-match` or, without a filter, `acc`."""
+    filtered = any("," in key for key in given)
     for key, value in given.items():
         metric, _, way = key.partition(",")
-        if not way or metric.endswith("_stderr"):
+        if metric.endswith("_stderr") or (not way and (filtered or metric in _ABOUT)):
             continue
-        name = metric if way == "none" else key
+        name = metric if way in ("none", "") else key
         number = found_number(value)
         if number is None:
             skipped.append(name)
             continue
-        yield name, Score(number, found_number(given.get(f"{metric}_stderr,{way}")), n)
+        stderr = f"{metric}_stderr,{way}" if way else f"{metric}_stderr"
+        yield name, Score(number, found_number(given.get(stderr)), n)
 
 
 def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, Any], list[Note]]:
     bare = name.partition(",")[0]
-    better = ((file.get("higher_is_better") or {}).get(task) or {}).get(bare)
+    said = mapping(file.get("higher_is_better") or {}, "/higher_is_better").get(task) or {}
+    better = mapping(said, f"/higher_is_better/{task}").get(bare)
     notes: list[Note] = []
     direction = {True: "higher", False: "lower"}.get(better) if isinstance(better, bool) else None
     if direction is None:
@@ -105,23 +126,41 @@ def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, An
         detail = f'the file does not say whether more of "{name}" is better: {direction or "left open"}'
         notes.append(Note("direction_unknown", detail))
     metric: dict[str, Any] = {"name": name, "direction": direction}
-    if bare in _SHARES:
+    if bare in SHARES:
         metric |= {"lower": 0.0, "upper": 1.0}
     return metric, notes
 
 
 def _names(file: Mapping[str, Any], task: str, benchmark: str, experiment: str) -> dict[str, str]:
-    shots = (file.get("n-shot") or {}).get(task)
-    model = text(file.get("model_name") or (file.get("config") or {}).get("model"))
+    config = mapping(file.get("config") or {}, "/config")
+    shots = mapping(file.get("n-shot") or {}, "/n-shot").get(task, config.get("num_fewshot"))
+    model = text(file.get("model_name")) or _pretrained(config.get("model_args")) or text(config.get("model"))
     variant = f"{shots}-shot" if isinstance(shots, int) else ""
     found = {"experiment": experiment, "benchmark": benchmark, "model": model, "variant": variant}
     return {name: given for name, given in found.items() if given or name == "variant"}
 
 
+def _pretrained(given: Any) -> str:
+    """The model that `model_args` name: `pretrained=EleutherAI/pythia-70m,revision=step1000`, or an object."""
+    if isinstance(given, Mapping):
+        return text(given.get("pretrained"))
+    match = _PRETRAINED.search(given) if isinstance(given, str) else None
+    return match[1].strip() if match else ""
+
+
+def _edition(file: Mapping[str, Any]) -> str:
+    """When the harness ran: what tells two runs of one protocol apart."""
+    date = found_number(file.get("date"))
+    try:
+        return "" if date is None else datetime.fromtimestamp(date, UTC).isoformat(timespec="seconds")
+    except (OverflowError, ValueError, OSError):  # no instant
+        return ""
+
+
 def _labels(file: Mapping[str, Any], task: str, score: Score | None) -> dict[str, str]:
     labels = {
         "lm_eval_version": text(file.get("lm_eval_version")),
-        "task_version": text((file.get("versions") or {}).get(task)),
+        "task_version": text(mapping(file.get("versions") or {}, "/versions").get(task)),
         "git_hash": text(file.get("git_hash")),
     }
     if score is not None and score.n is not None:

@@ -8,10 +8,11 @@ grids that have axes and no cells. The registry's own Markdown reads back too, i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from registry.importers.blocks import Block, blocks
+from registry.errors import Fault, Invalid
+from registry.importers.blocks import Block, blocks, is_table, parts, table_rows
 from registry.importers.description import (
     Said,
     declared_axes,
@@ -19,9 +20,12 @@ from registry.importers.description import (
     keyed,
     levels_in_text,
     metric_named,
+    models_named,
     named_by,
 )
 from registry.importers.found import Found, Note, Overrides, Place
+from registry.importers.lm_eval_table import is_printed, read_printed
+from registry.importers.markup import listed, plain
 from registry.importers.own_markdown import is_own, read_own
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
@@ -29,9 +33,10 @@ from registry.importers.tables import Table, read_table
 from registry.importers.words import Findings, plain_number
 
 NAME = "markdown"
-_MEASURED = re.compile(r"(.+?):\s*(~?)\*{0,2}([+-]?\d+(?:\.\d+)?)\*{0,2}\s*(%?)\s*\.?")
-_LIMITS = re.compile(r"lowest value is (?:approximately )?([\d.]+\d).*highest is (?:approximately )?([\d.]+\d)")
-_BRACKETED = re.compile(r"\s*\([^()]*\)\s*:?\s*$")
+_MEASURED = re.compile(r"(.+?):\s*(~?)\*{0,2}([+-]?\d+(?:\.\d+)?)\*{0,2}\s*+(%?)\s*+\.?")
+_LOWEST = re.compile(r"lowest value is (?:approximately )?(\d+(?:\.\d+)?)")
+_HIGHEST = re.compile(r"highest is (?:approximately )?(\d+(?:\.\d+)?)")
+_BRACKETED = re.compile(r"\([^()]*\)\s*+:?\s*+$")
 _DETAIL = re.compile(r"detail|content|data", re.IGNORECASE)
 
 
@@ -52,7 +57,40 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     if is_own(lines):
         yield from read_own(lines, wanted)
         return
-    yield from Document(list(blocks(lines)), source.text, wanted).grids()
+    if wanted.reads_prose:
+        yield from Document(list(blocks(lines)), source.text, wanted).grids()
+    else:
+        yield from _tables_alone(lines, wanted)
+
+
+def _tables_alone(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
+    """The grids of the tables, one after another, as their lines are read: nothing else of the document is kept."""
+    if not any(map(is_table, parts(lines))):
+        wanted_form = "a heading between pipes, a rule |---|---| below it, and rows"
+        raise Invalid([Fault("", f"the text holds no pipe table: {wanted_form}")])
+    notes = []
+    if not all(map(is_table, parts(lines))):
+        notes.append(Note("text_left_out", "only the table is read, not the text around it"))
+    for part in filter(is_table, parts(lines)):
+        rows = table_rows(lines, part)
+        line, header = next(rows)
+        for sheet in read_table(Table(header, rows, line, _said({}, wanted)), wanted, Findings()):
+            sheet.notes = [*sheet.notes, *notes]
+            yield sheet.found(wanted)
+
+
+def _said(names: Mapping[str, str], wanted: Overrides) -> dict[str, str]:
+    """What the document says of a table's identity, and the metric that the caller says."""
+    return {**names, **({"metric": wanted.metric} if wanted.metric else {})}
+
+
+def _for_people(block: Block) -> list[tuple[int, list[str]]]:
+    """The rows of a table, the heading first, without marks; a short row has gaps at its end, as pages show it."""
+    width = len(block.rows[0][1])
+    rows = []
+    for line, (first, *others) in block.rows:
+        rows.append((line, [listed(plain(first)), *map(plain, others)] + [""] * (width - 1 - len(others))))
+    return rows
 
 
 @dataclass
@@ -67,21 +105,29 @@ class Part:
 
 
 class Document:
-    """A Markdown document while its grids are read."""
+    """A Markdown document while its grids are read, and what its text says of them."""
 
     def __init__(self, found: Sequence[Block], text: str, wanted: Overrides) -> None:
-        self.blocks, self.text, self.wanted = found, text, wanted
-        self.axes: list[Said] = declared_axes(found) if wanted.reads_prose else []
-        self.about = metric_named(found, text) if wanted.reads_prose else {}
-        self.left_out = sum(1 for block in found if block.kind != "table")
+        self.blocks, self.wanted = found, wanted
+        self.axes: list[Said] = declared_axes(found)
+        self.about = metric_named(found, text)
+        self.models = models_named(text)
+        self.levels = {axis.name: levels_in_text(axis, text) for axis in self.axes}
 
     def grids(self) -> Iterator[Found]:
         empty = True
+        faults: list[Fault] = []
         for part in self._parts():
             for table in part.tables:
-                for found in self._table(table, part):
+                try:
+                    for found in self._table(table, part):
+                        empty = False
+                        yield found
+                except Invalid as error:
+                    if self.wanted.single:
+                        raise
+                    faults += error.faults  # which belong to this table: the others are read
                     empty = False
-                    yield found
             if part.bullets and len(self.axes) > 0:
                 sheet = self._listed(part)
                 if sheet is not None:
@@ -89,6 +135,8 @@ class Document:
                     yield self._found(sheet, part)
         if empty and len(self.axes) == 2:
             yield from self._without_cells()
+        if faults:
+            raise Invalid(faults)
 
     def _parts(self) -> list[Part]:
         """The document cut at the titles that name a grid."""
@@ -97,10 +145,8 @@ class Document:
         for block in self.blocks:
             if block.kind == "table":
                 parts[-1].tables.append(block)
-            elif not self.wanted.reads_prose:
-                continue
             elif block.kind in ("title", "heading"):
-                if self._coordinate(_BRACKETED.sub("", block.text)):
+                if self._coordinate(_BRACKETED.sub("", block.text).rstrip()):
                     parts[-1].bullets.append(block)
                     continue
                 own, said = self._named([block.text], Place(block.line))
@@ -111,21 +157,21 @@ class Document:
         return parts
 
     def _named(self, titles: Sequence[str], place: Place) -> tuple[dict[str, str], list[Note]]:
-        if not self.wanted.reads_prose:
-            return {}, []
         for title in titles:
-            names, how = named_by(title, self.text)
+            names, how = named_by(title, self.models)
             if names and how:
                 return names, [Note("identity_read", how, place)]
         return {}, []
 
     def _table(self, block: Block, part: Part) -> Iterator[Found]:
-        findings = Findings()
-        (line, header), *rows = block.rows
-        said = {word: part.names[word] for word in part.names} | self.about
-        names = {**said, **({"metric": self.wanted.metric} if self.wanted.metric else {})}
-        table = Table(list(header), [(number, list(row)) for number, row in rows], line, names)
-        for sheet in read_table(table, self._with_axes(header), findings):
+        (line, header), *rows = _for_people(block)
+        if is_printed(header):
+            above = "\n".join(one.text for one in self.blocks if one.line < block.line)
+            yield from read_printed(header, rows, above, self.wanted)
+            return
+        names = _said({**part.names, **self.about}, self.wanted)
+        findings = Findings(lenient=True, marked=True)
+        for sheet in read_table(Table(header, rows, line, names), self._with_axes(header), findings):
             yield self._found(sheet, part)
 
     def _with_axes(self, header: Sequence[str]) -> Overrides:
@@ -144,24 +190,30 @@ class Document:
         sheet = Sheet({**part.names, **self.about}, tuple(axis.name for axis in self.axes))
         context: dict[str, str] = {}
         said: tuple[float, float] | None = None
+        signs: list[bool] = []
         for block in part.bullets:
             if block.kind != "bullet":
-                context = self._coordinate(_BRACKETED.sub("", block.text))
+                context = self._coordinate(_BRACKETED.sub("", block.text).rstrip())
                 continue
-            if limits := _LIMITS.search(block.text):
-                said = (float(limits[1]), float(limits[2]))
+            lowest = _LOWEST.search(block.text)
+            if lowest and (highest := _HIGHEST.search(block.text, lowest.end())):
+                said = (float(lowest[1]), float(highest[1]))
             match = _MEASURED.fullmatch(block.text)
             at = {**context, **self._coordinate(match[1])} if match else {}
             if match is None or at.keys() != set(sheet.axes):
                 continue
             value = plain_number(match[3])
             sheet.add(Reading(tuple(at[name] for name in sheet.axes), value, Place(block.line)))
-            if match[4]:
-                sheet.names = {**sheet.names, "unit": "%"}
+            signs.append(bool(match[4]))
             if match[2]:
                 sheet.notes.append(Note("approximate", f'"{match[0]}" is an approximate value', Place(block.line)))
         if not sheet.readings:
             return None
+        if all(signs):
+            sheet.names = {**sheet.names, "unit": "%"}
+        elif any(signs):
+            detail = f"{sum(signs)} of {len(signs)} numbers have a sign of per cent: no unit was read"
+            sheet.notes.append(Note("percent_mixed", detail))
         self._compare(sheet, said, part)
         return sheet
 
@@ -208,15 +260,12 @@ class Document:
         """The grid with what the document says of its axes, under names that it always has."""
         for axis in self.axes:
             if axis.name in sheet.axes:
-                sheet.declare(axis.name, levels_in_text(axis, self.text), axis.place)
+                sheet.declare(axis.name, self.levels[axis.name], axis.place)
                 if axis.kind is not None:
                     sheet.kinds.setdefault(axis.name, axis.kind)
         sheet.notes = [*part.notes, *sheet.notes]
-        if self.wanted.reads_prose:
-            if "experiment" not in sheet.names and self.wanted.experiment is None and sheet.axes:
-                name, note = experiment_of(sheet.axes)
-                sheet.names = {**sheet.names, "experiment": name}
-                sheet.notes.append(note)
-        elif self.left_out:
-            sheet.notes.append(Note("text_left_out", "only the table is read, not the text around it"))
+        if "experiment" not in sheet.names and self.wanted.experiment is None and sheet.axes:
+            name, note = experiment_of(sheet.axes)
+            sheet.names = {**sheet.names, "experiment": name}
+            sheet.notes.append(note)
         return sheet.found(self.wanted)

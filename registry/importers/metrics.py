@@ -53,7 +53,9 @@ def explained(metric: dict[str, Any], values: Sequence[float]) -> tuple[dict[str
     meaning = meaning_of(str(metric.get("name", "")))
     if meaning is None:
         if metric.get("direction") is None:
-            detail = f'whether more or less of "{metric.get("name")}" is better is not known: no peaks and no rankings'
+            name = metric.get("name")
+            what = f'of "{name}" ' if name else ""
+            detail = f"whether more or less {what}is better is not known: no peaks and no rankings"
             notes.append(Note("direction_unknown", detail))
         return metric, notes
     filled = dict(metric)

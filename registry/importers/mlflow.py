@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
@@ -30,7 +31,10 @@ _MOST_LABELS, _LONGEST = 40, 256
 
 
 def looks_like(source: Source) -> bool:
-    return source.head.lstrip().startswith(b"{") and b'"runs"' in source.head and b'"run_id"' in source.head
+    file = source.document
+    if not isinstance(file, Mapping) or not isinstance(file.get("runs"), list):
+        return False
+    return all(isinstance(run, Mapping) and "info" in run for run in file["runs"][:1])
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
@@ -41,7 +45,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     runs = listed(file.get("runs"), "/runs")
     notes += _unfinished(runs)
     for place, run in enumerate(runs):
-        yield from _run(mapping(run, f"/runs/{place}"), {}, wanted, notes)
+        yield from read_run(mapping(run, f"/runs/{place}"), {}, wanted, notes)
 
 
 def read_server(url: str, wanted: Overrides) -> Iterator[Found]:
@@ -54,7 +58,7 @@ def read_server(url: str, wanted: Overrides) -> Iterator[Found]:
         runs = list(_pages(url, "runs/search", {"experiment_ids": [key], "max_results": _PAGE}, "runs"))
         notes = _unfinished(runs)
         for run in runs:
-            yield from _run(run, titles, wanted, notes)
+            yield from read_run(run, titles, wanted, notes)
 
 
 def _unfinished(runs: Sequence[Any]) -> list[Note]:
@@ -89,14 +93,17 @@ def _ask(url: str, path: str, asked: Mapping[str, Any]) -> Mapping[str, Any]:
         raise Malformed(f"No MLflow server answers at {url}: {error}.") from None
 
 
-def _run(
+def read_run(
     run: Mapping[str, Any], titles: Mapping[str, str], wanted: Overrides, notes: Sequence[Note]
 ) -> Iterator[Found]:
+    """A grid for each metric of a run; none of one that did not finish. `titles` names experiments by their ids."""
     info, data = mapping(run.get("info"), "/info"), mapping(run.get("data") or {}, "/data")
     if info.get("status") not in _ENDED:
         return
     said = {
-        text(one.get("key")): text(one.get("value")) for one in [*(data.get("tags") or []), *(data.get("params") or [])]
+        text(one.get("key")): text(one.get("value"))
+        for name in ("tags", "params")
+        for one in (mapping(given, f"/data/{name}") for given in listed(data.get(name) or [], f"/data/{name}"))
     }
     name = text(info.get("run_name")) or said.get("mlflow.runName") or text(info.get("run_id"))
     key = text(info.get("experiment_id"))
@@ -109,15 +116,18 @@ def _run(
         "variant": "",
     }
     labels = {"run_id": text(info.get("run_id"))}
-    labels |= {one["key"]: one["value"][:_LONGEST] for one in (data.get("params") or [])[:_MOST_LABELS]}
-    skipped: list[str] = []
-    for metric in data.get("metrics") or []:
-        title, value = text(metric.get("key")), found_number(metric.get("value"))
-        if not wanted.takes(title):
-            continue
+    params = [mapping(one, "/data/params") for one in (data.get("params") or [])[:_MOST_LABELS]]
+    labels |= {text(one.get("key")): text(one.get("value"))[:_LONGEST] for one in params}
+    found_values = [
+        (text(one.get("key")), found_number(one.get("value")))
+        for metric in listed(data.get("metrics") or [], "/data/metrics")
+        if wanted.takes(text((one := mapping(metric, "/data/metrics")).get("key")))
+    ]
+    skipped = [title for title, value in found_values if value is None]
+    for title, value in found_values:
         if value is None:
-            skipped.append(title)
             continue
         described, more = explained({"name": title}, [value])
         every = [*notes, *doubts, *more, *left_out(skipped, "not a number")]
-        yield wanted.applied(single(names, described, value, labels=labels, notes=every))
+        found = single(names, described, value, labels=labels, notes=every)
+        yield wanted.applied(replace(found, edition=name if model else text(info.get("run_id"))))

@@ -1,13 +1,16 @@
 """Hugging Face model cards: the `model-index` in the YAML at the head of a README.md.
 
-Benchmark: the dataset, with its configuration. Model: the entry's name. Variant: empty. Metric: its `type`; `name` is
-for people. Axis: none; each result is a single score. A card does not say which end is better nor whether 79 means per
-cent: common names are read (with a note), and a share above 1 as a percentage.
+Benchmark: the dataset, with its configuration. Model: the entry's name. Variant: empty. Metric: its `type`; where a
+dataset has several of one type, with the name, the split or the arguments that tell them apart behind it. Axis: none;
+each result is a single score. A card does not say which end is better nor whether 79 means per cent: common names are
+read (with a note), and a share above 1 as a percentage.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
@@ -31,32 +34,67 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     parts = source.text.split("\n---", 1)
     try:
         front = yaml.safe_load(parts[0].removeprefix("---"))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise Malformed(f"The front matter is not YAML: {str(error).splitlines()[0]}.") from None
     for place, given in enumerate(listed(mapping(front, "").get("model-index"), "/model-index")):
         where = f"/model-index/{place}"
         entry = mapping(given, where)
-        for at, result in enumerate(listed(entry.get("results"), f"{where}/results")):
-            for found in _result(text(entry.get("name")), mapping(result, f"{where}/results/{at}"), wanted):
-                yield wanted.applied(found)
+        results = listed(entry.get("results"), f"{where}/results")
+        scores = [one for at, result in enumerate(results) for one in _scores(result, f"{where}/results/{at}")]
+        for found in _grids(text(entry.get("name")), scores, wanted):
+            yield wanted.applied(found)
 
 
-def _result(model: str, result: Any, wanted: Overrides) -> Iterator[Found]:
-    dataset = mapping(result.get("dataset") or {}, "/dataset")
+@dataclass(frozen=True)
+class Score:
+    """One metric of one result. `apart` is what may tell it from another of the same dataset and type."""
+
+    benchmark: str
+    metric: str
+    value: float | None
+    apart: tuple[str, ...]
+    labels: dict[str, str]
+
+
+def _scores(given: Any, where: str) -> Iterator[Score]:
+    result = mapping(given, where)
+    dataset = mapping(result.get("dataset") or {}, f"{where}/dataset")
     config = text(dataset.get("config"))
     benchmark = text(dataset.get("name")) or text(dataset.get("type"))
-    names = {"experiment": EXPERIMENT, "model": model, "variant": ""}
-    names |= {"benchmark": f"{benchmark} ({config})" if config and config not in benchmark else benchmark}
+    benchmark = f"{benchmark} ({config})" if config and config not in benchmark else benchmark
     labels = {f"dataset_{name}": text(dataset.get(name)) for name in ("type", "split", "revision") if dataset.get(name)}
-    metrics = [mapping(one, "/metrics") for one in listed(result.get("metrics"), "/metrics")]
-    skipped = left_out(
-        [text(one.get("type")) for one in metrics if found_number(one.get("value")) is None], "not a number"
-    )
-    for given in metrics:
-        name, value = text(given.get("type")), found_number(given.get("value"))
-        if not wanted.takes(name):
+    for one in listed(result.get("metrics"), f"{where}/metrics"):
+        metric = mapping(one, f"{where}/metrics")
+        kind, name = text(metric.get("type")), text(metric.get("name"))
+        about = "" if name.casefold() == kind.casefold() else name
+        told = [about, text(dataset.get("split")), text(metric.get("config")), _said(metric.get("args")),
+                _said(dataset.get("args")), text(dataset.get("revision"))]  # fmt: skip
+        yield Score(benchmark, kind, found_number(metric.get("value")), tuple(told), labels)
+
+
+def _said(arguments: Any) -> str:
+    """Arguments in one line; empty if there are none."""
+    return "" if not arguments else json.dumps(arguments, sort_keys=True, default=str)
+
+
+def _grids(model: str, scores: Sequence[Score], wanted: Overrides) -> Iterator[Found]:
+    """A grid for each score; those of one dataset and one type get names that tell them apart."""
+    together: dict[tuple[str, str], list[Score]] = {}
+    for score in scores:
+        together.setdefault((score.benchmark, score.metric), []).append(score)
+    skipped = left_out([score.metric for score in scores if score.value is None], "not a number")
+    for score in scores:
+        if score.value is None or not wanted.takes(score.metric):
             continue
-        if value is None:
-            continue
-        explained_metric, notes = explained({"name": name}, [value])
-        yield single(names, explained_metric, value, labels=labels, notes=[*notes, *skipped])
+        metric, notes = explained({"name": score.metric}, [score.value])
+        metric = {**metric, "name": _name(score, together[score.benchmark, score.metric])}
+        names = {"experiment": EXPERIMENT, "model": model, "variant": "", "benchmark": score.benchmark}
+        yield single(names, metric, score.value, labels=score.labels, notes=[*notes, *skipped])
+
+
+def _name(score: Score, others: Sequence[Score]) -> str:
+    """`rouge`, or `rouge (Test ROUGE-1)` where another rouge of the same dataset is called otherwise."""
+    differs = [place for place in range(len(score.apart)) if len({one.apart[place] for one in others}) > 1]
+    enough = next((place for place in differs if len({one.apart[place] for one in others}) == len(others)), None)
+    told = [score.apart[place] for place in (differs if enough is None else [enough]) if score.apart[place]]
+    return f"{score.metric} ({', '.join(told)})" if told else score.metric

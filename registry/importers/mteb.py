@@ -1,62 +1,81 @@
-"""MTEB, one JSON a task.
+"""MTEB, one JSON a task: as it is written since 1.11, and as before (`early_mteb.py`).
 
 Benchmark: the task. Model: the `model_meta.json` beside the file, else the folder two above it, where MTEB writes
-`<model>/<revision>/<task>.json`. Axes: `split` and `subset`, each only if there are several. Metric: `main_score`,
-which MTEB defines for every task so that higher is better, and does not bound; other scores with `--only`.
+`<model>/<revision>/<task>.json`. Axes: `split` and `subset`, always both, so that one language is never compared with
+another, nor a test with a training set. Metric: `main_score`, which MTEB defines for every task so that higher is
+better, and does not bound; other scores with `--only`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Any
 
+from registry.importers.early_mteb import early_entries, with_main_score
 from registry.importers.found import Found, Note, Overrides
 from registry.importers.scores import found_number, left_out, listed, mapping, over, text, unknown_direction
 from registry.importers.source import Source
 
 NAME = "mteb"
 EXPERIMENT = "mteb"
+_NO_REVISION = ("no_revision_available", "external")
+_LABELS = ("mteb_version", "dataset_revision")
 
 
 def looks_like(source: Source) -> bool:
-    return b'"scores"' in source.head and b'"task_name"' in source.head and b"main_score" in source.content
+    file = source.document
+    if not isinstance(file, Mapping):
+        return False
+    return "mteb_dataset_name" in file or ("task_name" in file and isinstance(file.get("scores"), Mapping))
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     """A grid for each metric that is wanted."""
     file = mapping(source.json, "")
-    scores = mapping(file.get("scores"), "/scores")
-    model, notes = _model(source)
-    names = {"experiment": EXPERIMENT, "benchmark": text(file.get("task_name")), "variant": ""}
+    model, edition, notes = _model(source)
+    benchmark = text(file.get("task_name")) or text(file.get("mteb_dataset_name"))
+    names = {"experiment": EXPERIMENT, "benchmark": benchmark, "variant": ""}
     names |= {"model": model} if model else {}
-    labels = {name: text(file.get(name)) for name in ("mteb_version", "dataset_revision") if file.get(name)}
+    labels = {name: text(file.get(name)) for name in _LABELS if file.get(name) not in (None, "None")}
     values: dict[str, dict[tuple[str, ...], float]] = {}
     skipped: list[str] = []
-    for split, entries in scores.items():
-        for place, given in enumerate(listed(entries, f"/scores/{split}")):
-            entry = mapping(given, f"/scores/{split}/{place}")
-            for metric, value in entry.items():
-                number = found_number(value)
-                if number is None:
-                    continue
-                if wanted.takes(metric, metric == "main_score"):
-                    values.setdefault(metric, {})[split, text(entry.get("hf_subset"), "default")] = number
-                else:
-                    skipped.append(metric)
+    entries = early_entries(file) if "mteb_dataset_name" in file else _entries(file)
+    for split, subset, given in entries:
+        entry, said = with_main_score(given)
+        notes += [note for note in said if note not in notes]
+        for metric, value in entry.items():
+            number = found_number(value)
+            if number is None:
+                continue
+            if wanted.takes(metric, metric == "main_score"):
+                values.setdefault(metric, {})[split, subset] = number
+            else:
+                skipped.append(metric)
     notes += left_out(skipped, "not taken; --only NAME or '*' does")
     for metric, cells in values.items():
         better = {"direction": "higher"} if metric == "main_score" else {}
         doubt = [] if better else [unknown_direction(metric)]
         sent = {**names, "metric": {"name": metric, **better}, **over(("split", "subset"), cells), "labels": labels}
-        yield wanted.applied(Found(sent, (*notes, *doubt)))
+        yield wanted.applied(Found(sent, (*notes, *doubt), edition=edition))
 
 
-def _model(source: Source) -> tuple[str | None, list[Note]]:
+def _entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """The split, the subset and the scores of each entry."""
+    for split, entries in mapping(file.get("scores"), "/scores").items():
+        for place, given in enumerate(listed(entries, f"/scores/{split}")):
+            entry = mapping(given, f"/scores/{split}/{place}")
+            yield split, text(entry.get("hf_subset"), "default"), entry
+
+
+def _model(source: Source) -> tuple[str | None, str, list[Note]]:
+    """The model, its revision, and how they were read."""
     meta = source.beside("model_meta.json")
-    name = mapping(meta.json, "").get("name") if meta is not None else None
-    if isinstance(name, str) and name:
-        return name, []
+    said = mapping(meta.json, "") if meta is not None else {}
     folders = list(source.folders())
-    if len(folders) > 2 and "__" in folders[1]:
+    edition = text(said.get("revision")) or next(iter(folders), "")
+    if text(said.get("name")):
+        return text(said.get("name")), edition, []
+    if len(folders) > 2 and ("__" in folders[1] or folders[0] in _NO_REVISION):
         model = folders[1].replace("__", "/", 1)
-        return model, [Note("identity_read", f'the folder "{folders[1]}" was read as the model "{model}"')]
-    return None, []
+        return model, edition, [Note("identity_read", f'the folder "{folders[1]}" was read as the model "{model}"')]
+    return None, "", []

@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from registry.errors import Malformed
+from registry.errors import Malformed, RegistryError
 from registry.importers.found import IDENTITY, Found, Note, Overrides
 from registry.importers.metrics import explained
 from registry.importers.source import Source
@@ -31,12 +31,19 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     if source.path is None:
         raise Malformed("NetCDF is read from a file.")
     try:
-        dataset = xarray.load_dataset(source.path)
-    except (OSError, ValueError, RuntimeError) as error:
-        raise Malformed(f"The NetCDF file cannot be read: {error}.") from None
-    for name, variable in dataset.data_vars.items():
-        if wanted.takes(str(name)) and variable.dtype.kind in "fiu":
-            yield wanted.applied(_grid(str(name), variable, dataset.attrs, wanted))
+        with xarray.open_dataset(source.path) as dataset:
+            for name in [*dataset.coords, *dataset.data_vars]:
+                if dataset[name].size > wanted.limits.cells:
+                    size = f'"{name}" has {dataset[name].size} cells'
+                    raise Malformed(f"{size}; a grid has at most {wanted.limits.cells}.")
+            for name, variable in dataset.data_vars.items():
+                if wanted.takes(str(name)) and variable.dtype.kind in "fiu":
+                    yield wanted.applied(_grid(str(name), variable.load(), dataset.attrs, wanted))
+    except RegistryError:
+        raise
+    except Exception as error:  # whatever the library under xarray makes of a damaged file
+        reason = (str(error) or type(error).__name__).splitlines()[0]
+        raise Malformed(f"The NetCDF file cannot be read: {reason}.") from None
 
 
 def _grid(name: str, variable: Any, about: Mapping[str, Any], wanted: Overrides) -> Found:

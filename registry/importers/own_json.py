@@ -1,41 +1,34 @@
-"""The registry's own JSON: the body of `POST …/grids`, a list of them, or one a line (NDJSON)."""
+"""The registry's own JSON: the body of `POST …/grids`, a list of them, or one a line (NDJSON).
+
+A metric may be its name alone, as `log_grid` takes it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
 
-import orjson
-
-from registry.errors import Malformed
-from registry.importers.found import Found, Overrides
+from registry.errors import Fault, Invalid
+from registry.importers.found import IDENTITY, Found, Overrides
 from registry.importers.scores import mapping
 from registry.importers.source import Source
 
 NAME = "grid"
+_BODY = {"values", "cells", "axes"}
 
 
 def looks_like(source: Source) -> bool:
-    begin = source.head.lstrip()[:1]
-    return begin in (b"{", b"[") and all(word in source.head for word in (b'"experiment"', b'"metric"', b'"model"'))
+    if not source.begins_like_json:
+        return False
+    first = next(iter(source.records), None)
+    return isinstance(first, Mapping) and {"metric", "model"} <= first.keys() and bool(_BODY & first.keys())
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    for given in _grids(source):
-        yield wanted.applied(Found(dict(mapping(given, ""))))
-
-
-def _grids(source: Source) -> Iterator[Any]:
-    try:
-        value = orjson.loads(source.content)
-    except orjson.JSONDecodeError as whole:
-        lines = [line for line in source.content.splitlines() if line.strip()]
-        if len(lines) < 2:
-            raise Malformed(f"This is not JSON: {whole}.") from None
-        for number, line in enumerate(lines, start=1):
-            try:
-                yield orjson.loads(line)
-            except orjson.JSONDecodeError as error:
-                raise Malformed(f"Line {number} is not JSON: {error}.") from None
-        return
-    yield from value if isinstance(value, list) else [value]
+    for number, given in enumerate(source.own_records):
+        sent = dict(mapping(given, f"/{number}"))
+        wrong = [name for name in IDENTITY if sent.get(name) is not None and not isinstance(sent[name], str)]
+        if wrong:
+            raise Invalid([Fault(f"/{number}/{name}", "is not a text") for name in wrong])
+        metric = sent.get("metric")
+        sent["metric"] = {"name": metric} if isinstance(metric, str) else mapping(metric or {}, f"/{number}/metric")
+        yield wanted.applied(Found(sent))

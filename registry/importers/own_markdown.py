@@ -8,63 +8,170 @@ levels, and a last line that counts the cells. Values have the decimals that are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NoReturn
 
 from registry.errors import Fault, Invalid
-from registry.importers.blocks import Block, blocks, unescaped
+from registry.importers.blocks import is_table, line_block, parts, table_rows, unescaped
 from registry.importers.found import Found, Note, Overrides, Place
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.tables import Table, check_header, even, text_of, value_of
 from registry.importers.words import Findings, common_words, plain_number
+from registry.intake.faults import whole
+from registry.intake.levels import MAX_AXES
 
-_LAST = re.compile(r"\d+ of \d+ cells measured · revision \d+(.*)")
+_LAST = re.compile(r"\d+ of \d+ cells? measured · revision \d+(.*)")
 _TRIALS = re.compile(r" · trials (\d+)(?: · .*|$)")
 _TITLE = re.compile(r"(.*) — (.+?)(?: \(([^()]*)\))?")
 _UNIT = re.compile(r"(.+?) \(([^()]*)\)")
+Row = tuple[tuple[str, ...], float | None, Place]
+"""The levels of a cell in its plane, its value, its place."""
+_EMPTY = "No cell was measured."
+_LEGEND = "· not measured"
 
 
 def is_own(lines: Sequence[str]) -> bool:
     """Whether these are the lines of a grid as the registry writes it."""
-    written = [line for line in lines if line.strip()]
-    return len(written) > 1 and written[0].startswith("### ") and _LAST.fullmatch(written[-1]) is not None
+    first, last = _ends(lines)
+    return first < last and lines[first].startswith("### ") and _LAST.fullmatch(lines[last]) is not None
+
+
+def _ends(lines: Sequence[str]) -> tuple[int, int]:
+    """The places of the first and the last line that are not blank."""
+    first = next((place for place, line in enumerate(lines) if line.strip()), 0)
+    last = next((place for place in range(len(lines) - 1, first, -1) if lines[place].strip()), first)
+    return first, last
 
 
 def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
-    """The one grid of such a document."""
-    title, *body, last = list(blocks(lines, emphasis=False))
-    names, notes = _names(unescaped(title.text))
+    """The one grid of such a document; `Invalid` for tables that do not go together."""
+    first, last = _ends(lines)
+    names, notes = _names(unescaped(lines[first].removeprefix("### ").strip()))
     findings = Findings()
-    planes = _planes(body)
-    leading = _leading([said for said, _ in planes])
-    axes: tuple[str, ...] = ()
-    units: dict[str, str] = {}
-    readings: list[Reading] = []
-    levels: dict[str, list[str]] = {}
-    for said, block in planes:
-        at = [label for _, label in _split(said, leading)]
-        for name, label in zip(leading, at, strict=True):
-            levels.setdefault(name, []).append(label)
-        if block.kind == "table":
-            axes, rows = _plane(block, names, findings, levels, units)
-            readings += [Reading((*at, *own), value, place) for own, value, place in rows]
-        elif (value := plain_number(block.text)) is not None:
-            readings.append(Reading((), value, Place(block.line)))
+    planes = _planes(lines, range(first + 1, last), wanted.limits.cells)
+    together = Planes(names, _leading([said for said, _ in planes]), wanted.limits.cells, findings)
+    for said, part in planes:
+        together.add(said, lines, part)
     findings.stop_at_faults()
-    sheet = Sheet(names, (*leading, *axes))
-    for name, labels in levels.items():
-        sheet.declare(name, labels, Place(title.line))
-    for reading in readings:
-        sheet.add(reading)
+    sheet = together.sheet(Place(first + 1))
     sheet.notes += notes
-    rest = _LAST.fullmatch(last.text)
-    trials = _TRIALS.fullmatch(rest[1]) if rest else None
     found = sheet.found(wanted)
-    if trials and wanted.trials is None:
-        found.submission["trials"] = int(trials[1])
+    trials = _trials(lines[last], Place(last + 1))
+    if trials is not None and wanted.trials is None:
+        found.submission["trials"] = trials
     for axis in found.submission["axes"]:
-        if axis["name"] in units:
-            axis["unit"] = units[axis["name"]]
+        if axis["name"] in together.units:
+            axis["unit"] = together.units[axis["name"]]
     yield found
+
+
+def _trials(line: str, place: Place) -> int | None:
+    """The number of trials in the last line, if all cells have the same."""
+    rest = _LAST.fullmatch(line)
+    said = _TRIALS.fullmatch(rest[1]) if rest else None
+    if said is None:
+        return None
+    value = plain_number(said[1])
+    count = None if value is None else whole(value)
+    if count is None:
+        raise Invalid([Fault(place.pointer(), "trials are a positive whole number up to 2^53")])
+    return count
+
+
+class Planes:
+    """The grid while its planes, each a table below a heading or one number, are put together."""
+
+    def __init__(self, names: dict[str, str], leading: Sequence[str], most: int, findings: Findings) -> None:
+        self.names, self.leading, self.most, self.findings = names, tuple(leading), most, findings
+        self.axes: tuple[str, ...] | None = None
+        self.units: dict[str, str] = {}
+        self.levels: dict[str, dict[str, None]] = {}
+        self.readings: dict[tuple[str, ...], Reading] = {}
+
+    def add(self, said: str, lines: Sequence[str], part: range) -> None:
+        """Read a plane, whose lines these are, at the levels that its heading says."""
+        at = tuple(label for _, label in _split(said, self.leading))
+        for name, label in zip(self.leading, at, strict=True):
+            self.levels.setdefault(name, {})[label] = None
+        text = lines[part[0]].strip()
+        if is_table(part):
+            own, rows = self._plane(lines, part)
+        elif (value := plain_number(text)) is not None:
+            own, rows = (), iter([((), value, Place(part[0] + 1))])
+        else:
+            return  # a plane in which nothing was measured
+        self.axes = own if self.axes is None else self.axes
+        if own != self.axes or (self.leading and not own):
+            self._stop(Place(part[0] + 1), "has other axes than what stands before it")
+        for place_of_row, value, place in rows:
+            self._read(Reading((*at, *place_of_row), value, place))
+
+    def _read(self, reading: Reading) -> None:
+        before = self.readings.setdefault(reading.at, reading)
+        if before is not reading:
+            self.findings.fault(reading.place, f"stands where line {before.place.line} has a value already")
+        elif len(self.readings) > self.most:
+            self._stop(reading.place, f"a grid has at most {self.most} cells")
+
+    def _stop(self, place: Place, detail: str) -> None:
+        self.findings.fault(place, detail)
+        self.findings.stop_at_faults()
+
+    def _plane(self, lines: Sequence[str], part: range) -> tuple[tuple[str, ...], Iterator[Row]]:
+        """The axes of a table and what it says: two axes, or one as a row or as a column."""
+        names, findings = self.names, self.findings
+        given = table_rows(lines, part, emphasis=False)
+        line, header = next(given)
+        table = Table(header, given, line, names)
+        check_header(table, findings)
+        measured = f"{names['metric']} ({names['unit']})" if "unit" in names else names.get("metric", "")
+        first, *others = header
+        corner = first.split(" / ")
+        if len(corner) == 1 and others == [measured]:
+            axis = self._axis(first)
+            return (axis,), self._column(axis, even(table, findings))
+        down, across = [self._axis(name) for name in corner] if len(corner) == 2 else (None, self._axis(first))
+        self.levels.setdefault(across, {}).update(dict.fromkeys(others))
+        return ((across,) if down is None else (down, across)), self._cells(down, others, even(table, findings))
+
+    def _column(self, axis: str, rows: Iterable[tuple[int, list[str]]]) -> Iterator[Row]:
+        """One axis down the first column."""
+        levels = self.levels.setdefault(axis, {})
+        for number, (label, cell) in rows:
+            levels[label] = None
+            yield (label,), value_of(cell, Place(number, 2), self.findings), Place(number, 2)
+
+    def _cells(self, down: str | None, across: Sequence[str], rows: Iterable[tuple[int, list[str]]]) -> Iterator[Row]:
+        """One axis across, or one across and one down the first column."""
+        for number, row in rows:
+            head: tuple[str, ...] = ()
+            if down is not None:
+                head = (text_of(row[0], Place(number, 1), self.findings),)
+                self.levels.setdefault(down, {})[head[0]] = None
+            for column, (label, cell) in enumerate(zip(across, row[1:], strict=True), start=2):
+                place = Place(number, column)
+                yield (*head, label), value_of(cell, place, self.findings), place
+
+    def _axis(self, name: str) -> str:
+        match = _UNIT.fullmatch(name)
+        if match is None:
+            return name
+        self.units[match[1]] = match[2]
+        return match[1]
+
+    def sheet(self, title: Place) -> Sheet:
+        """The sheet of all that was added; `Invalid` if nothing says which axes there are."""
+        if self.axes is None:
+            raise Invalid([Fault(title.pointer(), "no cell was measured, and nothing tells which axes there are")])
+        names = (*self.leading, *self.axes)
+        if len(names) > MAX_AXES or len(set(names)) < len(names):
+            raise Invalid([Fault(title.pointer(), f"a grid has at most {MAX_AXES} axes, each of another name")])
+        sheet = Sheet(self.names, names)
+        for name, labels in self.levels.items():
+            sheet.declare(name, list(labels), title)
+        for reading in self.readings.values():
+            sheet.add(reading)
+        return sheet
 
 
 def _names(title: str) -> tuple[dict[str, str], list[Note]]:
@@ -78,16 +185,28 @@ def _names(title: str) -> tuple[dict[str, str], list[Note]]:
     return names, [Note("identity_read", f'"{title}" was read as benchmark · model · variant — metric')]
 
 
-def _planes(body: Sequence[Block]) -> list[tuple[str, Block]]:
-    """Each table or number with the heading above it."""
-    found: list[tuple[str, Block]] = []
+def _planes(lines: Sequence[str], within: range, most: int) -> list[tuple[str, range]]:
+    """The places of each table or number, and what the heading above it says."""
+    found: list[tuple[str, range]] = []
     said = ""
-    for block in body:
-        if block.kind == "heading":
+    for inner in parts(lines[within.start : within.stop]):
+        part = within[inner.start : inner.stop]
+        block = line_block(lines[part[0]], part[0] + 1)
+        if is_table(part) or block.text == _EMPTY or plain_number(block.text) is not None:
+            found.append((said, part))
+        elif block.kind == "heading":
             said = unescaped(block.text)
+        elif block.text == _LEGEND:
+            continue
         else:
-            found.append((said, block))
+            _refuse(part, "is neither a table nor a number, as the registry writes it")
+        if len(found) > most:
+            _refuse(part, f"a grid has at most {most} cells")
     return found
+
+
+def _refuse(part: range, detail: str) -> NoReturn:
+    raise Invalid([Fault(Place(part[0] + 1).pointer(), detail)])
 
 
 def _leading(said: Sequence[str]) -> list[str]:
@@ -98,8 +217,8 @@ def _leading(said: Sequence[str]) -> list[str]:
     if len({len(parts) for parts in split}) > 1 or len(split) != len(said):
         raise Invalid([Fault("", "the headings of the tables do not name the same axes")])
     names: list[str] = []
-    for parts in zip(*split, strict=True):
-        words = common_words(parts) if len(set(parts)) > 1 else parts[0].split(" ")[:-1]
+    for same in zip(*split, strict=True):
+        words = common_words(same) if len(set(same)) > 1 else same[0].split(" ")[:-1]
         names.append(" ".join(words))
     return names
 
@@ -108,44 +227,6 @@ def _split(said: str, names: Sequence[str]) -> list[tuple[str, str]]:
     return [
         (name, part.removeprefix(name).strip()) for name, part in zip(names, said.split(" · "), strict=False) if names
     ]
-
-
-def _plane(
-    block: Block, names: dict[str, str], findings: Findings, levels: dict[str, list[str]], units: dict[str, str]
-) -> tuple[tuple[str, ...], list[tuple[tuple[str, ...], float | None, Place]]]:
-    """The axes of a table and what it says: two axes, or one as a row or as a column."""
-    (line, header), *rest = block.rows
-    table = Table(list(header), [(number, list(row)) for number, row in rest], line, names)
-    check_header(table, findings)
-    rows = list(even(table, findings))
-    measured = f"{names['metric']} ({names['unit']})" if "unit" in names else names.get("metric", "")
-    first, *others = header
-    corner = first.split(" / ")
-    if len(corner) == 1 and others == [measured]:
-        axis = _axis(first, units)
-        levels.setdefault(axis, []).extend(row[0] for _, row in rows)
-        return (axis,), [((row[0],), value_of(row[1], Place(n, 2), findings), Place(n, 2)) for n, row in rows]
-    down, across = [_axis(name, units) for name in corner] if len(corner) == 2 else (None, _axis(first, units))
-    known = levels.setdefault(across, [])
-    known += [label for label in others if label not in known]
-    found: list[tuple[tuple[str, ...], float | None, Place]] = []
-    for number, row in rows:
-        if down is not None:
-            known = levels.setdefault(down, [])
-            known += [text_of(row[0], Place(number, 1), findings)] if row[0] not in known else []
-        for column, (label, cell) in enumerate(zip(others, row[1:], strict=True), start=2):
-            place = Place(number, column)
-            at = (label,) if down is None else (row[0], label)
-            found.append((at, value_of(cell, place, findings), place))
-    return ((across,) if down is None else (down, across)), found
-
-
-def _axis(name: str, units: dict[str, str]) -> str:
-    match = _UNIT.fullmatch(name)
-    if match is None:
-        return name
-    units[match[1]] = match[2]
-    return match[1]
 
 
 __all__ = ["is_own", "read_own"]

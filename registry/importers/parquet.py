@@ -17,6 +17,8 @@ from registry.importers.words import Findings
 
 NAME = "parquet"
 _BATCH = 10_000
+MOST = 5_000_000
+"""So many cells of a file are read: a small file may hold very many equal ones."""
 
 
 def looks_like(source: Source) -> bool:
@@ -41,6 +43,9 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
     try:
         file = parquet.ParquetFile(source.path or pyarrow.BufferReader(source.content))
+        if file.metadata.num_rows * file.metadata.num_columns > MOST:
+            shape = f"{file.metadata.num_rows} rows of {file.metadata.num_columns} columns"
+            raise Malformed(f"It has {shape}; at most {MOST} cells of a Parquet file are read: split it.")
         header = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
         names = {"metric": wanted.metric} if wanted.metric else {}
         for sheet in read_table(Table(header, rows(), 1, names), wanted, findings):

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from registry.errors import Invalid, Malformed, RegistryError
 from registry.importers import formats, mlflow
 from registry.importers.found import Found, Overrides
+from registry.importers.records import Together
 from registry.importers.source import Source
+
+
+class Said(NamedTuple):
+    """A sentence about a place: a file, a line of it, a cell of that."""
+
+    place: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.detail}"
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One grid and the file that it came from."""
+    """One grid and the file that it came from, or several."""
 
     source: str
     found: Found
+    files: frozenset[str] = frozenset()
 
     def at(self, pointer: str | None) -> str:
         """`:3:5` for line 3, cell 5; the pointer itself where it is no place of a text."""
@@ -27,11 +39,21 @@ class Item:
             return f":{place.line}" + (f":{place.column}" if place.column is not None else "")
         return f" {pointer}" if pointer else ""
 
-    def warnings(self) -> Iterator[str]:
+    def warnings(self) -> Iterator[Said]:
         """The doubts with which the file was read."""
         for note in self.found.notes:
             place = f":{note.place.line}" if note.place is not None else ""
-            yield f"{self.source}{place}: {note.detail}"
+            yield Said(f"{self.source}{place}", note.detail)
+
+    def problems(self, problem: Mapping[str, Any]) -> list[Said]:
+        """The faults that a server found in the grid, at their places in the file."""
+        faults = problem.get("errors") or [{"pointer": None, "detail": problem.get("detail", "")}]
+        return [Said(f"{self.source}{self.at(fault['pointer'])}", fault["detail"]) for fault in faults]
+
+    def faults(self, error: RegistryError) -> list[Said]:
+        if isinstance(error, Invalid):
+            return [Said(f"{self.source}{self.at(fault.pointer)}", fault.detail) for fault in error.faults]
+        return [Said(self.source, error.detail)]
 
     def document(self) -> dict[str, Any]:
         notes = [note.document() for note in self.found.notes]
@@ -40,18 +62,20 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file without grids. `is_fault`: it was named, or it is of a format and broken."""
+    """A file that was not read, or not to its end."""
 
     source: str
     error: RegistryError
-    is_fault: bool
+    files: frozenset[str] = frozenset()
+    """The files, where it is several of them together."""
 
-    def lines(self) -> Iterator[str]:
+    def faults(self) -> Iterator[Said]:
+        """What is wrong, each at its place."""
         if not isinstance(self.error, Invalid):
-            yield f"{self.source}: {self.error.detail}"
+            yield Said(self.source, self.error.detail)
             return
         for fault in self.error.faults:
-            yield f"{self.source}{place_in(fault.pointer)}: {fault.detail}"
+            yield Said(f"{self.source}{place_in(fault.pointer)}", fault.detail)
 
 
 def place_in(pointer: str) -> str:
@@ -62,40 +86,14 @@ def place_in(pointer: str) -> str:
     return ":" + ":".join(parts[2::2])
 
 
-def items_of(
-    names: Sequence[str], form: str, wanted: Overrides, tell: Callable[[], object] = lambda: None
-) -> Iterator[Item | Skipped]:
-    """The grids of files, folders and MLflow servers in turn. `tell` is called after each file."""
-    for name in names:
-        if "://" in name:
-            yield from _guarded(name, mlflow.read_server(name, wanted), named=True)
-            continue
-        for path, named in formats.files_of([Path(name)]):
-            yield from _guarded(str(path), _of_file(path, form, wanted), named=named)
-            tell()
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What is to be read: files, folders and MLflow servers, in which format, without which files of folders."""
 
-
-def _of_file(path: Path, form: str, wanted: Overrides) -> Iterator[Found]:
-    count = 0
-    try:
-        for found in formats.read(Source(str(path), path), wanted, form):
-            count += 1
-            yield found
-    except OSError as error:
-        raise Malformed(f"cannot be read: {error.strerror or error}.") from None
-    if not count:
-        raise Malformed("holds no grid that could be taken (see --only).")
-
-
-def _guarded(source: str, grids: Iterator[Found], *, named: bool) -> Iterator[Item | Skipped]:
-    try:
-        for found in grids:
-            yield Item(source, found)
-    except RegistryError as error:
-        stranger = isinstance(error, Malformed) and "no known format" in error.detail
-        yield Skipped(source, error, is_fault=named or not stranger)
-    except RecursionError:
-        yield Skipped(source, Malformed("is nested too deep."), is_fault=True)
+    names: tuple[str, ...]
+    form: str
+    wanted: Overrides
+    left_out: tuple[str, ...] = ()
 
 
 def missing_names(sent: Mapping[str, Any]) -> str | None:
@@ -107,13 +105,55 @@ def missing_names(sent: Mapping[str, Any]) -> str | None:
     return f"does not say its {', '.join(missing)}: add " + " ".join(f"--{name} NAME" for name in missing)
 
 
-def problem_text(one: Item, problem: Mapping[str, Any]) -> list[str]:
-    """The faults that a server found in a grid, at their places in the file."""
-    faults = problem.get("errors") or [{"pointer": None, "detail": problem.get("detail", "")}]
-    return [f"{one.source}{one.at(fault['pointer'])}: {fault['detail']}" for fault in faults]
+def items_of(asked: Asked, tell: Callable[[], object] = lambda: None) -> Iterator[Item | Skipped]:
+    """The grids of files, folders and MLflow servers in turn, those of all records last. `tell` is called after each
+    file.
+    """
+    together = Together(asked.wanted)
+    for name in asked.names:
+        if "://" in name:
+            yield from _guarded(name, mlflow.read_server(name, asked.wanted))
+            continue
+        path = None
+        for path in formats.files_of([Path(name)], asked.left_out):
+            yield from _guarded(str(path), _of_file(path, asked, together))
+            tell()
+        if path is None:
+            yield Skipped(name, Malformed("The folder holds no file that is asked for."))
+    if together.files:
+        files = frozenset(together.files)
+        for one in _guarded(together.name, together.grids()):
+            yield replace(one, files=files)
 
 
-def problem_lines(one: Item, error: RegistryError) -> list[str]:
-    if isinstance(error, Invalid):
-        return [f"{one.source}{one.at(fault.pointer)}: {fault.detail}" for fault in error.faults]
-    return [f"{one.source}: {error.detail}"]
+def _of_file(path: Path, asked: Asked, together: Together) -> Iterator[Found]:
+    """The grids of a file; none of one of records, which are kept together."""
+    count = 0
+    source = Source(str(path), path)
+    try:
+        form = formats.chosen(source, asked.wanted, asked.form)
+        if form == "records":
+            together.take(source)
+            return
+        for found in formats.importer(form).read(source, asked.wanted):
+            count += 1
+            yield found
+    except OSError as error:
+        raise Malformed(f"It cannot be read: {error.strerror or error}.") from None
+    if not count:
+        raise Malformed("It holds no grid that could be taken (see --only).")
+
+
+def _guarded(source: str, grids: Iterator[Found]) -> Iterator[Item | Skipped]:
+    """The grids of one file; what goes wrong with it stops no other file."""
+    try:
+        for found in grids:
+            yield Item(source, found)
+    except RegistryError as error:
+        yield Skipped(source, error)
+    except RecursionError:
+        yield Skipped(source, Malformed("It is nested too deep."))
+    except MemoryError:
+        yield Skipped(source, Malformed("It does not fit into memory."))
+    except Exception as error:  # a library's, about a file that it does not understand
+        yield Skipped(source, Malformed(f"It cannot be read: {type(error).__name__}: {error}."))

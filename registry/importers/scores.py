@@ -21,11 +21,11 @@ def single(
     labels: Mapping[str, str] | None = None,
     notes: Sequence[Note] = (),
 ) -> Found:
-    """A grid without axes. Trials are kept only where the metric is a proportion."""
+    """A grid without axes. Trials are kept only where the metric is a proportion; each answers its own question."""
     checked, more = bounded(dict(metric), [value])
     sent: dict[str, Any] = {**names, "metric": checked, "axes": [], "values": value, "labels": dict(labels or {})}
     if trials is not None and checked.get("lower") == 0 and checked.get("upper") in (1, 100):
-        sent["trials"] = trials
+        sent["trials"] = sent["questions"] = trials
     if stderr is not None:
         sent["stderr"] = stderr
     return Found(sent, (*notes, *more))
@@ -78,13 +78,14 @@ def left_out(names: Sequence[str], why: str) -> list[Note]:
 
 
 def over(names: Sequence[str], cells: Mapping[tuple[str, ...], float]) -> dict[str, Any]:
-    """Values at coordinates, over those of the names whose levels differ; one number if none does."""
+    """Values at coordinates, over all of the names.
+
+    An axis stays even if it has one level: what tells two files apart is mostly the level that each has alone, and
+    files that have more levels share those that both have.
+    """
     levels = [list(dict.fromkeys(key[place] for key in cells)) for place in range(len(names))]
-    used = [place for place in range(len(names)) if len(levels[place]) > 1]
-    if not used:
-        return {"axes": [], "values": next(iter(cells.values()))}
-    axes = [{"name": names[place], "kind": "nominal", "levels": levels[place]} for place in used]
-    tidy = [{"at": {names[place]: key[place] for place in used}, "value": value} for key, value in cells.items()]
+    axes = [{"name": name, "kind": "nominal", "levels": found} for name, found in zip(names, levels, strict=True)]
+    tidy = [{"at": dict(zip(names, key, strict=True)), "value": value} for key, value in cells.items()]
     return {"axes": axes, "cells": tidy}
 
 

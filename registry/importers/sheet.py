@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from registry.importers.found import IDENTITY, Found, Note, Overrides, Place
 from registry.importers.metrics import explained
-from registry.importers.words import Findings, plain_number
+from registry.importers.words import Findings, is_rounded, plain_number
 from registry.intake.levels import read_number
 
 METRIC_WORDS = ("metric", "unit", "direction", "lower", "upper")
@@ -110,7 +110,7 @@ class Sheet:
         if given is not None:
             return _whole(given) if plain_number(label) == given else {"label": label, "number": _whole(given)}
         value = plain_number(label)
-        if value is not None:
+        if value is not None and not is_rounded(label, value):
             return _whole(value)
         read = read_number(label)
         return label if read is None else {"label": label, "number": _whole(read)}
@@ -191,7 +191,8 @@ class Sheet:
 
 def sheets(
     names: Mapping[str, str],
-    columns: Sequence[str],
+    telling: Mapping[int, str],
+    axes: tuple[str, ...],
     rows: Iterable[tuple[tuple[str, ...], Reading]],
     findings: Findings,
     *,
@@ -200,12 +201,10 @@ def sheets(
 ) -> Iterator[Sheet]:
     """A sheet for each identity among the rows, in the order of their first cells.
 
-    `columns` are the names of what each row says first; those that are words of the identity tell sheets apart. Once
-    more than `held` cells wait, all but the last sheet are given out, and a row that belongs to one of those is a
+    `telling` are the words of the identity that rows say, by their places in what a row says: they tell sheets apart.
+    Once more than `held` cells wait, all but the last sheet are given out, and a row that belongs to one of those is a
     fault: a table larger than memory is sorted by grid.
     """
-    telling = [place for place, name in enumerate(columns) if name in IDENTITY_WORDS]
-    axes = tuple(name for name in columns if name not in IDENTITY_WORDS)
     open_sheets: dict[tuple[str, ...], Sheet] = {}
     gone: set[tuple[str, ...]] = set()
     waiting = 0
@@ -220,7 +219,7 @@ def sheets(
                 detail = "belongs to another grid than the rows before: send each by itself, or use `registry push`"
                 findings.fault(reading.place, detail)
                 break
-            own = {columns[place]: said[place] for place in telling}
+            own = {word: said[place] for place, word in telling.items()}
             sheet = open_sheets[key] = Sheet({**names, **own}, axes)
         sheet.add(reading)
         waiting += 1

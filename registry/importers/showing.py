@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.errors import Fault, Invalid
-from registry.importers.reading import Item, missing_names
+from registry.errors import Fault, Invalid, Malformed
+from registry.importers.reading import Item, Said, missing_names
 from registry.intake import Limits, read_submission
 
 _LEVELS = 8
@@ -17,7 +17,10 @@ def shown(one: Item) -> list[str]:
     sent = one.found.submission
     if missing := missing_names(sent):
         raise Invalid([Fault("", missing)])
-    submission = read_submission({"variant": "", "axes": [], **sent}, Limits())
+    try:
+        submission = read_submission({"variant": "", "axes": [], **sent}, Limits())
+    except (TypeError, ValueError, AttributeError, LookupError):
+        raise Malformed("This is not the JSON of a grid: a member is of another type than it must be.") from None
     grid, names = submission.grid, submission.names
     title = " · ".join(part for part in (names.experiment, names.benchmark, names.model, names.variant) if part)
     lines = [f"{one.source}: {title} — {_metric(sent['metric'])}"]
@@ -31,9 +34,14 @@ def shown(one: Item) -> list[str]:
     lines.append(
         f"  {grid.cell_count} of {len(grid.values)} cells{extent}" + (f"; with {', '.join(carried)}" if carried else "")
     )
-    lines += [f"  warning: {line.removeprefix(one.source).lstrip(': ')}" for line in one.warnings()]
+    lines += [f"  warning: {_within(one, said)}" for said in one.warnings()]
     lines += [f"  warning: {one.at(doubt.pointer).lstrip(':')} {doubt.detail}" for doubt in submission.doubts]
     return lines
+
+
+def _within(one: Item, said: Said) -> str:
+    place = said.place.removeprefix(one.source).lstrip(":")
+    return f"{place}: {said.detail}" if place else said.detail
 
 
 def _metric(metric: Mapping[str, Any]) -> str:

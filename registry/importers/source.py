@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import zlib
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +15,13 @@ import orjson
 
 from registry.errors import Malformed
 
+MOST = 256 * 1024 * 1024
+"""So many bytes of a file are read, inflated if it is gzip; a larger one is refused."""
+_SHOWN = 40
 _HEAD = 64 * 1024
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
 NOT_A_NUMBER = "not-a-number"
 """Stands in JSON where a tool wrote NaN or Infinity, which JSON does not have."""
 
@@ -32,30 +36,33 @@ class Source:
 
     @cached_property
     def content(self) -> bytes:
-        """All bytes, inflated if they are gzip."""
-        content = self.given if self.given is not None else self._path.read_bytes()
-        if not content.startswith(_GZIP) or self.given is not None:
-            return content
-        try:
-            return gzip.decompress(content)
-        except (OSError, EOFError, zlib.error):
-            raise Malformed("The file begins like gzip and cannot be inflated.") from None
+        """All bytes of a file: inflated if they are gzip, UTF-8 if they are UTF-16, without a byte order mark.
+
+        Raises `Malformed` for more than `MOST` of them.
+        """
+        if self.given is not None:
+            return _unmarked(self.given)
+        size = self._path.stat().st_size
+        if size > MOST:
+            raise _too_large("The file")
+        content = self._path.read_bytes()
+        if content.startswith(_GZIP):
+            content = _inflated(content)
+        return _unmarked(_narrow(content))
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, as a format is told by."""
+        """The first bytes, as a format that is not JSON is told by."""
         if self.given is not None:
-            return self.given[:_HEAD]
+            return _unmarked(self.given[:_HEAD])
         with self._path.open("rb") as file:
             begin = file.read(_HEAD)
-        return self.content[:_HEAD] if begin.startswith(_GZIP) else begin
+        return self.content[:_HEAD] if begin.startswith((_GZIP, _BOM, *_WIDE)) else begin
 
     @cached_property
     def text(self) -> str:
-        """The text, strictly UTF-8; a byte order mark is dropped from a file. `Malformed` names the line."""
+        """The text, strictly UTF-8. `Malformed` names the line."""
         content = self.content
-        if self.path is not None:
-            content = content.removeprefix(_BOM)
         try:
             text = content.decode()
         except UnicodeDecodeError as error:
@@ -73,13 +80,47 @@ class Source:
     @cached_property
     def json(self) -> Any:
         """The JSON value. NaN and Infinity, which tools of Python write, become `NOT_A_NUMBER`."""
+        return read_json(self.content, "This")
+
+    @property
+    def begins_like_json(self) -> bool:
+        return self.head.lstrip()[:1] in (b"{", b"[")
+
+    @cached_property
+    def document(self) -> Any:
+        """The JSON value, as a format is told by; None for what is no JSON."""
+        if not self.begins_like_json:
+            return None
         try:
-            return orjson.loads(self.content)
-        except orjson.JSONDecodeError as error:
-            try:
-                return json.loads(self.text, parse_constant=lambda _word: NOT_A_NUMBER)
-            except (ValueError, RecursionError):
-                raise Malformed(f"This is not JSON: {error}.") from None
+            return self.json
+        except Malformed:
+            return None
+
+    @cached_property
+    def records(self) -> list[Any]:
+        """The values of a JSON array, one value by itself, or those of the lines. `Malformed` for what is none."""
+        if self.document is not None:
+            return self.document if isinstance(self.document, list) else [self.document]
+        lines = [(number, line) for number, line in enumerate(self.content.splitlines(), start=1) if line.strip()]
+        if len(lines) < 2:
+            return [self.json]
+        try:
+            read_json(lines[0][1], "")
+        except Malformed:
+            return [self.json]  # which says where the whole is at fault
+        return [read_json(line, f"Line {number}") for number, line in lines]
+
+    @cached_property
+    def own_records(self) -> list[Any]:
+        """`records` of one's own JSON, in which no key comes twice in one object: `Malformed` names one that does."""
+        found = self.records
+        if self.document is not None:
+            _check_keys(self.content, "The")
+        else:
+            for number, line in enumerate(self.content.splitlines(), start=1):
+                if line.strip():
+                    _check_keys(line, f"Line {number}: the")
+        return found
 
     def beside(self, name: str) -> Source | None:
         """Another file in the same folder, if it is there."""
@@ -97,3 +138,62 @@ class Source:
     def _path(self) -> Path:
         assert self.path is not None  # noqa: S101 (a source has a path or content)
         return self.path
+
+
+def read_json(content: bytes, what: str) -> Any:
+    """A JSON value; `Malformed` that begins with `what` it is that is none."""
+    try:
+        return orjson.loads(content)
+    except orjson.JSONDecodeError as error:
+        try:
+            return json.loads(content.decode(), parse_constant=lambda _word: NOT_A_NUMBER)
+        except (ValueError, RecursionError):
+            raise Malformed(f"{what} is not JSON: {error}.") from None
+
+
+def _check_keys(content: bytes, begins: str) -> None:
+    def once(pairs: list[tuple[str, Any]]) -> None:
+        if len({name for name, _ in pairs}) < len(pairs):
+            twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+            raise Malformed(f'{begins} key "{twice[:_SHOWN]}" comes twice in one object.')
+
+    json.loads(content, object_pairs_hook=once)
+
+
+def _inflated(content: bytes) -> bytes:
+    """What gzip made smaller, of one stream or several; never more than `MOST` of it is held."""
+    parts: list[bytes] = []
+    left, rest = MOST, content
+    while rest.startswith(_GZIP):
+        stream = zlib.decompressobj(wbits=31)
+        try:
+            parts.append(stream.decompress(rest, left + 1))
+        except zlib.error:
+            raise Malformed("The file begins like gzip and cannot be inflated.") from None
+        left -= len(parts[-1])
+        if left < 0:
+            raise _too_large("What the gzip file holds")
+        if not stream.eof:
+            raise Malformed("The file begins like gzip and ends before its end.")
+        rest = stream.unused_data
+    return b"".join(parts)
+
+
+def _narrow(content: bytes) -> bytes:
+    """UTF-16, which spreadsheets call Unicode, as UTF-8; anything else as it is."""
+    if not content.startswith(_WIDE):
+        return content
+    try:
+        return content.decode("utf-16").encode()
+    except UnicodeError:
+        return content
+
+
+def _too_large(what: str) -> Malformed:
+    return Malformed(f"{what} is larger than {MOST // 1024 // 1024} MiB, the most that is read: split it.")
+
+
+def _unmarked(content: bytes) -> bytes:
+    while content.startswith(_BOM):
+        content = content.removeprefix(_BOM)
+    return content

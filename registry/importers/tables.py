@@ -8,19 +8,32 @@ may be a word of the identity, `model` or `benchmark` say: then each of its leve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from registry.importers.found import Overrides, Place
+from registry.errors import Fault, Invalid
+from registry.importers.found import Note, Overrides, Place
+from registry.importers.markup import measured
 from registry.importers.metrics import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, sheets
-from registry.importers.words import GAPS, Findings, common_words, is_formula, plain_number, same_text
+from registry.importers.words import (
+    GAPS,
+    Findings,
+    common_words,
+    is_formula,
+    is_rounded,
+    plain_number,
+    same_text,
+    shown,
+)
 from registry.intake.faults import whole
+from registry.intake.levels import MAX_AXES
 
 Row = tuple[int, list[str]]
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
-_DERIVED = ("grid", "revision", "ci_low", "ci_high", "updated_at")
-_HEAD_AND_UNIT = re.compile(r"(.+?)\s*\(([^()]*)\)")
+_OWN = ("grid", "revision")
+_DERIVED = ("ci_low", "ci_high", "updated_at")
+_BETWEEN_NAMES = re.compile(r"\s[/\\]\s")
 
 
 @dataclass(frozen=True)
@@ -35,22 +48,54 @@ class Table:
 
 def read_table(table: Table, wanted: Overrides, findings: Findings) -> Iterator[Sheet]:
     """The grids of a table; faults name the line and the cell."""
+    if len(table.header) > wanted.limits.levels + 1:
+        detail = f"an axis has at most {wanted.limits.levels} levels, not {len(table.header) - 1}"
+        raise Invalid([Fault(Place(table.line).pointer(), detail)])
     check_header(table, findings)
     findings.stop_at_faults()
     tidy = Tidy(table, wanted, findings)
+    findings.stop_at_faults()
     if tidy.value is not None:
-        return tidy.sheets()
-    return Pivot(table, wanted, findings).sheets()
+        return _in_percent(tidy.sheets(), findings)
+    found = Pivot(table, wanted, findings).sheets()
+    if wanted.reads_prose and not findings.marked:
+        found = _or_tidy(found, table)
+    return _in_percent(found, findings)
+
+
+def _or_tidy(found: Iterator[Sheet], table: Table) -> Iterator[Sheet]:
+    """The sheets of a pivot; where it is none, the faults say how it would be read as something else."""
+    try:
+        yield from found
+    except Invalid as error:
+        if all(plain_number(name) is not None for name in table.header[1:]):
+            raise
+        hint = (
+            "no column is called value, so it was read as a pivot: of a table with one value a row say --value COLUMN"
+        )
+        raise Invalid([Fault(Place(table.line).pointer(), hint), *error.faults]) from None
+
+
+def _in_percent(sheets_found: Iterator[Sheet], findings: Findings) -> Iterator[Sheet]:
+    """The sheets, each in per cent if every number of it says so; of one with some that do, a note says it."""
+    for sheet in sheets_found:
+        signs = [one.place in findings.percent for one in sheet.readings if one.value is not None]
+        if signs and all(signs):
+            sheet.names = {"unit": "%", **sheet.names}
+        elif any(signs):
+            detail = f"{sum(signs)} of {len(signs)} numbers have a sign of per cent: no unit was read"
+            sheet.notes = [*sheet.notes, Note("percent_mixed", detail)]
+        yield sheet
 
 
 def check_header(table: Table, findings: Findings) -> None:
     met: set[str] = set()
     for column, name in enumerate(table.header, start=1):
         place = Place(table.line, column)
-        if is_formula(name):
-            findings.fault(place, f'"{name}" is a formula; a text that begins so is written with an apostrophe')
+        if is_formula(name) and not findings.marked:
+            findings.fault(place, f'"{shown(name)}" is a formula; a text that begins so is written with an apostrophe')
         elif name in met:
-            findings.fault(place, f'the heading "{name}" stands there twice')
+            findings.fault(place, f'the heading "{shown(name)}" stands there twice')
         met.add(name)
     if len(table.header) < 2:
         findings.fault(Place(table.line), "a table has at least two columns")
@@ -69,8 +114,10 @@ def text_of(cell: str, place: Place, findings: Findings) -> str:
     """A name or a level; empty ones and formulas are faults."""
     if not cell:
         findings.fault(place, "is empty: a name or a level stands here")
+    elif findings.marked:
+        return cell
     elif is_formula(cell):
-        findings.fault(place, f'"{cell}" is a formula; a text that begins so is written with an apostrophe')
+        findings.fault(place, f'"{shown(cell)}" is a formula; a text that begins so is written with an apostrophe')
     return same_text(cell)
 
 
@@ -79,9 +126,18 @@ def value_of(cell: str, place: Place, findings: Findings) -> float | None:
     if cell in GAPS:
         return None
     value = plain_number(cell)
+    if value is None and findings.lenient and (read := measured(cell)) is not None:
+        if read.value is None:
+            findings.note("gap_read", f'"{cell}" was read as a cell that nobody measured', place)
+        elif read.code:
+            findings.note(read.code, f'"{cell}" was read as {read.value:g}: {read.said}', place)
+        if read.percent:
+            findings.percent.add(place)
+        return read.value
     if value is None:
-        shown = cell if len(cell) < 40 else cell[:40] + "…"
-        findings.fault(place, f'"{shown}" is not a number; a cell that nobody measured is left empty')
+        findings.fault(place, f'"{shown(cell)}" is not a number; a cell that nobody measured is left empty')
+    elif is_rounded(cell, value):
+        findings.note("rounded", f"{shown(cell)} was rounded to {int(value)}, the nearest number of 64 bits", place)
     return value
 
 
@@ -91,20 +147,48 @@ class Tidy:
     def __init__(self, table: Table, wanted: Overrides, findings: Findings) -> None:
         self.table, self.wanted, self.findings = table, wanted, findings
         header = table.header
-        self.own = {"grid", "revision", "value"} <= set(header)
-        known = {name if self.own else name.casefold(): place for place, name in reversed(list(enumerate(header)))}
-        self.value = known.get("value")
-        self.metric: str | None = None
-        if self.value is None:
+        self.own = {*_OWN, "value"} <= set(header)
+        places = {name: place for place, name in enumerate(header)}
+        known = places if self.own else {name.casefold(): places[name] for name in reversed(header)}
+        self.value = known.get("value") if wanted.value is None else self._column(wanted.value)
+        self.metric = wanted.value if wanted.value not in (None, "value") and "metric" not in known else None
+        if self.value is None and wanted.value is None:
             self.value = self._named_like_the_metric(header)
             self.metric = None if self.value is None else header[self.value]
         self.carried = {name: known[name] for name in _CARRIED if name in known and known[name] != self.value}
         self.identity = {name: known[name] for name in IDENTITY_WORDS if name in known and known[name] != self.value}
-        self.derived = [known[name] for name in _DERIVED if name in known]
+        self.derived = [known[name] for name in ((*_OWN, *_DERIVED) if self.own else _DERIVED) if name in known]
         taken = {self.value, *self.carried.values(), *self.identity.values(), *self.derived}
-        self.numbers = {place: header.index(f"{name}_num") for place, name in enumerate(header)
-                        if place not in taken and f"{name}_num" in header}  # fmt: skip
-        self.axes = [p for p in range(len(header)) if p not in taken and p not in self.numbers.values()]
+        self.numbers = {place: places[f"{name}_num"] for place, name in enumerate(header)
+                        if place not in taken and f"{name}_num" in places}  # fmt: skip
+        taken.update(self.numbers.values())
+        self.axes = [place for place in range(len(header)) if place not in taken]
+        if self.value is not None:
+            self._choose()
+
+    def _column(self, name: str) -> int | None:
+        """The column that the caller names; one that is not there is a fault."""
+        if name in self.table.header:
+            return self.table.header.index(name)
+        there = ", ".join(self.table.header[:20])
+        self.findings.fault(Place(self.table.line), f'there is no column "{name}"; there are: {there}')
+        return None
+
+    def _choose(self) -> None:
+        """Keep the axes that the caller chose; what else there is, is left out with a note."""
+        wanted, header = self.wanted, self.table.header
+        for name in (*wanted.axes, *wanted.drop, *([wanted.repeats] if wanted.repeats else [])):
+            self._column(name)
+        away = {*wanted.drop, wanted.repeats}
+        kept = [p for p in self.axes if header[p] in wanted.axes or (not wanted.axes and header[p] not in away)]
+        others = [header[place] for place in self.axes if place not in kept and header[place] not in away]
+        if others:
+            self.findings.note("left_out", f"columns that --axes does not name: {', '.join(others)}")
+        self.axes = kept
+        if len(kept) > MAX_AXES and wanted.reads_prose:
+            said = ", ".join(header[place] for place in kept)
+            detail = f"a grid has at most {MAX_AXES} axes, not {len(kept)} ({said})"
+            self.findings.fault(Place(self.table.line), f"{detail}: --axes NAMES or --drop NAMES chooses")
 
     def _named_like_the_metric(self, header: Sequence[str]) -> int | None:
         """The column of the values where none is called `value`."""
@@ -113,28 +197,49 @@ class Tidy:
         if not self.wanted.reads_prose or any(plain_number(name) is not None for name in header):
             return None
         known = [place for place, name in enumerate(header) if meaning_of(name)]
-        others = [p for p, name in enumerate(header) if p not in known and name.casefold() not in IDENTITY_WORDS]
-        return known[0] if len(known) == 1 and (others or len(header) > 2) else None
+        if len(known) != 1:
+            return None
+        others = [p for p, name in enumerate(header) if p != known[0] and name.casefold() not in IDENTITY_WORDS]
+        return known[0] if others or len(header) > 2 else None
 
     def sheets(self) -> Iterator[Sheet]:
         header, findings = self.table.header, self.findings
         names = {**self.table.names, **({"metric": self.metric} if self.metric else {})}
-        axes = [_axis_name(same_text(header[place]), header) for place in self.axes]
-        if left_out := [header[place] for place in self.derived if header[place] not in ("grid", "revision")]:
+        self._check_axes()
+        taken = frozenset(header)
+        axes = [_axis_name(same_text(header[place]), taken) for place in self.axes]
+        if left_out := [header[place] for place in self.derived if header[place] not in _OWN]:
             findings.note("left_out", f"the registry computes these itself: {', '.join(left_out)}")
         if "repeats" in self.carried or "sd" in self.carried:
             self._explain_repeats()
         numbers: dict[str, dict[str, float]] = {name: {} for name in axes}
-        columns = [*self.identity, *axes]
-        for sheet in sheets(names, columns, self._rows(axes, numbers), findings, single=self.wanted.single):
-            sheet.kinds = {
-                axis: "numeric" if place in self.numbers else "nominal"
-                for axis, place in zip(axes, self.axes, strict=True)
-                if self.own or self.numbers
-            }
+        telling = dict(enumerate(self.identity))
+        rows = self._rows(axes, numbers)
+        for sheet in sheets(names, telling, tuple(axes), rows, findings, single=self.wanted.single):
+            if self.own or self.numbers:
+                sheet.kinds = {axis: "numeric" if numbers[axis] else "nominal" for axis in axes}
+                self._check_numbers(sheet, numbers)
             sheet.numbers = numbers
-            sheet.notes += findings.notes
+            sheet.notes += [*findings.notes, *_repeated(sheet)]
             yield sheet
+
+    def _check_axes(self) -> None:
+        """That no more columns are left to be axes than a grid has."""
+        if len(self.axes) > MAX_AXES:
+            names = ", ".join(f'"{shown(self.table.header[place])}"' for place in self.axes[: MAX_AXES + 1])
+            more = ", …" if len(self.axes) > MAX_AXES + 1 else ""
+            detail = f"a grid has at most {MAX_AXES} axes, and these columns would each be one: {names}{more}"
+            self.findings.fault(Place(self.table.line, self.axes[MAX_AXES] + 1), detail)
+            self.findings.stop_at_faults()
+
+    def _check_numbers(self, sheet: Sheet, numbers: Mapping[str, Mapping[str, float]]) -> None:
+        """That either every level of an axis has a number in its column, or none has."""
+        for axis, column, levels in zip(sheet.axes, self.axes, sheet.levels, strict=True):
+            if numbers[axis]:
+                for label in levels.keys() - numbers[axis].keys():
+                    place = Place(levels[label].line, self.numbers[column] + 1)
+                    self.findings.fault(place, f'"{shown(label)}" has no number, and other levels of its axis have one')
+        self.findings.stop_at_faults()
 
     def _explain_repeats(self) -> None:
         if "stderr" not in self.carried and {"repeats", "sd"} <= self.carried.keys():
@@ -180,13 +285,15 @@ class Tidy:
         numbers: dict[str, dict[str, float]],
     ) -> None:
         for name, label, place in zip(axes, at, self.axes, strict=True):
-            if place in self.numbers:
+            if place in self.numbers and cells[self.numbers[place]]:
                 self._number(numbers[name], label, cells[self.numbers[place]], Place(line, self.numbers[place] + 1))
 
     def _said(self, name: str, cell: str, place: Place) -> str:
         """A word of the identity; a variant, a unit, a direction and a bound may be empty."""
         if not cell and name not in ("experiment", "benchmark", "model", "metric"):
             return ""
+        if name in ("lower", "upper") and plain_number(cell) is None:
+            self.findings.fault(place, f'"{shown(cell)}" is not a number: a bound of the metric stands here')
         return text_of(cell, place, self.findings)
 
     def _number(self, known: dict[str, float], label: str, cell: str, place: Place) -> None:
@@ -194,7 +301,7 @@ class Tidy:
         if value is None:
             self.findings.fault(place, "is the number of a level")
         elif known.setdefault(label, value) != value:
-            self.findings.fault(place, f'the level "{label}" has another number in another row')
+            self.findings.fault(place, f'the level "{shown(label)}" has another number in another row')
 
     def _reading(self, at: tuple[str, ...], cells: Sequence[str], place: Place) -> Reading:
         findings, line = self.findings, place.line
@@ -241,9 +348,6 @@ class Pivot:
     def sheets(self) -> Iterator[Sheet]:
         findings, table = self.findings, self.table
         rows, columns, labels = self._axes()
-        limits = self.wanted.limits
-        if len(labels) > limits.levels:
-            findings.fault(Place(table.line), f"an axis has at most {limits.levels} levels, not {len(labels)}")
         for column, label in enumerate(labels, start=2):
             text_of(label, Place(table.line, column), findings)
         findings.stop_at_faults()
@@ -257,7 +361,9 @@ class Pivot:
         down = {same_text(cells[0]): Place(line, 1) for line, cells in given}
         across = {label: Place(table.line, column) for column, label in enumerate(labels, start=2)}
         cells = self._readings(given, rows, columns, labels)
-        for sheet in sheets(table.names, said, cells, findings, single=self.wanted.single):
+        telling = {place: name for place, name in enumerate(said) if name in IDENTITY_WORDS}
+        axes = tuple(name for name in said if name not in IDENTITY_WORDS)
+        for sheet in sheets(table.names, telling, axes, cells, findings, single=self.wanted.single):
             for axis, known in ((rows, down), (columns, across)):
                 if axis in sheet.axes:
                     sheet.levels[sheet.axes.index(axis)] = dict(known)
@@ -271,7 +377,7 @@ class Pivot:
         for line, cells in even(self.table, self.findings):
             label = text_of(cells[0], Place(line, 1), self.findings)
             if label in met:
-                self.findings.fault(Place(line, 1), f'the row "{label}" stands in line {met[label]} already')
+                self.findings.fault(Place(line, 1), f'the row "{shown(label)}" stands in line {met[label]} already')
             met.setdefault(label, line)
             if len(met) > limits.levels or len(met) * columns > limits.cells:
                 self.findings.fault(Place(line), f"a grid has at most {limits.levels} rows and {limits.cells} cells")
@@ -301,8 +407,13 @@ class Pivot:
         columns = self.wanted.columns or second or prefix
         if columns and (prefix == columns or (self.wanted.columns and prefix and _ends_like(columns, prefix))):
             labels = bare
-        if not rows:
-            self.findings.fault(Place(self.table.line, 1), "the axis of the rows has no name: say rows=NAME")
+        if not rows and self.findings.marked:
+            rows = "row"
+            self.findings.note("axis_unnamed", 'nothing names the axis of the rows: it is called "row"',
+                               Place(self.table.line))  # fmt: skip
+        elif not rows:
+            say = "--rows NAME" if self.wanted.reads_prose else "rows=NAME"
+            self.findings.fault(Place(self.table.line, 1), f"the axis of the rows has no name: say {say}")
         if not columns:
             if self.wanted.reads_prose:
                 columns = "column"
@@ -323,7 +434,7 @@ def _identity_word(name: str) -> str:
 
 def _corner(corner: str) -> tuple[str, str | None]:
     r"""The names in the corner of a pivot, `Type / Length` or `Type \ Length`; units in brackets are kept."""
-    parts = re.split(r"\s+[/\\]\s+", corner)
+    parts = [part.strip() for part in _BETWEEN_NAMES.split(corner)]
     return (parts[0], parts[1]) if len(parts) == 2 else (corner, None)
 
 
@@ -332,7 +443,7 @@ def _common_words(labels: Sequence[str]) -> tuple[str | None, list[str]]:
     if len(labels) < 2:
         return None, list(labels)
     words = common_words(labels)
-    bare = [" ".join(label.split(" ")[len(words) :]) for label in labels]
+    bare = [" ".join(label.split(" ", len(words))[len(words) :]) for label in labels]
     return (" ".join(words), bare) if words and all(bare) else (None, list(labels))
 
 
@@ -340,7 +451,17 @@ def _ends_like(full: str, short: str) -> bool:
     return full.casefold().endswith(short.casefold())
 
 
-def _axis_name(name: str, header: Sequence[str]) -> str:
+def _axis_name(name: str, taken: Collection[str]) -> str:
     """The axis of a column; `axis_value` was called `value`, but that name was taken."""
     bare = name.removeprefix("axis_")
-    return bare if bare != name and bare in header else name
+    return bare if bare != name and bare in taken else name
+
+
+def _repeated(sheet: Sheet) -> list[Note]:
+    """A note if a coordinate comes several times."""
+    measured = [one.at for one in sheet.readings if one.value is not None]
+    more = len(measured) - len(set(measured))
+    if not more:
+        return []
+    detail = f"{more} more rows are at coordinates that came before: a cell is the mean of its rows, its repeats"
+    return [Note("repeats_read", detail)]

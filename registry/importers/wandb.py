@@ -49,6 +49,8 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         header, *rows = [(reader.line_num, cells) for cells in reader if cells]
     except (csv.Error, ValueError) as error:
         raise Malformed(f"This is not CSV: {error}.") from None
+    if not _is_chart(header[1]) and "Name" not in header[1]:
+        raise Malformed("It is neither a chart nor a table of runs: no column is called Name.")
     for line, cells in rows:
         if len(cells) != len(header[1]):
             raise Malformed(f"Line {line} has {len(cells)} cells, but the heading has {len(header[1])}.")
@@ -62,7 +64,7 @@ def _chart(header: Sequence[str], rows: Sequence[Row], wanted: Overrides) -> Ite
         match = _SERIES.fullmatch(name)
         if match is None or match[3] or not wanted.takes(match[2]):
             continue
-        findings = Findings()
+        findings = Findings(lenient=True)
         names = {"experiment": "wandb", "benchmark": "wandb", "model": match[1], "variant": "", "metric": match[2]}
         sheet = Sheet(names, (header[0],), {header[0]: "numeric"})
         for line, cells in rows:

@@ -13,6 +13,7 @@ from registry.intake.faults import REPORTED, number
 GAPS = frozenset(("", "·", "—", "–", "-", "n/a", "N/A"))
 """What stands in a cell that nobody measured."""
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_SHOWN = 40
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -21,9 +22,19 @@ def plain_number(text: str) -> float | None:
     return number(float(text)) if _NUMBER.fullmatch(text) else None
 
 
+def is_rounded(text: str, value: float) -> bool:
+    """Whether a text writes a whole number that no double is, of which this is the nearest."""
+    return abs(value) >= 2**53 and text.lstrip("+-").isdecimal() and int(text) != value
+
+
 def same_text(text: str) -> str:
     """A text as it was before a spreadsheet's formula was made harmless by an apostrophe."""
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
+
+
+def shown(text: str) -> str:
+    """As much of a text as a fault repeats of it."""
+    return text if len(text) < _SHOWN else text[:_SHOWN] + "…"
 
 
 def is_formula(text: str) -> bool:
@@ -33,12 +44,15 @@ def is_formula(text: str) -> bool:
 
 def common_words(texts: Sequence[str]) -> list[str]:
     """The words that all the texts begin with."""
-    common: list[str] = []
-    for words in zip(*(text.split(" ") for text in texts), strict=False):
-        if len(set(words)) > 1:
-            break
-        common.append(words[0])
-    return common
+    if not texts:
+        return []
+    first, last = min(texts), max(texts)  # what these two begin with, all do
+    length = next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
+    common = first[:length]
+    if any(text[len(common) : len(common) + 1] not in ("", " ") for text in texts):
+        common, found, _ = common.rpartition(" ")  # it ends within a word
+        return common.split(" ") if found else []
+    return common.split(" ")
 
 
 _ENOUGH = 1000
@@ -47,11 +61,19 @@ _ENOUGH = 1000
 
 @dataclass
 class Findings:
-    """Faults and notes with the line and cell where they were met; the first faults are raised together."""
+    """Faults and notes with the line and cell where they were met; the first faults are raised together.
+
+    `lenient`: numbers may be written for people (`markup.py`), each with a note. `marked`: the table is from a text,
+    where no spreadsheet runs a formula.
+    """
 
     faults: list[Fault] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
     more: int = 0
+    lenient: bool = False
+    marked: bool = False
+    percent: set[Place] = field(default_factory=set)
+    """The places of the numbers that say they are in per cent."""
 
     def fault(self, place: Place, detail: str) -> None:
         if len(self.faults) < REPORTED:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -11,14 +12,17 @@ from typing import Any
 import pytest
 
 from registry.errors import Malformed
-from registry.importers import formats
+from registry.importers import formats, parquet, source
 from registry.importers.found import Found, Overrides
 from registry.importers.mlflow import read_server
 from registry.importers.source import Source
+from registry.intake.faults import Limits
 
 FILES = Path(__file__).parent / "files"
 NAMED = {
     "lm_eval.json": "lm-eval",
+    "lm_eval_early.json": "lm-eval",
+    "mteb_early/STS22.json": "mteb",
     "inspect.eval": "inspect",
     "inspect.json": "inspect",
     "mteb/some__encoder/2/STS12.json": "mteb",
@@ -50,6 +54,20 @@ def test_a_format_is_told_by_its_content(name: str, tmp_path: Path) -> None:
     assert formats.told(Source("x", renamed)) == NAMED[name]
 
 
+@pytest.mark.parametrize("name", [name for name in NAMED if name.endswith((".json", ".txt", ".csv"))])
+def test_a_byte_order_mark_before_a_text_changes_nothing(name: str, tmp_path: Path) -> None:
+    beside = tmp_path / (FILES / name).parent.name
+    beside.mkdir()
+    for path in (FILES / name).parent.iterdir():
+        if path.is_file():
+            (beside / path.name).write_bytes(path.read_bytes())
+    marked = beside / Path(name).name
+    marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
+    assert formats.told(Source("x", marked)) == NAMED[name]
+    found = list(formats.read(Source(name, marked), Overrides()))
+    assert [one.submission["metric"] for one in found] == [one.submission["metric"] for one in grids(name)]
+
+
 @pytest.mark.parametrize("content", [b"\x00\x01\x02", b"just a sentence", b"{}", b"[1, 2]", b"\xff\xfe"])
 def test_an_unknown_file_is_refused_with_what_was_tried(content: bytes, tmp_path: Path) -> None:
     path = tmp_path / "unknown.json"
@@ -69,7 +87,8 @@ def test_lm_eval_keeps_stderr_and_n_and_takes_groups_together() -> None:
     assert sums["metric"] == {"name": "acc", "direction": "higher", "lower": 0.0, "upper": 1.0}
     assert (sums["model"], sums["variant"]) == ("bu6tyawv", "0-shot")
     words = found[harness, "words", "exact_match,strict-match"]
-    assert (words["values"], words["trials"], words["axes"]) == (0.0, 8, [])
+    assert (words["values"], words["trials"], words["questions"], words["axes"]) == (0.0, 8, 8, [])
+    assert "questions" not in sums
     reading = found[harness, "reading", "word_perplexity"]
     assert reading["metric"]["direction"] == "lower"
     assert "stderr" not in reading
@@ -86,7 +105,8 @@ def test_inspect_knows_trials_from_means(name: str) -> None:
         pytest.importorskip("zstandard")
     accuracy, mean = (one.submission for one in grids(name))
     assert (accuracy["benchmark"], accuracy["model"], accuracy["variant"]) == ("sums", "mockllm/model", "match")
-    assert (accuracy["values"], accuracy["stderr"], accuracy["trials"]) == (0.6, 0.24494897427831783, 5)
+    assert (accuracy["values"], accuracy["stderr"]) == (0.6, 0.24494897427831783)
+    assert (accuracy["trials"], accuracy["questions"]) == (5, 5)
     assert (mean["values"], mean["stderr"], mean["labels"]["n"]) == (0.8, 0.12247448713915889, "5")
     assert "trials" not in mean
     assert "direction" not in mean["metric"]
@@ -95,11 +115,16 @@ def test_inspect_knows_trials_from_means(name: str) -> None:
 def test_mteb_takes_the_main_score_and_names_what_it_leaves() -> None:
     [found] = grids("mteb/some__encoder/2/STS12.json")
     assert found.submission["model"] == "mteb/baseline-random-encoder"
-    assert (found.submission["benchmark"], found.submission["values"]) == ("STS12", 0.1)
+    assert found.submission["benchmark"] == "STS12"
+    assert found.submission["axes"] == [
+        {"name": "split", "kind": "nominal", "levels": ["test"]},
+        {"name": "subset", "kind": "nominal", "levels": ["default"]},
+    ]
+    assert found.submission["cells"] == [{"at": {"split": "test", "subset": "default"}, "value": 0.1}]
     assert found.submission["metric"] == {"name": "main_score", "direction": "higher"}
     assert "cosine_pearson" in found.notes[0].detail
     [chosen] = grids("mteb/some__encoder/2/STS12.json", only=("cosine_pearson",))
-    assert chosen.submission["values"] == 0.510407
+    assert [cell["value"] for cell in chosen.submission["cells"]] == [0.510407]
 
 
 def test_helm_takes_its_own_metrics_over_splits_and_perturbations() -> None:
@@ -114,7 +139,12 @@ def test_helm_takes_its_own_metrics_over_splits_and_perturbations() -> None:
         ({"split": "test", "perturbation": "typos"}, 0.125),
     ]
     assert match["labels"] == {"n": "8"}
-    assert found[benchmark, "bits_per_byte"]["metric"]["direction"] == "lower"
+    bits = found[benchmark, "bits_per_byte"]
+    assert bits["metric"]["direction"] == "lower"
+    assert [(axis["name"], axis["levels"]) for axis in bits["axes"]] == [
+        ("split", ["test"]),
+        ("perturbation", ["none"]),
+    ]
 
 
 def test_mlflow_takes_the_last_value_of_each_metric() -> None:
@@ -209,3 +239,112 @@ def test_a_table_of_runs_of_wandb_is_single_scores(tmp_path: Path) -> None:
     [found] = formats.read(Source("x", path), Overrides())
     assert (found.submission["model"], found.submission["values"]) == ("a", 0.5)
     assert "these runs did not finish: b" in {note.detail for note in found.notes}
+
+
+def test_a_format_is_told_by_a_key_behind_the_first_mebibyte(tmp_path: Path) -> None:
+    entries = [{"hf_subset": f"{number:05}", "main_score": 0.5, "note": "x" * 100} for number in range(10_000)]
+    path = tmp_path / "XQuADRetrieval.json"
+    path.write_text(json.dumps({"scores": {"test": entries}, "task_name": "XQuADRetrieval"}))
+    source = Source("x", path)
+    assert formats.told(source) == "mteb"
+    [found] = formats.read(source, Overrides())
+    assert len(found.submission["cells"]) == 10_000
+
+
+def test_lm_eval_before_0_4_is_read() -> None:
+    found = by_name("lm_eval_early.json")
+    assert set(found) == {("lambada_openai", "ppl"), ("lambada_openai", "acc"), ("hendrycksTest-anatomy", "acc"),
+                          ("hendrycksTest-anatomy", "acc_norm")}  # fmt: skip
+    accuracy = found["lambada_openai", "acc"]
+    assert (accuracy["model"], accuracy["variant"], accuracy["values"]) == ("EleutherAI/pythia-70m", "5-shot", 0.1875)
+    assert (accuracy["stderr"], accuracy["metric"]["direction"]) == (0.005437, "higher")
+    assert found["lambada_openai", "ppl"]["metric"]["direction"] == "lower"
+
+
+def test_mteb_before_1_11_is_read_with_the_main_score_of_its_kind() -> None:
+    [found] = grids("mteb_early/STS22.json", model="some/encoder")
+    assert (found.submission["benchmark"], found.submission["metric"]["name"]) == ("STS22", "main_score")
+    assert [(cell["at"]["split"], cell["at"]["subset"], cell["value"]) for cell in found.submission["cells"]] == [
+        ("test", "en", 0.625), ("test", "zh", 0.5)
+    ]  # fmt: skip
+    assert '"cosine_spearman" was read as the main score' in {note.detail for note in found.notes}
+    [found] = grids("mteb_early/Banking77.json", model="some/encoder")
+    assert [(cell["at"], cell["value"]) for cell in found.submission["cells"]] == [
+        ({"split": "test", "subset": "default"}, 0.75)
+    ]
+
+
+def test_two_metrics_of_one_type_in_a_card_are_two_grids(tmp_path: Path) -> None:
+    card = (FILES / "model_card.md").read_text()
+    path = tmp_path / "README.md"
+    path.write_text(
+        card.replace(
+            "{type: loss, value: 0.25, name: Loss}",
+            """{type: accuracy, value: 0.5, name: Majority}
+    - {type: f1, value: 0.4, args: {average: macro}}
+    - {type: f1, value: 0.6, args: {average: micro}}""",
+        )
+    )
+    found = {
+        one.submission["metric"]["name"]: one.submission["values"]
+        for one in formats.read(Source("x", path), Overrides())
+    }
+    assert found == {
+        "accuracy": 0.91, "accuracy (Majority)": 0.5,
+        'f1 ({"average": "macro"})': 0.4, 'f1 ({"average": "micro"})': 0.6,
+    }  # fmt: skip
+
+
+def test_two_calls_of_a_task_of_inspect_are_two_protocols(tmp_path: Path) -> None:
+    log = json.loads((FILES / "inspect.json").read_text())
+    log["eval"]["task_args_passed"] = {"difficulty": "hard"}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log))
+    first = next(iter(formats.read(Source("x", path), Overrides())))
+    assert first.submission["variant"] == "match difficulty=hard"
+
+
+def test_what_a_small_gzip_file_inflates_to_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "MOST", 2**20)
+    path = tmp_path / "bomb.csv.gz"
+    path.write_bytes(gzip.compress(bytes(2**24)))
+    with pytest.raises(Malformed, match="is larger than 1 MiB"):
+        formats.told(Source("x", path))
+    path.write_bytes(gzip.compress(b"Step,value\n0,1\n1,2\n") + gzip.compress(b"2,3\n"))
+    [found] = formats.read(Source("x", path), Overrides())
+    assert found.submission["values"] == [1.0, 2.0, 3.0]
+    path.write_bytes(path.read_bytes()[:20])
+    with pytest.raises(Malformed, match="ends before its end"):
+        formats.told(Source("x", path))
+
+
+def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    with path.open("wb") as file:
+        file.write(b"Step,value\n" + b"0,1\n" * 2**15)
+        file.truncate(300 * 2**20)
+    with pytest.raises(Malformed, match="is larger than 256 MiB"):
+        list(formats.read(Source("x", path), Overrides()))
+
+
+def test_netcdf_of_more_cells_than_a_grid_may_have_is_refused_before_it_is_loaded() -> None:
+    pytest.importorskip("xarray")
+    with pytest.raises(Malformed, match="has 6 cells; a grid has at most 5"):
+        grids("xarray4.nc", limits=Limits(cells=5))
+
+
+def test_parquet_of_very_many_cells_is_refused_before_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(parquet, "MOST", 5)
+    with pytest.raises(Malformed, match="at most 5 cells of a Parquet file are read"):
+        grids("tidy.parquet")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_no_part_of_a_heading_and_utf_16_is_read(encoding: str, tmp_path: Path) -> None:
+    path = tmp_path / "table.csv"
+    path.write_text("Step,value\n0,1\n1,2\n", encoding=encoding)
+    [found] = formats.read(Source("x", path), Overrides())
+    assert [axis["name"] for axis in found.submission["axes"]] == ["Step"]
+    path = tmp_path / "log.json"
+    path.write_text((FILES / "lm_eval.json").read_text(), encoding=encoding)
+    assert formats.told(Source("x", path)) == "lm-eval"

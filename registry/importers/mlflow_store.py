@@ -1,0 +1,95 @@
+"""The folder `mlruns` that MLflow writes without a server: `<experiment>/<run>/` with `meta.yaml`, `metrics/`,
+`params/`, `tags/`. Each run is read as one of the answer of a server (`mlflow.py`); of a metric's steps the last
+value counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from registry.errors import Malformed
+from registry.importers import mlflow
+from registry.importers.found import Found, Overrides
+from registry.importers.scores import text
+from registry.importers.source import Source
+
+NAME = "mlflow-store"
+_FINISHED = (3, "3", "FINISHED")
+_RUN = re.compile(rb"^run_(?:id|uuid):", re.MULTILINE)
+_STORED = re.compile(rb"^(?:experiment_id|model_id):", re.MULTILINE)
+_LONGEST = 64 * 1024
+
+
+def looks_like(source: Source) -> bool:
+    return source.path is not None and source.path.name == "meta.yaml" and bool(_RUN.search(source.head))
+
+
+def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+    """A grid for each metric of the run that this `meta.yaml` is about."""
+    assert source.path is not None  # noqa: S101 (looks_like asked)
+    meta, folder = _meta(source), source.path.parent
+    if meta.get("status") not in _FINISHED or meta.get("lifecycle_stage", "active") != "active":
+        raise Malformed(f'The run did not finish, or was deleted: its status is "{text(meta.get("status"))}".')
+    above = folder.parent / "meta.yaml"
+    experiment = _meta(Source(str(above), above)) if above.is_file() else {}
+    run = {
+        "info": {"run_id": text(meta.get("run_id")) or text(meta.get("run_uuid")), "status": "FINISHED",
+                 "run_name": text(meta.get("run_name")), "experiment_id": text(meta.get("experiment_id"))},
+        "data": {"metrics": [{"key": name, "value": _last(content)} for name, content in _entries(folder / "metrics")],
+                 "params": [{"key": name, "value": content} for name, content in _entries(folder / "params")],
+                 "tags": [{"key": name, "value": content} for name, content in _entries(folder / "tags")]},
+    }  # fmt: skip
+    titles = {text(meta.get("experiment_id")): text(experiment.get("name"))}
+    yield from mlflow.read_run(run, titles, wanted, [])
+
+
+def parts_of_store(folder: Path, inner: list[str], names: list[str]) -> list[str]:
+    """The files of a folder that are read by themselves; `inner` loses the folders that belong to a `meta.yaml`.
+
+    Of a run that is its `meta.yaml`, of an experiment nothing but its runs, of a logged model nothing.
+    """
+    if "meta.yaml" not in names:
+        return names
+    with (folder / "meta.yaml").open("rb") as file:
+        head = file.read(_LONGEST)
+    if _RUN.search(head):
+        inner.clear()
+        return ["meta.yaml"]
+    if not _STORED.search(head):
+        return names
+    inner[:] = [name for name in inner if (folder / name / "meta.yaml").is_file()]
+    return [name for name in names if name != "meta.yaml"]
+
+
+def _meta(source: Source) -> Mapping[str, Any]:
+    try:
+        found = yaml.safe_load(source.text)
+    except (yaml.YAMLError, ValueError) as error:
+        raise Malformed(f"{source.name} is not YAML: {str(error).splitlines()[0]}.") from None
+    if not isinstance(found, Mapping):
+        raise Malformed(f"{source.name} is no mapping.")
+    return found
+
+
+def _entries(folder: Path) -> Iterator[tuple[str, str]]:
+    """The files below a folder by their names (`eval/accuracy`), and the end of what each holds."""
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _LONGEST))
+            yield str(path.relative_to(folder)), file.read().decode(errors="replace").strip()
+
+
+def _last(content: str) -> float | str | None:
+    """The value of the latest step: a line is an instant, a value, a step."""
+    lines = [line.split() for line in content.splitlines() if line.strip()]
+    if not lines or any(len(line) < 2 for line in lines[-1:]):
+        return None
+    try:
+        return float(lines[-1][1])
+    except ValueError:
+        return lines[-1][1]
