@@ -1,4 +1,4 @@
-"""Ask the service for the answers that openapi.yaml shows: `python -m tests.record_examples` (`make examples`).
+"""Ask the service for the answers that openapi.yaml shows: `python -m tests.record_examples`.
 
 Needed when the shape of an answer changes; a test says so.
 """
@@ -57,7 +57,7 @@ def record(house: House) -> dict[str, Any]:
     }
     for name, question in asked.items():
         ask(f"pending_{name}", "GET", question)
-    ask(None, "GET", f"grids/{grid}/trends?threshold=95&threshold=97.5")
+    ask(None, "GET", f"grids/{grid}/thresholds?value=95&value=97.5")
     ask("grids", "GET", "projects/demo/grids?limit=1&model=Qwen-2.5%203B")
     ask("names", "GET", "projects/demo/models")
     house.compute()
@@ -77,7 +77,8 @@ def record(house: House) -> dict[str, Any]:
     for name, question in asked.items():
         ask(name, "GET", question)
         forms(f"{name}_forms", question, "txt", "md", "csv")
-    ask("thresholds", "GET", f"grids/{grid}/trends?threshold=95&threshold=97.5")
+    ask("thresholds", "GET", f"grids/{grid}/thresholds?value=95&value=97.5")
+    forms("thresholds_forms", f"grids/{grid}/thresholds?value=95&value=97.5", "txt", "md", "csv")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
     ask("difference", "GET", f"grids/{grid}/revisions/1..2")

@@ -24,6 +24,7 @@ from registry.api import (
     statistics,
 )
 from registry.api.platform import Api
+from registry.api.waiting import note_preference
 
 
 def register(app: Flask) -> None:
@@ -31,6 +32,7 @@ def register(app: Flask) -> None:
     api = Api(app)
     problems.register(app)
     shares.take_links(app)
+    app.after_request(note_preference)
     answers = (statistics, pictures, rankings, comparisons, experiments)
     for module in (projects, grids, batch, cells, feeds, *answers, naming, identity, audit, shares, service):
         api.register_blueprint(module.blp)

@@ -21,11 +21,14 @@ MEDIA = {
     "png": "image/png",
     "vl.json": "application/vnd.vegalite.v6+json",
     "parquet": "application/vnd.apache.parquet",
-    "arrow": "application/vnd.apache.arrow.stream",
+    "arrow": "application/vnd.apache.arrow.file",
 }
 _BY_TYPE = {media.split(";")[0]: form for form, media in MEDIA.items()}
 _COMPRESSED_FROM = 1024
 _PACKED = ("png", "parquet")
+_DIGITS = re.compile("[0-9]+")
+_WAIT_DIGITS = 9
+"""A wait of more digits than this is as long as any; Python reads no number of thousands of digits."""
 _TAG = re.compile(r'(?:W/)?"([^"]*)"')
 
 
@@ -136,6 +139,7 @@ def patience(most: int) -> int:
     """For how many seconds the caller will wait (`Prefer: wait=N`), at most `most`; 0 when it did not say."""
     for preference in request.headers.get("Prefer", "").split(","):
         name, _, value = preference.strip().partition("=")
-        if name.lower() == "wait" and value.strip('"').isdecimal():
-            return min(int(value.strip('"')), most)
+        digits = value.strip('"')
+        if name.lower() == "wait" and _DIGITS.fullmatch(digits):
+            return min(int(digits[-_WAIT_DIGITS:]), most) if len(digits.lstrip("0")) <= _WAIT_DIGITS else most
     return 0

@@ -30,8 +30,9 @@ def actor(connection: Connection) -> Actor:
 def list_audit(query: dict[str, Any], project: str) -> Response:
     """Read who did what
 
-    Tokens made and revoked, the project made, changed or deleted, grids deleted or purged, aliases made and removed:
-    each with the token and the request that did it. Nothing is changed or removed here. Needs the role admin.
+    Tokens made and revoked, the project made, changed or deleted, grids deleted or purged, aliases made and removed,
+    shares made and taken back, visits ended by signing out: each with the token and the request that did it. Nothing is
+    changed or removed here. Needs the role admin.
     """
     before = uuid.UUID(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:

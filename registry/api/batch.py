@@ -27,12 +27,7 @@ _BODY = {
     "required": True,
     "content": {
         "application/json": {
-            "schema": {
-                "type": "array",
-                "items": {"anyOf": [{"$ref": "#/components/schemas/GridIn"}, {}]},
-                "minItems": 1,
-                "maxItems": 1000,
-            },
+            "schema": {"$ref": "#/components/schemas/BatchIn"},
             "example": [examples.GRID_IN],
         },
     },
@@ -65,7 +60,7 @@ def publish_batch(project: str) -> Response:
         published = publish(connection, row, list(submissions.values()), token_id=caller(connection).token_id)
         for place, outcome in zip(submissions, published, strict=True):
             items[place] = {"index": place, "status": 201 if outcome.is_new else 200, "grid": item(outcome)}
-        return json_answer({"items": items})
+        return json_answer({"items": items, "failed": len(sent) - len(published)})
 
     sent = read_batch()
     return written(lambda connection: enter(connection, project, "writer"), write)
@@ -96,4 +91,4 @@ def read_one(sent: Any) -> Submission:
 
 
 def item(outcome: Published) -> dict[str, Any]:
-    return documents.summary(outcome.stored)
+    return documents.published(outcome.stored)

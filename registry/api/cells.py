@@ -62,7 +62,7 @@ def read_cells_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Respon
 def _answer(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
     with parts().database.reading() as connection:
         stored = stored_grid(grid_row(connection, grid, "reader", query.get("revision")))
-    form, tag = wanted_form(suffix, _FORMS), f"{stored.revision_tag}-cells"
+    form, tag = wanted_form(suffix, _FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
     if form in ("txt", "md"):
         return rendered(form, documents.grid(stored), {"txt": cells_text, "md": cells_markdown}, tag)
     axes = tuple(axis.name for axis in stored.grid.axes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Response
 from sqlalchemy import Connection
@@ -32,7 +31,13 @@ _DESCRIBED = blp.answers(
         forms=examples.COMPARISON_FORMS,
         headers=["ETag"],
     ),
-    reply(202, "Pending: come back", "PendingAnswer", example=examples.PENDING_COMPARISON, headers=["Retry-After"]),
+    reply(
+        202,
+        "Pending: come back",
+        "PendingAnswer",
+        example=examples.PENDING_COMPARISON,
+        headers=["Retry-After", "Location", "Preference-Applied"],
+    ),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
@@ -63,8 +68,7 @@ def read_comparison_as(query: dict[str, Any], project: str, suffix: str) -> Resp
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     with parts().database.reading() as connection:
         question = comparison_asked(connection, enter(connection, project, "reader").project_id, query)
-    href = f"{API_PREFIX}/projects/{project}/comparisons?{urlencode(query)}"
-    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS, href)
+    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)
 
 
 def comparison_asked(connection: Connection, project_id: uuid.UUID, query: dict[str, Any]) -> ComparisonQuestion:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import threading
 import uuid
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from typing import Any, cast
 from flask import current_app, g, request
 from sqlalchemy import Connection
 
-from registry.api.gate import Gate
+from registry.api.gate import Gate, sent_token
 from registry.database import Database
 from registry.errors import NotFound, Unauthenticated
 from registry.intake import Limits
@@ -20,6 +19,7 @@ from registry.jobs import Doorbell
 from registry.operations.admit import ANYONE, Caller, Role, admit, admit_operator, identify
 from registry.operations.project import find_project
 from registry.operations.read import find_grid, find_owner
+from registry.operations.remember import find_kept
 from registry.operations.share import identify_share
 from registry.settings import Settings
 
@@ -49,7 +49,7 @@ def parts() -> Parts:
 def caller(connection: Connection) -> Caller:
     """Who sends this request; a token that is no good is refused, none at all is `ANYONE`."""
     if "caller" not in g:
-        token = _token()
+        token = sent_token()
         if token is None and "share" in g and request.method in ("GET", "HEAD"):
             g.caller = _recognised(lambda: identify_share(connection, g.share, request.path))
         else:
@@ -68,22 +68,6 @@ def _recognised(look: Callable[[], Caller]) -> Caller:
     return found
 
 
-def _token() -> str | None:
-    """The token of the Authorization header: Bearer, or the password of Basic."""
-    header = request.headers.get("Authorization")
-    if header is None:
-        return None
-    scheme, _, rest = header.partition(" ")
-    if scheme.lower() == "bearer" and rest.strip():
-        return rest.strip()
-    if scheme.lower() == "basic":
-        try:
-            return base64.b64decode(rest, validate=True).decode().partition(":")[2]
-        except ValueError:
-            pass
-    raise Unauthenticated("The Authorization header is neither 'Bearer <token>' nor Basic with a token as password.")
-
-
 def enter(connection: Connection, slug: str, needs: Role) -> Any:
     """The row of a project that the caller may use in this role; read once a request."""
     row = g.project if "project" in g else find_project(connection, slug)
@@ -92,15 +76,26 @@ def enter(connection: Connection, slug: str, needs: Role) -> Any:
 
 
 def admit_body() -> None:
-    """Let in whoever sends a body before it is read: strangers learn nothing from its faults and cost nothing."""
+    """Let in whoever sends a body before it is read: strangers learn nothing from its faults and cost nothing.
+
+    Whoever repeats a request with its Idempotency-Key is let in too where what it was about is gone since.
+    """
     arguments = request.view_args or {}
+    slug, grid = arguments.get("project"), arguments.get("grid")
     with parts().database.reading() as connection:
-        if "project" in arguments:
-            g.project = enter(connection, arguments["project"], "writer")
-        elif "grid" in arguments:
-            admit(caller(connection), find_owner(connection, arguments["grid"]), "writer")
-        else:
-            admit_operator(caller(connection))
+        try:
+            if slug is not None:
+                g.project = enter(connection, slug, "writer")
+            elif grid is not None:
+                owned(connection, grid, "writer")
+            else:
+                admit_operator(caller(connection))
+        except NotFound:
+            key = request.headers.get("Idempotency-Key", "")
+            answered = find_kept(connection, key, slug=slug, grid_id=grid) if key.isascii() else []
+            if not answered:
+                raise
+            admit(caller(connection), answered[0].project, "writer")
 
 
 def project_for(slug: str, needs: Role) -> Any:
@@ -115,5 +110,12 @@ def grid_row(connection: Connection, grid_id: uuid.UUID, needs: Role, revision: 
     if row is None and revision is not None:
         admit(caller(connection), find_grid(connection, grid_id), needs)
         raise NotFound(f"The grid has no revision {revision}.")
+    admit(caller(connection), row, needs)
+    return row
+
+
+def owned(connection: Connection, grid_id: uuid.UUID, needs: Role) -> Any:
+    """The project of a grid that the caller may use in this role, and its current revision; nothing of its content."""
+    row = find_owner(connection, grid_id)
     admit(caller(connection), row, needs)
     return row

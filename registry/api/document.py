@@ -13,6 +13,7 @@ from markupsafe import Markup, escape
 
 from registry.api.answers import send
 from registry.api.platform import Api
+from registry.api.problems import KINDS
 
 blp = Blueprint("document", __name__)
 
@@ -44,7 +45,17 @@ class _Dumper(yaml.SafeDumper):
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
-    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style="|" if "\n" in text else None)
+    style = "|" if "\n" in text else "'" if _is_number(text) else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+def _is_number(text: str) -> bool:
+    """Whether some version of YAML reads the bare text as a number: 0193 is one in 1.2 and none in 1.1."""
+    try:
+        float(text)
+    except ValueError:
+        return text.lstrip("+-")[:2].lower() in ("0o", "0x", "0b")
+    return True
 
 
 _Dumper.add_representer(str, _text)
@@ -94,7 +105,7 @@ def reference(document: dict[str, Any]) -> dict[str, Any]:
         if method in _METHODS
     ]
     groups = [(tag["name"], [one for one in operations if one["tags"] == [tag["name"]]]) for tag in document["tags"]]
-    return {"document": document, "groups": groups, "pretty": _pretty, "marked": _marked}
+    return {"document": document, "groups": groups, "problems": KINDS, "pretty": _pretty, "marked": _marked}
 
 
 def _parameters(document: dict[str, Any], operation: dict[str, Any], path: dict[str, Any]) -> list[dict[str, Any]]:

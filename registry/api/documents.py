@@ -6,10 +6,11 @@ import itertools
 import math
 from typing import Any
 
+from registry.api.context import parts
 from registry.grid import Cell, Grid
 from registry.operations.read import Difference
-from registry.operations.stored import StoredGrid, digest_text
-from registry.rows import axis_document, metric_document
+from registry.operations.stored import GridSummary, StoredGrid, digest_text
+from registry.rows import MEMBERS, axis_document, metric_document
 
 CARRIED = ("trials", "stderr", "repeats", "sd")
 
@@ -41,9 +42,14 @@ def alias(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("id", "kind", "alias", "name", "created_at")}
 
 
-def summary(stored: StoredGrid) -> dict[str, Any]:
-    """A grid without its values, as publishing answers it."""
-    grid = stored.grid
+def published(stored: GridSummary) -> dict[str, Any]:
+    """A grid as publishing answers it: without its values, and with its page for people."""
+    told = summary(stored)
+    return {"id": told.pop("id"), "html_url": f"{parts().settings.url}/grids/{stored.id}", **told}
+
+
+def summary(stored: GridSummary) -> dict[str, Any]:
+    """A grid without its values."""
     return {
         "id": stored.id,
         "project": stored.project,
@@ -51,14 +57,15 @@ def summary(stored: StoredGrid) -> dict[str, Any]:
         "benchmark": stored.names.benchmark,
         "model": stored.names.model,
         "variant": stored.names.variant,
-        "metric": metric_document(grid.metric),
-        "axes": [axis_document(axis) for axis in grid.axes],
-        "shape": grid.shape,
-        "cell_count": grid.cell_count,
+        "metric": metric_document(stored.metric),
+        "axes": [axis_document(axis) for axis in stored.axes],
+        "shape": stored.shape,
+        "cell_count": stored.cell_count,
         "revision": stored.revision,
         "digest": stored.digest,
         "derivation": derivation(stored.state, stored.reason, f"/api/v1/grids/{stored.id}/statistics"),
-        "labels": dict(grid.labels),
+        "labels": dict(stored.labels),
+        **stored.members,
         "created_at": stored.created_at,
         "updated_at": stored.updated_at,
         "warnings": list(stored.warnings),
@@ -146,4 +153,5 @@ def difference(found: Difference) -> dict[str, Any]:
         "metric_changed": found.metric_changed,
         "axes_changed": found.axes_changed,
         "labels_changed": found.labels_changed,
+        **{f"{name}_changed": name in found.members_changed for name in MEMBERS},
     }

@@ -27,7 +27,13 @@ _DESCRIBED = blp.answers(
         forms=examples.SWEET_SPOT_FORMS,
         headers=["ETag"],
     ),
-    reply(202, "Pending: come back", "PendingAnswer", example=examples.PENDING_SWEET_SPOT, headers=["Retry-After"]),
+    reply(
+        202,
+        "Pending: come back",
+        "PendingAnswer",
+        example=examples.PENDING_SWEET_SPOT,
+        headers=["Retry-After", "Location", "Preference-Applied"],
+    ),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
@@ -57,5 +63,4 @@ def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suf
 def _answer(query: dict[str, Any], project: str, experiment: str, suffix: str | None) -> Response:
     names = {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
     question = SweetSpotQuestion(experiment, query["metric"], **names)
-    href = f"{API_PREFIX}/projects/{project}/experiments/{experiment}/sweet-spot"
-    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS, href)
+    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)

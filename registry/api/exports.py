@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import structlog
 from flask import Response, request
+from werkzeug.exceptions import RequestedRangeNotSatisfiable
 
 from registry import kept_exports
 from registry.api.answers import MEDIA, accepts_gzip, common, not_modified, packed
@@ -25,7 +26,8 @@ log = structlog.get_logger()
 _BLOCK = 256 * 1024
 _SMALL = 20_000
 """Cells up to which an export is held in memory: nothing is written to a file for it."""
-_RANGE = re.compile(r"bytes=(\d*)-(\d*)")
+_RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
+"""One range; what no file is long enough for is no range either, and then the whole is sent (RFC 9110, 14.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +116,7 @@ def _part(export: Export, file: BinaryIO, first: str, last: str) -> Response:
         wrong = int(last) == 0
     if wrong or start > end:
         file.close()
-        response = Response(status=416, content_type=MEDIA[export.form])
-        response.headers["Content-Range"] = f"bytes */{length}"
-        return response
+        raise RequestedRangeNotSatisfiable(length)
     response = Response(_blocks(file, start, end + 1 - start), 206, content_type=MEDIA[export.form])
     response.headers["Content-Range"] = f"bytes {start}-{end}/{length}"
     response.headers["Content-Length"] = str(end + 1 - start)

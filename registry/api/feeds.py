@@ -32,7 +32,7 @@ _WRITERS: dict[str, Callable[..., Iterable[bytes]]] = {
     "parquet": parquet_pieces,
     "arrow": arrow_pieces,
 }
-_VERSION = "1"
+_VERSION = "2"
 """Grows when the same cells are written differently."""
 
 _DESCRIBED = blp.answers(
@@ -63,6 +63,10 @@ def read_feed(query: dict[str, Any], project: str) -> Response:
     One table of every grid that passes the filters, the oldest grid first; never paged. The columns are the same for
     all rows of a query: an axis that a grid does not have is empty. Confidence intervals are at 95 %: Wilson's where
     trials are known, 1.96 standard errors where those are.
+
+    An axis that is called like another column is `axis_<name>`. In CSV, here and everywhere else, text that begins
+    with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, so that no spreadsheet runs it; the
+    other forms have the text as it is.
     """
     return _feed(query, project, None)
 

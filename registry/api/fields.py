@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from typing import Any
 
 from marshmallow import ValidationError, fields
 
 from registry.api.context import parts
 from registry.api.shapes.words import PRINTABLE
-from registry.intake.faults import REPORTED, number, whole
+from registry.intake.faults import REPORTED, number, unsigned_zero, whole
 from registry.intake.levels import MAX_AXES, has_control
+from registry.intake.members import MOST_PARTS
 from registry.settings import Settings
 
 
@@ -50,51 +52,62 @@ class Matching(fields.Field[str]):
 
 
 class Choice(fields.Field[str]):
-    """One of a few words."""
+    """One of a few words. `old` words are still read, as those that they stand for."""
 
-    def __init__(self, *words: str, **options: Any) -> None:
+    def __init__(self, *words: str, old: Mapping[str, str] | None = None, **options: Any) -> None:
         super().__init__(**options)
-        self.words = words
+        self.old = old or {}
+        self.words = tuple(dict.fromkeys((*words, *self.old)))
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
         if not isinstance(value, str) or value not in self.words:
             raise ValidationError(f"must be one of {', '.join(self.words)}")
-        return value
+        return self.old.get(value, value)
 
 
 class Number(fields.Field[float]):
-    """A finite JSON number; no string, no boolean."""
+    """A finite JSON number from `least` to `most`, where they are given; no string, no boolean."""
+
+    def __init__(self, *, least: float | None = None, most: float | None = None, **options: Any) -> None:
+        super().__init__(**options)
+        self.least, self.most = least, most
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> float:
-        found = number(value)
+        found = self._read(value)
         if found is None:
             raise ValidationError("must be a finite number")
+        if self.least is not None and found < self.least:
+            raise ValidationError(f"must be at least {self.least:g}")
+        if self.most is not None and found > self.most:
+            raise ValidationError(f"must be at most {self.most:.0f}")
         return found
+
+    def _read(self, value: Any) -> float | None:
+        return number(value)
 
 
 class Share(fields.Field[float]):
-    """A number strictly between 0 and 1, as text in a query."""
+    """A number between 0 and 1, as text in a query; so near to either that no quantile is finite, it is refused."""
+
+    LEAST, MOST = 1e-9, 1 - 1e-9
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> float:
         try:
             found = float(value)
         except (TypeError, ValueError):
             found = 0.0
-        if not 0 < found < 1 or "_" in str(value):
-            raise ValidationError("must be a number above 0 and below 1")
+        if not self.LEAST <= found <= self.MOST or "_" in str(value):
+            raise ValidationError("must be a number above 0 and below 1, and not within 1e-9 of either")
         return found
 
 
-class Quantity(fields.Field[float]):
-    """A finite number, as text in a query."""
+class Quantity(Number):
+    """A number, as text in a query."""
 
     _FORM = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> float:
-        found = number(float(value)) if isinstance(value, str) and self._FORM.fullmatch(value) else None
-        if found is None:
-            raise ValidationError("must be a finite number")
-        return found
+    def _read(self, value: Any) -> float | None:
+        return unsigned_zero(number(float(value))) if isinstance(value, str) and self._FORM.fullmatch(value) else None
 
 
 class Whole(fields.Field[int]):
@@ -123,13 +136,13 @@ class Axes(fields.List[Any]):
 
 
 class Instant(fields.Field[datetime]):
-    """An RFC 3339 instant, or a day, in a query; UTC where it does not say.
+    """An RFC 3339 instant, or a day, in a query; UTC where it does not say, and cut to the microsecond.
 
     A `+` that was not escaped arrives as a space and is read as the `+` that it was.
     """
 
     _FORM = re.compile(
-        r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?)([Zz]|[+ -]\d\d:?\d\d)?)?", re.ASCII
+        r"(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)([Zz]|[+ -]\d\d:?\d\d)?)?", re.ASCII
     )
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> datetime:
@@ -163,13 +176,20 @@ class Levels(fields.Field[Any]):
 
 
 class Cells(fields.Field[Any]):
-    """Tidy cells, `{"at", "value", "trials", "stderr", "reason"}`."""
+    """At least so many tidy cells, `{"at", "value", "trials", "stderr", "reason"}`."""
 
-    KEYS = frozenset(("at", "value", "trials", "stderr", "reason"))
+    KEYS: tuple[str, ...] = ("at", "value", "trials", "stderr", "reason")
+    REQUIRED: tuple[str, ...] = ("at", "value")
+
+    def __init__(self, *, least: int = 0, **options: Any) -> None:
+        super().__init__(**options)
+        self.least = least
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, list):
             raise ValidationError("must be a list of cells")
+        if len(value) < self.least:
+            raise ValidationError("must not be empty")
         faults: dict[str | int, Any] = {}
         for place, cell in enumerate(value):
             fault = self._fault(cell)
@@ -183,12 +203,70 @@ class Cells(fields.Field[Any]):
 
     def _fault(self, cell: Any) -> Any:
         if not isinstance(cell, dict):
-            return ["must be an object with at and value"]
-        faults = {name: ["Unknown field."] for name in cell.keys() - self.KEYS}
-        faults |= {name: ["Missing data for required field."] for name in ("at", "value") if name not in cell}
+            return [f"must be an object with {' and '.join(self.REQUIRED)}"]
+        faults = {name: [fault] for name, fault in unknown(cell, self.KEYS).items()}
+        faults |= {name: ["Missing data for required field."] for name in self.REQUIRED if name not in cell}
         if "at" in cell and not isinstance(cell["at"], dict):
             faults["at"] = ["must be an object of axis names and levels"]
         return faults or None
+
+
+class Reasons(Cells):
+    """Why cells are missing, `{"at", "reason"}`."""
+
+    KEYS = ("at", "reason")
+    REQUIRED = ("at", "reason")
+
+
+class Warnings(fields.Field[Any]):
+    """Doubts of whoever read the values from something else, `{"code", "detail", "pointer"}`."""
+
+    MOST, LONGEST = 100, 1_000
+    CODE = "[a-z][a-z0-9_]{0,63}"
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if not isinstance(value, list) or len(value) > self.MOST:
+            raise ValidationError(f"must be a list of at most {self.MOST} warnings")
+        faults = {place: [self._WANTED] for place, one in enumerate(value) if not self._is_one(one)}
+        if faults:
+            raise ValidationError(faults)
+        return value
+
+    _WANTED = f"is an object of code ({CODE}), detail and pointer, texts of at most {LONGEST} characters"
+
+    def _is_one(self, one: Any) -> bool:
+        if not isinstance(one, dict) or not {"code", "detail"} <= one.keys() <= {"code", "detail", "pointer"}:
+            return False
+        is_text = all(isinstance(text, str) and len(text) <= self.LONGEST and not has_control(text)
+                      for text in one.values())  # fmt: skip
+        return is_text and re.fullmatch(self.CODE, one["code"]) is not None
+
+
+_ADVISED, _LONGEST_NAME = 20, 64
+"""For so many unknown names, each at most so long, the known one that is nearest is looked for."""
+
+
+def unknown(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """For each name that is not known a fault, which says what may have been meant."""
+    known = frozenset(known)
+    surplus = [name for name in names if name not in known]
+    advice = {name: get_close_matches(name, sorted(known), n=1, cutoff=0.7)
+              for name in surplus[:_ADVISED] if len(name) <= _LONGEST_NAME}  # fmt: skip
+    return {
+        name: f'Unknown field; did you mean "{advice[name][0]}"?' if advice.get(name) else UNKNOWN for name in surplus
+    }
+
+
+UNKNOWN = "Unknown field."
+
+
+class Derived(fields.Field[Any]):
+    """Whether a grid is made of others, or the list of their names, which is read by `registry.intake`."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if not isinstance(value, (bool, list)):
+            raise ValidationError("must be true, or a list of names")
+        return value
 
 
 class Labels(fields.Field[dict[str, str]]):
@@ -208,6 +286,29 @@ class Labels(fields.Field[dict[str, str]]):
         return value
 
 
+class PageLimit(Whole):
+    """How many items a page has: 1 to the setting `max_page`, 100 if that is not less and nothing is said."""
+
+    USUAL = 100
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(1, 2**31 - 1, text=True, load_default=lambda: self.usual(parts().settings), **options)
+
+    @classmethod
+    def usual(cls, settings: Settings) -> int:
+        return min(cls.USUAL, settings.max_page)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> int:
+        most = parts().settings.max_page
+        try:
+            found = super()._deserialize(value, attr, data, **options)
+        except ValidationError:
+            found = 0
+        if not 1 <= found <= most:
+            raise ValidationError(f"must be a whole number from 1 to {most}")
+        return found
+
+
 MEANINGS: tuple[tuple[Any, ...], ...] = (
     (Name, "string", None),
     (Choice, "string", None),
@@ -217,34 +318,82 @@ MEANINGS: tuple[tuple[Any, ...], ...] = (
     (Quantity, "number", None),
     (Instant, "string", "date-time"),
     (Whole, "integer", None),
+    (PageLimit, "integer", None),
     (Block, None, None),
     (Levels, "array", None),
     (Cells, "array", None),
+    (Reasons, "array", None),
+    (Warnings, "array", None),
+    (Derived, None, None),
     (Labels, "object", None),
 )
 
 _DIGITS = re.compile(r"[0-9]{1,15}")
 
 
-def schema_of(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
-    """What apispec does not know about these fields."""
-    if isinstance(field, Name):
-        return {"maxLength": Settings().max_name, "pattern": PRINTABLE} | ({} if field.empty else {"minLength": 1})
+def schema_of(settings: Settings) -> Callable[..., dict[str, Any]]:
+    """What apispec does not know about these fields, with the limits of these settings."""
+
+    def described(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
+        if isinstance(field, Name):
+            return _name(settings) | ({} if field.empty else {"minLength": 1})
+        if isinstance(field, Labels):
+            return _labels(settings)
+        if isinstance(field, Derived):
+            return {"anyOf": [{"type": ["boolean", "null"]}, _names(settings)]}
+        if isinstance(field, PageLimit):
+            return {"minimum": 1, "maximum": settings.max_page, "default": PageLimit.usual(settings)}
+        return _shape(field)
+
+    return described
+
+
+def _shape(field: Any) -> dict[str, Any]:
+    """What holds whatever the settings are."""
     if isinstance(field, Matching):
         return {"pattern": f"^({field.pattern.pattern})$"}
-    if isinstance(field, Whole):
-        return {"minimum": field.least, "maximum": field.most}
+    if isinstance(field, (Whole, Number)):
+        bounds = {"minimum": field.least, "maximum": field.most}
+        return {name: bound for name, bound in bounds.items() if bound is not None}
     if isinstance(field, Choice):
         return {"enum": [*field.words, *([None] if field.allow_none else [])]}
     if isinstance(field, Axes):
         return {"maxItems": MAX_AXES}
+    if isinstance(field, Cells) and field.least:
+        return {"items": _CELL, "minItems": field.least}
     return next((shape for kind, shape in _SHAPES if isinstance(field, kind)), {})
 
 
+def _name(settings: Settings) -> dict[str, Any]:
+    return {"maxLength": settings.max_name, "pattern": PRINTABLE}
+
+
+def _names(settings: Settings) -> dict[str, Any]:
+    one = {"type": "string", "minLength": 1} | _name(settings)
+    return {"type": "array", "items": one, "minItems": 1, "maxItems": MOST_PARTS, "uniqueItems": True}
+
+
+def _labels(settings: Settings) -> dict[str, Any]:
+    text = {"type": "string", "maxLength": settings.max_label_length}
+    return {"additionalProperties": text, "maxProperties": settings.max_labels}
+
+
+_CELL = {"$ref": "#/components/schemas/CellIn"}
+_WARNING: dict[str, Any] = {
+    "type": "object",
+    "required": ["code", "detail"],
+    "properties": {
+        "code": {"type": "string", "pattern": f"^{Warnings.CODE}$"},
+        "detail": {"type": "string", "maxLength": Warnings.LONGEST},
+        "pointer": {"type": "string", "maxLength": Warnings.LONGEST},
+    },
+    "additionalProperties": False,
+}
 _SHAPES: tuple[tuple[type, dict[str, Any]], ...] = (
     (Block, {"oneOf": [{"type": ["number", "null"]}, {"type": "array", "items": {}}]}),
     (Levels, {"items": {"$ref": "#/components/schemas/Level"}}),
-    (Share, {"exclusiveMinimum": 0, "exclusiveMaximum": 1}),
-    (Cells, {"items": {"$ref": "#/components/schemas/CellIn"}}),
-    (Labels, {"additionalProperties": {"type": "string", "maxLength": 256}, "maxProperties": 64}),
+    (Share, {"minimum": Share.LEAST, "maximum": Share.MOST}),
+    (Reasons, {"items": {"$ref": "#/components/schemas/ReasonIn"}}),
+    (Cells, {"items": _CELL}),
+    (Warnings, {"items": _WARNING, "maxItems": Warnings.MOST}),
 )

@@ -7,7 +7,9 @@ from typing import Any
 from flask import request
 from marshmallow import Schema
 
+from registry.api.fields import unknown
 from registry.errors import Fault, Invalid
+from registry.intake.faults import escaped
 from registry.intake.levels import has_control
 from registry.operations.find import Filters
 
@@ -22,9 +24,9 @@ def filters_of(query: dict[str, Any], schema: type[Schema]) -> Filters:
 def _labels(query: dict[str, Any], schema: type[Schema]) -> dict[str, list[str]]:
     """The texts that are asked for of each label."""
     known = set(schema().fields)
-    unknown = [name for name in query if name not in known and not name.startswith("label.")]
-    if unknown:
-        raise Invalid([Fault(f"/{name}", "Unknown field.") for name in unknown])
+    surplus = unknown([name for name in query if not name.startswith("label.")], known)
+    if surplus:
+        raise Invalid([Fault(f"/{escaped(name)}", detail) for name, detail in surplus.items()])
     labels = {name.removeprefix("label."): texts for name, texts in request.args.lists() if name.startswith("label.")}
     faulty = [name for name, texts in labels.items() if any(has_control(text) for text in (name, *texts))]
     if faulty:

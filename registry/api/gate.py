@@ -6,29 +6,37 @@ their address, and whoever sends tokens that are no good has another, smaller on
 
 from __future__ import annotations
 
+import base64
 import ipaddress
 import math
+import re
 from hashlib import sha256
 from urllib.parse import urlsplit
 
 from flask import Flask, Response, request
+from werkzeug.routing import RequestRedirect
 
-from registry.errors import Misdirected
+from registry.errors import Misdirected, Unauthenticated
 from registry.rates import Buckets, Rate
 from registry.settings import Settings
 
 UNCOUNTED = ("/healthz", "/readyz", "/metrics")
 """What watches the service asks by whatever name and as often as it likes."""
+_HOST = re.compile(r"(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?", re.IGNORECASE | re.ASCII)
+"""A Host header: a name or an address, and a port."""
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ALL_ADDRESSES = {"0.0.0.0", "::"}  # noqa: S104 (compared, not bound)
 _CORS = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
-        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Prefer, Range"
+        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Prefer, Range"
     ),
     "Access-Control-Max-Age": "600",
 }
-_EXPOSED = "ETag, Link, Location, Retry-After, X-Request-Id"
+_EXPOSED = (
+    "Accept-Ranges, Content-Range, ETag, Idempotent-Replayed, Link, Location, Preference-Applied, Retry-After,"
+    " X-Request-Id"
+)
 
 
 class Gate:
@@ -48,7 +56,7 @@ class Gate:
         if request.path in UNCOUNTED:
             return None
         self._check_name(request.environ.get("HTTP_HOST", ""))
-        key = _key(request.headers.get("Authorization"))
+        key = _key()
         if key is not None and key in self._tokens:
             self._tokens.take(key)
         else:
@@ -59,7 +67,7 @@ class Gate:
 
     def recognise(self) -> None:
         """The request's token was found good: from now on it has a bucket of its own."""
-        key = _key(request.headers.get("Authorization"))
+        key = _key()
         if key is not None and key not in self._tokens:
             self._tokens.take(key)
 
@@ -75,7 +83,15 @@ class Gate:
         return request.remote_addr or ""
 
     def finish(self, response: Response) -> Response:
-        """Let the pages of listed origins read the answer; others have no part in it (no CORS header at all)."""
+        """Let the pages of listed origins read the answer; others have no part in it (no CORS header at all).
+
+        A redirection names a path only: what this service is called is not for a Host header to say.
+        """
+        if isinstance(request.routing_exception, RequestRedirect):
+            there = urlsplit(request.routing_exception.new_url)
+            path = "/" + there.path.lstrip("/")
+            response.location = f"{path}?{there.query}" if there.query else path
+            response.set_data(b"")
         if self._origins:
             response.vary.add("Origin")
             if self._listed():
@@ -87,8 +103,10 @@ class Gate:
         return request.headers.get("Origin") in self._origins
 
     def _check_name(self, sent: str) -> None:
-        if not sent or "*" in self._names:
+        if "*" in self._names:
             return
+        if not _HOST.fullmatch(sent):
+            raise Misdirected("The Host header names no host.")
         name = host_name(sent)
         if name not in self._names and not (self._addresses_too and _is_address(name)):
             raise Misdirected(
@@ -134,9 +152,29 @@ def failure_rate(settings: Settings) -> Rate:
     return Rate(settings.failure_rate, settings.failure_burst)
 
 
-def _key(header: str | None) -> str | None:
-    """What stands for a sent token here: its digest, so that its public part alone does not open its bucket."""
-    return None if header is None else sha256(header.encode("utf-8", "replace")).hexdigest()
+def sent_token() -> str | None:
+    """The token of the Authorization header: Bearer, or the password of Basic. `Unauthenticated` if it has neither."""
+    header = request.headers.get("Authorization")
+    if header is None:
+        return None
+    scheme, _, rest = header.partition(" ")
+    if scheme.lower() == "bearer" and rest.strip():
+        return rest.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(rest, validate=True).decode().partition(":")[2]
+        except ValueError:
+            pass
+    raise Unauthenticated("The Authorization header is neither 'Bearer <token>' nor Basic with a token as password.")
+
+
+def _key() -> str | None:
+    """What stands for the sent token here, however the header spells it: a digest, so that nobody finds tokens here."""
+    try:
+        token = sent_token()
+    except Unauthenticated:
+        return None
+    return None if token is None else sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def _is_address(name: str) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
+import orjson
 from flask import Response
 from marshmallow import INCLUDE
 from sqlalchemy import Connection
@@ -13,19 +15,21 @@ from sqlalchemy import Connection
 from registry.api import documents, examples, publication
 from registry.api.answers import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
 from registry.api.audit import actor
-from registry.api.context import caller, enter, grid_row, parts
+from registry.api.context import caller, enter, grid_row, owned, parts
 from registry.api.filters import filters_of
+from registry.api.grid_schemas import AmendQuery, CellsIn, PublishQuery
 from registry.api.once import written
 from registry.api.paging import page, read_key, write_key
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.schemas import CellsIn, Empty, FindQuery, PublishQuery, RevisionQuery, RevisionsQuery
+from registry.api.schemas import DeleteQuery, Empty, FindQuery, RevisionQuery, RevisionsQuery
+from registry.api.waiting import preference, waited
 from registry.operations.amend import amend
 from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.forget import forget
 from registry.operations.publish import Published, publish
-from registry.operations.read import compare_revisions, list_revisions
+from registry.operations.read import compare_revisions, find_summary, list_revisions
 from registry.operations.record import record
-from registry.operations.stored import stored_grid
+from registry.operations.stored import grid_summary, stored_grid
 from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 
 blp = Blueprint(
@@ -51,7 +55,7 @@ _DESCRIBED = blp.answers(
         "A new revision",
         "GridSummary",
         example=examples.GRID_SUMMARY,
-        headers=["Location", "ETag", "Idempotent-Replayed"],
+        headers=["Location", "ETag", "Idempotent-Replayed", "Preference-Applied"],
     ),
     reply(
         200,
@@ -61,16 +65,18 @@ _DESCRIBED = blp.answers(
         headers=["ETag"],
     ),
     errors=_WRITES,
-    parameters=["Idempotency-Key", "If-None-Match-Any", "If-Match"],
+    parameters=["Idempotency-Key", "If-None-Match-Any", "If-Match", "Prefer"],
     requestBody=publication.BODY,
 )
 def publish_grid(query: dict[str, Any], project: str) -> Response:
     """Publish a grid
 
     The identity is (project, experiment, benchmark, model, variant, metric name). Other content for the same identity
-    makes the next revision, content that it has already makes none. Give `values` or `cells`. A CSV table, tidy or a
+    makes the next revision, content that it has already makes none. Give `values` or `cells`. A grid may be sent as it
+    was read: what the registry itself says of it (`id`, `revision`, `digest` …) is ignored. A CSV table, tidy or a
     pivot, and a Markdown pipe table say in the query what they do not say themselves; their faults and warnings point
-    to `/line/3/column/2`.
+    to `/line/3/column/2`. The registry's own CSV can be sent back too. `Prefer: wait=10` waits for the statistics;
+    `derivation.state` says how they stand.
     """
     submission = publication.read_publication(query)
 
@@ -87,14 +93,33 @@ def publish_grid(query: dict[str, Any], project: str) -> Response:
             return json_answer(documents.summary(published.stored))  # nothing is there, so no Location and no ETag
         return published_answer(published, made=201)
 
-    return written(lambda connection: enter(connection, project, "writer"), write, rehearse=query["dry_run"])
+    home = partial(enter, slug=project, needs="writer")
+    return _computed(written(home, write, rehearse=query["dry_run"]), rehearsed=query["dry_run"])
+
+
+def _computed(response: Response, *, rehearsed: bool = False) -> Response:
+    """The answer to a write, given after the statistics of what it wrote if the caller prefers to wait for them."""
+    if rehearsed or response.status_code not in (200, 201) or not preference():
+        return response
+    told = orjson.loads(response.get_data())
+
+    def look() -> Any:
+        with parts().database.reading() as connection:
+            return find_summary(connection, uuid.UUID(told["id"]), told["revision"])
+
+    row = waited(look, lambda row: row is None or row.state != "pending" or row.number != row.current_revision)
+    if row is not None:
+        stored = grid_summary(row)
+        response.set_data(dumps(documents.published(stored)))
+        response.headers["ETag"] = f'"{stored.etag}"'
+    return response
 
 
 def published_answer(published: Published, *, made: int) -> Response:
     """The answer to a publication or an amendment."""
     stored = published.stored
     response = Response(
-        dumps(documents.summary(stored)), made if published.is_new else 200, content_type="application/json"
+        dumps(documents.published(stored)), made if published.is_new else 200, content_type="application/json"
     )
     response.headers["ETag"] = f'"{stored.etag}"'
     response.headers["Location"] = f"{API_PREFIX}/grids/{stored.id}"
@@ -153,12 +178,13 @@ def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None) -> R
 
 
 @blp.delete("/grids/<uuid:grid>")
-@blp.arguments(RevisionQuery, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["If-Match"])
+@blp.arguments(DeleteQuery, location="query")
+@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
 def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Delete a grid
 
-    With `revision`, only if that is the current one. Publishing the same identity brings it back with a new revision.
+    With `revision`, only if that is the current one: the whole grid is deleted, never an older revision. Publishing
+    the same identity brings it back with a new revision.
     """
 
     def write(connection: Connection, row: Any) -> Response:
@@ -167,31 +193,39 @@ def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
         record(connection, actor(connection), "grid.deleted", grid, project_id=row.project_id, **told)
         return Response(status=204)
 
-    return written(lambda connection: grid_row(connection, grid, "writer"), write)
+    return written(lambda connection: owned(connection, grid, "writer"), write)
 
 
 @blp.patch("/grids/<uuid:grid>/cells")
 @blp.arguments(CellsIn, example=examples.CELLS_IN)
+@blp.arguments(AmendQuery, location="query")
 @blp.answers(
     reply(200, "The grid at its new revision", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
     errors=_WRITES,
-    parameters=["Idempotency-Key", "If-Match"],
+    parameters=["Idempotency-Key", "If-Match", "Prefer"],
 )
-def amend_cells(sent: dict[str, Any], grid: uuid.UUID) -> Response:
+def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Add or replace cells
 
-    For a running job: each call makes a revision. Levels that the axes do not have are added; a null value makes a
-    cell unmeasured again.
+    For a running job: each call makes a revision. Levels that the axes do not have are added, each with a warning
+    `level_added`; with `levels=fixed` they are faults. A null value makes a cell unmeasured again. A coordinate
+    given several times is repeats: their mean is stored, with a warning `repeats_read`.
     """
 
     def write(connection: Connection, _row: Any) -> Response:
         token_id = caller(connection).token_id
         amended = amend(
-            connection, grid, sent["cells"], parts().limits, token_id=token_id, expected=expected_revisions()
+            connection,
+            grid,
+            sent["cells"],
+            parts().limits,
+            may_grow=query["levels"] == "growing",
+            token_id=token_id,
+            expected=expected_revisions(),
         )
         return published_answer(amended, made=200)
 
-    return written(lambda connection: grid_row(connection, grid, "writer"), write)
+    return _computed(written(lambda connection: owned(connection, grid, "writer"), write))
 
 
 @blp.get("/grids/<uuid:grid>/revisions")
@@ -200,7 +234,7 @@ def amend_cells(sent: dict[str, Any], grid: uuid.UUID) -> Response:
 def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """List a grid's revisions"""
     with parts().database.reading() as connection:
-        grid_row(connection, grid, "reader")
+        owned(connection, grid, "reader")
         rows = list_revisions(connection, grid, int(query.get("cursor", 0)), query["limit"] + 1)
     shown = rows[: query["limit"]]
     more = str(shown[-1].number) if len(rows) > len(shown) else None
@@ -226,6 +260,6 @@ def read_revision(_query: dict[str, Any], grid: uuid.UUID, revision: int) -> Res
 def difference(_query: dict[str, Any], grid: uuid.UUID, a: int, b: int) -> Response:
     """Compare two revisions of a grid"""
     with parts().database.reading() as connection:
-        grid_row(connection, grid, "reader")
+        owned(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)
     return json_answer(documents.difference(found), tag=f"{grid}-{a}-{b}")

@@ -75,7 +75,7 @@ def read_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Res
 
 @blp.delete("/projects/<project>/aliases/<uuid:alias_id>")
 @blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Parted"))
+@blp.answers(reply(204, "Parted"), errors=[409], parameters=["Idempotency-Key"])
 def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
     """Part two names again"""
 

@@ -24,11 +24,11 @@ from registry.operations.stored import StoredGrid, stored_grid
 from registry.renderings import badge, report
 from registry.renderings.badge import badge_json, badge_svg
 from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega
-from registry.renderings.heatmap.png import png_of
+from registry.renderings.heatmap.png import heatmap_png
 
 blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid as a picture and as a report.")
 
-_LOOK = "1"
+_LOOK = "3"
 """Grows when a picture or a report of the same numbers comes out differently."""
 _CONDITIONAL: dict[str, Any] = {"public": True, "parameters": ["If-None-Match"]}
 
@@ -46,8 +46,9 @@ def heatmap_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid as SVG
 
     What nobody measured is hatched; the best cells are outlined, and with dashes those that noise cannot tell from
-    them. Three or four axes are panels with one range of colours. Beyond 5,000 cells there are no numbers, beyond
-    20,000 neighbouring cells are joined, and the picture says so.
+    them. Three or four axes are panels with one range of colours, of which the first 60 are drawn. Beyond 5,000 cells
+    or 100 columns there are no numbers. Beyond 300 rows, 400 columns or 20,000 cells in all panels neighbouring cells
+    are joined. The picture says what is joined and what is not drawn.
     """
     return _picture(grid, query, "svg", heatmap_svg)
 
@@ -58,9 +59,9 @@ def heatmap_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
 def heatmap_as_png(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid as PNG
 
-    The same picture as the SVG.
+    The same picture as the SVG. A character that no font of the server has is written `<U+6A21>`.
     """
-    return _picture(grid, query, "png", lambda *given: png_of(heatmap_svg(*given), query["scale"]))
+    return _picture(grid, query, "png", lambda grid, known, options: heatmap_png(grid, known, options, query["scale"]))
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.vl.json")
@@ -74,7 +75,7 @@ def heatmap_as_png(query: dict[str, Any], grid: uuid.UUID) -> Response:
 def heatmap_as_vega(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Describe a grid's heatmap in Vega-Lite
 
-    The data is inside; what nobody measured is not painted. At most 20,000 cells.
+    The data is inside; what nobody measured is hatched. At most 20,000 cells.
     """
     return _picture(grid, query, "vl.json", lambda *given: dumps(heatmap_vega(*given)))
 
@@ -124,7 +125,7 @@ def _options(query: dict[str, Any]) -> Options:
 def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid's best value as a badge
 
-    Says how many cells tie with it where that is known.
+    Says how many cells may be the best with 95 % confidence, where that is known.
     """
     return _badge(grid, query, "svg", badge_svg)
 
@@ -160,7 +161,13 @@ _REPORT = blp.answers(
         media=["text/markdown", "text/plain", "text/html"],
         headers=["ETag"],
     ),
-    reply(202, "Pending: come back", "Pending", example=examples.PENDING, headers=["Retry-After"]),
+    reply(
+        202,
+        "Pending: come back",
+        "Pending",
+        example=examples.PENDING,
+        headers=["Retry-After", "Location", "Preference-Applied"],
+    ),
     reply(304, "Not modified"),
     public=True,
     parameters=["If-None-Match", "Prefer"],
@@ -195,7 +202,7 @@ def _report(grid: uuid.UUID, suffix: str | None) -> Response:
     form = wanted_form(suffix, ("md", "txt", "html"))
     if row is None or row.etag is None:
         state = stored if row is None else row
-        return unready(state, {"grid": grid, "revision": stored.revision}, f"{API_PREFIX}/grids/{grid}/statistics")
+        return unready(state, {"grid": grid, "revision": stored.revision})
     tag = f"{stored.revision_tag}-{_statistics_tag(row)}-report-v{_LOOK}.{form}"
     if not_modified(tag):
         return send(b"", tag=tag)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
 import flask_smorest
@@ -16,10 +16,10 @@ from werkzeug.http import HTTP_STATUS_CODES
 from registry.api import fields as own
 from registry.api.answers import MEDIA
 from registry.api.context import admit_body, parts
+from registry.api.grid_schemas import GridIn
 from registry.api.problems import http_error
 from registry.api.reading import read_body, read_json
-from registry.api.schemas import GridIn
-from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS
+from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS, limited
 from registry.errors import Fault, Invalid
 from registry.intake.faults import escaped
 
@@ -44,7 +44,7 @@ class Parser(FlaskParser):
         return super().load_querystring(req, schema)
 
     def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_options: Any) -> NoReturn:
-        raise Invalid(faults_of(error.messages_dict))
+        raise Invalid(faults_of(error.messages_dict, schema))
 
 
 def check_json(request: Request) -> None:
@@ -54,20 +54,35 @@ def check_json(request: Request) -> None:
         raise UnsupportedMediaType(f"Send Content-Type: application/json, not {sent}.")
 
 
-def faults_of(messages: Mapping[str, Any]) -> list[Fault]:
-    """marshmallow's messages, {location: {field: [...]}}, as faults with JSON pointers."""
-    return [fault for at_location in messages.values() for fault in _faults(at_location, "")]
+def faults_of(messages: Mapping[str, Any], schema: Schema | None = None) -> list[Fault]:
+    """marshmallow's messages, {location: {field: [...]}}, as faults with JSON pointers.
+
+    With the schema, an unknown field is told which one may have been meant.
+    """
+    return [fault for at_location in messages.values() for fault in _faults(at_location, "", schema)]
 
 
-def _faults(messages: Any, pointer: str) -> Iterable[Fault]:
+def _faults(messages: Any, pointer: str, schema: Any) -> Iterator[Fault]:
     if isinstance(messages, Mapping):
+        told = own.unknown(map(str, messages), schema.fields) if [own.UNKNOWN] in messages.values() and schema else {}
         for name, inner in messages.items():
-            yield from _faults(inner, pointer if name == "_schema" else f"{pointer}/{escaped(str(name))}")
+            if inner == [own.UNKNOWN] and name in told:
+                yield Fault(f"{pointer}/{escaped(name)}", told[name])
+                continue
+            here = pointer if name == "_schema" else f"{pointer}/{escaped(str(name))}"
+            yield from _faults(inner, here, schema if isinstance(name, int) else _schema_of(schema, name))
     elif isinstance(messages, str):
         yield Fault(pointer, messages)
     else:
         for message in messages:
-            yield from _faults(message, pointer)
+            yield from _faults(message, pointer, schema)
+
+
+def _schema_of(schema: Any, name: str) -> Any:
+    """The schema of a field that holds an object, or a list of them."""
+    field = None if schema is None else schema.fields.get(name)
+    field = field.inner if isinstance(field, fields.List) else field
+    return field.schema if isinstance(field, fields.Nested) else None
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
@@ -140,7 +155,7 @@ def reply(
         for form, text in (forms or {}).items():
             response["content"][MEDIA[form].split(";")[0]] = {"schema": {"type": "string"}, "example": text}
     for one in media:
-        response.setdefault("content", {})[one] = {"schema": {"type": "string"}}
+        response.setdefault("content", {})[one] = {"schema": {"type": "object" if one.endswith("json") else "string"}}
     names = ("X-Request-Id", *headers)
     response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
     return {"status": status, "response": response}
@@ -158,9 +173,10 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         )
         for field, *meaning in own.MEANINGS:
             self.register_field(field, *meaning)
-        self.ma_plugin.converter.add_attribute_function(own.schema_of)
+        settings = app.extensions["registry"].settings
+        self.ma_plugin.converter.add_attribute_function(own.schema_of(settings))
         self.spec.components.schema("GridIn", schema=GridIn)
-        for name, shape in COMPONENTS.items():
+        for name, shape in (COMPONENTS | limited(settings)).items():
             self.spec.components.schema(name, shape)
         for name, header in HEADERS.items():
             self.spec.components.header(name, header)

@@ -3,43 +3,66 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import structlog
 from flask import Flask, Response, g, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, NotFound
 
 from registry import errors
 
 log = structlog.get_logger()
 
-STATUS: dict[type[errors.RegistryError], tuple[int, str]] = {
-    errors.Malformed: (400, "The body cannot be read"),
-    errors.Unauthenticated: (401, "Who are you?"),
-    errors.Forbidden: (403, "Not allowed"),
-    errors.NotFound: (404, "Not found"),
-    errors.Busy: (409, "Someone else is writing"),
-    errors.Conflict: (409, "In the way"),
-    errors.PreconditionFailed: (412, "The precondition does not hold"),
-    errors.TooLarge: (413, "Too large"),
-    errors.Misdirected: (421, "Another service is meant"),
-    errors.Invalid: (422, "Not valid"),
-    errors.TooManyRequests: (429, "Too many requests"),
-    errors.NotInstalled: (501, "Not installed"),
-    errors.Unavailable: (503, "Try again soon"),
-}
-_HTTP_CODES = {
-    400: "malformed",
-    404: "not_found",
-    405: "method_not_allowed",
-    413: "too_large",
-    415: "unsupported_media_type",
-}
+
+class Kind(NamedTuple):
+    """A kind of problem: the status of its answer, its title, and what it means."""
+
+    status: int
+    title: str
+    meaning: str
 
 
+KINDS: dict[str, Kind] = {
+    "malformed": Kind(
+        400,
+        "The body cannot be read",
+        "The body is not what its content type says: no JSON, a key twice, NaN or Infinity, invalid UTF-8.",
+    ),
+    "unauthenticated": Kind(401, "Who are you?", "No token, or one that is unknown, expired or revoked."),
+    "forbidden": Kind(403, "Not allowed", "The token's role or project does not allow this."),
+    "not_found": Kind(404, "Not found", "Nothing here, or nothing that this token may know of."),
+    "method_not_allowed": Kind(405, "Another method is needed", "The path has other methods: see Allow."),
+    "request_timeout": Kind(408, "Too slow", "The request took too long to arrive."),
+    "busy": Kind(409, "Someone else is writing", "Another writer holds this. Repeat after Retry-After."),
+    "conflict": Kind(409, "In the way", "The name is taken, or the key was used before."),
+    "precondition_failed": Kind(412, "The precondition does not hold", "If-Match or If-None-Match did not hold."),
+    "too_large": Kind(413, "Too large", "Over a limit; see /api/v1/limits."),
+    "unsupported_media_type": Kind(415, "Another media type is needed", "Another Content-Type is needed."),
+    "range_not_satisfiable": Kind(416, "Out of range", "The range lies beyond the end: see Content-Range."),
+    "misdirected": Kind(421, "Another service is meant", "The Host header names no name of this service."),
+    "invalid": Kind(422, "Not valid", "Well-formed, but not allowed. Each of errors has a pointer to the place."),
+    "too_many_requests": Kind(429, "Too many requests", "More than the limits allow. Repeat after Retry-After."),
+    "header_too_large": Kind(431, "The header is too large", "The request line and its headers are too long."),
+    "defect": Kind(500, "A defect of the server", "The log has it under the request's id."),
+    "not_installed": Kind(501, "Not installed", "This server was installed without what the answer needs."),
+    "unavailable": Kind(
+        503,
+        "Try again soon",
+        "The database does not answer, or too much comes at once. Whether a write took effect is unknown: repeat it"
+        " after Retry-After.",
+    ),
+    "error": Kind(400, "An error of another kind", "HTTP was used in a way that this server does not know."),
+}
+"""Every code that a problem's type ends in."""
+_BY_STATUS = {kind.status: code for code, kind in reversed(KINDS.items()) if code not in ("error", "not_installed")}
+
+
+CHALLENGE = 'Bearer realm="results-registry"'
+_TOLD = ', error="invalid_token"'
 _NAMED = 100
 """Of the faults of a request so many are named; the problem's `detail` counts all."""
+_LONGEST = 1_000
 
 
 def request_id() -> str:
@@ -50,26 +73,36 @@ def request_id() -> str:
 
 
 def document(
-    status: int, code: str, title: str, detail: str, faults: list[dict[str, str]] | None = None
+    code: str, detail: str, faults: list[dict[str, str]] | None = None, *, status: int | None = None, request: str
 ) -> dict[str, Any]:
-    """The body of a problem."""
+    """The body of a problem of this kind, in the request with this id."""
+    kind = KINDS[code]
     body: dict[str, Any] = {
         "type": f"/docs#problem-{code}",
-        "title": title,
-        "status": status,
+        "title": kind.title,
+        "status": status or kind.status,
         "detail": detail,
-        "instance": f"urn:uuid:{request_id()}",
+        "instance": f"urn:uuid:{request}",
     }
     return body if faults is None else body | {"errors": faults}
 
 
 def problem_of(error: errors.RegistryError) -> dict[str, Any]:
     """The problem that describes an error of the registry."""
-    status, title = next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
     faults = None
     if isinstance(error, errors.Invalid):
-        faults = [{"pointer": fault.pointer, "detail": fault.detail} for fault in error.faults[:_NAMED]]
-    return document(status, error.code, title, error.detail, faults)
+        faults = [{"pointer": _short(one.pointer), "detail": _short(one.detail)} for one in error.faults[:_NAMED]]
+    return document(error.code, _short(error.detail), faults, request=request_id())
+
+
+def plain_problem(status: int, detail: str, *, request: str) -> dict[str, Any]:
+    """The problem that describes an error of HTTP itself."""
+    return document(_BY_STATUS.get(status, "error"), detail, status=status, request=request)
+
+
+def _short(text: str) -> str:
+    """As much of a text as a problem repeats: a name that was sent may have megabytes."""
+    return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
 def answer(problem: dict[str, Any], headers: dict[str, str] | None = None) -> Response:
@@ -85,11 +118,10 @@ def register(app: Flask) -> None:
     app.register_error_handler(Exception, defect)
 
 
-def registry_error(error: errors.RegistryError) -> Response:
+def registry_error(error: errors.RegistryError, **headers: str) -> Response:
     """What the registry raises, with the headers that belong to it."""
-    headers = {}
     if isinstance(error, errors.Unauthenticated):
-        headers["WWW-Authenticate"] = 'Bearer realm="results-registry"'
+        headers["WWW-Authenticate"] = CHALLENGE + (_TOLD if "Authorization" in request.headers else "")
     if isinstance(error, errors.TryLater):
         headers["Retry-After"] = str(error.after)
     return answer(problem_of(error), headers)
@@ -97,8 +129,7 @@ def registry_error(error: errors.RegistryError) -> Response:
 
 def http_error(error: HTTPException) -> Response:
     """What Flask and Werkzeug raise, with the headers that they give (`Allow`)."""
-    status = error.code or 500
-    if status < 400:
+    if (error.code or 500) < 400:
         return error.get_response()  # type: ignore[return-value]
     given = {name: value for name, value in error.get_headers() if name not in ("Content-Type", "Content-Length")}
     return answer(http_problem(error), given)
@@ -106,8 +137,10 @@ def http_error(error: HTTPException) -> Response:
 
 def http_problem(error: HTTPException) -> dict[str, Any]:
     """The problem that describes an error of Flask or Werkzeug."""
-    status = error.code or 500
-    return document(status, _HTTP_CODES.get(status, "error"), error.name, error.description or error.name)
+    detail = error.description or error.name
+    if type(error) is NotFound and detail == NotFound.description:
+        detail = f"There is no resource at {request.path}; /docs lists those there are. An id is written in full."
+    return plain_problem(error.code or 500, detail, request=request_id())
 
 
 def defect(error: Exception) -> Response:
@@ -119,4 +152,4 @@ def defect_problem(error: Exception) -> dict[str, Any]:
     """The problem for a defect, which is logged under the request's id."""
     log.error("defect", request_id=request_id(), method=request.method, path=request.path, exc_info=error)
     detail = "This is a defect of the server. Whether a write took effect is unknown: repeat it."
-    return document(500, "defect", "A defect of the server", detail)
+    return document("defect", detail, request=request_id())

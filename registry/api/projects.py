@@ -12,10 +12,12 @@ from registry.api import documents, examples
 from registry.api.answers import json_answer, known_tags
 from registry.api.audit import actor
 from registry.api.context import caller, enter, parts, project_for
+from registry.api.once import Kept, Write, made, written
 from registry.api.paging import page
 from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.problems import registry_error
 from registry.api.schemas import ByIdQuery, Empty, ProjectChange, ProjectIn, ProjectsQuery, TokenIn
-from registry.errors import PreconditionFailed
+from registry.errors import Conflict, PreconditionFailed
 from registry.operations import admit
 from registry.operations import project as projects
 from registry.operations.record import record
@@ -27,17 +29,24 @@ blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who ow
 
 @blp.post("/projects")
 @blp.arguments(ProjectIn, example=examples.PROJECT_IN)
-@blp.answers(reply(201, "Made", "Project", example=examples.PROJECT, headers=["Location"]), errors=[400, 409, 415])
+@blp.answers(
+    reply(201, "Made", "Project", example=examples.PROJECT, headers=["Location", "Idempotent-Replayed"]),
+    errors=[400, 409, 415],
+    parameters=["Idempotency-Key"],
+)
 def make_project(sent: dict[str, Any]) -> Response:
     """Make a project
 
     Needs an administrator's token for every project.
     """
-    with parts().database.transaction() as connection:
-        admit.admit_operator(caller(connection))
+
+    def make(connection: Connection) -> tuple[Any, Response]:
         row = projects.make_project(connection, **sent | {"name": sent["name"] or sent["slug"]})
         record(connection, actor(connection), "project.made", row.id, project_id=row.id, slug=row.slug)
-    return json_answer(documents.project(row), status=201, Location=f"{API_PREFIX}/projects/{row.slug}")
+        place = f"{API_PREFIX}/projects/{row.slug}"
+        return row, json_answer(documents.project(row), status=201, Location=place)
+
+    return made(sent["slug"], make)
 
 
 @blp.get("/projects")
@@ -69,65 +78,92 @@ def _tag(row: Any) -> str:
     return f"{row.updated_at:%Y%m%d%H%M%S%f}"
 
 
-def _expect(connection: Connection, project: str) -> Any:
-    """The project, held, for an administrator; `PreconditionFailed` when `If-Match` does not allow what it is now."""
-    row = projects.hold_project(connection, enter(connection, project, "admin").id)
+def _expect(connection: Connection, project_id: uuid.UUID) -> None:
+    """Hold the project; `PreconditionFailed` when `If-Match` does not allow what it is now."""
+    row = projects.hold_project(connection, project_id)
     if "If-Match" in request.headers and not {"*", _tag(row)} & set(known_tags("If-Match")):
         raise PreconditionFailed("The project has changed; read it again.")
-    return row
+
+
+def _written(project: str, write: Write, kept: Kept | None = None) -> Response:
+    """Write as an administrator of the project."""
+    return written(lambda connection: enter(connection, project, "admin"), write, needs="admin", kept=kept)
 
 
 @blp.patch("/projects/<project>")
 @blp.arguments(ProjectChange, example={"visibility": "public"})
 @blp.answers(
     reply(200, "The changed project", "Project", example=examples.PROJECT, headers=["ETag"]),
-    errors=[400, 412, 415],
-    parameters=["If-Match"],
+    errors=[400, 409, 412, 415],
+    parameters=["Idempotency-Key", "If-Match"],
 )
 def change_project(changes: dict[str, Any], project: str) -> Response:
     """Change a project's name or visibility"""
-    with parts().database.transaction() as connection:
-        row = projects.change_project(connection, _expect(connection, project).id, changes)
+
+    def write(connection: Connection, home: Any) -> Response:
+        _expect(connection, home.id)
+        row = projects.change_project(connection, home.id, changes)
         record(connection, actor(connection), "project.changed", row.id, project_id=row.id, **changes)
-    answer = json_answer(documents.project(row))
-    answer.headers["ETag"] = f'"{_tag(row)}"'
-    return answer
+        answer = json_answer(documents.project(row))
+        answer.headers["ETag"] = f'"{_tag(row)}"'
+        return answer
+
+    return _written(project, write)
 
 
 @blp.delete("/projects/<project>")
 @blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Deleted"), errors=[412], parameters=["If-Match"])
+@blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
 def delete_project(_query: dict[str, Any], project: str) -> Response:
     """Delete a project
 
     It and all in it answer 404 from now on.
     """
-    with parts().database.transaction() as connection:
-        row = _expect(connection, project)
+
+    def write(connection: Connection, row: Any) -> Response:
+        _expect(connection, row.id)
         projects.delete_project(connection, row.id)
         record(connection, actor(connection), "project.deleted", row.id, project_id=row.id, slug=row.slug)
-    return Response(status=204)
+        return Response(status=204)
+
+    return _written(project, write)
 
 
 @blp.post("/projects/<project>/tokens")
 @blp.arguments(TokenIn, example=examples.TOKEN_IN)
 @blp.answers(
-    reply(201, "Made; the secret is shown this once", "TokenSecret", example=examples.TOKEN_SECRET), errors=[400, 415]
+    reply(
+        201,
+        "Made; the secret is shown this once",
+        "TokenSecret",
+        example=examples.TOKEN_SECRET,
+        headers=["Location"],
+    ),
+    errors=[400, 409, 415],
+    parameters=["Idempotency-Key"],
 )
 def make_token(sent: dict[str, Any], project: str) -> Response:
-    """Make a token for a project"""
+    """Make a token for a project
+
+    A repetition with the same `Idempotency-Key` makes none. It is answered 409 with the `Location` of the token that
+    was made, whose secret is kept nowhere: if that answer was lost, revoke the token and make another.
+    """
     days = sent["days"] or parts().settings.token_days
-    with parts().database.transaction() as connection:
-        row, secret = admit.issue_token(
-            connection,
-            project_id=enter(connection, project, "admin").id,
-            role=sent["role"],
-            name=sent["name"],
-            days=days,
-        )
+
+    def write(connection: Connection, home: Any) -> Response:
+        row, secret = admit.issue_token(connection, project_id=home.id, role=sent["role"], name=sent["name"], days=days)
         told = {"name": row.name, "role": row.role, "expires_at": row.expires_at.isoformat()}
         record(connection, actor(connection), "token.made", row.id, project_id=row.project_id, **told)
-    return json_answer(documents.token(row) | {"token": secret}, status=201)
+        place = f"{API_PREFIX}/projects/{project}/tokens/{row.id}"
+        return json_answer(documents.token(row) | {"token": secret}, status=201, Location=place)
+
+    return _written(project, write, kept=_without_secret)
+
+
+def _without_secret(made: Response) -> Response:
+    place = made.headers["Location"]
+    detail = f"The token {place.rpartition('/')[2]} was already made by this key. Its secret was shown then, once."
+    return registry_error(Conflict(detail), Location=place)
 
 
 @blp.get("/projects/<project>/tokens")
@@ -155,11 +191,13 @@ def read_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Res
 
 @blp.delete("/projects/<project>/tokens/<uuid:token_id>")
 @blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Revoked"))
+@blp.answers(reply(204, "Revoked"), errors=[409], parameters=["Idempotency-Key"])
 def revoke_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Response:
     """Revoke a token at once"""
-    with parts().database.transaction() as connection:
-        row = enter(connection, project, "admin")
+
+    def write(connection: Connection, row: Any) -> Response:
         admit.revoke(connection, row.id, token_id)
         record(connection, actor(connection), "token.revoked", token_id, project_id=row.id)
-    return Response(status=204)
+        return Response(status=204)
+
+    return _written(project, write)

@@ -11,14 +11,14 @@ from werkzeug.exceptions import UnsupportedMediaType
 
 from registry.api import examples
 from registry.api.context import admit_body, parts
+from registry.api.grid_schemas import READ_ONLY, GridIn
 from registry.api.platform import faults_of
 from registry.api.reading import read_body, read_json
-from registry.api.schemas import GridIn
 from registry.errors import Fault, Invalid, Malformed
 from registry.importers import delimited, markdown
 from registry.importers.found import Found, Overrides
 from registry.importers.source import Source
-from registry.intake import Doubt, Submission, read_submission
+from registry.intake import Doubt, Submission, not_told_yet, read_submission
 from registry.intake.faults import Limits
 
 SCHEMA = GridIn()
@@ -62,11 +62,17 @@ def read_publication(query: dict[str, Any]) -> Submission:
 def read_grid(sent: Any, limits: Limits) -> Submission:
     """A grid as JSON; shape and content are judged together with their pointers."""
     try:
-        return read_submission(SCHEMA.load(sent), limits)
+        return read_submission(SCHEMA.load(_without_read_only(sent)), limits)
     except ValidationError as error:
-        raise Invalid(faults_of({"json": error.messages})) from None
+        raise Invalid(faults_of({"json": error.messages}, SCHEMA)) from None
     except RecursionError:
         raise Malformed("nested too deep") from None
+
+
+def _without_read_only(sent: Any) -> Any:
+    if not isinstance(sent, dict):
+        return sent
+    return {name: value for name, value in sent.items() if name not in READ_ONLY}
 
 
 def _overrides(query: dict[str, Any]) -> Overrides:
@@ -98,5 +104,5 @@ def _submission(found: Found) -> Submission:
     except Invalid as error:
         raise Invalid(Fault(at(fault.pointer) or "", fault.detail) for fault in error.faults) from None
     notes = [Doubt(note.code, note.detail, note.place.pointer() if note.place else None) for note in found.notes]
-    doubts = [Doubt(doubt.code, doubt.detail, at(doubt.pointer)) for doubt in submission.doubts]
+    doubts = [Doubt(doubt.code, doubt.detail, at(doubt.pointer)) for doubt in not_told_yet(notes, submission.doubts)]
     return Submission(submission.names, submission.grid, (*notes, *doubts))

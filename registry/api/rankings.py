@@ -27,7 +27,13 @@ _DESCRIBED = blp.answers(
         forms=examples.RANKING_FORMS,
         headers=["ETag"],
     ),
-    reply(202, "Pending: come back", "PendingAnswer", example=examples.PENDING_RANKING, headers=["Retry-After"]),
+    reply(
+        202,
+        "Pending: come back",
+        "PendingAnswer",
+        example=examples.PENDING_RANKING,
+        headers=["Retry-After", "Location", "Preference-Applied"],
+    ),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
@@ -67,5 +73,4 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
         alpha=query["alpha"],
         target=query["target"],
     )
-    href = f"{API_PREFIX}/projects/{project}/rankings"
-    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS, href)
+    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)

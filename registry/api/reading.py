@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections import Counter
 from io import BytesIO
 from typing import Any
 
@@ -15,12 +16,16 @@ from werkzeug.exceptions import UnsupportedMediaType
 from registry.errors import Malformed, TooLarge
 
 MAX_DEPTH = 12
+_TOO_DEEP = f"The body is nested deeper than {MAX_DEPTH} levels."
+# orjson has room for some numbers and brackets to every byte; only brackets that are not closed need more of it.
+_OF_DEPTH = ("failed to allocate memory", "depth limit exceeded")
 _MAX_RATIO = 200
 _ALWAYS_INFLATED = 16 * 1024 * 1024
-_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_STRING = re.compile(rb'"[^"]*"')
 _AS_LISTS = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
-_NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_BOM = b"\xef\xbb\xbf"
+_SHOWN = 60
 
 
 def read_body(request: Request, max_inflated: int) -> bytes:
@@ -51,34 +56,46 @@ def inflate(body: bytes, limit: int) -> bytes:
 
 def read_json(body: bytes) -> Any:
     """The JSON value in a body; raises `Malformed` with the place."""
+    if body.startswith(_BOM):
+        raise Malformed("The body begins with a byte order mark; JSON is sent as UTF-8 without one.")
     try:
         orjson.loads(body)
-        check_depth(body)
-        value = json.loads(body, object_pairs_hook=_object)
     except orjson.JSONDecodeError as error:
-        raise Malformed(f"The body is not JSON: {error}.") from None
+        if error.msg.startswith(_OF_DEPTH):
+            raise Malformed(_TOO_DEEP) from None
+        raise Malformed(f"The body is not JSON: {error}{_advice(body, error.pos)}.") from None
+    # Two backslashes are a backslash that was escaped: without them, one that is left escapes what follows it.
+    body_of_escapes = body.replace(rb"\\", b"__")
+    check_depth(body_of_escapes)
+    if rb"\u0000" in body_of_escapes:
+        raise Malformed("A text holds the character NUL.")
+    try:
+        return json.loads(body, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"The body cannot be read: {error}.") from None
-    if _NUL.search(body):
-        raise Malformed("A text holds the character NUL.")
-    return value
 
 
 def check_depth(body: bytes) -> None:
-    """Refuse JSON that is nested deeper than any answerable request needs."""
-    brackets = _STRING.sub(b"", body).translate(_AS_LISTS, _NO_BRACKETS)
+    """Refuse JSON that is nested deeper than any answerable request needs; no backslash in it is escaped."""
+    brackets = _STRING.sub(b"", body.replace(rb"\"", b"")).translate(_AS_LISTS, _NO_BRACKETS)
     for _ in range(MAX_DEPTH):
         brackets = brackets.replace(b"[]", b"")  # takes away the innermost level
     if brackets:
-        raise Malformed(f"The body is nested deeper than {MAX_DEPTH} levels.")
+        raise Malformed(_TOO_DEEP)
+
+
+def _advice(body: bytes, place: int) -> str:
+    """What to send instead of what tools of Python write for a missing number."""
+    here = body.decode(errors="replace")[place : place + 9]
+    word = next((word for word in ("NaN", "Infinity", "-Infinity") if here.startswith(word)), None)
+    return "" if word is None else f"; {word} is not JSON: send null where nobody measured"
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise Malformed(f'The key "{twice}" comes twice in one object.')
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise Malformed(f'The key "{twice[:_SHOWN]}" comes twice in one object.')
     return found
 
 

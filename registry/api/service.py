@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from importlib.metadata import version
 from typing import Any
 
 from flask import Response
@@ -18,17 +20,39 @@ from registry.errors import RegistryError
 from registry.metrics import REGISTRY, note_promises
 from registry.operations.watch import health_of
 
+VERSION = version("results-registry")
+_ROOT = {
+    "version": VERSION,
+    "links": {
+        "projects": {"href": f"{API_PREFIX}/projects"},
+        "limits": {"href": f"{API_PREFIX}/limits"},
+        "service-desc": {"href": "/openapi.json"},
+        "service-doc": {"href": "/docs"},
+        "status": {"href": "/readyz"},
+    },
+}
+
 blp = Blueprint("service", __name__, description="The service itself.")
 
 
 @blp.get("/healthz")
-@blp.answers(reply(200, "The process answers", PLAIN, example={"status": "ok"}), public=True)
+@blp.answers(reply(200, "The process answers", PLAIN, example={"status": "ok", "version": VERSION}), public=True)
 def healthz() -> Response:
     """Is the process alive?
 
     Touches no database: it stays up while Postgres is away.
     """
-    return json_answer({"status": "ok"})
+    return json_answer({"status": "ok", "version": VERSION})
+
+
+@blp.get(API_PREFIX)
+@blp.answers(reply(200, "Where to go from here", PLAIN, example=_ROOT), public=True)
+def root() -> Response:
+    """Find the resources
+
+    Links to what the caller can begin with, and the version of the service.
+    """
+    return json_answer(_ROOT)
 
 
 @blp.get("/readyz")
@@ -42,8 +66,8 @@ def readyz() -> Response:
         health = health_of(connection)
     if not health.migrated:
         return json_answer({"status": "not migrated"}, status=503, Retry_After="5")
-    pending = {"pending": health.pending, "oldest_seconds": health.oldest_seconds}
-    return json_answer({"status": "ready", "derivations": pending})
+    backlogs = {"derivations": asdict(health.derivations), "answers": asdict(health.answers)}
+    return json_answer({"status": "ready", **backlogs})
 
 
 @blp.get("/metrics")

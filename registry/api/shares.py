@@ -1,4 +1,4 @@
-"""Share links, for clients that cannot send a header: images, frames, spreadsheets, Polars."""
+"""Share links, for clients that cannot send a header: images, spreadsheets, Polars; and for people without a token."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from typing import Any
 from urllib.parse import quote
 
 from flask import Flask, Response, g, request
+from sqlalchemy import Connection
 from werkzeug.datastructures import ImmutableMultiDict
 
 from registry.api import documents, examples
 from registry.api.answers import json_answer
 from registry.api.audit import actor
 from registry.api.context import enter, parts
+from registry.api.once import written
 from registry.api.paging import page
 from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.schemas import ByIdQuery, Empty, ShareIn
@@ -37,21 +39,26 @@ def take_links(app: Flask) -> None:
 @blp.post("/projects/<project>/shares")
 @blp.arguments(ShareIn, example=examples.SHARE_IN)
 @blp.answers(
-    reply(201, "Made; the link is shown this once", "ShareLink", example=examples.SHARE_LINK), errors=[400, 415]
+    reply(201, "Made; the link is shown this once", "ShareLink", example=examples.SHARE_LINK),
+    errors=[400, 409, 415],
+    parameters=["Idempotency-Key"],
 )
 def make_share(sent: dict[str, Any], project: str) -> Response:
     """Make a link to a path of a project
 
     Whoever has it reads that path, its forms (`.csv`, `.svg`) and what is below it, with any query, and nothing else,
-    until it expires or is taken back.
+    until it expires or is taken back. A link to a whole project opens its grids too. A link to a page (a path without
+    `/api/v1`) also opens the data of that page, and the page's own links carry it on.
     """
-    with parts().database.transaction() as connection:
-        home = enter(connection, project, "admin")
+
+    def write(connection: Connection, home: Any) -> Response:
         row, carried = shares.make_share(connection, home, sent["path"], sent["expires_in"])
         told = {"path": row.path, "expires_at": row.expires_at.isoformat()}
         record(connection, actor(connection), "share.made", row.id, project_id=home.id, **told)
-    url = f"{parts().settings.url}{quote(row.path)}?share={carried}"
-    return json_answer(documents.share(row) | {"url": url}, status=201)
+        url = f"{parts().settings.url}{quote(row.path)}?share={carried}"
+        return json_answer(documents.share(row) | {"url": url}, status=201)
+
+    return written(lambda connection: enter(connection, project, "admin"), write, needs="admin")
 
 
 @blp.get("/projects/<project>/shares")
@@ -69,14 +76,16 @@ def list_shares(query: dict[str, Any], project: str) -> Response:
 
 @blp.delete("/projects/<project>/shares/<uuid:share_id>")
 @blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Taken back"))
+@blp.answers(reply(204, "Taken back"), errors=[409], parameters=["Idempotency-Key"])
 def take_back(_query: dict[str, Any], project: str, share_id: uuid.UUID) -> Response:
     """Take a link back
 
     It is worthless at once.
     """
-    with parts().database.transaction() as connection:
-        row = enter(connection, project, "admin")
+
+    def write(connection: Connection, row: Any) -> Response:
         shares.take_back(connection, row.id, share_id)
         record(connection, actor(connection), "share.taken_back", share_id, project_id=row.id)
-    return Response(status=204)
+        return Response(status=204)
+
+    return written(lambda connection: enter(connection, project, "admin"), write, needs="admin")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import uuid
+from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
@@ -12,24 +13,33 @@ from flask import Response
 
 from registry.api import examples
 from registry.api.answers import known_tags, rendered, send_stored, tagged, wanted_form
-from registry.api.asked import answer_to
+from registry.api.asked import Part
+from registry.api.asked_of_grid import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
 from registry.api.context import caller, parts
 from registry.api.platform import API_PREFIX, Blueprint, reply
-from registry.api.schemas import StatisticsQuery, TrendsQuery
+from registry.api.schemas import StatisticsQuery, ThresholdsQuery, TrendsQuery
 from registry.api.waiting import unready, waited
-from registry.errors import Fault, Invalid
 from registry.operations.admit import admit
 from registry.operations.read import find_statistics
-from registry.question import ThresholdsQuestion
 from registry.renderings import statistics as renderings
-from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
 
 blp = Blueprint(
     "statistics", __name__, url_prefix=API_PREFIX, description="Numbers that were computed and nobody posted."
 )
 
-_FORMS = ("json", "txt", "md", "csv")
-_HEAD = ("grid", "revision", "digest", "state", "methods_version", "params", "computed_at", "axes", "metric")
+_HEAD = (
+    "grid",
+    "revision",
+    "digest",
+    "state",
+    "methods_version",
+    "params",
+    "computed_at",
+    "axes",
+    "metric",
+    "assumes",
+    "design_effect",
+)
 PARTS: dict[str, tuple[str, ...]] = {
     "trends": ("series", "grid_trend"),
     "changes": ("series",),
@@ -38,8 +48,6 @@ PARTS: dict[str, tuple[str, ...]] = {
     "sensitivity": ("sensitivity",),
     "precision": ("precision",),
 }
-_THRESHOLDS = {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv}
-
 
 _ANSWERS = [
     reply(304, "Not modified"),
@@ -48,7 +56,7 @@ _ANSWERS = [
         "Pending: come back",
         {"anyOf": [{"$ref": "#/components/schemas/Pending"}, {"$ref": "#/components/schemas/PendingAnswer"}]},
         example=examples.PENDING,
-        headers=["Retry-After"],
+        headers=["Retry-After", "Location", "Preference-Applied"],
     ),
 ]
 _OPTIONS: dict[str, Any] = {"public": True, "parameters": ["Prefer", "If-None-Match"]}
@@ -76,6 +84,18 @@ _TRENDS_DESCRIBED = blp.answers(
     *_ANSWERS,
     **_OPTIONS,
 )
+_THRESHOLDS_DESCRIBED = blp.answers(
+    reply(
+        200,
+        "Where the series cross, or why that failed",
+        "Thresholds",
+        example=examples.THRESHOLDS,
+        forms=examples.THRESHOLDS_FORMS,
+        headers=["ETag"],
+    ),
+    *_ANSWERS,
+    **_OPTIONS,
+)
 _PARTS = "<any(statistics,changes,peaks,coverage,sensitivity,precision):part>"
 _SUFFIX = "<any(json,txt,md,csv):suffix>"
 
@@ -87,9 +107,10 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, part: str) -> Respon
     """Read a grid's statistics
 
     `statistics` is everything; the other words are parts of it. Always of the current revision: an answer for an
-    older one is never given in its place.
+    older one is never given in its place. With `alpha`, `sharp_change` or `equivalence` it is computed by those when it
+    is first asked (`202`, `Prefer: wait=10` waits) and kept; `params` says by what it was computed.
     """
-    return _answer(grid, part, query.get("along"), None)
+    return _answer(grid, part, query, None)
 
 
 @blp.get(f"/grids/<uuid:grid>/{_PARTS}.{_SUFFIX}")
@@ -97,7 +118,7 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, part: str) -> Respon
 @_DESCRIBED
 def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, part: str, suffix: str) -> Response:
     """Read a grid's statistics in the form that the suffix names"""
-    return _answer(grid, part, query.get("along"), suffix)
+    return _answer(grid, part, query, suffix)
 
 
 @blp.get("/grids/<uuid:grid>/trends")
@@ -106,8 +127,8 @@ def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, part: str, suffix
 def read_trends(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid's trends
 
-    One series for each line of cells along an axis that has an order. `threshold=90` asks where they cross 90; levels
-    that nobody asked for before are computed at first ask.
+    One series for each line of cells along an axis that has an order. `threshold=90` asks where they cross 90, as
+    `thresholds?value=90` does.
     """
     return _trends(grid, query, None)
 
@@ -120,11 +141,35 @@ def read_trends_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Respo
     return _trends(grid, query, suffix)
 
 
-def _answer(grid: uuid.UUID, part: str, along: str | None, suffix: str | None) -> Response:
-    form = wanted_form(suffix, _FORMS)
+@blp.get("/grids/<uuid:grid>/thresholds")
+@blp.arguments(ThresholdsQuery, location="query")
+@_THRESHOLDS_DESCRIBED
+def read_thresholds(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Read where a grid's series cross levels
+
+    `value=90` may be repeated; computed when it is first asked (`202`, `Prefer: wait=10` waits) and kept.
+    """
+    return thresholds_asked(grid, query["value"], query, None)
+
+
+@blp.get(f"/grids/<uuid:grid>/thresholds.{_SUFFIX}")
+@blp.arguments(ThresholdsQuery, location="query")
+@_THRESHOLDS_DESCRIBED
+def read_thresholds_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
+    """Read where a grid's series cross levels, in the form that the suffix names"""
+    return thresholds_asked(grid, query["value"], query, suffix)
+
+
+def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | None) -> Response:
+    check_along(grid, query)
+    along = query.get("along")
     mark = ("" if part == "statistics" else f"-{part}") + (
         "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]
     )
+    if settings_of(query):
+        chosen = Part(mark, lambda document: select(document, part, along)) if mark else None
+        return statistics_asked(grid, query, suffix, renderings.of(part), chosen)
+    form = wanted_form(suffix, FORMS)
     known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
 
     def look() -> Any:
@@ -135,7 +180,7 @@ def _answer(grid: uuid.UUID, part: str, along: str | None, suffix: str | None) -
 
     row = waited(look, lambda row: row.etag is not None or row.state == "failed")
     if row.etag is None:
-        return unready(row, {"grid": grid, "revision": row.revision}, f"{API_PREFIX}/grids/{grid}/statistics")
+        return unready(row, {"grid": grid, "revision": row.revision})
     if row.document is None or (part == "statistics" and form == "json" and along is None):
         return send_stored(row.document, tagged(row.etag + mark, form))
     return rendered(
@@ -144,17 +189,9 @@ def _answer(grid: uuid.UUID, part: str, along: str | None, suffix: str | None) -
 
 
 def _trends(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
-    if not query["threshold"]:
-        return _answer(grid, "trends", query.get("along"), suffix)
-    with parts().database.reading() as connection:
-        row = find_statistics(connection, grid)
-        admit(caller(connection), row, "reader")
-    levels = tuple(sorted(set(query["threshold"])))
-    question = ThresholdsQuestion(
-        "", "", grid=str(grid), revision=row.revision, along=query.get("along", ""), thresholds=levels
-    )
-    form = wanted_form(suffix, _FORMS)
-    return answer_to(question, row.project, form, _THRESHOLDS, f"{API_PREFIX}/grids/{grid}/trends")
+    if query["threshold"]:
+        return thresholds_asked(grid, query["threshold"], query, suffix)
+    return _answer(grid, "trends", query, suffix)
 
 
 def select(document: dict[str, Any], part: str, along: str | None) -> dict[str, Any]:
@@ -162,7 +199,5 @@ def select(document: dict[str, Any], part: str, along: str | None) -> dict[str, 
     if part != "statistics":
         document = {name: document[name] for name in (*_HEAD, *PARTS[part]) if name in document}
     if along is not None and "series" in document:
-        if along not in {axis["name"] for axis in document["axes"]}:
-            raise Invalid([Fault("/along", f'the grid has no axis "{along}"')])
         document = document | {"series": [series for series in document["series"] if series["along"] == along]}
     return document

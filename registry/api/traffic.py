@@ -41,8 +41,12 @@ def _begin() -> None:
 
 def _end(response: Response) -> Response:
     response.headers["X-Request-Id"] = request_id()
+    # What says nothing of caches is an answer of this moment to this caller: who it is, a secret, what is pending.
+    response.headers.setdefault("Cache-Control", "no-store")
     for name, value in _SAFE.items():
         response.headers.setdefault(name, value)  # pages say more
+    if "PATCH" in response.allow:
+        response.headers["Accept-Patch"] = "application/json"
     route = request.url_rule.rule if request.url_rule is not None else "none"
     seconds = time.perf_counter() - g.get("begun", time.perf_counter())
     REQUESTS.labels(route, response.status_code).inc()

@@ -27,7 +27,7 @@ OPERATIONS = [
     for method in item
     if method in METHODS
 ]
-OPEN = {"/healthz", "/readyz", "/metrics", "/api/v1/limits"}
+OPEN = {"/healthz", "/readyz", "/metrics", "/api/v1", "/api/v1/limits"}
 ADMIN = {
     ("patch", "/api/v1/projects/{project}"),
     ("delete", "/api/v1/projects/{project}"),
@@ -53,6 +53,7 @@ QUERIES = {
     "rankings": "?experiment=type-by-length&metric=accuracy",
     "sweet-spot": "?metric=accuracy",
     "comparisons": "?baseline={grid}&contender={grid}",
+    "thresholds": "?value=90",
 }
 
 

@@ -44,6 +44,36 @@ def test_new_levels_are_added_in_numeric_order(project: Project) -> None:
     ]
 
 
+def test_each_new_level_is_a_warning_at_the_first_cell_that_brings_it(project: Project) -> None:
+    grid = project.published()
+    cells = [cell("1", 0, 90.0), cell("type1", 0, 90.0), cell("type1", 7, 91.0), cell("2", 7, 92.0)]
+    warnings = [one for one in amend(project, grid, *cells).get_json()["warnings"] if one["code"] == "level_added"]
+    assert [one["pointer"] for one in warnings] == ["/cells/1/at/Type", "/cells/2/at/Length"]
+    assert warnings[0]["detail"] == 'the axis "Type" had no level "type1": it was added'
+    known = amend(project, grid, cell("type1", 0, 80.0)).get_json()["warnings"]
+    assert [one for one in known if one["code"] == "level_added"] == []
+
+
+def test_a_new_level_is_a_fault_where_levels_are_fixed(project: Project) -> None:
+    grid = project.published()
+
+    def fixed(*cells: dict[str, Any]) -> TestResponse:
+        return project.call("PATCH", f"grids/{grid['id']}/cells?levels=fixed", json={"cells": list(cells)})
+
+    answer = fixed(cell("1", 0, 90.0), cell("type1", 0, 90.0))
+    assert answer.status_code == 422
+    assert [one["pointer"] for one in answer.get_json()["errors"]] == ["/cells/1/at/Type"]
+    assert read(project, grid)["revision"] == 1
+    assert fixed(cell("1", 0, 90.0)).status_code == 200
+
+
+@pytest.mark.parametrize("query", ["levels=loose", "levels=", "surplus=1"])
+def test_a_query_that_says_nonsense_is_refused(project: Project, query: str) -> None:
+    grid = project.published()
+    answer = project.call("PATCH", f"grids/{grid['id']}/cells?{query}", json={"cells": [cell("1", 0, 9.0)]})
+    assert answer.status_code == 422
+
+
 def test_an_amendment_without_a_change_makes_no_revision(project: Project) -> None:
     grid = project.published()
     same = [cell("1", 0, 99.3), cell("1", 0, 99.3, trials=300), cell("2", 0, None)]
@@ -65,6 +95,9 @@ def test_a_coordinate_given_twice_is_repeats_here_too(project: Project) -> None:
     after = read(project, grid)
     assert after["values"][1][0] == 91.0
     assert after["repeats"] == [[None] * 3, [2, None, None]]
+    [warning] = after["warnings"]
+    assert (warning["code"], warning["pointer"]) == ("repeats_read", "/cells/1")
+    assert warning["detail"].startswith("1 coordinate was given several times: ")
 
 
 def test_a_reason_takes_the_place_of_a_value_and_a_value_that_of_a_reason(project: Project) -> None:
@@ -119,6 +152,16 @@ def test_a_delete_holds_to_if_match(project: Project) -> None:
     now = project.get(f"grids/{grid['id']}").headers["ETag"]
     assert project.call("DELETE", f"grids/{grid['id']}", headers={"If-Match": now}).status_code == 204
     assert amend(project, grid, cell("1", 0, 50.0)).status_code == 404
+
+
+def test_a_revision_in_a_delete_is_a_precondition_and_described_as_one(house: House, project: Project) -> None:
+    grid = project.published()
+    amend(project, grid, cell("1", 0, 50.0))
+    assert project.call("DELETE", f"grids/{grid['id']}?revision=1").status_code == 412
+    assert project.call("DELETE", f"grids/{grid['id']}?revision=2").status_code == 204
+    operation = house.call("GET", "/openapi.json").get_json()["paths"]["/api/v1/grids/{grid}"]["delete"]
+    [described] = [one["description"] for one in operation["parameters"] if one.get("name") == "revision"]
+    assert "current revision" in described
 
 
 def test_the_history_has_every_revision_as_it_was(project: Project) -> None:

@@ -36,6 +36,15 @@ def test_a_batch_answers_each_grid_in_order(project: Project) -> None:
     assert statuses(again) == [200, 201]
 
 
+@pytest.mark.parametrize(
+    ("sent", "failed"), [([publication()], 0), ([publication(), {}, 5], 2), ([{}], 1), ([publication()] * 3, 0)]
+)
+def test_a_batch_says_how_many_of_its_grids_failed(project: Project, sent: list[Any], failed: int) -> None:
+    answer = send(project, sent)
+    assert answer.get_json()["failed"] == failed
+    assert sum(status >= 400 for status in statuses(answer)) == failed
+
+
 def test_lines_are_a_batch_too(project: Project) -> None:
     lines = "\n\n".join(json.dumps(publication(model=model)) for model in "abc") + "\r\n"
     assert statuses(send_lines(project, lines.encode())) == [201, 201, 201]

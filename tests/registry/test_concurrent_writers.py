@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from typing import Any
 
+import pytest
+
 from registry.database import try_lock
+from registry.operations.remember import Answer, remember
 from tests.house import House, Project, publication
 
 
@@ -164,3 +170,31 @@ def test_aliases_at_once_make_no_chain(project: Project) -> None:
             ),
         )
         assert sorted(made) == [201, 422]
+
+
+@pytest.mark.parametrize("order", [("", "gzip"), ("gzip", ""), ("gzip", "gzip")])
+def test_a_key_holds_for_the_same_content_however_it_is_compressed(project: Project, order: tuple[str, str]) -> None:
+    body = json.dumps(publication()).encode()
+    answers = []
+    for level, coding in enumerate(order, start=1):
+        headers = {"Idempotency-Key": "compressed", "Content-Type": "application/json"}
+        headers |= {"Content-Encoding": coding} if coding else {}
+        sent = gzip.compress(body, compresslevel=level) if coding else body
+        answers.append(project.call("POST", f"projects/{project.slug}/grids", data=sent, headers=headers))
+    assert [answer.status_code for answer in answers] == [201, 201]
+    assert answers[1].headers["Idempotent-Replayed"] == "true"
+    other = gzip.compress(json.dumps(publication(model="other")).encode())
+    headers = {"Idempotency-Key": "compressed", "Content-Type": "application/json", "Content-Encoding": "gzip"}
+    refused = project.call("POST", f"projects/{project.slug}/grids", data=other, headers=headers)
+    assert refused.status_code == 422
+
+
+def test_a_key_that_was_kept_with_the_hash_of_compressed_bytes_still_holds(project: Project) -> None:
+    path, body = f"projects/{project.slug}/grids", gzip.compress(json.dumps(publication()).encode(), mtime=0)
+    asked = f"POST /api/v1/{path}?\n[None, None]\napplication/json\n".encode()
+    with project.house.database.transaction() as connection:
+        answer = Answer(201, {"Content-Type": "application/json"}, b"{}")
+        remember(connection, project.id, "older", sha256(asked + body).digest(), answer)
+    headers = {"Idempotency-Key": "older", "Content-Type": "application/json", "Content-Encoding": "gzip"}
+    again = project.call("POST", path, data=body, headers=headers)
+    assert (again.status_code, again.data) == (201, b"{}")

@@ -10,8 +10,10 @@ import sys
 from typing import Any
 
 import pytest
+from sqlalchemy import text
 
-from tests.house import Project, publication
+from registry.api import exports
+from tests.house import House, Project, publication
 
 IDENTITY = ["grid", "revision", "experiment", "benchmark", "model", "variant", "metric", "unit"]
 MEASURED = ["value", "trials", "stderr", "ci_low", "ci_high", "updated_at"]
@@ -40,6 +42,36 @@ def test_the_columns_are_those_of_every_grid_that_passes(project: Project) -> No
     assert (rows[4]["grid"], rows[4]["Type"], rows[4]["Type_num"]) == (grid["id"], "2", "")
     assert (rows[4]["Length"], rows[4]["Length_num"], rows[4]["trials"]) == ("2", "2.0", "300")
     assert (rows[5]["Type"], rows[5]["Length_num"], rows[5]["trials"], rows[5]["ci_low"]) == ("", "", "", "")
+
+
+def test_a_revision_that_came_again_with_other_content_has_another_tag_and_another_file(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a restore: the number of the revision and the count of cells are those of before."""
+    monkeypatch.setattr(exports, "_SMALL", 0)
+    project = house.make_project()
+    grid = project.published(values=[[11.25, 1, 1], [1, 1, 1]])["id"]
+    paths = [f"projects/{project.slug}/cells.csv", f"grids/{grid}/cells.csv"]
+    before = [project.get(path, headers={"Range": "bytes=0-9999"}) for path in paths]
+    assert all("11.25" in answer.text for answer in before)
+    amended = project.published(values=[[55.25, 1, 1], [1, 1, 1]])
+    with house.database.engine.begin() as connection:
+        # What a restore and another publication leave: revision 1 is the second content.
+        connection.execute(text("SET session_replication_role = replica"))
+        connection.execute(text("DELETE FROM derivations WHERE grid_id = :id AND revision = 1"), {"id": grid})
+        connection.execute(text("DELETE FROM revisions WHERE grid_id = :id AND number = 1"), {"id": grid})
+        for table, column in (("revisions", "number"), ("derivations", "revision")):
+            statement = f"UPDATE {table} SET {column} = 1 WHERE grid_id = :id"
+            connection.execute(text(statement), {"id": grid})
+        connection.execute(text("UPDATE grids SET revision = 1 WHERE id = :id"), {"id": grid})
+        connection.execute(text("SET session_replication_role = DEFAULT"))
+    assert amended["revision"] == 2
+    for path, old in zip(paths, before, strict=True):
+        ranged = project.get(path, headers={"Range": "bytes=0-9999"})
+        assert (ranged.status_code, "55.25" in ranged.text, "11.25" in ranged.text) == (206, True, False)
+        assert ranged.headers["ETag"] != old.headers["ETag"]
+        assert ranged.text == project.get(path).text
+        assert project.get(path, headers={"If-None-Match": old.headers["ETag"]}).status_code == 200
 
 
 def test_the_interval_of_a_proportion_is_wilsons(project: Project) -> None:
@@ -75,7 +107,7 @@ def test_every_form_holds_the_same_cells(project: Project) -> None:
     assert [json.loads(line) for line in feed(project, form="ndjson").text.splitlines()] == items
     tables = {
         "parquet": parquet.read_table(io.BytesIO(feed(project, form="parquet").data)),
-        "arrow": pyarrow.ipc.open_stream(feed(project, form="arrow").data).read_all(),
+        "arrow": pyarrow.ipc.open_file(feed(project, form="arrow").data).read_all(),
     }
     for table in tables.values():
         assert table.column("value").to_pylist() == [item["value"] for item in items]

@@ -113,6 +113,14 @@ def test_updated_since_keeps_what_changed_since(project: Project) -> None:
     assert len(find(project, updated_since="1970-01-01T00:00:00+14:00")) == 2
 
 
+def test_an_instant_in_nanoseconds_is_cut_and_one_without_an_offset_is_utc(project: Project) -> None:
+    grid = project.published()
+    instant = grid["updated_at"].removesuffix("Z")
+    for meant in (f"{instant}999Z", f"{instant}000+00:00", instant, f"{instant}1"):
+        assert [one["id"] for one in find(project, updated_since=meant)] == [grid["id"]], meant
+    assert project.get(f"projects/{project.slug}/grids?updated_since={instant}0001Z").status_code == 422
+
+
 @pytest.mark.parametrize("sort", [f"{sign}{name}" for sign in ("", "-") for name in SORTS])
 @pytest.mark.parametrize("limit", [1, 5, 31, 32, 33])
 def test_every_order_walks_all_pages_without_loss_or_repetition(shelf: Project, sort: str, limit: int) -> None:

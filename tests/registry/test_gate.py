@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -38,13 +39,37 @@ def test_the_names_of_the_service_are_served(made: Made, host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example:80", "10.0.0.9", "[::2]"]
+    "host",
+    [
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example:80",
+        "10.0.0.9",
+        "[::2]",
+        "127.0.0.1:x@evil.example",
+        "127.0.0.1:80@evil.example",
+        "[::1",
+        "[::1]evil.example",
+        "127.0.0.1/evil",
+        "localhost:123456",
+        "",
+    ],
 )
 def test_another_name_is_misdirected(made: Made, host: str) -> None:
     answer = get(made(), Host=host)
     assert answer.status_code == 421
     assert answer.content_type == "application/problem+json"
     assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize("path", ["/api/v1//limits?a=b", "//api/v1/limits", "///evil.example//limits"])
+def test_a_redirection_stays_on_the_service_whatever_it_is_called(made: Made, path: str) -> None:
+    moved = made(hosts="*").test_client().get(path, base_url="http://evil.example/")
+    assert moved.status_code in (308, 404)
+    if moved.status_code == 308:
+        place = moved.headers["Location"]
+        assert place.startswith("/")
+        assert not place.startswith("//")
 
 
 def test_names_can_be_listed_and_on_every_interface_addresses_are_names(made: Made) -> None:
@@ -76,6 +101,15 @@ def test_a_good_token_has_a_limit_of_its_own(made: Made, project: Project) -> No
     assert [get(app, path, Authorization=token).status_code for _ in range(4)] == [200] * 4
     assert get(app, path, Authorization=token).status_code == 429
     assert get(app, path, Authorization=f"Bearer {project.tokens['writer']}").status_code == 200
+
+
+def test_a_token_has_one_limit_however_it_is_spelled(made: Made, project: Project) -> None:
+    token = project.tokens["reader"]
+    spellings = [f"Bearer {token}", f"bearer {token}", f"Bearer    {token}"]
+    spellings += [f"Basic {base64.b64encode(f'{user}:{token}'.encode()).decode()}" for user in ("", "u1", "u2")]
+    app = made(address_burst=100, token_burst=3, **SLOWLY)
+    path = f"/api/v1/projects/{project.slug}"
+    assert [get(app, path, Authorization=one).status_code for one in spellings] == [200, 200, 200, 429, 429, 429]
 
 
 def test_many_bad_tokens_close_the_door_to_unknown_ones_only(made: Made, project: Project) -> None:

@@ -43,3 +43,10 @@ def test_a_file_that_is_larger_than_all_is_still_read(tmp_path: Path) -> None:
     with kept_exports.opened(settings(tmp_path, 5), "name", [b"x" * 10]) as file:
         assert file.read() == b"x" * 10
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_registries_in_one_directory_have_files_of_their_own(tmp_path: Path) -> None:
+    one, other = settings(tmp_path), replace(settings(tmp_path), database_url="postgresql://127.0.0.1/other")
+    for given, content in ((one, b"one"), (other, b"other")):
+        with kept_exports.opened(given, "name", iter([content])) as file:
+            assert file.read() == content

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from typing import TextIO
 
 import pytest
 import structlog
 
 from registry.logs import JsonLines, configure_logs, redact
+from tests.doubling import LINEAR, growth
 from tests.house import Project
 
 SECRETS = [
@@ -40,21 +46,86 @@ def test_what_libraries_log_is_a_json_line_without_secrets(text: str, secret: st
     assert secret not in line
 
 
-def test_a_request_is_one_line_that_names_token_and_route_and_no_secret(
-    project: Project, capsys: pytest.CaptureFixture[str]
-) -> None:
-    before = structlog.get_config()
-    structlog.reset_defaults()
-    configure_logs("INFO")
-    structlog.configure(cache_logger_on_first_use=False)
-    try:
-        token = project.tokens["reader"]
-        answer = project.get(f"projects/{project.slug}?note={token}")
-        nowhere = project.get(f"nowhere/{token}")
-        assert (answer.status_code, nowhere.status_code) == (422, 404)
-        lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
-    finally:
-        structlog.configure(**before)
+HOSTILE = ["0", "://a:", "x://y", ":", "share=", "bearer ", "Basic\t", "rgs_AbCdEfGh_", "a://b:c@", " ", "@"]
+
+
+@pytest.mark.parametrize("repeated", HOSTILE)
+def test_secrets_are_looked_for_in_linear_time(repeated: str) -> None:
+    once = repeated * (16_000 // len(repeated))
+    assert growth(lambda text: redact(None, "", {"path": text}), once, 2 * once) < LINEAR
+
+
+def test_a_long_path_is_cut_after_its_secrets_were_taken_out() -> None:
+    said = redact(None, "", {"path": "/" + "x" * 490 + SECRETS[0][0] + "y" * 60_000})["path"]
+    assert len(said) < 520
+    assert "012345" not in said
+
+
+Logging = Callable[[TextIO], None]
+
+
+@pytest.fixture
+def logging_to(monkeypatch: pytest.MonkeyPatch) -> Iterator[Logging]:
+    """Configures the logs as a process does, with this stream as its standard error."""
+    before, handlers = structlog.get_config(), logging.getLogger().handlers[:]
+
+    def to(stream: TextIO) -> None:
+        monkeypatch.setattr(sys, "stderr", stream)
+        structlog.reset_defaults()
+        logging.getLogger().handlers.clear()
+        configure_logs("INFO")
+        structlog.configure(cache_logger_on_first_use=False)
+
+    yield to
+    structlog.configure(**before)
+    logging.getLogger().handlers[:] = handlers
+
+
+def test_a_log_that_cannot_be_written_changes_no_answer(project: Project, logging_to: Logging) -> None:
+    full = open("/dev/full", "w", buffering=1)  # noqa: SIM115 (what it holds cannot be flushed)
+    logging_to(full)
+    made = project.publish()
+    logging.getLogger("library").error("this cannot be written either")
+    assert made.status_code == 201
+    assert project.get(f"grids/{made.get_json()['id']}").status_code == 200
+    with pytest.raises(OSError, match="No space left"):
+        full.close()
+
+
+def test_events_of_ours_and_of_libraries_never_share_a_line(logging_to: Logging) -> None:
+    class Pieces(io.StringIO):
+        def write(self, text: str) -> int:
+            pieces.append(text)
+            return len(text)
+
+    pieces: list[str] = []
+    logging_to(Pieces())
+    start = threading.Barrier(2)
+
+    def ours() -> None:
+        start.wait()
+        for _ in range(200):
+            structlog.get_logger().info("ours")
+
+    thread = threading.Thread(target=ours)
+    thread.start()
+    start.wait()
+    for _ in range(200):
+        logging.getLogger("library").warning("theirs")
+    thread.join()
+    assert len(pieces) == 400
+    assert {json.loads(piece)["event"] for piece in pieces} == {"ours", "theirs"}
+    assert all(piece.index("\n") == len(piece) - 1 for piece in pieces)
+
+
+def test_a_request_is_one_line_that_names_token_and_route_and_no_secret(project: Project, logging_to: Logging) -> None:
+    written = io.StringIO()
+    logging_to(written)
+    token = project.tokens["reader"]
+    answer = project.get(f"projects/{project.slug}?note={token}")
+    nowhere = project.get(f"nowhere/{token}")
+    assert (answer.status_code, nowhere.status_code) == (422, 404)
+    lines = [json.loads(line) for line in written.getvalue().splitlines()]
     assert token not in json.dumps(lines)
     assert token.split("_")[2] not in json.dumps(lines)
     requests = [line for line in lines if line["event"] == "request"]

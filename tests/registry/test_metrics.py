@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from datetime import timedelta
 
 import pytest
+from sqlalchemy import func, update
 
+from registry.tables import answers
 from tests.house import House, Project
 
 
@@ -37,4 +40,30 @@ def test_promises_that_wait_are_counted_with_the_age_of_the_oldest(house: House,
     assert pending(said) == before + 1
     [age] = re.findall(r"^registry_derivation_oldest_seconds (\S+)$", said, re.MULTILINE)
     assert 0 <= float(age) < 60
+    house.compute()
+
+
+def test_rankings_that_wait_or_failed_are_counted_like_statistics(house: House, project: Project) -> None:
+    def told(name: str) -> float:
+        return float(re.findall(rf"^registry_{name} (\S+)$", metrics(house), re.MULTILINE)[0])
+
+    house.compute()
+    waiting, failed = told("answers_pending"), told("answers_failed")
+    grid = project.published(model="waits")
+    question = {"experiment": grid["experiment"], "metric": grid["metric"]["name"]}
+    project.get(f"projects/{project.slug}/rankings", query_string=question)
+    mine = answers.c.project_id == project.id
+    with house.database.transaction() as connection:
+        connection.execute(update(answers).where(mine).values(due_at=func.now() - timedelta(hours=1)))
+    assert told("answers_pending") == waiting + 1
+    assert 3600 <= told("answer_oldest_seconds") < 3700
+    ready = house.call("GET", "/readyz").get_json()
+    assert ready["answers"]["pending"] == waiting + 1
+    with house.database.transaction() as connection:
+        connection.execute(update(answers).where(mine).values(state="failed", reason="not today"))
+    assert told("answers_failed") == failed + 1
+    shown = project.house.call("GET", "/status", token=project.tokens["reader"]).get_data(as_text=True)
+    assert "not today" in shown
+    assert "ranking by mean difference" in shown
+    assert "not today" not in house.call("GET", "/status").get_data(as_text=True)
     house.compute()

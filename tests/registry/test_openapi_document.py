@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 import yaml
+from flask import Flask
 from openapi_spec_validator import OpenAPIV31SpecValidator
+from ruamel.yaml import YAML
 
-from tests.house import House
+from registry.api.document import openapi_yaml
+from tests.house import House, Project
 
 METHODS = ("get", "post", "patch", "put", "delete")
 
@@ -34,6 +38,54 @@ def test_the_document_is_valid_openapi_3_1(document: dict[str, Any]) -> None:
 
 def test_it_is_the_same_as_yaml(document: dict[str, Any], house: House) -> None:
     assert yaml.safe_load(house.call("GET", "/openapi.yaml").text) == document
+
+
+def strings(value: Any) -> Iterator[str]:
+    match value:
+        case str():
+            yield value
+        case dict():
+            for name, one in value.items():
+                yield name
+                yield from strings(one)
+        case list():
+            for one in value:
+                yield from strings(one)
+
+
+NUMBERS = [
+    "0193",
+    "1e3",
+    "0o17",
+    "0x1f",
+    "0b1",
+    ".5",
+    "1.",
+    "-0",
+    "+1",
+    "1_000",
+    "1:20",
+    ".inf",
+    "yes",
+    "~",
+    "null",
+    "",
+]
+
+
+def test_every_string_of_it_is_one_by_yaml_1_2_too(document: dict[str, Any], house: House) -> None:
+    written = sorted({*strings(document), *NUMBERS})
+    app = Flask(__name__)
+    app.extensions["openapi"] = {"strings": written}
+    reader = YAML(typ="safe", pure=True)
+    assert reader.load(openapi_yaml(app)) == {"strings": written}
+
+
+def test_a_picture_for_vega_is_an_object(document: dict[str, Any], project: Project) -> None:
+    answers = document["paths"]["/api/v1/grids/{grid}/heatmap.vl.json"]["get"]["responses"]["200"]
+    [schema] = [one["schema"] for one in answers["content"].values()]
+    found = project.get(f"grids/{project.published()['id']}/heatmap.vl.json")
+    assert (schema, type(json.loads(found.data))) == ({"type": "object"}, dict)
 
 
 def test_operation_ids_are_unique(document: dict[str, Any]) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from registry.api.pictures import heatmap_as_svg
+from registry.renderings.heatmap import panels
 from tests.house import Project
 
 PICTURES = {
@@ -24,7 +26,7 @@ def test_a_picture_is_sent_once_until_something_in_it_changes(project: Project, 
     assert project.get(f"{path}?palette=blues", headers=again).status_code == 200
     project.house.compute()
     marked = project.get(path, headers=again)
-    assert marked.status_code == 200  # now with what ties with the peak
+    assert marked.status_code == 200  # now with the set of best cells
     project.published(values=[[1.0, 96.7, 98.3], [None, 100.0, 99.7]])
     assert project.get(path, headers={"If-None-Match": marked.headers["ETag"]}).status_code == 200
 
@@ -96,10 +98,11 @@ def test_a_report_claims_nothing_that_noise_explains(project: Project) -> None:
     grid = project.published(axes=levels, values=[80.0, 81.0, 79.0, 80.5, 79.5], trials=200)["id"]
     project.house.compute()
     said = " ".join(project.get(f"grids/{grid}/report.txt").text.split())
-    assert "is level as far as noise can tell" in said
-    assert "No step is sharp" in said
-    assert "so it proves nothing by itself" in said
-    for claim in ("grid falls", "grid rises", "a bend at", "goes beyond"):
+    assert "The grid: no trend was shown (change: 95 % interval" in said
+    assert "or more would have been seen with power 80 %." in said
+    assert "No step was shown to be sharp." in said
+    assert "this one is not higher, so it proves nothing by itself." in said
+    for claim in ("grid falls", "grid rises", "is level", "a bend at", "this one is higher"):
         assert claim not in said
 
 
@@ -108,9 +111,9 @@ def test_a_report_names_the_trend_the_break_and_their_uncertainty(project: Proje
     grid = project.published(axes=levels, values=[99.0, 98.5, 98.0, 80.0, 79.0, 78.5], trials=200)["id"]
     project.house.compute()
     said = " ".join(project.get(f"grids/{grid}/report.txt").text.split())
-    assert "The grid falls, from 99.0 at 0 to 78.5 at 5 (6 cells); slope" in said
-    assert "-18 from Length 2 to 3, 95 % interval" in said
-    assert "after Holm" in said
+    assert "The grid falls, from 99.0 at 0 to 78.5 at 5 (6 cells); fitted change -2" in said
+    assert "Sharp: -18 from Length 2 to 3, 95 % interval" in said
+    assert "after Holm over the grid" in said
 
 
 def test_the_names_in_a_report_are_text_and_not_markup(project: Project) -> None:
@@ -120,3 +123,20 @@ def test_the_names_in_a_report_are_text_and_not_markup(project: Project) -> None
         found = project.get(f"grids/{grid}/{name}").text
         assert "<script" not in found
         assert "&lt;script&gt;" in found
+
+
+def test_the_manual_of_the_picture_has_the_bounds_that_the_picture_has() -> None:
+    told = " ".join((heatmap_as_svg.__doc__ or "").split())
+    numbers = f"Beyond {panels.MOST_NUMBERS:,} cells or {panels.MOST_NUMBERED_COLUMNS} columns there are no numbers."
+    joined = f"{panels.MOST_ROWS} rows, {panels.MOST_COLUMNS} columns or {panels.MOST_BLOCKS:,} cells in all panels"
+    assert numbers in told
+    assert f"Beyond {joined} neighbouring cells are joined." in told
+    assert f"the first {panels.MOST_PANELS} are drawn" in told
+
+
+def test_the_picture_of_an_older_revision_promises_no_statistics(project: Project) -> None:
+    grid = project.published()
+    project.house.compute()
+    project.published(trials=100)
+    picture = project.get(f"grids/{grid['id']}/heatmap.svg?revision=1").get_data(as_text=True)
+    assert "No statistics of this revision are shown here" in picture

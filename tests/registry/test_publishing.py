@@ -184,7 +184,17 @@ def test_a_mean_of_repeats_between_two_counts_is_not_doubted(project: Project) -
     # 65 and 66 of 150, printed with one decimal; their mean 43.65 has two.
     cells = [{"at": {"Type": "a"}, "value": value, "trials": 150} for value in (43.3, 44.0)]
     other = {"at": {"Type": "b"}, "value": 42.7, "trials": 150}
-    assert stored(project, tidy(*cells, other))["warnings"] == []
+    assert [one["code"] for one in stored(project, tidy(*cells, other))["warnings"]] == ["repeats_read"]
+
+
+def test_repeats_are_told_with_their_number_unless_the_sender_has_told_of_them(project: Project) -> None:
+    cells = [{"at": {"Type": level}, "value": value} for value in (1, 2, 3) for level in "abc"]
+    cells = [*cells, {"at": {"Type": "d"}, "value": 1}]
+    [warning] = stored(project, tidy(*cells))["warnings"]
+    assert (warning["code"], warning["pointer"]) == ("repeats_read", "/cells/3")
+    assert warning["detail"].startswith("3 coordinates were given several times: ")
+    told = {"code": "repeats_read", "detail": "6 more rows"}
+    assert stored(project, tidy(*cells, model="other", warnings=[told]))["warnings"] == [told]
 
 
 def test_a_level_carries_a_label_and_a_number(project: Project) -> None:

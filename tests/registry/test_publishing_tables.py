@@ -104,6 +104,82 @@ def test_a_row_that_comes_twice_is_repeats_of_one_cell(project: Project) -> None
     assert grid["values"] == [1.5, 5.0]
     assert grid["repeats"] == [2, None]
     assert grid["sd"][0] == pytest.approx(0.7071067811865476, rel=1e-15)
+    [warning] = answer.get_json()["warnings"]
+    assert (warning["code"], warning["detail"][:10]) == ("repeats_read", "1 more row")
+
+
+BOM = b"\xef\xbb\xbf"
+
+
+@pytest.mark.parametrize("mark", [BOM, BOM + BOM])
+@pytest.mark.parametrize(
+    ("body", "media", "query"),
+    [
+        (PIVOT, "text/csv", {"columns": "Length"}),
+        (TIDY, "text/csv", {}),
+        ('"Type"' + TIDY.removeprefix("Type"), "text/csv", {}),
+        (PIPES, "text/markdown", {}),
+    ],
+    ids=["pivot", "tidy", "quoted", "pipes"],
+)
+def test_a_byte_order_mark_is_no_part_of_the_first_heading(
+    project: Project, mark: bytes, body: str, media: str, query: dict[str, str]
+) -> None:
+    answer = post(project, mark + body.encode(), media, **PERCENT, **query)
+    assert [axis["name"] for axis in answer.get_json()["axes"]] == ["Type", "Length"]
+
+
+def test_a_column_of_bounds_is_the_metrics_bounds(project: Project) -> None:
+    metric = post(project, "T,lower,upper,value\na,-1,2e1,5\n").get_json()["metric"]
+    assert (metric["lower"], metric["upper"]) == (-1, 20)
+
+
+@pytest.mark.parametrize("name", ["grid", "Revision"])
+def test_a_column_of_a_strangers_table_is_an_axis_whatever_it_is_called(project: Project, name: str) -> None:
+    grid = post(project, f"{name},value\na,1\nb,2\n").get_json()
+    assert [(axis["name"], axis["levels"]) for axis in grid["axes"]] == [(name, ["a", "b"])]
+
+
+FED: dict[str, dict[str, Any]] = {
+    "nominal and numeric": {},
+    "ordinal": {"axes": [{"name": "Size", "kind": "ordinal", "levels": ["s", "m"]}], "values": [1, 2]},
+    "labels with numbers": {
+        "axes": [{"name": "Size", "kind": "numeric", "levels": [{"label": "7b", "number": 7e9}, 5]}], "values": [1, 2]
+    },
+    "an axis called like a column": {"axes": [{"name": "model", "levels": ["a", "b"]}], "values": [1, 2]},
+    "formulas": {"axes": [{"name": "+x", "levels": ["=1", "-y"]}], "values": [1, 2]},
+    "no axes": {"axes": [], "values": 5},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", ["/cells.csv", ".csv"])
+@pytest.mark.parametrize("case", FED)
+def test_the_registrys_own_csv_can_be_posted_back(project: Project, case: str, suffix: str) -> None:
+    grid = project.published(metric={"name": "m", "lower": 0, "upper": 100}, **FED[case])
+    table = project.get(f"grids/{grid['id']}{suffix}").data
+    answer = project.call(
+        "POST", f"projects/{project.slug}/grids", data=table, content_type="text/csv",
+        query_string={"lower": "0", "upper": "100", "ordinal": "Size"} if case == "ordinal" else
+                     {"lower": "0", "upper": "100"},
+    )  # fmt: skip
+    assert answer.status_code in (200, 201), answer.text
+    again = answer.get_json()
+    assert again["id"] == grid["id"]
+    assert again["axes"] == grid["axes"]
+    assert values(project, answer) == project.get(f"grids/{grid['id']}?revision=1").get_json()["values"]
+
+
+def test_own_markdown_of_four_axes_can_be_posted_back(project: Project) -> None:
+    axes = [{"name": name, "kind": "nominal", "levels": ["a", "b"]} for name in ("One", "Two", "Three", "Four")]
+    cells = [[[[1.5, 2], [3, 4]], [[5, 6], [7, 8]]], [[[None, 2], [3, 4]], [[None, None], [None, None]]]]
+    grid = project.published(axes=axes, values=cells, metric={"name": "loss"}, trials=None)
+    answer = project.call(
+        "POST", f"projects/{project.slug}/grids", data=project.get(f"grids/{grid['id']}.md").data,
+        content_type="text/markdown", query_string={"experiment": grid["experiment"]},
+    )  # fmt: skip
+    assert answer.get_json()["id"] == grid["id"]
+    assert [axis["levels"] for axis in answer.get_json()["axes"]] == [["a", "b"]] * 4
+    assert values(project, answer) == cells
 
 
 def test_columns_of_a_tidy_table_say_the_identity(project: Project) -> None:

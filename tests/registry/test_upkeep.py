@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -18,9 +20,11 @@ from sqlalchemy import func, select, text, update
 
 from registry import create_app
 from registry.database import Database
+from registry.nearby import announced
 from registry.settings import Settings
-from registry.tables import grids, revisions, statistics
-from tests.house import House
+from registry.tables import answers, grids, revisions, statistics
+from tests.house import House, Project
+from tests.live.system import free_port
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -63,13 +67,27 @@ def test_the_doctor_finds_nothing_bad_in_a_good_registry_and_says_what_it_saw(ow
     assert signs["statistics"]["found"] == "none pending"
 
 
+def test_the_doctor_looks_where_the_registry_of_the_home_says_that_it_listens(own: House, tmp_path: Path) -> None:
+    def found() -> str:
+        ran = command(own.settings, "doctor", "--json", "--home", tmp_path)
+        [sign] = [one["found"] for one in json.loads(ran.stdout)["signs"] if one["name"] == "port"]
+        return str(sign)
+
+    port = free_port()
+    with announced(tmp_path, f"http://127.0.0.1:{port}"):
+        assert found() == f"{port} is free: nothing is served there"
+    assert str(Settings().port) in found()
+
+
 def test_the_doctor_says_what_to_do_about_promises_that_nobody_keeps(own: House) -> None:
     own.make_project().published()
     with own.database.transaction() as connection:
         connection.execute(text("UPDATE derivations SET due_at = now() - interval '5 minutes'"))
     ran = command(own.settings, "doctor")
     assert ran.returncode == 3
-    [line, advice] = [one for one in ran.stdout.splitlines() if "pending" in one or "dispatcher" in one]
+    lines = ran.stdout.splitlines()
+    [line] = [one for one in lines if "1 pending" in one]
+    advice = lines[lines.index(line) + 1]
     assert line.split()[0] == "bad"
     assert "1 pending" in line
     assert "registry dispatch" in advice
@@ -110,11 +128,78 @@ def test_a_changed_value_and_a_changed_statistic_are_found_and_named(own: House)
         connection.execute(update(statistics).where(here).values(document=gzip.compress(orjson.dumps(document))))
     ran = command(own.settings, "verify", "--json")
     assert ran.returncode == 3
-    found = {(one["grid"], one["check"]): one["detail"] for one in json.loads(ran.stdout)["differences"]}
+    told = json.loads(ran.stdout)["differences"]
+    assert {one["check"] for one in told if one["grid"] is None} == {"answer"}, "the ranking is of another value"
+    found = {(one["grid"], one["check"]): one["detail"] for one in told if one["grid"] is not None}
     assert set(found) == {(changed["id"], "digest"), (changed["id"], "statistics"), (bent["id"], "statistics")}
     assert changed["digest"] in found[changed["id"], "digest"]
     assert "/coverage/count" in found[bent["id"], "statistics"]
     assert whole["id"] not in ran.stdout
+
+
+def ranked(own: House) -> tuple[Project, dict[str, Any]]:
+    """Three grids, one of them with three revisions, and the ranking over them; everything computed."""
+    project = own.make_project()
+    for model in ("one", "two"):
+        project.published(model=model)
+    for trials in (100, 200, 300):
+        grid = project.published(model="three", trials=trials)
+    own.compute()
+    assert command(own.settings, "verify").returncode == 0
+    return project, grid
+
+
+@pytest.mark.parametrize(
+    ("what", "check"),
+    [
+        ("DELETE FROM derivations WHERE revision = 2; DELETE FROM revisions WHERE number = 2", "revisions"),
+        ("UPDATE grids SET revision = 2 WHERE revision = 3", "revisions"),
+        ("DELETE FROM statistics WHERE revision = 3", "statistics"),
+        ("UPDATE statistics SET methods_version = '1' WHERE revision = 3", "statistics"),
+        ("UPDATE answers SET methods_version = '1'", "answer"),
+        ("UPDATE answers SET document = (SELECT document FROM statistics WHERE revision = 3)", "answer"),
+    ],
+)
+def test_each_kind_of_tampering_is_found(own: House, what: str, check: str) -> None:
+    ranked(own)
+    for statement in what.split(";"):
+        tamper(own, text(statement))
+    ran = command(own.settings, "verify", "--json")
+    assert ran.returncode == 3
+    assert check in {one["check"] for one in json.loads(ran.stdout)["differences"]}
+
+
+def test_a_ranking_replaced_with_its_entity_tag_is_found(own: House) -> None:
+    """As somebody would who knows how the tag is made: only the inputs tell then."""
+    ranked(own)
+    with own.database.transaction() as connection:
+        document = orjson.loads(gzip.decompress(connection.scalar(select(answers.c.document))))
+        document["ranking"].reverse()
+        body = gzip.compress(orjson.dumps(document))
+        document.pop("computed_at")
+        tag = hashlib.sha256(orjson.dumps(document)).hexdigest()[:24]
+        connection.execute(update(answers).values(document=body, etag=tag))
+    ran = command(own.settings, "verify")
+    assert ran.returncode == 3
+    assert "/ranking/0/" in ran.stdout
+
+
+def test_the_doctor_tells_of_rankings_that_wait_or_failed_and_of_old_methods(own: House) -> None:
+    ranked(own)
+    with own.database.transaction() as connection:
+        connection.execute(text("UPDATE answers SET state = 'pending', due_at = now() - interval '5 minutes'"))
+        connection.execute(text("UPDATE derivations SET methods_version = '1' WHERE revision = 3"))
+    ran = command(own.settings, "doctor", "--json")
+    assert ran.returncode == 3
+    signs = {sign["name"]: (sign["state"], sign["found"]) for sign in json.loads(ran.stdout)["signs"]}
+    assert signs["rankings"][0] == "bad"
+    assert signs["rankings"][1].startswith("1 pending, the oldest for 30")
+    assert signs["methods"][0] == "doubtful"
+    assert "1 by methods version 1" in signs["methods"][1]
+    with own.database.transaction() as connection:
+        connection.execute(text("UPDATE answers SET state = 'failed', reason = 'not today'"))
+    signs = {one["name"]: one["found"] for one in json.loads(command(own.settings, "doctor", "--json").stdout)["signs"]}
+    assert signs["failed rankings"] == "1 failed"
 
 
 def test_verifying_goes_on_where_it_stopped_and_keeps_to_a_project(own: House) -> None:

@@ -1,4 +1,5 @@
-"""The shapes of answers, as JSON Schema: what a caller may rely on. Fields may be added, never taken away."""
+"""The shapes of answers, as JSON Schema: what a caller may rely on. Fields may be added; one whose
+meaning changes gets another name."""
 
 from __future__ import annotations
 
@@ -7,9 +8,11 @@ from registry.api.shapes.compared import COMPARED
 from registry.api.shapes.headers import HEADERS, PARAMETERS
 from registry.api.shapes.series import SERIES
 from registry.api.shapes.statistics import STATISTICS
-from registry.api.shapes.stored import STORED
+from registry.api.shapes.stored import STORED, limited
 from registry.api.shapes.words import PLAIN, Shape
+from registry.settings import Settings
 
-COMPONENTS: dict[str, Shape] = STORED | SERIES | STATISTICS | ASKED | COMPARED
+COMPONENTS: dict[str, Shape] = STORED | SERIES | STATISTICS | ASKED | COMPARED | limited(Settings())
+"""With the usual limits; an application describes its own (`limited`)."""
 
-__all__ = ["COMPONENTS", "HEADERS", "PARAMETERS", "PLAIN", "Shape"]
+__all__ = ["COMPONENTS", "HEADERS", "PARAMETERS", "PLAIN", "Shape", "limited"]

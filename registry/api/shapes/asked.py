@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.series import statistic
+from registry.api.shapes.series import DETECTABLE, statistic
+from registry.api.shapes.statistics import ASSUMES
 from registry.api.shapes.words import (
     ANY,
     AT,
@@ -28,7 +29,7 @@ from registry.question import METHODS, MISSING, TARGETS
 ASKED: dict[str, Shape] = {
     "PendingAnswer": object_of(
         "kind experiment metric state",
-        kind={"enum": ["ranking", "sweet_spot", "thresholds", "comparison"]},
+        kind={"enum": ["ranking", "sweet_spot", "statistics", "thresholds", "comparison"]},
         experiment=TEXT,
         metric=TEXT,
         state=STATE,
@@ -78,11 +79,23 @@ ASKED: dict[str, Shape] = {
         "rank name score rank_low rank_high group cells wins ties losses",
         rank=described({"type": ["integer", "null"]}, "Equal scores share a rank; counted within a component."),
         name=TEXT,
-        score=described(NULLABLE, "By the method; for mean_difference in the metric's unit, relative to the others."),
-        stderr=NULLABLE,
+        score=described(
+            NULLABLE,
+            "By the method. For mean_difference in the metric's unit, against the mean of the `pool` names: another "
+            "name in the pool moves every score.",
+        ),
+        pool=described(
+            {"type": ["integer", "null"]},
+            "How many names the score is relative to; null for a method whose score is not relative.",
+        ),
+        stderr=described(
+            NULLABLE, "bradley_terry: sandwich error, which allows for comparisons that share a slot; null otherwise."
+        ),
         rank_low=described({"type": ["integer", "null"]}, "1 + how many are significantly better."),
         rank_high=described({"type": ["integer", "null"]}, "All less how many are significantly worse."),
-        group=described(array_of(TEXT), "Names that share a letter are not separated by the tests."),
+        group=described(
+            array_of(TEXT), "Names that share a letter all met each other, and the tests do not separate them."
+        ),
         component=COUNT,
         cells=COUNT,
         wins=COUNT,
@@ -90,50 +103,61 @@ ASKED: dict[str, Shape] = {
         losses=COUNT,
     ),
     "Pair": object_of(
-        "a b n_common wins ties losses difference interval p p_holm test target",
+        "a b n_common wins ties losses lead estimand difference interval p p_holm detectable test target",
         a=TEXT,
         b=TEXT,
         status=STATUS,
         reason=NULLABLE_TEXT,
         n_common=described(COUNT, "Slots that both have; without any, the pair is not_comparable."),
+        benchmarks=described(COUNT, "Benchmarks among these slots."),
         wins=COUNT,
         ties=COUNT,
         losses=COUNT,
-        difference=described(NULLABLE, "a less b, as the test estimates it; `interval` belongs to it."),
-        mean_difference=described(NULLABLE, "a less b; slots weigh equally in a benchmark, benchmarks equally."),
-        interval=nullable(ref("Interval")),
+        lead=described(NULLABLE, "Wins less losses over slots, -1 to 1; benchmarks weigh equally."),
+        estimand=described(
+            {"enum": ["difference", "lead", None]},
+            "What `p`, `p_holm` and the order are about: the difference, or for methods that count, the lead.",
+        ),
+        difference=described(
+            NULLABLE,
+            "a less b: the mean over benchmarks of the estimate within each, benchmarks weighing equally. The one "
+            "estimate that interval, p, rank and group come from. Null where the lead is estimated.",
+        ),
+        interval=described(nullable(ref("Interval")), "Of `difference`."),
+        stderr=described(NULLABLE, "Of `difference`."),
+        df=described(NULLABLE, "Degrees of freedom of its t law; null where the law is normal or exact."),
         p=NULLABLE,
         p_holm=described(NULLABLE, "Holm over all pairs."),
+        detectable=DETECTABLE,
         min_attainable_p=NULLABLE,
         test=NULLABLE_TEXT,
-        target=NULLABLE_TEXT,
+        target={"enum": [*TARGETS, None]},
     ),
     "Resampling": statistic(
         "component benchmarks level law resamples seed ranked names",
         "The ranks of one component when its benchmarks are drawn again with replacement. insufficient: fewer than two "
-        "names or benchmarks, or more work than the bound that the reason names.",
+        "names or than eight benchmarks, or more work than the bound that the reason names.",
         component=COUNT,
         benchmarks=COUNT,
         level=described(NUMBER, "Of the ranges: 1 less alpha."),
-        law=described(
-            {"enum": ["enumeration", "bootstrap", None]},
-            "enumeration: every multiset with its probability, to 7 benchmarks; from 8 up draws of a fixed generator.",
-        ),
+        law={"enum": ["bootstrap", None]},
         resamples=COUNT,
         seed=described({"type": ["integer", "null"]}, "Of the bootstrap's generator, PCG64."),
-        ranked=described(NULLABLE, "The probability that a resample ranks all names together; the rest is given that."),
+        ranked=described(NULLABLE, "The share of resamples that rank all names together; the rest is given that."),
         names=array_of(
             object_of(
-                "name rank low median high first shares",
+                "name rank low median high first_share shares",
                 name=TEXT,
                 rank=COUNT,
                 low=COUNT,
                 median=COUNT,
                 high=COUNT,
-                first=described(NUMBER, "The probability of the first rank, shared or not."),
+                first_share=described(
+                    NUMBER, "The share of resamples in which it is first, shared or not. No probability of being best."
+                ),
                 shares=described(
                     array_of(object_of("rank share", rank=COUNT, share=NUMBER)),
-                    "The probability of each rank; left out above fifty names.",
+                    "The share of resamples at each rank; left out above fifty names.",
                 ),
             )
         ),
@@ -156,7 +180,12 @@ ASKED: dict[str, Shape] = {
         method={"enum": list(METHODS)},
         missing={"enum": list(MISSING)},
         alpha=NUMBER,
-        target={"enum": list(TARGETS)},
+        target=described(
+            {"enum": list(TARGETS)},
+            "rerun: these cells again, other trials. new_questions: other questions of the same benchmarks. "
+            "new_benchmarks: other benchmarks of the same kind.",
+        ),
+        assumes=ASSUMES,
         experiment=TEXT,
         metric=TEXT,
         benchmarks=array_of(TEXT),
@@ -165,13 +194,28 @@ ASKED: dict[str, Shape] = {
         reason=NULLABLE_TEXT,
         slots=object_of("total compared", total=COUNT, compared=COUNT),
         ranking=array_of(ref("Ranked")),
-        groups=described(array_of(array_of(TEXT)), "The maximal sets that the tests do not separate."),
+        groups=described(
+            array_of(array_of(TEXT)), "The maximal sets of names that all met and that the tests do not separate."
+        ),
+        never_met=described(
+            array_of(array_of(TEXT)),
+            "Pairs of names of one component without a common slot: their order rests on third names alone.",
+        ),
         pairs=array_of(ref("Pair")),
         components=described(array_of(array_of(TEXT)), "Names that are linked by shared slots; one ranking for each."),
         policy_sensitivity=described(ANY, "How far each name moves under the other methods and missing policies."),
         stability=ref("Stability"),
         mle_exists=described({"type": ["boolean", "null"]}, "bradley_terry: finite without a prior?"),
-        friedman=described(nullable(ref("Friedman")), "mean_rank and borda: on complete blocks."),
+        prior=described(
+            {"enum": ["half_tie", None]},
+            "bradley_terry: half a tie between any two, where the maximum likelihood does not exist; null where it is "
+            "served.",
+        ),
+        friedman=described(nullable(ref("Friedman")), "mean_rank and borda: complete blocks, a benchmark each."),
+        derived=described(
+            array_of(object_of("grid benchmark model", grid=ID, benchmark=TEXT, model=TEXT)),
+            "Grids that were declared to be made of others, such as an average: not ranked and not counted.",
+        ),
         left_out=described(
             array_of(object_of("part reason", part=TEXT, reason=TEXT)),
             "Parts that a ranking of very many cells or names does without, and why.",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.series import statistic
+from registry.api.shapes.series import DETECTABLE, statistic
+from registry.api.shapes.statistics import ASSUMES
 from registry.api.shapes.words import (
     AT,
     COUNT,
@@ -57,6 +58,9 @@ COMPARED: dict[str, Shape] = {
         name=NULLABLE_TEXT,
         difference=described(NULLABLE, "The estimate that `interval` and `p` belong to."),
         interval=_INTERVAL,
+        stderr=described(NULLABLE, "Of `difference`; null where the test has none."),
+        df=described(NULLABLE, "Degrees of freedom of its t law; null where the law is normal or exact."),
+        detectable=DETECTABLE,
         p=NULLABLE,
         p_holm=described(NULLABLE, "Holm over the levels of the axis; null for all cells together."),
         min_attainable_p=NULLABLE,
@@ -79,7 +83,7 @@ COMPARED: dict[str, Shape] = {
         at=AT,
         count=COUNT,
         slope=NULLABLE,
-        slope_interval=_INTERVAL,
+        slope_interval=described(_INTERVAL, "Null where no ordering of so few points could be significant."),
         mann_kendall=ref("MannKendall"),
     ),
     "GapTrend": statistic(
@@ -89,7 +93,10 @@ COMPARED: dict[str, Shape] = {
         x_scale={"enum": ["linear", "log10"]},
         series_count=COUNT,
         slope=described(NULLABLE, "The median of all slopes within series (Hirsch, Slack and Smith)."),
-        slope_interval=described(_INTERVAL, "Sen's, with the variances of all series (Gilbert)."),
+        slope_interval=described(
+            _INTERVAL,
+            "Sen's, with the variances of all series (Gilbert); null where no ordering could be significant.",
+        ),
         slope_series_used=COUNT,
         mann_kendall=nullable(ref("GridTrend")),
         series=array_of(ref("SeriesGap")),
@@ -135,6 +142,7 @@ COMPARED: dict[str, Shape] = {
         ),
         reason=NULLABLE_TEXT,
         alpha=NUMBER,
+        assumes=ASSUMES,
         differs=described(array_of(TEXT), "What is not the same in the two grids."),
         only_in_baseline=ref("OnlyIn"),
         only_in_contender=ref("OnlyIn"),

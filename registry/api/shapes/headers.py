@@ -12,10 +12,11 @@ from registry.api.shapes.words import (
 HEADERS: dict[str, Shape] = {
     "X-Request-Id": {"description": "The request's id, as in the log.", "schema": ID},
     "ETag": {"description": "Changes whenever the answer does.", "schema": TEXT},
-    "Location": {"description": "Where the new thing is.", "schema": {"type": "string"}},
+    "Location": {"description": "Where the new thing is; on 202, where to ask again.", "schema": {"type": "string"}},
     "Accept-Ranges": {"description": "`bytes`: ranges are answered; `none`: too large, sent whole.", "schema": TEXT},
     "Content-Range": {"description": "Which bytes these are, and of how many.", "schema": TEXT},
     "Link": {"description": 'The next page: <…>; rel="next".', "schema": TEXT},
+    "Preference-Applied": {"description": "`wait=N`: the answer was waited for as preferred.", "schema": TEXT},
     "Retry-After": {"description": "Seconds after which to try again.", "schema": {"type": "integer"}},
     "WWW-Authenticate": {"description": "How to authenticate.", "schema": TEXT},
     "Allow": {"description": "The methods that this path has.", "schema": TEXT},
@@ -26,7 +27,10 @@ PARAMETERS: dict[str, Shape] = {
     "Idempotency-Key": {
         "name": "Idempotency-Key",
         "in": "header",
-        "description": "The first answer to a key is given to every repetition of the request; another request is 422.",
+        "description": "The first answer to a key is given to every repetition of the request, compressed or not;"
+        " another request is 422. Keys are of one project: in another project, also one to be made of another slug, the"
+        " same key is a new one. While the first request is under way, the others with its key are answered 409"
+        " with `Retry-After`; they get the first answer when they are repeated.",
         "schema": {"type": "string", "minLength": 1, "maxLength": 255, "pattern": "^[!-~]+$"},
     },
     "If-None-Match": {
@@ -56,7 +60,8 @@ PARAMETERS: dict[str, Shape] = {
     "If-Match": {
         "name": "If-Match",
         "in": "header",
-        "description": "Write only if the grid has this ETag still; 412 else.",
+        "description": "Write only if the grid has this ETag still; 412 else. Its weak form `W/…`, which comes with a"
+        " compressed answer, is taken as well: the tag names a revision, whatever form it was read in.",
         "schema": TEXT,
     },
     "Prefer": {

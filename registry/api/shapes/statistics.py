@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.series import P, statistic
+from registry.api.shapes.series import NOISE, P, statistic
 from registry.api.shapes.words import (
     AT,
     COUNT,
@@ -28,11 +28,12 @@ from registry.api.shapes.words import (
 _BEST = object_of("value at", value=NUMBER, at=array_of(AT), ties=COUNT, gap=NUMBER)
 _BY_AXIS = {"type": "object", "additionalProperties": array_of(PLAIN)}
 _PARAMETERS = object_of(
-    "alpha sharp_change equivalence thresholds",
-    alpha=NUMBER,
+    "alpha sharp_change equivalence thresholds power",
+    alpha=described(NUMBER, "The rate of error that every word keeps, unless it states another."),
     sharp_change=described(NULLABLE, "5 % of the metric's range; null where the range is open."),
     equivalence=described(NULLABLE, "2 % of the metric's range; null where the range is open."),
     thresholds=array_of(NUMBER),
+    power=described(NUMBER, "Of `detectable`: 0.8."),
 )
 _LEVEL_COVERAGE = object_of(
     "level count first last holes",
@@ -55,15 +56,29 @@ _AXIS_SHARE = object_of(
     "share df levels",
     share=NULLABLE,
     df={"type": ["integer", "null"]},
+    p=described(NULLABLE, "Of the test that the levels of this axis do not differ."),
+    test=described({"enum": ["f", "lr_logit", None]}, "lr_logit: likelihood ratio on the logit scale, with trials."),
     levels=array_of(
         object_of(
             "level",
             level=LEVEL_VALUE,
             raw_mean=NULLABLE,
+            interval=described(nullable(ref("Interval")), "Of `raw_mean`, from the noise of its cells."),
             mean=described(NULLABLE, "Adjusted for the other axes."),
-            logit_mean=described(NULLABLE, "Adjusted on the logit scale, so that it stays within the bounds."),
+            logit_mean=described(
+                NULLABLE,
+                "Adjusted on the logit scale, so that it stays within the bounds. Null without trials where a value is "
+                "at a bound.",
+            ),
         )
     ),
+)
+
+ASSUMES = described(
+    array_of(TEXT),
+    "What the tests take for granted, by name: independent_trials (no design_effect was posted), independent_levels "
+    "(no noise is known, so a course is judged by its scatter; a curve that drifts slowly looks like a trend), "
+    "exchangeable_cells (no noise is known), p(1-p)/questions (the largest variance that counts leave possible).",
 )
 
 STATISTICS: dict[str, Shape] = {
@@ -83,18 +98,46 @@ STATISTICS: dict[str, Shape] = {
         best=nullable(_BEST),
         runner_up=nullable(_BEST),
         by=nullable(_BY_AXIS),
+        noise=NOISE,
         noise_status=STATUS,
         noise_reason=NULLABLE_TEXT,
         expected_max_if_equal=described(
-            NULLABLE, "The best of as many cells if all were equal: the floor that a peak must pass."
+            NULLABLE,
+            "The best of as many cells if all were equal: the floor that a peak must pass. By the binomial law where "
+            "trials are known, so that it never leaves the bounds. Null for a single cell.",
+        ),
+        plausible_max_if_equal=described(
+            NULLABLE,
+            "What the best of as many equal cells does not surpass, at the level of the best set: a peak beyond it is "
+            "more than the luck of the best of so many.",
         ),
         probability_best=described(
-            nullable(array_of(object_of("at value probability", at=AT, value=NUMBER, probability=NUMBER))),
-            "The probability that a cell is the best, from Jeffreys–Beta or normal posteriors by quadrature.",
+            nullable(
+                array_of(
+                    object_of(
+                        "at value probability if_unrelated",
+                        at=AT,
+                        value=NUMBER,
+                        probability=described(NUMBER, "After shrinking the cells towards each other."),
+                        if_unrelated=described(NULLABLE, "If the cells had nothing in common: too sure of the peak."),
+                    )
+                )
+            ),
+            "The probability that a cell is the best. Cells are shrunken by the spread between them (DerSimonian and "
+            "Laird) first; neither number guarantees a rate of error, `best_set` does.",
         ),
         best_set=described(
-            nullable(object_of("level size at", level=NUMBER, size=COUNT, tied_out=COUNT, at=array_of(AT))),
-            "The smallest set that holds the best cell with this probability.",
+            nullable(
+                object_of(
+                    "level size at method",
+                    level=described(NUMBER, "The best cell is in the set with at least this confidence."),
+                    size=COUNT,
+                    at=described(array_of(AT), "Best value first, at most a hundred."),
+                    method={"enum": ["gupta"]},
+                )
+            ),
+            "Gupta's subset (1965): every cell that noise may hide the best one in. Equal cells are in or out "
+            "together.",
         ),
         shrunken=described(
             nullable(object_of("value", value=NUMBER, at=array_of(AT), mean=NUMBER, tau2=NUMBER, i2=NUMBER)),
@@ -116,8 +159,20 @@ STATISTICS: dict[str, Shape] = {
         axes=nullable({"type": "object", "additionalProperties": _AXIS_SHARE}),
         interactions=array_of(PLAIN),
         residual=described(
-            nullable(object_of("share", share=NULLABLE, df={"type": ["integer", "null"]}, over_noise=NULLABLE, p=P)),
-            "What no axis explains, and how many times the known noise that is.",
+            nullable(
+                object_of(
+                    "share",
+                    share=NULLABLE,
+                    df={"type": ["integer", "null"]},
+                    over_noise=NULLABLE,
+                    p=described(P, "On the metric's own scale."),
+                    logit=described(
+                        nullable(object_of("chi2 df over_noise p", chi2=NULLABLE, df=COUNT, over_noise=NULLABLE, p=P)),
+                        "Proportions with trials: the same on the logit scale, where a ceiling makes no interaction.",
+                    ),
+                )
+            ),
+            "What no axis explains alone, and how many times the known noise that is.",
         ),
     ),
     "Precision": statistic(
@@ -159,6 +214,10 @@ STATISTICS: dict[str, Shape] = {
         peaks=ref("Peaks"),
         sensitivity=nullable(ref("Sensitivity")),
         precision=nullable(ref("Precision")),
+        assumes=ASSUMES,
+        design_effect=described(
+            NULLABLE, "As it was posted: how many times the binomial variance the results of a cell have."
+        ),
         grid_trend=nullable({"type": "object", "additionalProperties": ref("GridTrend")}),
     ),
     "Thresholds": object_of(

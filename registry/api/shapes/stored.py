@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from registry.api.shapes.words import (
+    ANY,
     AT,
     COUNT,
     DIGEST,
@@ -25,6 +26,7 @@ from registry.api.shapes.words import (
     page,
     ref,
 )
+from registry.settings import Settings
 
 _GRID = {
     "id": ID,
@@ -46,6 +48,15 @@ _GRID = {
     "warnings": array_of(ref("Warning")),
 }
 _GRID_FIELDS = " ".join(_GRID)
+_MEMBERS: dict[str, Shape] = {
+    "html_url": described(TEXT, "The grid's page for people, in answers to who published it."),
+    "questions": described(COUNT, "What the trials of each cell are about; where it was given."),
+    "design_effect": described(NUMBER, "A cell's variance over that of independent trials; where it was given."),
+    "derived": {
+        "anyOf": [{"const": True}, array_of(TEXT)],
+        "description": "Made of others, or of these; where it was declared.",
+    },
+}
 
 _SHARE = {"id": ID, "path": TEXT, "created_at": INSTANT, "expires_at": INSTANT}
 FEED_CELL = described(
@@ -61,6 +72,16 @@ FEED_CELL = described(
     "A row of the feed; besides these columns a text and a number (`<axis>_num`) for each axis.",
 )
 
+_CODES = (
+    "What kind of doubt it is; more kinds may come. level_added: an amendment brought a level that its axis did not"
+    " have. level_number_read: a label was read as a number. rounded: a whole number above 2^53 that no double is."
+    " near_duplicate: a name is one edit from a known one. off_lattice: a value is no whole count out of its trials."
+    " looks_derived: a name is that of an average or a total. repeats_read: a coordinate came several times, in cells"
+    " or rows, and the cell is their mean; or a table brings repeats and sd. Of tables: left_out: columns that the"
+    " registry computes. text_left_out: text around the table. kind_read: levels were read as numbers. identity_read:"
+    " a title was read as names."
+)
+
 STORED: dict[str, Shape] = {
     "Problem": object_of(
         "type title status detail instance",
@@ -72,15 +93,6 @@ STORED: dict[str, Shape] = {
         errors=array_of(object_of("pointer detail", pointer=TEXT, detail=TEXT)),
     )
     | {"description": "RFC 9457. `errors` carry a JSON pointer into the body, or the name of a query parameter."},
-    "Level": {
-        "description": "A label, a number, or both: 32b means 32000000000.",
-        "anyOf": [
-            {"type": "string", "minLength": 1, "maxLength": 200},
-            NUMBER,
-            object_of("label", label={"type": "string", "minLength": 1}, number=NULLABLE)
-            | {"additionalProperties": False},
-        ],
-    },
     "CellIn": object_of(
         "at value",
         at=AT,
@@ -89,6 +101,8 @@ STORED: dict[str, Shape] = {
         stderr={"type": ["number", "null"], "minimum": 0},
         reason={"enum": ["failed", "not_applicable", "pending", None], "description": "Why a null value is missing."},
     )
+    | {"additionalProperties": False},
+    "ReasonIn": object_of("at reason", at=AT, reason={"enum": ["failed", "not_applicable", "pending"]})
     | {"additionalProperties": False},
     "Metric": object_of(
         "name unit direction lower upper",
@@ -107,11 +121,12 @@ STORED: dict[str, Shape] = {
         levels=array_of(ref("Level")),
     ),
     "Derivation": object_of("state href", state=STATE, href=TEXT, reason=NULLABLE_TEXT),
-    "Warning": object_of("code detail", code=TEXT, detail=TEXT, pointer=TEXT),
-    "GridSummary": object_of(_GRID_FIELDS, **_GRID),
+    "Warning": object_of("code detail", code=described(TEXT, _CODES), detail=TEXT, pointer=TEXT),
+    "GridSummary": object_of(_GRID_FIELDS, **_GRID, **_MEMBERS),
     "Grid": object_of(
         _GRID_FIELDS + " values",
         **_GRID,
+        **_MEMBERS,
         values=NESTED,
         trials=NESTED,
         stderr=NESTED,
@@ -121,7 +136,8 @@ STORED: dict[str, Shape] = {
     ),
     "Grids": page("GridSummary"),
     "BatchAnswer": object_of(
-        "items",
+        "items failed",
+        failed=described(COUNT, "How many of the items are problems; 0 when all was stored."),
         items=array_of(
             object_of("index status", index=COUNT, status=COUNT, grid=ref("GridSummary"), problem=ref("Problem"))
         ),
@@ -150,7 +166,8 @@ STORED: dict[str, Shape] = {
     ),
     "Revisions": page("Revision"),
     "Difference": object_of(
-        "from to added removed changed metric_changed axes_changed labels_changed",
+        "from to added removed changed metric_changed axes_changed labels_changed questions_changed"
+        " design_effect_changed derived_changed",
         **{"from": COUNT, "to": COUNT},
         added=array_of(ref("Cell")),
         removed=array_of(ref("Cell")),
@@ -158,6 +175,9 @@ STORED: dict[str, Shape] = {
         metric_changed=FLAG,
         axes_changed=FLAG,
         labels_changed=FLAG,
+        questions_changed=FLAG,
+        design_effect_changed=FLAG,
+        derived_changed=FLAG,
     ),
     "Project": object_of(
         "id slug name visibility created_at updated_at",
@@ -216,3 +236,20 @@ STORED: dict[str, Shape] = {
         "grid revision state derivation", grid=ID, revision=COUNT, state=STATE, derivation=ref("Derivation")
     ),
 }
+
+
+def limited(settings: Settings) -> dict[str, Shape]:
+    """The shapes that say a limit of these settings."""
+    label = {"type": "string", "minLength": 1, "maxLength": settings.max_name}
+    grids = {"anyOf": [ref("GridIn"), ANY]}
+    return {
+        "Level": {
+            "description": "A label, a number, or both: 32b means 32000000000.",
+            "anyOf": [
+                label,
+                NUMBER,
+                object_of("label", label=label, number=NULLABLE) | {"additionalProperties": False},
+            ],
+        },
+        "BatchIn": array_of(grids) | {"minItems": 1, "maxItems": settings.max_batch},
+    }

@@ -25,7 +25,7 @@ def cell(length: int, baseline: float, contender: float, better: str, **more: An
 
 
 def level(place: int, mean: float | None, **more: Any) -> dict[str, Any]:
-    test = {"status": "ok", "interval": interval(-1.0, 3.5), "p": 0.02, "p_holm": 0.04}
+    test = {"status": "ok", "name": "mantel_haenszel", "interval": interval(-1.0, 3.5), "p": 0.02, "p_holm": 0.04}
     record = {"wins": 1, "ties": 0, "losses": 0, "mean": mean, "median": mean, "test": test}
     return {"level": place, "status": "ok", "n_common": 1} | record | more
 
@@ -60,15 +60,19 @@ def comparison(**more: Any) -> dict[str, Any]:
             "difference": 1.5,
             "interval": interval(0.5, 2.5),
             "p": 0.0033,
+            "stderr": 0.51,
+            "df": None,
+            "detectable": 1.43,
         },
+        "assumes": ["independent_trials"],
         "by": {"Length": {"levels": [level(1, 0.0), level(2, 2.5), level(3, None, n_common=0)], "left_out": 0}},
         "along": [trend],
         "mantel_haenszel": {"odds_ratio": {"value": 1.5, "interval": interval(1.1, 2.0)}},
         "breslow_day": {"p": 0.5},
         "agreement": {"status": "ok", "tau": 1.0},
         "cells": [
-            cell(1, 97.0, 97.0, "tie", interval=interval(-2.0, 2.0), p_holm=1.0),
-            cell(2, 95.0, 97.5, "contender", interval=interval(0.5, 4.5), p_holm=0.00002),
+            cell(1, 97.0, 97.0, "tie", interval=interval(-2.0, 2.0), p_holm=1.0, test="fisher"),
+            cell(2, 95.0, 97.5, "contender", interval=interval(0.5, 4.5), p_holm=0.00002, test="fisher"),
         ],
         "cells_left_out": 0,
         "warnings": [],
@@ -83,11 +87,12 @@ def test_a_comparison_is_the_gap_overall_by_level_and_cell_by_cell() -> None:
         "both: Core\n"
         f"baseline: grid {GRID}1, revision 1\n"
         f"contender: grid {GRID}2, revision 2\n"
+        "assumed: the trials of a cell are taken as independent; publish design_effect if they are not\n"
         "\n"
         "2 cells in common; only in the baseline 3, only in the contender 0\n"
         "the contender wins 1, ties 1, loses 0\n"
         "gap: mean +1.25, median +1.25\n"
-        "Mantel–Haenszel: +1.50 [0.50, 2.50] (95 %), p 0.0033\n"
+        "Mantel–Haenszel: +1.50 [0.50, 2.50] (95 %), p 0.0033; could have shown 1.4\n"
         "odds ratio 1.5 [1.1, 2] over all cells\n"
         "the same odds ratio in all cells (Breslow–Day, Tarone): p 0.5000\n"
         "agreement of both on which cells are hard: Kendall's tau 1.00\n"
@@ -98,6 +103,9 @@ def test_a_comparison_is_the_gap_overall_by_level_and_cell_by_cell() -> None:
         "Length  cells  wins  ties  losses   mean  median  interval       Holm p\n"
         "     1      1     1     0       0   0.00    0.00  [-1.00, 3.50]  0.0400\n"
         "     2      1     1     0       0  +2.50   +2.50  [-1.00, 3.50]  0.0400\n"
+        "\n"
+        "interval: 95 %, Mantel–Haenszel\n"
+        "Holm p: Mantel–Haenszel, over the levels of Length\n"
         "\n"
         "1 level without a common cell\n"
         "\n"
@@ -112,6 +120,9 @@ def test_a_comparison_is_the_gap_overall_by_level_and_cell_by_cell() -> None:
         "Length  baseline  contender   gap  95 % interval   Holm p\n"
         "     1      97.0       97.0   0.0  [-2.00, 2.00]   1.0000\n"
         "     2      95.0       97.5  +2.5  [ 0.50, 4.50]  <0.0001\n"
+        "\n"
+        "interval: Newcombe's\n"
+        "Holm p: Fisher's exact test, each cell by itself, over all tested cells\n"
     )
 
 
@@ -131,6 +142,16 @@ def test_without_a_common_cell_only_the_reason_is_left() -> None:
     text = comparison_text(found | {"breslow_day": None})
     assert text.endswith("0 cells in common; only in the baseline 3, only in the contender 0\n")
     assert "not comparable: no coordinate was measured in both\n" in text
+
+
+def test_cells_that_nobody_matched_are_not_counted() -> None:
+    nothing = dict.fromkeys(("wins", "ties", "losses", "mean", "median", "test", "by", "mantel_haenszel", "agreement"))
+    alone = {"only_in_baseline": {"count": 0, "at": []}, "only_in_contender": {"count": 0, "at": []}}
+    reason = "the grids have not the same axes"
+    found = comparison(status="not_comparable", reason=reason, n_common=0, cells=[], along=[], **nothing, **alone)
+    text = comparison_text(found | {"breslow_day": None})
+    assert f"not comparable: {reason}\n" in text
+    assert "in common" not in text
 
 
 def test_a_test_that_could_not_be_significant_gives_its_reason_instead_of_a_p_value() -> None:
@@ -156,3 +177,26 @@ def test_a_failed_comparison_says_why() -> None:
     found = {"baseline": f"{GRID}1", "contender": f"{GRID}2", "state": "failed", "reason": "no room"}
     assert "No comparison: no room.\n" in comparison_text(found)
     assert comparison_csv(found) == "baseline,contender,gap,better,low,high,p,p_holm,test\n"
+
+
+def test_a_gap_over_too_few_points_has_a_slope_without_an_interval() -> None:
+    short = comparison()["along"][0] | {"slope_interval": None}
+    assert "per unit of Length: +0.500 over 1 series; exact p 0.0100\n" in comparison_text(comparison(along=[short]))
+
+
+def test_a_gap_along_an_axis_that_has_only_an_order_changes_by_the_level() -> None:
+    assert "per level of Length: +0.50" in comparison_text(comparison(axes=[{"name": "Length", "kind": "ordinal"}]))
+
+
+def test_an_interval_that_is_of_another_law_than_its_p_says_so() -> None:
+    """Six gaps that all rise: Student's interval excludes 0, and the exact signs have a Holm p of .0938."""
+    signs = {"name": "sign_flip", "interval": interval(0.172, 0.225)}
+    shown = level(1, 0.2, test=signs | {"status": "ok", "p": 0.03125, "p_holm": 0.09375})
+    short = level(2, 0.2, test=signs | {"status": "insufficient", "p": 0.25, "p_holm": 0.5, "reason": "four gaps"})
+    text = comparison_text(comparison(by={"Length": {"levels": [shown, short], "left_out": 0}}))
+    assert (
+        "interval: 95 %, Student's t over the cells\n"
+        "Holm p: exact sign flip, over the levels of Length\n"
+        "Student's t takes the gaps as normally distributed, the sign flip does not: they may disagree\n"
+        "Holm p —: four gaps\n"
+    ) in text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import time
 
 from grid_documents import axis, document, two_axes
 
@@ -20,6 +19,7 @@ def test_two_axes_are_rows_and_columns_that_meet_on_the_decimal_point() -> None:
         "1     99.3   96.7  98.3\n"
         "2      ·    100.0  99.7\n"
         "\n"
+        "· not measured\n\n"
         "5 of 6 cells measured · revision 1 · trials 300\n"
     )
 
@@ -31,6 +31,7 @@ def test_markdown_is_a_pipe_table() -> None:
         "| 1 | 99.3 | 96.7 | 98.3 |\n"
         "| 2 | · | 100.0 | 99.7 |\n"
         "\n"
+        "· not measured\n\n"
         "5 of 6 cells measured · revision 1 · trials 300\n"
     )
 
@@ -50,7 +51,7 @@ def test_one_long_axis_is_a_column() -> None:
 
 
 def test_no_axes_are_one_number() -> None:
-    assert grid_text(document([], 52.0)) == TITLE + "52\n\n1 of 1 cells measured · revision 1\n"
+    assert grid_text(document([], 52.0)) == TITLE + "52\n\n1 of 1 cell measured · revision 1\n"
 
 
 def test_leading_axes_make_a_table_for_each_combination() -> None:
@@ -63,6 +64,7 @@ def test_leading_axes_make_a_table_for_each_combination() -> None:
         "1     1.5  ·\n"
         "\n"
         "Seed b\n\nNo cell was measured.\n\n"
+        "· not measured\n\n"
         "1 of 4 cells measured · revision 1\n"
     )
 
@@ -132,13 +134,13 @@ def test_csv_does_not_start_formulas() -> None:
 
 def test_an_axis_named_like_a_column_gets_a_name_of_its_own() -> None:
     header = cells_csv(document([axis("model", ["a"]), axis("value", [1], "numeric")], [[1.0]])).splitlines()[0]
-    assert header.split(",")[8:] == ["axis_model", "value", "value_num", "axis_value"]
+    assert header.split(",")[8:] == ["axis_model", "axis_value", "axis_value_num", "value"]
 
 
-def test_a_hundred_thousand_cells_take_less_than_a_second() -> None:
+def test_a_hundred_thousand_cells_are_a_hundred_thousand_rows() -> None:
     axes = [axis("a", list(range(1000)), "numeric"), axis("b", list(range(100)), "numeric")]
-    grid = document(axes, [[i / 7 + j for j in range(100)] for i in range(1000)])
-    start = time.perf_counter()
-    found = cells_csv(grid)
-    assert found.count("\n") == 100_001
-    assert time.perf_counter() - start < 1.0
+    rows = list(
+        csv.reader(io.StringIO(cells_csv(document(axes, [[i / 7 + j for j in range(100)] for i in range(1000)]))))
+    )
+    assert len(rows) == 100_001
+    assert float(rows[-1][-1]) == 999 / 7 + 99

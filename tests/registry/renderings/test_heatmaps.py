@@ -74,7 +74,7 @@ def test_title_unit_levels_and_range_are_written() -> None:
     said = texts(drawn(heatmap_svg(SMALL)))
     assert said[0] == "Core · Qwen · Baseline — accuracy (%)"
     assert said[1] == "type-by-length · revision 3 · 5 of 6 measured · higher is better"
-    for word in ("Type", "Length", "1", "2", "%", "100.0", "50.0", "not measured", "best"):
+    for word in ("Type", "Length", "1", "2", "%", "100.0", "50.0", "not measured", "best value"):
         assert word in said
     assert any("own range, 0 to 100" in line for line in said)
 
@@ -86,7 +86,7 @@ def test_a_picture_says_itself_to_who_cannot_see_it() -> None:
     assert set(named) == set(root.attrib["aria-labelledby"].split())
     told = " ".join(map(str, named.values()))
     assert "5 of 6 cells were measured" in told
-    assert "Best: 100 at Type 2, Length 0." in told
+    assert "Best: 100.0 at Type 2, Length 0." in told
 
 
 def frames(root: ET.Element) -> list[tuple[str, bool]]:
@@ -97,12 +97,15 @@ def frames(root: ET.Element) -> list[tuple[str, bool]]:
     ]
 
 
-def test_the_peak_is_outlined_and_what_ties_with_it_dashed() -> None:
+def test_the_best_value_is_outlined_and_what_else_may_be_the_best_dashed() -> None:
     within = {"level": 0.95, "size": 2, "at": [{"Type": "2", "Length": 0}, {"Type": "2", "Length": 1}]}
     statistics = {"revision": 3, "peaks": {"best_set": within}}
     found = frames(drawn(heatmap_svg(SMALL, statistics)))
     assert sorted(dashed for _, dashed in found) == [False, False, True, True]  # one each, and one each in the key
-    assert any("2 cells hold the best one" in line for line in texts(drawn(heatmap_svg(SMALL, statistics))))
+    assert any(
+        "With 95 % confidence the best is one of 2 cells." in line
+        for line in texts(drawn(heatmap_svg(SMALL, statistics)))
+    )
 
 
 def test_statistics_of_another_revision_mark_nothing() -> None:
@@ -112,7 +115,7 @@ def test_statistics_of_another_revision_mark_nothing() -> None:
 
 def test_lower_is_better_outlines_the_lowest_and_no_direction_nothing() -> None:
     lower = SMALL | {"metric": ACCURACY | {"direction": "lower"}}
-    assert "Best: 0 at Type 1, Length 0." in heatmap_svg(lower)
+    assert "Best: 0.0 at Type 1, Length 0." in heatmap_svg(lower)
     neither = SMALL | {"metric": ACCURACY | {"direction": None}}
     assert frames(drawn(heatmap_svg(neither))) == []
 
@@ -120,7 +123,7 @@ def test_lower_is_better_outlines_the_lowest_and_no_direction_nothing() -> None:
 def test_an_asked_range_says_how_many_lie_beyond_it() -> None:
     svg = heatmap_svg(SMALL, None, Options(span=(10.0, 60.0)))
     assert cells(drawn(svg))["Type 1, Length 0: 0.0 %"] == "#00224e"
-    assert "3 measured beyond it" in svg
+    assert "3 values lie beyond it" in svg
     assert "the metric&#x27;s bounds, 0 to 100" in heatmap_svg(SMALL, None, Options(span="bounds"))
 
 
@@ -226,7 +229,8 @@ def test_a_picture_with_too_many_pixels_is_refused() -> None:
 def test_vega_lite_paints_no_cell_that_nobody_measured() -> None:
     spec = heatmap_vega(SMALL)
     missing = [one for one in spec["data"]["values"] if one["value"] is None]
-    assert missing == [{"row": "1", "column": "2", "value": None, "state": "not measured"}]
+    at = {"row": "1", "column": "2", "row_at": 0, "column_at": 2}
+    assert missing == [at | {"value": None, "told": "Type 1, Length 2: not measured"}]
     coloured = [layer for layer in spec["layer"] if layer.get("encoding", {}).get("color", {}).get("field") == "value"]
     assert [layer["transform"] for layer in coloured] == [[{"filter": "isValid(datum.value)"}]]
     assert coloured[0]["encoding"]["color"]["scale"]["domain"] == [0.0, 100.0]
@@ -236,3 +240,20 @@ def test_vega_lite_refuses_what_does_not_belong_inside_a_specification() -> None
     row = [0.0] * 201
     with pytest.raises(TooLarge, match="20000"):
         heatmap_vega(grid([axis("R", *range(100)), axis("C", *range(201))], [row] * 100))
+
+
+def test_a_set_that_rules_out_no_cell_marks_none_and_says_so() -> None:
+    everywhere = [
+        {"Type": kind, "Length": length} for kind in "12" for length in range(3) if kind + str(length) != "12"
+    ]
+    statistics = {"revision": 3, "peaks": {"best_set": {"level": 0.95, "size": 5, "at": everywhere}}}
+    picture = drawn(heatmap_svg(SMALL, statistics))
+    assert not any(dashed for _, dashed in frames(picture))
+    assert "the best is one of 5 cells: none is ruled out, so none is dashed." in " ".join(texts(picture))
+
+
+def test_the_number_in_the_middle_of_the_colours_is_the_middle() -> None:
+    """Between 1 and 2 it said 2."""
+    said = texts(drawn(heatmap_svg(grid([axis("W", "a", "b")], [1.0, 2.0]))))
+    assert {"1", "1.5", "2"} <= set(said)
+    assert said.count("2") == 2  # in its cell, and at the end of the colours

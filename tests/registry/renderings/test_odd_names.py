@@ -9,11 +9,13 @@ from typing import Any
 from grid_documents import axis, document
 from hypothesis import given
 from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 
-from registry.renderings import statistics
+from registry.renderings import sheet, statistics
 from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
-from registry.renderings.table import escaped
+from registry.renderings.sheet import Heading, Lines
+from registry.renderings.table import Column, Table, escaped
 from registry.renderings.width import display_width
 
 ODD = [
@@ -122,6 +124,27 @@ def test_statistics_and_rankings_take_any_name(names: list[str], one: float | No
     pairs = [{"a": name, "b": name, "n_common": 1, "difference": other} for name in names]
     for render in (ranking_text, ranking_markdown, ranking_csv):
         assert render({"by": "model", "ranking": rows, "pairs": pairs, "experiment": names[0]}).endswith("\n")
+
+
+PIECES = (
+    "[x](javascript:alert(1))", "![y](http://z/a.png)", "<!--", "-->", "<b>", "<http://z>", "[a]: http://z", "[a][b]",
+    "`", "**", "_", "~~", "|", "\\", "# ", "- ", "1. ", "> ", "&lt;", "&#91;", "](", "[", "](x", "x", " ",
+)  # fmt: skip
+MARKUP = st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join)
+
+
+@given(MARKUP, MARKUP)
+def test_no_name_is_markup_in_markdown(name: str, other: str) -> None:
+    """Read by a parser of CommonMark with tables: nothing but the table, the headings and the text that was written."""
+    page = [Heading(name), Lines((name, other)), name, Table([Column(name, [other, name]), Column("b", ["1", other])])]
+    tokens = MarkdownIt("gfm-like", {"linkify": False}).parse(sheet.markdown(page))
+    inline = [part for token in tokens for part in token.children or ()]
+    assert {part.type for part in inline} <= {"text", "text_special"}
+    assert "html_block" not in {token.type for token in tokens}
+    shown = [token.children for token in tokens if token.type == "inline"]
+    texts = ["".join(part.content for part in parts).split() for parts in shown]
+    wanted = (name, name, other, name, name, "b", other, "1", name, other)
+    assert list(filter(None, texts)) == list(filter(None, map(str.split, wanted)))
 
 
 def test_a_line_break_in_a_name_does_not_break_a_table() -> None:

@@ -12,13 +12,14 @@ from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_t
 def row(rank: int, name: str, score: float | None, low: int, high: int, group: str) -> dict[str, Any]:
     record = {"cells": 10, "wins": 12, "ties": 3, "losses": 6}
     named = {"rank": rank, "name": name, "score": score, "rank_low": low, "rank_high": high, "group": list(group)}
-    return named | {"component": 0, **record}
+    return named | {"component": 0, "pool": 3, **record}
 
 
 def pair(a: str, b: str, difference: float | None, **more: Any) -> dict[str, Any]:
-    counts = {"n_common": 9, "wins": 9, "ties": 0, "losses": 0}
+    counts = {"n_common": 9, "wins": 9, "ties": 0, "losses": 0, "estimand": "difference", "lead": 1.0}
     tested = {
         "interval": {"level": 0.95, "low": 1.0, "high": 3.5},
+        "detectable": 1.79,
         "p": 1e-9,
         "p_holm": 2e-9,
         "test": "mantel_haenszel",
@@ -34,7 +35,8 @@ def ranking(**more: Any) -> dict[str, Any]:
         "method": "mean_difference",
         "missing": "matched",
         "alpha": 0.05,
-        "target": "fixed_cells",
+        "target": "rerun",
+        "assumes": ["independent_trials"],
         "benchmarks": ["Core", "S2L"],
         "slots": {"total": 20, "compared": 18},
         "ranking": [
@@ -43,9 +45,18 @@ def ranking(**more: Any) -> dict[str, Any]:
             row(3, "gamma", -12.03, 3, 3, "B"),
         ],
         "groups": [["alpha", "beta"], ["gamma"]],
+        "never_met": [["beta", "gamma"]],
         "pairs": [
             pair(
-                "alpha", "beta", 0.05, status="insufficient", p=0.5, p_holm=0.5, reason="too few slots", interval=None
+                "alpha",
+                "beta",
+                0.05,
+                status="insufficient",
+                p=0.5,
+                p_holm=0.5,
+                reason="too few slots",
+                interval=None,
+                detectable=None,
             ),
             pair("alpha", "gamma", 2.25),
             pair("beta", "gamma", None, status="not_comparable", n_common=0),
@@ -60,7 +71,7 @@ def test_a_ranking_is_an_order_with_what_the_tests_leave_open_and_its_pairs() ->
         "Ranking of models — type-by-length · accuracy\n"
         "=============================================\n"
         "\n"
-        "method mean difference · missing matched · alpha 0.05 · target fixed cells\n"
+        "method mean difference · missing matched · alpha 0.05 · target rerun (these cells, run again)\n"
         "18 of 20 slots compared · benchmarks: Core, S2L\n"
         "\n"
         "rank  rank range  group  model   score  cells  wins  ties  losses\n"
@@ -68,16 +79,23 @@ def test_a_ranking_is_an_order_with_what_the_tests_leave_open_and_its_pairs() ->
         "   2  1–2         A      beta    +5.99     10    12     3       6\n"
         "   3  3           B      gamma  -12.03     10    12     3       6\n"
         "\n"
-        "rank range: the ranks that the tests leave open; names that share a group letter are not separated\n"
+        "rank range: the ranks that the tests leave open with 95 % confidence\n"
+        "group: names that share a letter were compared, and the tests do not separate them\n"
+        "names without a common letter are separated only if they met; never met: beta and gamma\n"
+        "score: against the mean of these 3 names; another pool gives other scores\n"
+        "\n"
+        "assumed: the trials of a cell are taken as independent; publish design_effect if they are not\n"
         "\n"
         "Pairs, a minus b\n"
         "----------------\n"
         "\n"
-        "a      b      slots  wins  ties  losses  difference  95 % interval   Holm p\n"
-        "alpha  beta       9     9     0       0       +0.05  —                    —\n"
-        "alpha  gamma      9     9     0       0       +2.25  [1.00, 3.50]   <0.0001\n"
+        "a      b      slots  wins  ties  losses  difference  95 % interval  could show   Holm p\n"
+        "alpha  beta       9     9     0       0       +0.05  —                       —        —\n"
+        "alpha  gamma      9     9     0       0       +2.25  [1.00, 3.50]          1.8  <0.0001\n"
         "\n"
         "test: Mantel–Haenszel; Holm p over 2 pairs\n"
+        "difference: within each benchmark, then the mean over benchmarks; order, interval and p are about it\n"
+        "could show: a true difference of this size would have had p < alpha with power 80 %, before Holm\n"
         "— too few slots (1 pair)\n"
         "\n"
         "Not comparable: no slot in common\n"
@@ -166,7 +184,7 @@ def test_friedman_has_its_correction_and_its_critical_difference() -> None:
     }
     assert (
         "Friedman test\n-------------\n\n"
-        "chi-squared 12.79 with 4 df, p 0.0124, 16 blocks\n"
+        "chi-squared 12.79 with 4 df, p 0.0124, blocks: 16 benchmarks\n"
         "Iman–Davenport F 3.745, p 0.0087\n"
         "critical difference of mean ranks (Nemenyi): 1.52\n"
     ) in ranking_text(ranking(friedman=friedman))
@@ -174,11 +192,11 @@ def test_friedman_has_its_correction_and_its_critical_difference() -> None:
 
 def resampling(**more: Any) -> dict[str, Any]:
     names = [
-        {"name": "alpha", "rank": 1, "low": 1, "median": 1, "high": 2, "first": 0.75, "shares": []},
-        {"name": "beta", "rank": 2, "low": 1, "median": 2, "high": 2, "first": 0.25, "shares": []},
+        {"name": "alpha", "rank": 1, "low": 1, "median": 1, "high": 2, "first_share": 0.75, "shares": []},
+        {"name": "beta", "rank": 2, "low": 1, "median": 2, "high": 2, "first_share": 0.25, "shares": []},
     ]
-    law = {"law": "enumeration", "resamples": 1716, "seed": None, "ranked": 1.0}
-    return {"status": "ok", "component": 0, "benchmarks": 7, "level": 0.95, "names": names} | law | more
+    law = {"law": "bootstrap", "resamples": 2000, "seed": 7, "ranked": 1.0}
+    return {"status": "ok", "component": 0, "benchmarks": 9, "level": 0.95, "names": names} | law | more
 
 
 def test_ranks_with_benchmarks_drawn_again_say_how_they_were_drawn() -> None:
@@ -186,17 +204,18 @@ def test_ranks_with_benchmarks_drawn_again_say_how_they_were_drawn() -> None:
     assert text.split("Ranks with benchmarks drawn again\n")[1] == (
         "---------------------------------\n"
         "\n"
-        "rank  name   95 % range  median   first\n"
-        "   1  alpha  1–2              1  75.0 %\n"
-        "   2  beta   1–2              2  25.0 %\n"
+        "rank  name   95 % range  median  first in\n"
+        "   1  alpha  1–2              1    75.0 %\n"
+        "   2  beta   1–2              2    25.0 %\n"
         "\n"
-        "all 1,716 multisets of 7 benchmarks, each with its probability\n"
+        "2,000 draws of 9 benchmarks with replacement, seed 7\n"
+        "first in: the share of the draws in which a name is first; no probability that it is the best\n"
     )
-    drawn = resampling(law="bootstrap", resamples=2000, seed=7, benchmarks=9, ranked=0.5)
+    drawn = resampling(ranked=0.5)
     text = ranking_text(ranking(stability={"resampling": [drawn]}))
-    assert "2,000 draws of 9 benchmarks with replacement, seed 7\n50.0 % of the draws rank all names" in text
+    assert "\n50.0 % of the draws rank all names together; the rest is given that\n" in text
     row_ = next(csv.DictReader(io.StringIO(ranking_csv(ranking(stability={"resampling": [drawn]})))))
-    assert (row_["resampled_low"], row_["resampled_high"], row_["resampled_first"]) == ("1", "2", "0.75")
+    assert (row_["resampled_low"], row_["resampled_high"], row_["resampled_first_share"]) == ("1", "2", "0.75")
 
 
 def test_what_was_too_much_to_draw_says_so_and_what_had_nothing_to_draw_keeps_quiet() -> None:
@@ -205,3 +224,54 @@ def test_what_was_too_much_to_draw_says_so_and_what_had_nothing_to_draw_keeps_qu
     assert "not resampled: the resamples would take 2e+09 operations\n" in text
     alone = resampling(status="insufficient", benchmarks=1, names=[], reason="one benchmark cannot be resampled")
     assert "drawn again" not in ranking_text(ranking(stability={"resampling": [alone]}))
+
+
+def test_below_eight_benchmarks_no_resampled_ranks_are_given() -> None:
+    few = resampling(status="insufficient", benchmarks=4, names=[], reason="4 benchmarks are fewer than 8")
+    text = ranking_text(ranking(stability={"resampling": [few]}))
+    assert "not resampled: 4 benchmarks are fewer than 8\n" in text
+
+
+def test_where_the_order_comes_from_wins_the_lead_takes_the_place_of_the_difference() -> None:
+    nothing = dict.fromkeys(("difference", "interval", "detectable"))
+    counted = pair("alpha", "beta", None) | nothing | {"estimand": "lead", "lead": -0.25}
+    text = ranking_text(ranking(method="win_rate", pairs=[counted]))
+    assert "slots  wins  ties  losses   lead   Holm p\n" in text
+    assert "    9     9     0       0  -0.25  <0.0001\n" in text
+    assert "lead: wins less losses over slots, benchmarks weighing equally; order and p are about it\n" in text
+    assert "difference" not in text.split("Pairs")[1]
+
+
+def test_a_ranking_over_no_cells_has_no_ranks() -> None:
+    nobody = dict.fromkeys(("rank", "score", "rank_low", "rank_high"))
+    text = ranking_text(ranking(ranking=[row(1, "alpha", None, 1, 1, "") | nobody], pairs=[], never_met=[]))
+    assert "\n   —  —           —      alpha      —     10    12     3       6\n" in text
+
+
+def test_what_is_not_counted_and_what_to_look_at_is_said() -> None:
+    derived = [{"grid": "g", "benchmark": "Average", "model": model} for model in ("alpha", "beta")]
+    warning = {"code": "one_benchmark_dominates", "detail": "WMT makes 97 % of the differences"}
+    text = ranking_text(ranking(derived=derived, warnings=[warning], assumes=["exchangeable_cells"]))
+    assert (
+        "assumed: the cells are taken as exchangeable draws; their own noise is unknown or not used\n"
+        "not ranked, for they are made of other grids: Average\n"
+        "warning: WMT makes 97 % of the differences\n"
+    ) in text
+
+
+def test_names_that_all_met_need_no_word_about_meeting() -> None:
+    text = ranking_text(ranking(never_met=[]))
+    assert (
+        "group: names that share a letter were compared, and the tests do not separate them; "
+        "that does not make them equal\n"
+    ) in text
+    assert "never met" not in text
+
+
+def test_where_no_pair_was_tested_every_rank_is_left_open_and_no_group_is_claimed() -> None:
+    untested = pair(
+        "alpha", "beta", 1.5, p=None, p_holm=None, test=None, status="undefined", reason="questions unknown"
+    )
+    text = ranking_text(ranking(pairs=[untested]))
+    assert "no pair was tested, so every rank is left open: questions unknown\n" in text
+    assert "the tests do not separate" not in text

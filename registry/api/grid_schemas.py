@@ -1,0 +1,148 @@
+"""What is published: the schemas of a grid as JSON, of cells for one, and of what goes with a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from registry.api.fields import (
+    Axes,
+    Block,
+    Cells,
+    Choice,
+    Derived,
+    Labels,
+    Levels,
+    Name,
+    Number,
+    Quantity,
+    Reasons,
+    Warnings,
+    Whole,
+)
+from registry.api.schemas import about
+from registry.intake.members import MOST_DESIGN_EFFECT, MOST_QUESTIONS
+
+READ_ONLY = (
+    "id", "project", "shape", "cell_count", "revision", "digest", "derivation", "created_at", "updated_at",
+)  # fmt: skip
+"""What the registry itself says of a grid: a grid that was read may be sent back with it, and it says nothing."""
+
+
+class MetricIn(Schema):
+    error_messages = {"type": 'must be an object such as {"name": "accuracy"}'}  # noqa: RUF012 (marshmallow's)
+
+    name = Name(required=True, metadata=about("", "accuracy"))
+    unit = Name(load_default=None, allow_none=True, empty=True)
+    direction = Choice("higher", "lower", load_default=None, allow_none=True, metadata=about("Which end is better."))
+    lower = Number(load_default=None, allow_none=True, metadata=about("The smallest value that is possible."))
+    upper = Number(load_default=None, allow_none=True)
+
+
+class AxisIn(Schema):
+    error_messages = {"type": 'must be an object such as {"name": "Length", "levels": [1, 2]}'}  # noqa: RUF012
+
+    name = Name(required=True, metadata=about("", "Length"))
+    kind = Choice(
+        "numeric",
+        "ordinal",
+        "nominal",
+        metadata=about("numeric when not given and every level is a number, else nominal."),
+    )
+    unit = Name(load_default=None, allow_none=True, empty=True)
+    scale = Choice("linear", "log", load_default="linear")
+    levels = Levels(load_default=list, metadata=about("In order; those of a numeric axis in any order."))
+
+
+_QUESTIONS = (
+    "With trials: the questions that the trials of a cell are about, so that trials = questions × samples; not above"
+    " the trials of any cell."
+)
+_DESIGN_EFFECT = (
+    "With trials: a cell's variance as a multiple of what independent trials would have (Kish). 1 says that they are."
+)
+_DERIVED = (
+    "Made of other grids: true, or the names of what it is made of. Shown, but neither ranked, counted nor averaged."
+)
+
+
+_REPEATS = (
+    "A coordinate given several times is repeats: the cell's value is their mean, with repeats and their sd kept; the"
+    " warning `repeats_read` says how many coordinates there were."
+)
+_WARNINGS = (
+    "Doubts of whoever read the values from something else: they are kept with the revision, before the registry's own."
+)
+
+
+class GridIn(Schema):
+    error_messages = {"type": "a grid is an object"}  # noqa: RUF012
+
+    experiment = Name(required=True, metadata=about("The protocol that makes grids comparable.", "type-by-length"))
+    benchmark = Name(required=True, metadata=about("What was measured."))
+    model = Name(required=True, metadata=about("What it was measured on."))
+    variant = Name(load_default="", empty=True, metadata=about("Method or condition."))
+    metric = fields.Nested(MetricIn, required=True)
+    axes = Axes(fields.Nested(AxisIn), load_default=list, metadata=about("Zero to four."))
+    values = Block(allow_none=True, metadata=about("Nested to the depth of the axes; null where nobody measured."))
+    cells = Cells(metadata=about(f"Instead of values: tidy. Levels that were not declared are added. {_REPEATS}"))
+    trials = Block(allow_none=True, metadata=about("The Bernoulli trials behind each value: one number, or nested."))
+    stderr = Block(allow_none=True, metadata=about("The standard error of each value: one number, or nested."))
+    repeats = Block(
+        allow_none=True, metadata=about("Beside values, with sd: how many measurements each is the mean of.")
+    )
+    sd = Block(allow_none=True, metadata=about("Beside values, with repeats: the standard deviation of those."))
+    reasons = Reasons(allow_none=True, metadata=about("Beside values: why cells that nobody measured are missing."))
+    questions = Whole(1, MOST_QUESTIONS, allow_none=True, metadata=about(_QUESTIONS))
+    design_effect = Number(least=1, most=MOST_DESIGN_EFFECT, allow_none=True, metadata=about(_DESIGN_EFFECT))
+    derived = Derived(allow_none=True, metadata=about(_DERIVED))
+    labels = Labels(load_default=dict, metadata=about("Provenance, such as a commit."))
+    warnings = Warnings(metadata=about(_WARNINGS))
+
+
+class CellsIn(Schema):
+    cells = Cells(required=True, least=1, metadata=about(_REPEATS))
+
+
+class AmendQuery(Schema):
+    levels = Choice(
+        "growing",
+        "fixed",
+        load_default="growing",
+        metadata=about("`fixed`: a level that an axis does not have is a fault, not a new level."),
+    )
+
+
+def _axis_names(text: str) -> Any:
+    return fields.List(Name(), metadata=about(text))
+
+
+class PublishQuery(Schema):
+    """All but `dry_run` go with a table; the view adds nothing to them, and JSON says them in its body."""
+
+    dry_run = fields.Boolean(load_default=False, metadata=about("Answer what would be stored, and store nothing."))
+    experiment = Name(metadata=about("Of a table: its experiment, if no column says it."))
+    benchmark = Name(metadata=about("Of a table: its benchmark."))
+    model = Name(metadata=about("Of a table: its model."))
+    variant = Name(empty=True, metadata=about("Of a table: its variant."))
+    metric = Name(metadata=about("Of a table: the metric's name; a column of this name holds the values."))
+    unit = Name(empty=True, metadata=about("Of a table: the metric's unit."))
+    direction = Choice("higher", "lower", metadata=about("Of a table: which end is better; neither if not given."))
+    lower = Quantity(metadata=about("Of a table: the smallest value that is possible."))
+    upper = Quantity(metadata=about("Of a table: the largest value that is possible."))
+    trials = Whole(1, 2**53, text=True, metadata=about("Of a table: the Bernoulli trials behind each value."))
+    questions = Whole(1, MOST_QUESTIONS, text=True, metadata=about("Of a table: what the trials are about."))
+    design_effect = Quantity(
+        least=1,
+        most=MOST_DESIGN_EFFECT,
+        metadata=about("Of a table: a cell's variance over that of independent trials."),
+    )
+    derived = fields.Boolean(metadata=about("Of a table: its values are made of other grids."))
+    rows = Name(metadata=about("Of a pivot: the axis down the first column; its heading if not given."))
+    columns = Name(
+        metadata=about("Of a pivot: the axis across the heading; words that all headings share if not given.")
+    )
+    numeric = _axis_names("Of a table: an axis of numbers; may be repeated.")
+    ordinal = _axis_names("Of a table: an axis of names in an order; may be repeated.")
+    nominal = _axis_names("Of a table: an axis of names, also if they look like numbers; may be repeated.")

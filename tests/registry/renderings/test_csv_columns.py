@@ -1,0 +1,113 @@
+"""A column of CSV means one thing, whatever the axes of a grid are called."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import grid_documents
+import pytest
+
+from registry.grid import Axis, Grid, Level, Metric
+from registry.renderings.comparison import comparison_csv
+from registry.renderings.feed import cells_of, columns_of
+from registry.renderings.feed_text import csv_pieces
+from registry.renderings.grid import cells_csv
+from registry.renderings.ranking import ranking_csv
+from registry.renderings.statistics import of
+from registry.renderings.sweet_spot import sweet_spot_csv
+from registry.renderings.thresholds import thresholds_csv
+from registry.rows import axis_document, metric_document
+from workers.statistics import describe
+
+AXIS = "the axis"
+KINDS = Axis(AXIS, "nominal", (Level("a"), Level("b")))
+STEPS = Axis("Step", "numeric", tuple(Level(str(n), float(n)) for n in range(6)))
+VALUES = (99.3, 96.7, 98.3, 92.7, 87.7, 83.0, 82.0, 86.3, None, 100.0, 99.7, 99.7)
+
+
+def described() -> dict[str, Any]:
+    grid = Grid(Metric("accuracy", "%", "higher", 0.0, 100.0), (KINDS, STEPS), VALUES, 300)
+    head = {"grid": "g", "revision": 1, "axes": [axis_document(axis) for axis in grid.axes]}
+    return head | {"metric": metric_document(grid.metric)} | describe(grid)
+
+
+CELL = {"baseline": 1.0, "contender": 2.0, "gap": 1.0, "better": True, "p": 0.5, "p_holm": 0.5, "test": "welch"}
+CROSSING = {"level": 50.0, "side": "below", "first_failing": 3, "sustained_from": 1, "recovers": False}
+STORED = {
+    "axes": [{"name": AXIS, "kind": "nominal", "levels": ["a", "b"]}], "id": "g", "number": 1, "experiment": "e",
+    "benchmark": "b", "model": "m", "variant": "v", "metric": {"name": "n", "unit": "u", "lower": None, "upper": None},
+}  # fmt: skip
+
+
+def feed(document: dict[str, Any]) -> str:
+    row = SimpleNamespace(
+        **document | {"axes": json.dumps(document["axes"])}, values="{1,2}", trials=3, cell_trials=None,
+        stderr="{0.5,0.25}", repeats=None, sd=None, updated_at=datetime(2026, 1, 1, tzinfo=UTC),
+    )  # fmt: skip
+    columns = columns_of([axis["name"] for axis in document["axes"]])
+    return b"".join(csv_pieces(columns, [[cells_of(row, columns)]], explicit=False)).decode()
+
+
+FILES: dict[str, tuple[Callable[[Any], str], dict[str, Any]]] = {
+    **{part: (of(part)["csv"], described()) for part in ("trends", "changes", "peaks", "coverage", "sensitivity")},
+    "precision": (of("precision")["csv"], described()),
+    "cells": (
+        cells_csv,
+        grid_documents.document([grid_documents.axis(AXIS, [1, 2], "numeric")], [1.0, 2.0], trials=3, stderr=[0.5, 1]),
+    ),
+    "cells that carry nothing": (
+        cells_csv,
+        grid_documents.document([grid_documents.axis(AXIS, ["a", "b"])], [1.0, 2.0]),
+    ),
+    "comparison": (comparison_csv, {"axes": [{"name": AXIS}], "cells": [CELL | {"at": {AXIS: "a"}}]}),
+    "sweet spot": (
+        sweet_spot_csv,
+        {"experiment": "e", "metric": "m", "axes": {AXIS: {}}, "mean_rank": {"value": 1.5, "at": [{AXIS: "a"}]}},
+    ),
+    "thresholds": (thresholds_csv, {"series": [{"along": "Step", "at": {AXIS: "a"}, "thresholds": [CROSSING]}]}),
+    "ranking": (ranking_csv, {"by": f"axis:{AXIS}", "ranking": [{"rank": 1, "name": "a", "score": 0.5}]}),
+    "feed": (feed, STORED),
+}
+RESERVED = {"cells that carry nothing": ["trials", "stderr", "repeats", "sd"], "feed": ["at", "repeats", "sd"]}
+
+
+def read(text: str) -> tuple[list[str], list[list[str]]]:
+    header, *rows = csv.reader(io.StringIO(text, newline=""))
+    return header, rows
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_fixed_column_keeps_its_name_whatever_an_axis_is_called(name: str) -> None:
+    render, document = FILES[name]
+    plain, rows = read(render(document))
+    assert rows
+    of_axes = {AXIS, f"{AXIS}_num"}
+    for taken in [*(column for column in plain if column not in {*of_axes, "Step"}), *RESERVED.get(name, ())]:
+        renamed = json.loads(json.dumps(document).replace(AXIS, taken))
+        header, found = read(render(renamed))
+        assert len(set(header)) == len(header) == len(plain)
+        for place, column in enumerate(plain):
+            if column in of_axes:
+                assert header[place] == column.replace(AXIS, f"axis_{taken}")
+            else:
+                assert header[place] == column
+            assert [row[place] for row in found] == [row[place].replace(AXIS, taken) for row in rows]
+
+
+def test_axes_that_take_each_others_new_names_stay_apart() -> None:
+    axes = [grid_documents.axis(name, ["a"]) for name in ("axis_value", "value", "=x", "'=x")]
+    header, _ = read(cells_csv(grid_documents.document(axes, [[[[1.0]]]])))
+    assert header[8:] == ["axis_value", "axis_axis_value", "'=x", "axis_'=x", "value"]
+
+
+def test_truth_is_written_as_json_writes_it() -> None:
+    for name, truth in (("comparison", "true"), ("thresholds", "false")):
+        assert truth in FILES[name][0](FILES[name][1])
+    for render, document in FILES.values():
+        assert not {"True", "False"} & {cell for row in csv.reader(io.StringIO(render(document))) for cell in row}

@@ -1,0 +1,172 @@
+"""An Idempotency-Key makes any write repeatable: one effect, one answer, also when what it was about is gone."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sqlalchemy import select
+from werkzeug.test import TestResponse
+
+from registry.operations.remember import hold
+from registry.tables import idempotency_keys, projects, tokens
+from tests.house import House, Project, publication
+
+Send = Callable[[str], TestResponse]
+
+
+def key() -> str:
+    return uuid.uuid4().hex
+
+
+def sender(project: Project, method: str, path: str, sent: Any = None, **headers: str) -> Send:
+    """Sends one request, as an administrator of every project, under a key."""
+    given = {name.replace("_", "-"): text for name, text in headers.items()}
+    return lambda key: project.house.call(
+        method, path, token=project.house.operator, json=sent, headers=given | {"Idempotency-Key": key}
+    )
+
+
+def writes(project: Project) -> dict[str, Send]:
+    """Every write that the API has, each of something of its own."""
+    home = f"projects/{project.slug}"
+    first, second = (project.published(model=model)["id"] for model in "ab")
+    token = project.call("POST", f"{home}/tokens", "admin", json={"name": "x"}).get_json()["id"]
+    share = project.call("POST", f"{home}/shares", "admin", json={"path": f"/api/v1/{home}"}).get_json()["id"]
+    alias = {"kind": "model", "alias": "b", "name": "a"}
+    parted = project.call("POST", f"{home}/aliases", json=alias | {"alias": "c"}).get_json()["id"]
+    cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 5}]}
+    return {
+        "POST /api/v1/projects": sender(project, "POST", "projects", {"slug": f"q-{key()[:12]}"}),
+        "PATCH /api/v1/projects/{project}": sender(project, "PATCH", home, {"name": "another"}),
+        "POST /api/v1/projects/{project}/tokens": sender(project, "POST", f"{home}/tokens", {"name": "y"}),
+        "DELETE /api/v1/projects/{project}/tokens/{token_id}": sender(project, "DELETE", f"{home}/tokens/{token}"),
+        "POST /api/v1/projects/{project}/shares": sender(
+            project, "POST", f"{home}/shares", {"path": f"/api/v1/{home}/cells"}
+        ),
+        "DELETE /api/v1/projects/{project}/shares/{share_id}": sender(project, "DELETE", f"{home}/shares/{share}"),
+        "POST /api/v1/projects/{project}/aliases": sender(project, "POST", f"{home}/aliases", alias),
+        "DELETE /api/v1/projects/{project}/aliases/{alias_id}": sender(project, "DELETE", f"{home}/aliases/{parted}"),
+        "POST /api/v1/projects/{project}/grids": sender(project, "POST", f"{home}/grids", publication(model="new")),
+        "POST /api/v1/projects/{project}/grids/batch": sender(
+            project, "POST", f"{home}/grids/batch", [publication(model="newer")]
+        ),
+        "PATCH /api/v1/grids/{grid}/cells": sender(project, "PATCH", f"grids/{first}/cells", cells),
+        "DELETE /api/v1/grids/{grid}": sender(project, "DELETE", f"grids/{second}"),
+        "DELETE /api/v1/projects/{project}": sender(project, "DELETE", home),
+    }
+
+
+def test_every_write_of_the_document_takes_the_key(house: House, project: Project) -> None:
+    document = house.call("GET", "/openapi.json").get_json()
+    found = {
+        f"{method.upper()} {path}": [one.get("$ref", "") for one in operation.get("parameters", [])]
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        if method in ("post", "patch", "put", "delete")
+    }
+    assert {name for name, refs in found.items() if not any("Idempotency-Key" in ref for ref in refs)} == set()
+    assert found.keys() == writes(project).keys()
+
+
+def test_a_repeated_write_has_one_effect_and_the_first_answer(project: Project) -> None:
+    for name, send in writes(project).items():
+        used = key()
+        first, again, other = send(used), send(used), send("not a key")
+        assert first.status_code in (200, 201, 204), (name, first.text)
+        assert again.headers["Idempotent-Replayed"] == "true", name
+        assert other.status_code == 422, name
+        assert other.get_json()["detail"].startswith("the header Idempotency-Key"), name
+        if not name.endswith("/tokens"):
+            assert (again.status_code, again.data) == (first.status_code, first.data), name
+            assert again.headers.get("Location") == first.headers.get("Location"), name
+
+
+def test_a_key_is_of_one_project_and_of_one_slug_that_is_to_be_made(house: House, project: Project) -> None:
+    used, other = key(), house.make_project()
+    for one in (project, other):
+        answer = sender(one, "POST", f"projects/{one.slug}/grids", publication())(used)
+        assert (answer.status_code, "Idempotent-Replayed" in answer.headers) == (201, False)
+    for slug in (f"q-{used[:12]}", f"r-{used[:12]}"):
+        answer = sender(project, "POST", "projects", {"slug": slug})(used)
+        assert (answer.status_code, "Idempotent-Replayed" in answer.headers) == (201, False)
+
+
+def test_who_comes_while_the_first_is_under_way_is_told_to_repeat_it(project: Project) -> None:
+    used, slug = key(), f"q-{key()[:12]}"
+    make = sender(project, "POST", "projects", {"slug": slug})
+    publish = sender(project, "POST", f"projects/{project.slug}/grids", publication())
+    with project.house.database.transaction() as first:
+        row = first.execute(select(projects.c.id).where(projects.c.slug == project.slug)).one()
+        hold(first, slug, used)
+        hold(first, row.id, used)
+        for send in (make, publish):
+            answer = send(used)
+            assert (answer.status_code, answer.headers["Retry-After"]) == (409, "1")
+    assert (make(used).status_code, publish(used).status_code) == (201, 201)
+
+
+def test_all_are_replayed_after_the_project_is_gone(project: Project) -> None:
+    sent = [(name, send, key()) for name, send in writes(project).items()]
+    first = {name: send(used) for name, send, used in sent}
+    for name, send, used in sent:
+        again = send(used)
+        assert again.headers.get("Idempotent-Replayed") == "true", (name, again.text)
+        assert again.status_code in (first[name].status_code, 409), name
+    assert {send(key()).status_code for name, send, _ in sent if name != "POST /api/v1/projects"} == {404}
+
+
+def test_a_repeated_request_for_a_token_makes_none_and_tells_which_was_made(project: Project) -> None:
+    send, used = sender(project, "POST", f"projects/{project.slug}/tokens", {"name": "job"}), key()
+    made, again = send(used), send(used)
+    token = made.get_json()
+    assert again.status_code == 409
+    assert token["id"] in again.get_json()["detail"]
+    assert (
+        made.headers["Location"] == again.headers["Location"] == f"/api/v1/projects/{project.slug}/tokens/{token['id']}"
+    )
+    assert project.call("GET", made.headers["Location"], "admin").status_code == 200
+    with project.house.database.reading() as connection:
+        kept = connection.execute(select(idempotency_keys.c.body).where(idempotency_keys.c.key == used)).scalar_one()
+        named = connection.execute(select(tokens.c.id).where(tokens.c.project_id == project.id)).all()
+    assert token["token"].encode() not in bytes(kept)
+    assert len(named) == 4
+
+
+def test_a_replay_after_deletion_is_for_those_who_could_have_written(house: House, project: Project) -> None:
+    grid, used = project.published()["id"], {"Idempotency-Key": key()}
+    cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 5}]}
+    path, other = f"grids/{grid}/cells", house.make_project()
+    assert project.call("PATCH", path, json=cells, headers=used).status_code == 200
+    assert project.call("DELETE", f"grids/{grid}").status_code == 204
+    assert project.call("PATCH", path, json=cells, headers=used).headers["Idempotent-Replayed"] == "true"
+    assert project.call("PATCH", path, "reader", json=cells, headers=used).status_code == 403
+    assert other.call("PATCH", path, json=cells, headers=used).status_code == 404
+    assert house.call("PATCH", path, json=cells, headers=used).status_code == 401
+    assert (
+        project.call("PATCH", path, json={"cells": [cells["cells"][0] | {"value": 6}]}, headers=used).status_code == 404
+    )
+
+
+def test_a_key_deletes_no_later_project_of_the_same_name(house: House, project: Project) -> None:
+    send, used = sender(project, "DELETE", f"projects/{project.slug}"), key()
+    assert send(used).status_code == 204
+    assert house.call("POST", "projects", token=house.operator, json={"slug": project.slug}).status_code == 201
+    assert send(used).status_code == 204
+    assert house.call("GET", f"projects/{project.slug}", token=house.operator).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["whoami", "projects/{}/tokens", "limits"])
+def test_what_says_nothing_of_caches_is_not_kept(project: Project, path: str) -> None:
+    answer = project.call("GET", path.format(project.slug), "admin")
+    assert answer.headers["Cache-Control"] in ("no-store", "private, no-cache")
+
+
+def test_secrets_are_not_kept_by_caches(project: Project) -> None:
+    home = f"projects/{project.slug}"
+    made = project.call("POST", f"{home}/tokens", "admin", json={"name": "x"})
+    shared = project.call("POST", f"{home}/shares", "admin", json={"path": f"/api/v1/{home}"})
+    read = project.call("GET", made.headers["Location"], "admin")
+    assert {one.headers["Cache-Control"] for one in (made, shared, read)} == {"no-store"}

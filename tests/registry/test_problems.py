@@ -1,0 +1,75 @@
+"""Errors as problems: one title a type, a type that can be looked up, and the headers that belong to it."""
+
+from __future__ import annotations
+
+import uuid
+from html.parser import HTMLParser
+
+import pytest
+
+from registry import errors
+from registry.api.problems import KINDS, plain_problem
+from tests.house import House, Project
+
+
+class Anchors(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+
+    def handle_starttag(self, _tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.found.update(text or "" for name, text in attributes if name == "id")
+
+
+def test_every_type_of_problem_is_explained_where_it_points(house: House) -> None:
+    anchors = Anchors()
+    anchors.feed(house.call("GET", "/docs").text)
+    assert {f"problem-{code}" for code in KINDS} <= anchors.found
+
+
+def test_every_error_that_is_answered_has_a_kind() -> None:
+    kinds, found = [errors.RegistryError], set()
+    while kinds:
+        kind = kinds.pop()
+        kinds += kind.__subclasses__()
+        if kind.__module__ == errors.__name__:  # the client and the command line have errors of their own
+            found.add(kind.code)
+    assert found - {"try_later", "misconfigured"} <= KINDS.keys()
+
+
+@pytest.mark.parametrize("status", range(400, 600))
+def test_what_http_itself_refuses_is_of_a_known_kind_and_keeps_its_status(status: int) -> None:
+    problem = plain_problem(status, "x", request=str(uuid.uuid4()))
+    code = problem["type"].removeprefix("/docs#problem-")
+    assert problem["title"] == KINDS[code].title
+    assert problem["status"] == status
+
+
+def test_a_path_without_a_resource_is_said_in_our_words(project: Project) -> None:
+    for path in (f"grids/{uuid.uuid4()}/peak", "grids/01a2002b", f"projects/{project.slug}/experiments/x"):
+        problem = project.get(path).get_json()
+        assert problem["title"] == KINDS["not_found"].title
+        assert f"/api/v1/{path}" in problem["detail"]
+        assert "spelling" not in problem["detail"]
+
+
+def test_a_bad_token_is_told_from_none(project: Project) -> None:
+    path = f"projects/{project.slug}"
+    assert "error" not in project.house.call("GET", path).headers["WWW-Authenticate"]
+    bad = project.house.call("GET", path, token="rgs_bad").headers["WWW-Authenticate"]
+    assert bad.endswith('error="invalid_token"')
+
+
+def test_a_range_beyond_the_end_is_a_problem_with_the_length(project: Project) -> None:
+    path = f"grids/{project.published()['id']}/cells.csv"
+    length = len(project.get(path).data)
+    beyond = project.get(path, headers={"Range": f"bytes={length}-"})
+    assert (beyond.status_code, beyond.content_type) == (416, "application/problem+json")
+    assert beyond.headers["Content-Range"] == f"bytes */{length}"
+    assert beyond.get_json()["type"] == "/docs#problem-range_not_satisfiable"
+
+
+def test_a_resource_that_is_patched_says_in_which_form(project: Project) -> None:
+    options = project.call("OPTIONS", f"grids/{uuid.uuid4()}/cells")
+    assert options.headers["Accept-Patch"] == "application/json"
+    assert "Accept-Patch" not in project.call("OPTIONS", f"grids/{uuid.uuid4()}").headers

@@ -1,0 +1,160 @@
+"""A purge leaves nothing of what was deleted but the audit log, and nobody who writes meanwhile is harmed."""
+
+from __future__ import annotations
+
+import gzip
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, text, update
+
+from registry import create_app
+from registry.database import Database
+from registry.operations.purge import purge, purge_projects
+from registry.operations.record import COMMAND
+from registry.settings import Settings
+from registry.tables import derivations, grids, idempotency_keys, metadata, projects
+from tests.house import House, Project, publication
+from workers import derive
+from workers.promises import claim
+
+
+@pytest.fixture
+def own(settings: Settings, own_database_url: str) -> Iterator[House]:
+    """An application on a database of its own."""
+    mine = replace(settings, database_url=own_database_url)
+    database = Database(mine, name="tests")
+    yield House(create_app(mine), database, mine)
+    database.close()
+
+
+def everything(house: House) -> str:
+    """Every row of every table but the audit log, as text, with the compressed documents laid open."""
+    parts = []
+    with house.database.reading() as connection:
+        for table in metadata.sorted_tables:
+            if table.name == "audit":
+                continue
+            for row in connection.execute(select(table)):
+                for value in row:
+                    if isinstance(value, memoryview | bytes):
+                        held = bytes(value)
+                        packed = held.startswith(b"\x1f\x8b")
+                        parts.append((gzip.decompress(held) if packed else held).decode(errors="replace"))
+                    else:
+                        parts.append(str(value))
+    return "\n".join(parts)
+
+
+def age(house: House, table: Any) -> None:
+    with house.database.transaction() as connection:
+        old = {"deleted_at": func.now() - timedelta(days=40)}
+        connection.execute(update(table).where(table.c.deleted_at.is_not(None)).values(old))
+        connection.execute(update(idempotency_keys).values(created_at=func.now() - timedelta(days=41)))
+
+
+def purged(house: House) -> int:
+    with house.database.transaction() as connection:
+        return purge(connection, COMMAND, older_than_days=30)
+
+
+def asked(project: Project, secret: dict[str, Any], kept: dict[str, Any]) -> None:
+    """Everything that a reader can have computed of a grid."""
+    where = f"projects/{project.slug}"
+    about = {"experiment": secret["experiment"], "metric": secret["metric"]["name"]}
+    for path, query in (
+        (f"{where}/rankings", about),
+        (f"{where}/rankings", about | {"alpha": 0.1}),
+        (f"grids/{secret['id']}/thresholds", {"value": 50}),
+        (f"grids/{secret['id']}/statistics", {"alpha": 0.1}),
+        (f"{where}/comparisons", {"baseline": secret["id"], "contender": kept["id"]}),
+    ):
+        assert project.get(path, query_string=query).status_code in (200, 202), path
+    project.house.compute()
+
+
+def test_a_purged_grid_is_named_nowhere_but_in_the_audit_log(own: House) -> None:
+    project = own.make_project()
+    key = {"Idempotency-Key": "k"}
+    secret = project.publish(publication(model="projectzebra"), headers=key).get_json()
+    kept = project.published(model="kept")
+    own.compute()
+    asked(project, secret, kept)
+    assert project.call("DELETE", f"grids/{secret['id']}").status_code == 204
+    assert "projectzebra" in everything(own)
+    age(own, grids)
+    assert purged(own) == 1
+    assert "projectzebra" not in everything(own)
+    own.compute()
+    assert secret["id"] not in everything(own), "the fold took note of its marks"
+    ranking = project.get(
+        f"projects/{project.slug}/rankings",
+        query_string={"experiment": kept["experiment"], "metric": kept["metric"]["name"]},
+    )
+    assert [row["name"] for row in ranking.get_json()["ranking"]] == ["kept"]
+
+
+def test_a_purged_project_leaves_its_line_in_the_audit_log(own: House) -> None:
+    project, other = own.make_project(), own.make_project()
+    first, second = project.published(model="zebra"), project.published(model="yak")
+    other.published(model="other")
+    own.compute()
+    asked(project, first, second)
+    alias = {"kind": "model", "alias": "zebra", "name": "yak"}
+    assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
+    assert project.call("DELETE", f"projects/{project.slug}", "admin").status_code == 204
+    age(own, projects)
+    while purged(own):
+        pass
+    own.compute()
+    with own.database.transaction() as connection:
+        assert purge_projects(connection, COMMAND, older_than_days=30) == 1
+    left = everything(own)
+    for word in (project.slug, str(project.id), "zebra", "yak"):
+        assert word not in left
+    assert other.slug in left
+    with own.database.reading() as connection:
+        acts = connection.scalars(text("SELECT act FROM audit WHERE act LIKE '%.purged'")).all()
+    assert sorted(acts) == ["grid.purged", "grid.purged", "project.purged"]
+
+
+def test_a_worker_that_still_computes_a_purged_grid_writes_nothing(own: House) -> None:
+    project = own.make_project()
+    grid = project.published()
+    claimed = claim(own.database, own.settings, derivations, 10)
+    assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
+    age(own, grids)
+    document = derive.statistics_row(_revision(own))
+    assert purged(own) == 1
+    derive._settle(own.database, claimed, [document])
+    own.compute()
+    assert grid["id"] not in everything(own)
+
+
+def _revision(house: House) -> Any:
+    with house.database.reading() as connection:
+        return connection.execute(text("SELECT * FROM revisions")).one()
+
+
+def test_what_is_published_while_it_is_purged_is_a_new_grid(own: House) -> None:
+    """The publication finds the old row, waits for the purge to end, and then there is none."""
+    project = own.make_project()
+    grid = project.published()
+    assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
+    age(own, grids)
+    waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    with ThreadPoolExecutor(1) as pool:
+        with own.database.transaction() as connection:
+            assert purge(connection, COMMAND, older_than_days=30) == 1
+            answer = pool.submit(project.publish)
+            pause = threading.Event()
+            while not connection.scalar(text(waits)):
+                pause.wait(0.01)
+        assert answer.result().status_code == 201
+    again = project.get(f"projects/{project.slug}/grids").get_json()["items"]
+    assert [(one["revision"], one["id"] == grid["id"]) for one in again] == [(1, False)]

@@ -1,0 +1,174 @@
+"""A grid as it was read may be published as it is, and what was doubted by others is kept with it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.house import ACCURACY, Project, publication
+
+LINE = [{"name": "Task", "kind": "ordinal", "levels": ["a", "b", "c"]}]
+SENT: dict[str, dict[str, Any]] = {
+    "plain": publication(),
+    "no axes": publication(axes=[], values=5, trials=None),
+    "no cells": {**publication(axes=LINE, cells=[]), "values": None},
+    "everything": publication(
+        axes=[{"name": "Size", "unit": "B", "scale": "log", "levels": [{"label": "7b", "number": 7e9}, 5, 1]}],
+        values=[1.5, None, 3], trials=[10, None, 20], stderr=[0.5, None, None], labels={"a": "b"}, questions=5,
+        design_effect=1.5, derived=["x", "y"],
+    ),
+    "repeats and reasons": {
+        name: value
+        for name, value in publication(
+            axes=LINE,
+            cells=[
+                {"at": {"Task": "a"}, "value": 1.0, "trials": 100}, {"at": {"Task": "a"}, "value": 2.0, "trials": 100},
+                {"at": {"Task": "b"}, "value": None, "reason": "failed"}, {"at": {"Task": "c"}, "value": 5.0},
+            ],
+        ).items()
+        if name not in ("values", "trials")
+    },
+    "a large number": publication(metric={"name": "n"}, axes=[], values=2**53 + 1, trials=None),
+    "an average": publication(model="Average"),
+}  # fmt: skip
+SENT["no cells"].pop("values")
+
+
+@pytest.mark.parametrize("case", SENT)
+def test_a_grid_that_was_read_is_the_same_grid_when_it_is_sent_back(project: Project, case: str) -> None:
+    answer = project.publish(SENT[case])
+    assert answer.status_code == 201, answer.text
+    grid = project.get(f"grids/{answer.get_json()['id']}").get_json()
+    again = project.publish(grid)
+    assert (again.status_code, again.get_json()["digest"]) == (200, grid["digest"]), again.text
+    assert again.get_json()["warnings"] == grid["warnings"]
+    moved = project.publish(grid | {"model": "another"}).get_json()
+    elsewhere = project.get(f"grids/{moved['id']}").get_json()
+    assert elsewhere["digest"] == grid["digest"]
+    content = ("values", "trials", "stderr", "repeats", "sd", "reasons")
+    assert {name: elsewhere.get(name) for name in content} == {name: grid.get(name) for name in content}
+
+
+DOUBT = {"code": "approximate", "detail": "the text calls these values approximate", "pointer": "/line/3"}
+
+
+def test_warnings_of_who_read_the_values_are_kept_with_the_revision(project: Project) -> None:
+    published = project.published(warnings=[DOUBT], model="Average")
+    assert [one["code"] for one in published["warnings"]] == ["approximate", "looks_derived"]
+    assert project.get(f"grids/{published['id']}").get_json()["warnings"] == published["warnings"]
+    other = project.published(warnings=[DOUBT, DOUBT], model="other")
+    assert other["warnings"] == [DOUBT]
+
+
+BLOCK = publication(axes=LINE, values=[1, None, 3], trials=None)
+FAULTS: dict[str, tuple[dict[str, Any], str]] = {
+    "a warning without a code": (BLOCK | {"warnings": [{"detail": "x"}]}, "/warnings/0"),
+    "a warning with a code of words": (BLOCK | {"warnings": [{"code": "a b", "detail": "x"}]}, "/warnings/0"),
+    "a warning that is a text": (BLOCK | {"warnings": ["x"]}, "/warnings/0"),
+    "a warning of much text": (BLOCK | {"warnings": [DOUBT | {"detail": "x" * 1001}]}, "/warnings/0"),
+    "many warnings": (BLOCK | {"warnings": [DOUBT] * 101}, "/warnings"),
+    "warnings that are none": (BLOCK | {"warnings": None}, "/warnings"),
+    "repeats without sd": (BLOCK | {"repeats": [2, None, 2]}, "/sd"),
+    "sd without repeats": (BLOCK | {"sd": [2, None, 2]}, "/repeats"),
+    "one number of repeats": (BLOCK | {"repeats": 2, "sd": [1, None, 1]}, "/repeats"),
+    "repeats of another shape": (BLOCK | {"repeats": [2, 2], "sd": [1, None, 1]}, "/repeats"),
+    "one repeat": (BLOCK | {"repeats": [1, None, None], "sd": [1, None, None]}, "/repeats/0"),
+    "repeats of nothing": (BLOCK | {"repeats": [None, 2, None], "sd": [None, 1, None]}, "/repeats/1"),
+    "repeats here and sd there": (BLOCK | {"repeats": [2, None, None], "sd": [None, None, 1]}, "/repeats/0"),
+    "a negative sd": (BLOCK | {"repeats": [2, None, None], "sd": [-1, None, None]}, "/sd/0"),
+    "a reason of a value": (BLOCK | {"reasons": [{"at": {"Task": "a"}, "reason": "failed"}]}, "/reasons/0"),
+    "a reason nowhere": (BLOCK | {"reasons": [{"at": {"Task": "z"}, "reason": "failed"}]}, "/reasons"),
+    "a reason at no axis": (BLOCK | {"reasons": [{"at": {}, "reason": "failed"}]}, "/reasons/0/at"),
+    "a reason of its own": (BLOCK | {"reasons": [{"at": {"Task": "b"}, "reason": "lost"}]}, "/reasons/0/reason"),
+    "a reason without a place": (BLOCK | {"reasons": [{"reason": "failed"}]}, "/reasons/0/at"),
+    "reasons that are none": (BLOCK | {"reasons": "failed"}, "/reasons"),
+    "sd of single cells": (publication(axes=LINE, cells=[], sd=[1]), "/sd"),
+}
+FAULTS["sd of single cells"][0].pop("values")
+
+
+@pytest.mark.parametrize("case", FAULTS)
+def test_what_does_not_go_together_is_refused_at_its_place(project: Project, case: str) -> None:
+    sent, pointer = FAULTS[case]
+    answer = project.publish(sent)
+    assert answer.status_code == 422, answer.text
+    assert pointer in [one["pointer"] for one in answer.get_json()["errors"]], answer.get_json()["errors"]
+
+
+LARGE = 2**53 + 1
+ROUNDED: dict[str, tuple[dict[str, Any], str]] = {
+    "a value": ({"axes": LINE, "values": [1, LARGE, None]}, "/values/1"),
+    "a negative value": ({"axes": [], "values": -LARGE}, "/values"),
+    "a standard error": ({"axes": LINE, "values": [1, 2, 3], "stderr": [1, 1, LARGE]}, "/stderr/2"),
+    "a level": ({"axes": [{"name": "A", "levels": [1, LARGE]}], "values": [1, 2]}, "/axes/0/levels/1"),
+    "a level's number": (
+        {"axes": [{"name": "A", "kind": "numeric", "levels": [{"label": "x", "number": LARGE}]}], "values": [1]},
+        "/axes/0/levels/0",
+    ),
+    "a cell": ({"axes": LINE, "cells": [{"at": {"Task": "a"}, "value": LARGE}]}, "/cells/0/value"),
+    "a coordinate": (
+        {"axes": [{"name": "A", "levels": [2**53]}], "cells": [{"at": {"A": LARGE}, "value": 1}]}, "/cells/0/at/A"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", ROUNDED)
+def test_a_whole_number_that_no_double_is_comes_with_a_warning(project: Project, case: str) -> None:
+    content, pointer = ROUNDED[case]
+    sent = {name: value for name, value in publication().items() if name not in ("values", "trials")}
+    warnings = project.publish(sent | {"metric": {"name": "n"}} | content).get_json()["warnings"]
+    assert [(one["code"], one["pointer"]) for one in warnings] == [("rounded", pointer)]
+    assert str(LARGE) in warnings[0]["detail"]
+    assert str(2**53) in warnings[0]["detail"]
+
+
+@pytest.mark.parametrize("number", [2**53, -(2**53), 2**60, 2**63, 10**22])
+def test_a_large_whole_number_that_is_a_double_comes_without_one(project: Project, number: int) -> None:
+    assert project.published(metric={"name": "n"}, axes=[], values=number, trials=None)["warnings"] == []
+
+
+def test_of_many_warnings_of_one_kind_the_first_are_named_and_the_rest_counted(project: Project) -> None:
+    levels = [str(place) for place in range(100)]
+    axes = [{"name": "A", "kind": "nominal", "levels": levels}]
+    grid = project.published(metric={"name": "n"}, axes=axes, values=[LARGE] * 100, trials=None)
+    assert [one["code"] for one in grid["warnings"]] == ["rounded"] * 21
+    assert grid["warnings"][-1]["detail"] == "and 80 more of these"
+
+
+MEANT: dict[str, tuple[dict[str, Any], str, str]] = {
+    "a metric that is a text": (publication(metric="acc"), "/metric", '{"name": "accuracy"}'),
+    "an axis that is a text": (publication(axes=["Type"]), "/axes/0", '{"name": "Length"'),
+    "a field that is nearly one": (publication(lables={}), "/lables", '"labels"'),
+    "a field of a metric": (publication(metric=ACCURACY | {"direktion": "higher"}), "/metric/direktion", '"direction"'),
+    "a field of an axis": (publication(axes=[{"name": "T", "level": [1]}]), "/axes/0/level", '"levels"'),
+    "a field of a cell": (
+        {**BLOCK, "cells": [{"at": {"Task": "a"}, "value": 1, "trails": 5}]}, "/cells/0/trails", '"trials"'
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", MEANT)
+def test_a_fault_says_what_was_likely_meant(project: Project, case: str) -> None:
+    sent, pointer, meant = MEANT[case]
+    details = {one["pointer"]: one["detail"] for one in project.publish(sent).get_json()["errors"]}
+    assert meant in details[pointer]
+
+
+@pytest.mark.parametrize(("path", "meant"), [("grids?modle=x", '"model"'), ("grids?limt=5", '"limit"')])
+def test_a_fault_of_a_query_says_what_was_likely_meant(project: Project, path: str, meant: str) -> None:
+    [fault] = project.get(f"projects/{project.slug}/{path}").get_json()["errors"]
+    assert meant in fault["detail"]
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity"])
+def test_json_with_a_number_that_is_none_says_what_to_send(project: Project, word: str) -> None:
+    path = f"projects/{project.slug}/grids"
+    answer = project.call("POST", path, data=f'{{"values": [{word}]}}', content_type="application/json")
+    assert answer.status_code == 400
+    assert f"{word} is not JSON: send null" in answer.get_json()["detail"]
+
+
+def test_markdown_without_a_table_says_so(project: Project) -> None:
+    answer = project.call("POST", f"projects/{project.slug}/grids", data="# A title\n", content_type="text/markdown")
+    assert [one["detail"][:30] for one in answer.get_json()["errors"]] == ["the text holds no pipe table: "]
