@@ -18,6 +18,7 @@ from registry.pages import (
     palette,
     project,
     ranking,
+    revisions,
     signing,
     status,
 )
@@ -25,7 +26,7 @@ from registry.pages.front import pages
 
 __all__ = ["register"]
 
-VIEWS = (project, grid, experiment, ranking, comparison, status, signing, data, docs, palette)
+VIEWS = (project, grid, revisions, experiment, ranking, comparison, status, signing, data, docs, palette)
 """The modules whose views are on the blueprint: importing them put them there."""
 
 

@@ -7,19 +7,17 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
-from urllib.parse import urlencode
 
 from flask import Response, g, render_template, request
 
 from registry.api.answers import not_modified, send
-from registry.api.platform import API_PREFIX
 from registry.pages.front import theme
+from registry.pages.links import here, to
 from registry.pages.palette import style_sheet
 from registry.renderings.words import label, said
 
 PENDING_SECONDS, SETTLED_SECONDS = 2, 30
 """How often a page looks for news, while something is computed and otherwise."""
-Query = Iterable[tuple[str, str]]
 
 
 def page(
@@ -42,9 +40,14 @@ def furniture() -> dict[str, Any]:
         "label": label,
         "said": said,
         "here": here,
+        "to": to,
+        "share": g.share if "shared" in g else "",
         "theme": theme(),
         "signed_in": g.get("signed_in", False),
+        "sign_in": to("/sign-in", back=here() if request.method == "GET" and request.path != "/sign-in" else None),
         "every": SETTLED_SECONDS,
+        "shown": "",
+        "revision": None,
     }
 
 
@@ -61,21 +64,3 @@ def version() -> str:
 def asset(name: str) -> str:
     """The path of a style sheet or script, which may be kept for ever."""
     return f"/assets/{name}?v={version()}"
-
-
-def here(**changes: Any) -> str:
-    """The path of this page with other parameters; None takes one away."""
-    kept = [(name, value) for name, value in request.args.items(multi=True) if name not in changes]
-    return located(request.path, [*kept, *((name, value) for name, value in changes.items() if value is not None)])
-
-
-def located(path: str, query: Query) -> str:
-    """A path with its query, `?` only where there is one."""
-    written = urlencode(list(query))
-    return f"{path}?{written}" if written else path
-
-
-def data_path(path: str, visibility: str, query: Query = ()) -> str:
-    """Where a browser reads the JSON (or CSV …) of a page: the API, which knows no cookies; for what is not public,
-    the same answers at `/data`."""
-    return located((API_PREFIX if visibility == "public" else "/data") + path, query)

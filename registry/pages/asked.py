@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
+import uuid
 from typing import Any
 
 from flask import request
 from marshmallow import Schema, ValidationError, fields
 
 from registry.api.asked import answered, settled
+from registry.api.paging import read_key
 from registry.api.platform import faults_of
 from registry.errors import Fault, Invalid
 from registry.renderings.heatmap.options import PALETTES, Options
 
 LOOK = ("palette", "range")
+CURSOR = r"[0-9a-f]{1,1600}~[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
 
 
 def state_of(found: Any) -> str:
@@ -30,17 +34,22 @@ def tags_of(found: Any) -> list[object]:
 
 
 def checked(
-    schema: type[Schema], without: tuple[str, ...] = (), also: tuple[str, ...] = (), optional: tuple[str, ...] = ()
+    schema: type[Schema],
+    without: tuple[str, ...] = (),
+    also: tuple[str, ...] = (),
+    optional: tuple[str, ...] = (),
+    labels: bool = False,
 ) -> dict[str, Any]:
     """The page's parameters by a schema of the API, `Invalid` as there.
 
-    `also` names those that only pages have, `optional` those that a page may do without.
+    `also` names those that only pages have, `optional` those that a page may do without; with `labels` those that begin
+    with `label.` are left to `filters_of`.
     """
     rules = schema(exclude=without)
     given: dict[str, Any] = {}
     for name, texts in request.args.lists():
         kept = [text for text in texts if text]
-        if name in also or not kept:
+        if name in also or not kept or (labels and name.startswith("label.")):
             continue
         many = isinstance(rules.fields.get(name), fields.List)
         given[name] = kept if many else kept[-1]
@@ -49,6 +58,27 @@ def checked(
     except ValidationError as error:
         raise Invalid(faults_of({"query": error.messages_dict})) from None
     return found
+
+
+def salvaged(
+    schema: type[Schema], also: tuple[str, ...] = (), optional: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], list[Fault]]:
+    """Like `checked`, but what is wrong is left out and told, so that a form can be shown again."""
+    try:
+        return checked(schema, also=also, optional=optional), []
+    except Invalid as error:
+        wrong = tuple(fault.pointer.split("/")[1] for fault in error.faults)
+        return checked(schema, also=(*also, *wrong), optional=(*optional, *wrong)), list(error.faults)
+
+
+def cursor_of(sort: str) -> tuple[Any, uuid.UUID] | None:
+    """The key after which the page begins, None for the first one."""
+    text = request.args.get("cursor")
+    if not text:
+        return None
+    if not re.fullmatch(CURSOR, text):
+        raise Invalid([Fault("/cursor", "is not a cursor of this list")])
+    return read_key(text, instant=sort.endswith("_at"))
 
 
 def look() -> Options:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import gzip
 import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from flask import Response, request
+from sqlalchemy import Connection
 
 from registry.api import documents
 from registry.api.asked import ask
 from registry.api.comparisons import comparison_asked
 from registry.api.context import enter, parts
 from registry.api.schemas import ComparisonQuery
-from registry.operations.find import Filters, Page, find_grids
-from registry.operations.read import find_grid
+from registry.errors import Fault, NotFound
+from registry.operations.find import Filters
+from registry.operations.offer import search_grids
+from registry.operations.read import find_grid, find_statistics
 from registry.operations.stored import StoredGrid, stored_grid
-from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, data_path, page
-from registry.pages.asked import LOOK, checked, look, state_of, tags_of
+from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.pages.asked import LOOK, look, salvaged, state_of, tags_of
 from registry.pages.blocks import parts_of
 from registry.pages.front import pages
 from registry.pages.heatmap import fits, heatmap_of
+from registry.pages.links import data_path
 from registry.pages.palette import BINS, DIFFERENCES
 from registry.question import ComparisonQuestion
 from registry.renderings.comparison import page as comparison_blocks
@@ -30,20 +36,27 @@ from registry.renderings.words import title
 
 Document = dict[str, Any]
 _LISTED = 200
+FIND = "find"
+"""The parameter with words that the names of the grids to choose from must hold."""
+SIDES = ("baseline", "contender")
 
 
 @pages.get("/projects/<project>/comparisons")
 def comparison(project: str) -> Response:
     """Contender less baseline; without both in the address, the form alone."""
-    query = checked(ComparisonQuery, also=LOOK, optional=("baseline", "contender"))
-    options = look()
-    question, sides = None, []
+    query, faults = salvaged(ComparisonQuery, also=(*LOOK, FIND), optional=SIDES)
+    options, words = look(), request.args.get(FIND, "").replace("\0", "").split()
+    question, sides, known, absent = None, [], [], False
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        choices = find_grids(connection, row.id, Filters(), Page("experiment", None, _LISTED))
-        if "baseline" in query and "contender" in query:
-            question = comparison_asked(connection, row.project_id, query)
-            sides = [stored_grid(find_grid(connection, uuid.UUID(i), n)) for i, n in _sides(question)]
+        offer = _offer(connection, row.id, words, [query[side] for side in SIDES if side in query])
+        if "baseline" in query and "contender" in query and not faults:
+            try:
+                question = comparison_asked(connection, row.project_id, query)
+                sides = [stored_grid(find_grid(connection, uuid.UUID(i), n)) for i, n in _sides(question)]
+                known = [find_statistics(connection, one.id) for one in sides]
+            except NotFound as error:
+                faults, absent = [Fault("/baseline", error.detail)], True
     found: Any = ask(question, project, patience=2.0)[1] if question else None
     state = state_of(found)
 
@@ -52,43 +65,89 @@ def comparison(project: str) -> Response:
         return {
             "project": row,
             "query": query,
-            "choices": choices,
+            "offer": offer,
+            "faults": faults,
+            "find": " ".join(words),
+            "kept": [(name, text) for name, text in request.args.items(multi=True) if text and name in LOOK],
             "state_word": state,
             "reason": found.reason if state == "failed" else None,
             "comparison": document,
             "parts_": parts_of(comparison_blocks(document)) if document else [],
-            "maps": _maps(sides, options) if sides else None,
+            "maps": _maps(sides, [_statistics(one) for one in known], options, document) if sides else None,
             "palette": options.palette,
             "bins": range(BINS),
             "difference_bins": range(DIFFERENCES),
             "data": lambda suffix="": data_path(
                 f"/projects/{project}/comparisons{suffix}",
                 row.visibility,
-                [(name, text) for name, text in request.args.items(multi=True) if text and name not in LOOK],
+                [(name, text) for name, text in request.args.items(multi=True) if text and name not in (*LOOK, FIND)],
             ),
             "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
         }
 
-    made_of = [row.updated_at, [(one.id, one.etag) for one in (*choices, *sides)], *tags_of(found)]
-    return page("comparison.html", made_of, context)
+    tags = [*((one.id, one.etag) for one in sides), *(one.etag for one in known), *tags_of(found)]
+    made_of = [row.updated_at, offer, faults, *tags]
+    return page("comparison.html", made_of, context, status=404 if absent else 422 if faults else 200)
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """The grids to choose from, those chosen among them; how many were found, and whether there are more of those."""
+
+    grids: Sequence[Any]
+    count: int
+    more: bool
+
+
+def _offer(connection: Connection, project_id: uuid.UUID, words: Sequence[str], chosen: Sequence[str]) -> Offer:
+    found = search_grids(connection, project_id, Filters(), _LISTED + 1, words)
+    listed = found[:_LISTED]
+    known = {str(one.id) for one in listed}
+    also = [
+        one for name in chosen if name.lower() not in known
+        for one in search_grids(connection, project_id, Filters(id=name.lower()), 1)
+    ]  # fmt: skip
+    return Offer((*also, *listed), len(listed), len(found) > _LISTED)
 
 
 def _sides(question: ComparisonQuestion) -> list[tuple[str, int]]:
     return [(question.baseline, question.baseline_revision), (question.contender, question.contender_revision)]
 
 
-def _maps(sides: list[StoredGrid], options: Options) -> dict[str, Any]:
-    """Both grids in the range of both together, and the difference; `small` says whether they fit into tables."""
+def _statistics(known: Any) -> Document | None:
+    """The statistics of a grid's current revision, if they are there."""
+    return orjson.loads(gzip.decompress(known.document)) if known is not None and known.document is not None else None
+
+
+def _maps(
+    sides: list[StoredGrid], statistics: list[Document | None], options: Options, found: Document | None
+) -> dict[str, Any]:
+    """Both grids in the range of both together, and the difference; each in its own range where there is none.
+    `small` says whether they fit into tables."""
     baseline, contender = (documents.grid(one) for one in sides)
     named = {"baseline": baseline, "contender": contender, "titles": [title(baseline), title(contender)]}
     if not (fits(baseline) and fits(contender)):
         return named | {"small": False}
+    both = list(zip((baseline, contender), statistics, strict=True))
+    if not _subtracted(found, baseline, contender):
+        own = Options(palette=options.palette)
+        return named | {"small": True, "pair": [heatmap_of(one, known, own) for one, known in both], "difference": None}
     measured = [value for one in sides for value in one.grid.values if value is not None]
     shared = options
     if options.span == "own" and measured and min(measured) < max(measured):
         shared = Options(palette=options.palette, span=(min(measured), max(measured)))
     return named | {
         "small": True,
-        "pair": [heatmap_of(one, None, shared) for one in (baseline, contender)],
-        "difference": heatmap_of(contender, None, Options(), "difference", baseline),
+        "pair": [heatmap_of(one, described, shared) for one, described in both],
+        "difference": heatmap_of(contender, None, Options(), "difference", baseline, found),
     }
+
+
+def _subtracted(found: Document | None, baseline: Document, contender: Document) -> bool:
+    """Whether the contender less the baseline has a meaning, as far as is known."""
+    if any(baseline["metric"].get(name) != contender["metric"].get(name) for name in ("unit", "direction")):
+        return False
+    if found is None:
+        return True
+    # Values on different scales are matched, which makes their agreement known, and have no gap.
+    return found["status"] != "not_comparable" and (found["mean"] is not None or found["agreement"] is None)

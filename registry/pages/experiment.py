@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import Any
 
 import orjson
@@ -13,16 +14,22 @@ from flask import Response, request
 from registry.api import documents
 from registry.api.asked import ask, settled
 from registry.api.context import enter, parts
+from registry.api.paging import write_key
 from registry.api.schemas import SweetSpotQuery
 from registry.errors import NotFound
-from registry.operations.find import Filters, Page, find_grids
+from registry.intake.levels import has_control
+from registry.operations.find import Filters, Page, find_whole_grids, sort_key
+from registry.operations.named import there_are
+from registry.operations.offer import count_grids, offered
 from registry.operations.read import find_statistics
 from registry.operations.stored import StoredGrid
-from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, data_path, page
-from registry.pages.asked import LOOK, checked, look, state_of, tags_of
+from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.pages.asked import LOOK, checked, cursor_of, look, state_of, tags_of
 from registry.pages.blocks import parts_of
+from registry.pages.choices import choice_of
 from registry.pages.front import pages
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
+from registry.pages.links import data_path
 from registry.pages.palette import BINS
 from registry.pages.verdict import verdict_of
 from registry.question import SweetSpotQuestion
@@ -32,8 +39,7 @@ from registry.renderings.sweet_spot import sweet_spot_blocks
 
 Document = dict[str, Any]
 MOST_PANELS = 24
-_NAMES = 200
-FILTERS = ("benchmark", "model", "variant")
+FILTERS = ("model", "variant", "benchmark")
 
 
 @pages.get("/projects/<project>/experiments/<path:experiment>")
@@ -42,39 +48,54 @@ def experiment(project: str, experiment: str) -> Response:
     options = look()
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        everything = find_grids(connection, row.id, Filters(experiment=[experiment]), Page("metric", None, _NAMES))
-        if not everything:
+        if has_control(experiment):
+            raise NotFound("No experiment has such a name.")
+        metrics = offered(connection, row.id, "metric", Filters(experiment=[experiment]))
+        if not metrics:
             raise NotFound(f'The project has no grid of an experiment "{experiment}".')
-        metrics = sorted({one.names.metric for one in everything})
-        query = checked(SweetSpotQuery, also=LOOK, optional=("metric",))
+        query = checked(SweetSpotQuery, also=(*LOOK, "cursor"), optional=("metric",))
         metric = query.get("metric") or metrics[0]
+        if metric not in metrics:
+            raise NotFound(f'No grid of "{experiment}" has the metric "{metric}"; {there_are(metrics)}.')
         chosen = {kind: query[kind] for kind in FILTERS}
         scope = Filters(experiment=[experiment], metric=[metric], **chosen)
-        found = find_grids(connection, row.id, scope, Page("model", None, MOST_PANELS))
+        after = cursor_of("model")
+        total, before = (
+            count_grids(connection, row.id, scope),
+            count_grids(connection, row.id, scope, after) if after else 0,
+        )
+        found = find_whole_grids(connection, row.id, scope, Page("model", after, MOST_PANELS))
+        of_metric = Filters(experiment=[experiment], metric=[metric])
+        choices = [choice_of(connection, row.id, kind, chosen[kind], of_metric) for kind in FILTERS]
         shown = sorted(found[:MOST_PANELS], key=_order)
         statistics = [find_statistics(connection, one.id) for one in shown]
-    sweet = _sweet_spot(project, experiment, metric, chosen) if len(shown) > 1 else None
+    sweet = _sweet_spot(project, experiment, metric, chosen) if total > 1 else None
     pending = (sweet is not None and not settled(sweet)) or any(one.state == "pending" for one in statistics)
-    here = {kind: sorted({getattr(one.names, kind) for one in everything}) for kind in FILTERS}
+    last = found[MOST_PANELS - 1] if len(found) > MOST_PANELS else None
+    cursor = write_key(sort_key(last, "model"), last.id) if last else None
 
     def context() -> dict[str, Any]:
         panels = _panels(shown, statistics, options)
         return {
             "project": row,
             "experiment": experiment,
+            "shown": _digest(shown),
             "metric": metric,
             "metrics": metrics,
             "unit": next((one.grid.metric.unit for one in shown), None),
             "groups": _groups(panels),
             "ranges": [panel for panel in panels if panel["low"] is not None],
-            "left_out": len(found) > MOST_PANELS,
+            "total": total,
+            "first": before + 1,
+            "last": before + len(shown),
+            "cursor": cursor,
+            "asked": [(name, text) for name, text in request.args.items(multi=True) if text and name in LOOK],
             "shared": _shared(panels),
             "bounds": _bounds(shown),
             "range": request.args.get("range", "own"),
             "palette": options.palette,
             "bins": range(BINS),
-            "names": here,
-            "chosen": chosen,
+            "choices": choices,
             "sweet": _shown(sweet),
             "sweet_state": state_of(sweet),
             "data": lambda path="", **more: data_path(
@@ -83,8 +104,20 @@ def experiment(project: str, experiment: str) -> Response:
             "every": PENDING_SECONDS if pending else SETTLED_SECONDS,
         }
 
-    made_of = [row.updated_at, [(one.id, one.etag) for one in shown], [one.etag for one in statistics], here]
+    made_of = [
+        row.updated_at,
+        [(one.id, one.etag) for one in shown],
+        [one.etag for one in statistics],
+        metrics,
+        choices,
+        total,
+    ]
     return page("experiment.html", [*made_of, *tags_of(sweet)], context)
+
+
+def _digest(shown: Sequence[StoredGrid]) -> str:
+    """Changes when any value on the page does."""
+    return sha256(" ".join(f"{one.id} {one.revision_tag}" for one in shown).encode()).hexdigest()[:12]
 
 
 def _order(one: StoredGrid) -> tuple[str, str, str]:

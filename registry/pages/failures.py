@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Flask, Response, render_template, request
+from flask import Flask, Response, g, render_template, request
 from werkzeug.exceptions import HTTPException, NotFound
 
 from registry import errors
@@ -12,6 +12,7 @@ from registry.api import problems
 from registry.api.platform import API_PREFIX
 from registry.pages.answer import furniture
 from registry.pages.front import describe, pages
+from registry.pages.links import here
 
 
 def register(app: Flask) -> None:
@@ -21,8 +22,19 @@ def register(app: Flask) -> None:
 
 @pages.errorhandler(errors.RegistryError)
 def registry_error(error: errors.RegistryError) -> Response:
-    problem = problems.registry_error(error)
-    return failure(problems.problem_of(error), dict(problem.headers))
+    problem = problems.problem_of(error)
+    if isinstance(error, errors.Unauthenticated):
+        problem |= {"title": "Sign in", "detail": _who()}
+    return failure(problem, dict(problems.registry_error(error).headers))
+
+
+def _who() -> str:
+    """Why a person must sign in; the API's own words are about headers."""
+    if g.get("visit_is_over"):
+        return "Your visit is over: its token has expired, was revoked, or you signed out. Sign in again."
+    if "share" in g:
+        return "This link does not open this page, has expired, or was taken back. Ask for a new one, or sign in."
+    return "Nothing public is here under this name. Sign in with a token that may read it."
 
 
 @pages.errorhandler(HTTPException)
@@ -46,7 +58,8 @@ def _no_such_path(error: NotFound) -> Response:
 
 def failure(problem: dict[str, Any], headers: dict[str, str]) -> Response:
     """The page of a problem; who is not signed in gets the form to sign in with a 401."""
-    body = render_template("problem.html", **furniture() | {"every": 0}, problem=problem, back=request.full_path)
+    back = here() if request.method == "GET" else "/"
+    body = render_template("problem.html", **furniture() | {"every": 0}, problem=problem, back=back)
     response = Response(body, problem["status"], content_type="text/html; charset=utf-8")
     for name in ("WWW-Authenticate", "Retry-After", "Allow"):
         if name in headers:

@@ -10,19 +10,36 @@ from typing import Any
 
 from registry.pages.blocks import typeset
 from registry.renderings.cells import flat
-from registry.renderings.numbers import decimals_of, fixed, p_value, places_of, signed
+from registry.renderings.directions import differs
+from registry.renderings.noise_floor import floor_of_noise
+from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, places_of, rough, signed
 from registry.renderings.trends import shape
-from registry.renderings.words import counted, label, place, places
+from registry.renderings.words import counted, label, place, places, spoken
 
 Document = Mapping[str, Any]
 LISTED = 8
+_MOST = 12
+"""Cells that may be the best, as far as they are named."""
+NARROW = "\u00a0"
 _COURSES = (
-    ("falls", ("decreasing", "slightly_decreasing")),
-    ("rises", ("increasing", "slightly_increasing")),
-    ("varies without a trend", ("varies_without_trend",)),
-    ("is flat within noise", ("flat", "flat_within_noise", "constant")),
-    ("is not decided", ("inconclusive", "insufficient_points", "two_points", "single_point")),
+    ("Falls with", ("decreasing",)),
+    ("Rises with", ("increasing",)),
+    ("Falls by less than the margin with", ("slightly_decreasing",)),
+    ("Rises by less than the margin with", ("slightly_increasing",)),
+    ("Level within the margin along", ("flat",)),
+    ("One value throughout along", ("constant",)),
+    ("Varies, no trend shown along", ("varies_without_trend",)),
+    ("No trend shown along", ("inconclusive",)),
+    ("Too few points along", ("insufficient_points", "two_points", "single_point")),
 )
+
+MOVING = ("increasing", "decreasing")
+_DRIFT = "Assumed: the scatter is independent from level to level. A curve that drifts slowly looks like a trend then."
+_NO_BREAKS = {
+    None: "No step was shown to be sharp.",
+    "noise_unknown": "The noise is not known, so no step is called sharp.",
+    "no_margin": "No margin is set for a metric without bounds, so no step is called sharp.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,37 +72,43 @@ def _trends(statistics: Document) -> Iterator[Finding]:
     """Which series fall and rise along each axis, by how much and how surely; the surest first."""
     for along, found in itertools.groupby(statistics.get("series") or (), key=lambda one: one["along"]):
         series = list(found)
-        decimals = places_of(one.get("slope") for one in series)
         for words, directions in _COURSES:
             here = [one for one in series if one.get("direction") in directions]
             here.sort(key=lambda one: 1.0 if one.get("q") is None else one["q"])
             if here:
-                told = [(_name(one), _trend(one, decimals, words)) for one in here]
-                yield _limited(f"{words.capitalize()} with {along}", told)
+                told = [(_name(one), _trend(one)) for one in here]
+                moving = here[0].get("direction") in MOVING and "independent_levels" in (
+                    statistics.get("assumes") or ()
+                )
+                yield _limited(f"{words} {along}", told, _DRIFT if moving else "")
 
 
 def _name(one: Document) -> str:
     return place(one.get("at") or {}) or "the whole grid"
 
 
-def _trend(one: Document, decimals: int | None, words: str) -> str:
-    """From where to where, the slope with its interval, and how sure that is."""
+def _trend(one: Document) -> str:
+    """From where to where, the fitted change with its interval, and how sure that is."""
     ends = [one.get("first"), one.get("last")]
     exact = decimals_of(end for end in ends if end is not None)
     points = counted(one["count"], "point", "points")
     told = [f"{fixed(ends[0], exact)}\u2009→\u2009{fixed(ends[1], exact)} over {points}"]
-    if one.get("slope") is not None and words != "is not decided":
-        interval = one.get("slope_interval")
-        within = _within(interval, decimals) if interval else ""
-        told.append(f"{signed(one['slope'], decimals)} a unit{within}")
-    if one.get("q") is not None:
+    change = one.get("fitted_change") or {}
+    if change.get("interval"):
+        interval = change["interval"]
+        decimals = places_of([change["value"], interval["low"], interval["high"]])
+        told.append(f"change {signed(change['value'], decimals)}{_within(interval, decimals)}")
+    if one.get("direction") == "inconclusive":
+        seen = one.get("detectable")
+        told.append("noise unknown" if seen is None else f"{rough(seen)} would have been seen (power 80\u00a0%)")
+    elif one.get("q") is not None:
         told.append(f"q\u00a0{p_value(one['q'])}")
     return ", ".join(told)
 
 
 def _within(interval: Document, decimals: int | None) -> str:
     low, high = (fixed(interval[end], decimals) for end in ("low", "high"))
-    return f" ({100 * interval['level']:g}\u00a0%: {low} to {high})"
+    return f" ({level_of(interval).replace(' ', NARROW)}: {low} to {high})"
 
 
 def _breaks(statistics: Document) -> Iterator[Finding]:
@@ -96,45 +119,51 @@ def _breaks(statistics: Document) -> Iterator[Finding]:
     told = []
     for one, step in steps:
         sure = f", Holm\u00a0p\u00a0{p_value(step['p_holm'])}" if step.get("p_holm") is not None else ""
-        between = f"from {one['along']} {label(step['from'])} to {label(step['to'])}"
+        between = f"from {one['along']} {spoken(step['from'])} to {spoken(step['to'])}"
         told.append((_name(one), f"{signed(step['size'], decimals)} {between}{sure}"))
     for one in series:
         form = one.get("shape") or {}
-        if form.get("kind") in ("step", "hinge"):
+        if form.get("kind") in ("step", "hinge") and form.get("criterion") == "chi2" and differs(one):
             told.append((_name(one), f"best described by a {shape(form)}"))
     if told:
         yield _limited("Breaks", told)
     elif series:
-        yield Finding("Breaks", [], note="No sharp step, and no series that is best described by a step or a bend.")
+        reason = next((one["sharp_reason"] for one in series if one.get("sharp_reason")), None)
+        yield Finding("Breaks", [], note=_NO_BREAKS[reason])
 
 
 def _best(document: Document, statistics: Document) -> Iterator[Finding]:
-    """The best cells, those tied with them, and the floor of noise."""
+    """The best cells, the set that holds the best one, and the floor of noise."""
     peaks = statistics.get("peaks") or {}
     best = peaks.get("best")
     if not best:
         if peaks.get("reason"):
-            yield Finding("Best", [], note=f"{peaks['reason']}.".replace("..", "."))
+            yield Finding("Best", [], note=_sentence(peaks["reason"]))
         return
     decimals = decimals_of(value for value in flat(document["values"], len(document["axes"])) if value is not None)
     unit = f"\u00a0{document['metric']['unit']}" if document["metric"].get("unit") else ""
-    told = [(f"{fixed(best['value'], decimals)}{unit}", f"at {places(best['at'], ties=best.get('ties'))}")]
+    where = places(best["at"], ties=best.get("ties"))
+    told = [(f"{fixed(best['value'], decimals)}{unit}", f"at {where}" if where else "")]
     within = peaks.get("best_set") or {}
     others = [at for at in within.get("at") or () if at not in best["at"]]
-    if others:
-        told.append(("tied with it", places(others, ties=within.get("size", 0) - len(best["at"]))))
+    size = within.get("size", 0)
+    if size > 1 and size == sum(value is not None for value in flat(document["values"], len(document["axes"]))):
+        told.append((f"none of the {size} cells is ruled out", f"as the best, with {level_of(within)} confidence"))
+    elif others:
+        sure = f"or one of {size - len(best['at'])} others, with {level_of(within)} confidence"
+        told.append((sure, places(others[:_MOST], ties=size - len(best["at"]))))
     yield Finding("Best", told, note=_noise(document, peaks, decimals))
 
 
 def _noise(document: Document, peaks: Document, decimals: int | None) -> str:
-    floor = peaks.get("expected_max_if_equal")
+    floor = floor_of_noise(document["metric"], peaks, decimals)
     if floor is None:
-        return f"{peaks['noise_reason']}." if peaks.get("noise_reason") else ""
-    sign = -1 if document["metric"].get("direction") == "lower" else 1
-    beyond = sign * (peaks["best"]["value"] - floor) > 0
-    finer = None if decimals is None else decimals + 1
-    verdict = "goes beyond what noise alone would show" if beyond else "is no more than noise alone would show"
-    return f"The best of as many equal cells would be expected at {fixed(floor, finer)}: this one {verdict}."
+        return _sentence(peaks["noise_reason"]) if peaks.get("noise_reason") else ""
+    return _sentence(floor)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
 
 
 def missing_of(document: Document) -> Iterator[Finding]:
@@ -144,7 +173,8 @@ def missing_of(document: Document) -> Iterator[Finding]:
     absent = values.count(None)
     if not absent or not axes:
         if values:
-            yield Finding("Never measured", [], note="Every cell was measured.")
+            note = "Its only cell was never measured." if absent else "Every cell was measured."
+            yield Finding("Never measured", [], note=note)
         return
     last = axes[-1]
     width = len(last["levels"])

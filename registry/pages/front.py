@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 import mimetypes
+import uuid
 from functools import cache
 from importlib.resources import files
 
 from flask import Blueprint, Response, g, request
 
+from registry.api.answers import accepts_gzip
 from registry.api.context import parts
 from registry.errors import NotFound, Unauthenticated
+from registry.operations.share import find_share, identify_share
 from registry.operations.visit import resume_visit
+from registry.pages.links import page_path
 
 pages = Blueprint("pages", __name__, template_folder="templates")
 
@@ -51,11 +56,50 @@ def send_asset(name: str) -> Response:
     return response
 
 
+def _pack(asset: Response) -> None:
+    """Compress a style sheet, script or icon for who takes that."""
+    asset.headers["Vary"] = "Accept-Encoding"
+    if asset.status_code == 200 and accepts_gzip():
+        asset.set_data(_packed(asset.get_data()))
+        asset.headers["Content-Encoding"] = "gzip"
+        if "ETag" in asset.headers:
+            asset.set_etag(asset.get_etag()[0] or "", weak=True)
+
+
+@cache
+def _packed(data: bytes) -> bytes:
+    return gzip.compress(data, mtime=0)
+
+
 @pages.before_request
 def recognise() -> None:
-    """Take the visitor for the token that they signed in with; a token in the header goes first."""
+    """Take the visitor for whom the share in the address stands for, or the token that they signed in with; a token in
+    the header goes first."""
+    if "Authorization" in request.headers or request.endpoint == "pages.static":
+        return
+    if not _by_share():
+        _by_visit()
+
+
+def _by_share() -> bool:
+    """Whether a share opens this page; from then on the page's links carry it, unless everybody may read them."""
+    if "share" not in g or request.method not in ("GET", "HEAD"):
+        return False
+    path = page_path(request.path)
+    try:
+        with parts().database.reading() as connection:
+            g.caller = identify_share(connection, g.share, path)
+            found = find_share(connection, g.share)
+    except Unauthenticated:
+        return False  # counted and told by whoever asks for the caller
+    if found.visibility != "public":
+        g.shared = found.path
+    return True
+
+
+def _by_visit() -> None:
     ticket = request.cookies.get(VISIT)
-    if ticket is None or "Authorization" in request.headers or request.endpoint == "pages.static":
+    if ticket is None:
         return
     try:
         with parts().database.reading() as connection:
@@ -70,11 +114,19 @@ def describe(response: Response) -> Response:
     """Headers of a page; a visit that is over takes its cookie with it."""
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
-    if request.endpoint != "pages.static":
+    if request.path.startswith("/assets/"):
+        _pack(response)
+    else:
         response.headers["Vary"] = "Accept, Accept-Encoding, Authorization, Cookie"
     if g.get("visit_is_over") and VISIT not in response.headers.get("Set-Cookie", ""):
         response.delete_cookie(VISIT, httponly=True, samesite="Lax")
     return response
+
+
+def knows_tokens(project_id: uuid.UUID) -> bool:
+    """Whether the visitor may learn the names of a project's tokens: who has one of them, no public and no share."""
+    who = g.get("caller")
+    return who is not None and who.token_id is not None and who.project_id in (None, project_id)
 
 
 def theme() -> str:

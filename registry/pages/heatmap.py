@@ -3,21 +3,22 @@ who point at a cell and who cannot see it."""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from sys import float_info
 from typing import Any
 
 from registry.pages.blocks import typeset
 from registry.pages.palette import bin_of, difference_bin
 from registry.renderings.cells import carried
 from registry.renderings.heatmap.options import Options
-from registry.renderings.heatmap.panels import MOST_NUMBERS, Panel, Planes, planes_of
+from registry.renderings.heatmap.panels import MOST_NUMBERS, Panel, Planes, is_whole, planes_of
 from registry.renderings.heatmap.scale import Scale, scale_of
-from registry.renderings.heatmap.words import coordinate
-from registry.renderings.numbers import decimals_of, fixed, signed
+from registry.renderings.heatmap.words import coordinate, unseen
+from registry.renderings.numbers import decimals_of, fixed, p_value, signed
 from registry.renderings.uncertainty import interval_of
-from registry.renderings.words import label, place, with_unit
+from registry.renderings.words import counted, label, place, with_unit
 
 Document = dict[str, Any]
 SHOWS = ("value", "interval", "difference")
@@ -51,10 +52,12 @@ class Heatmap:
     scale: Scale
     decimals: int | None
     marked: str
-    """What is known of the ties, a sentence."""
+    """Among which cells the best one is, or which differences are more than noise, a sentence."""
     show: str
     most: float = 0.0
     """The largest difference from the baseline."""
+    unseen: tuple[str, ...] = ()
+    """Which of the best cells are in tables that are not shown, in sentences."""
 
     @property
     def row_name(self) -> str:
@@ -64,23 +67,37 @@ class Heatmap:
     def column_name(self) -> str:
         return with_unit(self.planes.column_axis) if self.planes.column_axis else ""
 
+    @property
+    def left_out(self) -> str:
+        """How many tables are not shown, a sentence; empty where all are."""
+        more = self.planes.left_out
+        if not more:
+            return ""
+        told = f"{counted(more, 'more table is', 'more tables are')} not shown; CSV and JSON have every cell."
+        return " ".join([told, *self.unseen])
+
     def has(self, kind: str) -> bool:
-        """Whether any cell is of this kind."""
-        return any(one.kind == kind for plate in self.plates for _, row in plate.rows for one in row)
+        """Whether any cell is of this kind, which may be the end of a longer one."""
+        return any(one.kind.endswith(kind) for plate in self.plates for _, row in plate.rows for one in row)
+
+    @property
+    def falling(self) -> bool:
+        """Whether lower is better: then the lower end of the colours is the better one, which stands last."""
+        return self.scale.falling
 
     def ends(self) -> tuple[str, str]:
-        """The numbers at the ends of the colours."""
+        """The numbers at the ends of the colours, the better one last."""
         if self.show == "difference":
-            return typeset(signed(-self.most, self.decimals)), signed(self.most, self.decimals)
-        return fixed(self.scale.low, self.decimals), fixed(self.scale.high, self.decimals)
+            low, high = typeset(signed(-self.most, self.decimals)), signed(self.most, self.decimals)
+        else:
+            low, high = fixed(self.scale.low, self.decimals), fixed(self.scale.high, self.decimals)
+        return (high, low) if self.falling else (low, high)
 
 
 def fits(document: Document) -> bool:
-    """Whether the grid is small enough for a table; a larger one is shown as a picture."""
-    size = 1
-    for axis in document["axes"]:
-        size *= len(axis["levels"])
-    return size <= MOST_NUMBERS
+    """Whether the grid is small enough for a table; a larger one is shown as a picture, which joins cells."""
+    axes = document["axes"]
+    return math.prod(len(axis["levels"]) for axis in axes) <= MOST_NUMBERS and is_whole(axes)
 
 
 def heatmap_of(
@@ -89,18 +106,29 @@ def heatmap_of(
     options: Options | None = None,
     show: str = "value",
     baseline: Document | None = None,
+    comparison: Document | None = None,
 ) -> Heatmap:
-    """The grid as tables; with a baseline and `show` "difference", its cells minus those of the baseline."""
+    """The grid as tables; with a baseline and `show` "difference", its cells minus those of the baseline, and with
+    their comparison the cells marked that differ by more than noise.
+
+    `ValueError` for a grid that does not fit.
+    """
     planes = planes_of(document, statistics)
+    if not planes.whole:
+        raise ValueError("a table has a place for every cell; this grid's are joined")
     scale = scale_of(planes.values, document["metric"], options or Options())
     decimals = decimals_of(value for value in planes.values if value is not None)
+    told, most = planes.marks.told, 0.0
     if show == "difference" and baseline is not None:
-        squares, most = _differences(document, planes, baseline, decimals)
+        tests = _Tests.of(comparison)
+        differences, told = _Differences.of(document, planes, baseline), tests.told
+        squares, most = list(differences.squares(decimals, tests, scale.falling)), differences.most
     else:
-        show, most = ("value" if show == "difference" else show), 0.0
+        show = "value" if show == "difference" else show
         squares = list(_values(document, planes, scale, decimals, show == "interval"))
     plates = [Plate(panel.heading, list(_rows(planes, panel, squares))) for panel in planes.panels]
-    return Heatmap(planes, plates, scale, decimals, planes.marks.told, show, most)
+    away = () if show == "difference" else tuple(unseen(document, planes, "table"))
+    return Heatmap(planes, plates, scale, decimals, told, show, most, away)
 
 
 def _rows(planes: Planes, panel: Panel, squares: Sequence[Square]) -> Iterator[tuple[str, list[Square]]]:
@@ -128,7 +156,7 @@ def _values(
         parts = [f"{where}: {text}{unit}" if where else f"{text}{unit}"]
         parts += [f"95 % interval {fixed(ends[0], decimals)} to {fixed(ends[1], decimals)}"] if ends else []
         parts += [f"{known} trials"] if known is not None else []
-        parts += [told] if told else []
+        parts += [told] if index in planes.marks.best else []
         kind = f"c{bin_of(scale.share(value))}" + _mark_class(planes, index)
         below = f"{fixed(ends[0], decimals)}–{fixed(ends[1], decimals)}" if ends and with_intervals else ""
         yield Square(kind, text, below, told, " · ".join(parts))
@@ -141,8 +169,8 @@ def _bare(reason: str | None, where: str) -> Square:
 
 def _mark(planes: Planes, index: int) -> str:
     if index in planes.marks.best:
-        return "best"
-    return "tied with the peak" if index in planes.marks.tied else ""
+        return "best value"
+    return "may be the best" if index in planes.marks.tied else ""
 
 
 def _mark_class(planes: Planes, index: int) -> str:
@@ -151,33 +179,80 @@ def _mark_class(planes: Planes, index: int) -> str:
     return " tied" if index in planes.marks.tied else ""
 
 
-def _differences(
-    document: Document, planes: Planes, baseline: Document, decimals: int | None
-) -> tuple[list[Square], float]:
-    """Every cell minus the baseline's at the same levels, and the largest difference."""
-    theirs = _by_levels(baseline)
-    found: list[tuple[str, float | None, float | None]] = []
-    for index, value in enumerate(planes.values):
-        at = coordinate(document, index)
-        found.append((place(at), value, theirs.get(frozenset(at.items()))))
-    most = max((abs(a - b) for _, a, b in found if a is not None and b is not None), default=0.0)
-    return [_difference(where, a, b, most, decimals) for where, a, b in found], most
+@dataclass(frozen=True, slots=True)
+class _Tests:
+    """The p-values of a comparison's cells after Holm, by their levels, and what they say in a sentence."""
+
+    p_holm: Mapping[frozenset[tuple[str, str]], float]
+    alpha: float
+    told: str
+
+    @classmethod
+    def of(cls, comparison: Document | None) -> _Tests:
+        if comparison is None:
+            return cls({}, 0.0, "")
+        cells, alpha = comparison.get("cells") or (), comparison.get("alpha") or 0.05
+        found = {_levels(cell["at"]): cell["p_holm"] for cell in cells if cell.get("p_holm") is not None}
+        sure = sum(p < alpha for p in found.values())
+        if not found and comparison.get("status") in ("not_comparable", "undefined"):
+            told = f"No cell was tested: {comparison.get('reason')}."
+        elif not found:
+            told = "No cell was tested: the noise of one of the grids is not known."
+        elif not sure:
+            none = (
+                "The tested cell does not differ" if len(found) == 1 else f"None of {len(found)} tested cells differs"
+            )
+            told = f"{none} by more than noise (Holm p < {alpha:g}): the colours show sizes, not findings."
+        else:
+            told = f"Outlined: {sure} of {counted(len(found), 'tested cell', 'tested cells')}, which " + (
+                f"{'differs' if sure == 1 else 'differ'} by more than noise (Holm p < {alpha:g})."
+            )
+        return cls(found, alpha, told)
 
 
-def _difference(where: str, a: float | None, b: float | None, most: float, decimals: int | None) -> Square:
-    if a is None:
-        told = "not measured" if b is None else f"only in the baseline: {fixed(b, decimals)}"
-        return Square("bare", "", "", told, f"{where}: {told}")
-    if b is None:
-        return Square("alone", fixed(a, decimals), "", "only here", f"{where}: {fixed(a, decimals)}, only here")
-    written = typeset(signed(a - b, decimals))
-    told = f"{where}: {written} ({fixed(a, decimals)} against {fixed(b, decimals)})"
-    return Square(f"d{difference_bin(a - b, most)}", written, "", "", told)
+@dataclass(frozen=True, slots=True)
+class _Differences:
+    """The levels of every cell, its value, and the baseline's at the same levels."""
+
+    found: list[tuple[dict[str, str], float | None, float | None]]
+    most: float
+    """The largest difference."""
+
+    @classmethod
+    def of(cls, document: Document, planes: Planes, baseline: Document) -> _Differences:
+        theirs = _by_levels(baseline)
+        places = [coordinate(document, index) for index in range(len(planes.values))]
+        found = [(at, value, theirs.get(_levels(at))) for at, value in zip(places, planes.values, strict=True)]
+        sizes = (abs(a - b) for _, a, b in found if a is not None and b is not None)
+        return cls(found, min(max(sizes, default=0.0), float_info.max))
+
+    def squares(self, decimals: int | None, tests: _Tests, falling: bool) -> Iterator[Square]:
+        for at, a, b in self.found:
+            where = f"{place(at)}: " if at else ""
+            if a is None or b is None:
+                yield _alone(where, a, b, decimals)
+                continue
+            p = tests.p_holm.get(_levels(at))
+            sure = p is not None and p < tests.alpha
+            written = typeset(signed(a - b, decimals)) if math.isfinite(a - b) else "too large"
+            tip = f"{where}{written} ({fixed(a, decimals)} against {fixed(b, decimals)})"
+            tip += f" · Holm p {p_value(p)}" if p is not None else ""
+            kind = f"d{difference_bin(a - b, self.most, falling=falling)}{' apart' if sure else ''}"
+            yield Square(kind, written, "", "more than noise" if sure else "", tip)
+
+
+def _alone(where: str, a: float | None, b: float | None, decimals: int | None) -> Square:
+    """A cell that only one of the grids has, or neither."""
+    if a is not None:
+        return Square("alone", fixed(a, decimals), "", "only here", f"{where}{fixed(a, decimals)}, only here")
+    told = "not measured" if b is None else f"only in the baseline: {fixed(b, decimals)}"
+    return Square("bare", "", "", told, f"{where}{told}")
+
+
+def _levels(at: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
+    return frozenset((name, label(level)) for name, level in at.items())
 
 
 def _by_levels(document: Document) -> dict[frozenset[tuple[str, str]], float | None]:
     """The values of a grid by the labels of their levels."""
-    names = [axis["name"] for axis in document["axes"]]
-    values = carried(document, "values")
-    levels = itertools.product(*([label(level) for level in axis["levels"]] for axis in document["axes"]))
-    return {frozenset(zip(names, at, strict=True)): value for at, value in zip(levels, values, strict=False)}
+    return {_levels(coordinate(document, index)): value for index, value in enumerate(carried(document, "values"))}

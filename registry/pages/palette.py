@@ -38,13 +38,14 @@ def bin_of(share: float) -> int:
     return min(BINS - 1, max(0, int(share * BINS)))
 
 
-def difference_bin(difference: float, most: float) -> int:
-    """The bin of a difference between `-most` and `most`; exactly no difference is in the middle."""
+def difference_bin(difference: float, most: float, *, falling: bool = False) -> int:
+    """The bin of a difference between `-most` and `most`; exactly no difference is in the middle, what is better has
+    the later bins: more, or less where lower is better."""
     half = DIFFERENCES // 2
     if difference == 0 or most == 0:
         return half
     steps = min(half, max(1, round(half * min(1.0, abs(difference) / most))))
-    return half + steps if difference > 0 else half - steps
+    return half + steps if (difference > 0) != falling else half - steps
 
 
 @cache

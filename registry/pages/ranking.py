@@ -3,48 +3,75 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
+from urllib.parse import quote
 
 import orjson
-from flask import Response, request
+from flask import Response, redirect, request
+from sqlalchemy import Connection
 
 from registry.api.asked import ask
 from registry.api.context import enter, parts
 from registry.api.schemas import RankingQuery
-from registry.operations.find import Filters, Page, find_grids
-from registry.operations.name import names_in_use
-from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, data_path, page
-from registry.pages.asked import checked, state_of, tags_of
-from registry.pages.blocks import parts_of, typeset
+from registry.errors import Fault, Invalid, NotFound
+from registry.operations.find import Filters
+from registry.operations.named import there_are
+from registry.operations.offer import count_grids, is_lower_better, offered, offered_axes, offered_scopes
+from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.pages.asked import salvaged, state_of, tags_of
+from registry.pages.bars import WIDTH, bars_of, further_columns
+from registry.pages.blocks import parts_of
+from registry.pages.choices import MOST_LISTED, Choice, choice_of
 from registry.pages.front import pages
-from registry.pages.palette import DIFFERENCES, difference_bin
+from registry.pages.links import data_path, here, to
+from registry.pages.matrix import MOST_IN_MATRIX, matrix_of
+from registry.pages.pairs import pairs_of
+from registry.pages.palette import DIFFERENCES
 from registry.question import METHODS, MISSING, TARGETS, RankingQuestion
-from registry.renderings.numbers import UNDEFINED, fixed, p_value, places_of, signed
-from registry.renderings.pairs import pair_blocks
-from registry.renderings.policies import friedman_blocks, policy_blocks
+from registry.renderings.policies import friedman_blocks, policy_blocks, target
 from registry.renderings.policies import method as by_author
 from registry.renderings.ranking import order_blocks
+from registry.renderings.resampling import resampling_blocks
 
 Document = dict[str, Any]
-_NAMES, _SAMPLE, _MOST_IN_MATRIX = 200, 100, 30
-FILTERS = ("benchmark", "variant", "model")
-ROW, BARS = 26, 260.0
+FILTERS = ("benchmark", "model", "variant")
+PAIRS = "pairs_of"
+"""The name whose pairs are listed where there are too many to list all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What can be asked in a project; `scopes` only where no experiment is chosen."""
+
+    experiments: Choice
+    metrics: Sequence[str]
+    axes: Sequence[str]
+    choices: Sequence[Choice]
+    scopes: Sequence[Any]
 
 
 @pages.get("/projects/<project>/rankings")
 def ranking(project: str) -> Response:
-    """Who is better; without an experiment and a metric in the address, the form alone."""
-    query = checked(RankingQuery, optional=("experiment", "metric"))
+    """Who is better; while the question is not complete or wrong, the form and what is missing."""
+    query, faults = salvaged(RankingQuery, also=(PAIRS,), optional=("experiment", "metric"))
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        kinds = ("experiment", "metric", *FILTERS)
-        names = {kind: names_in_use(connection, row.id, kind, limit=_NAMES) for kind in kinds}
-        scope = Filters(experiment=[query["experiment"]]) if query.get("experiment") else Filters()
-        sample = find_grids(connection, row.id, scope, Page(limit=_SAMPLE))
-    complete = "experiment" in query and "metric" in query
-    found: Any = ask(_question(query), project, patience=2.0)[1] if complete else None
+        offer = _offer(connection, row.id, query)
+        only = _only(offer, query)
+        if only and not faults:
+            return redirect(here(**only), 303)  # type: ignore[return-value]
+        unknown = [] if faults else list(_unknown(connection, row.id, offer, query))
+        faults += unknown
+        lower = not faults and is_lower_better(connection, row.id, _scope_of(query))
+    found: Any = None
+    if not faults and "experiment" in query and "metric" in query:
+        try:
+            found = ask(_question(query), project, patience=2.0)[1]
+        except (Invalid, NotFound) as error:
+            faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
     state = state_of(found)
 
     def context() -> dict[str, Any]:
@@ -52,36 +79,120 @@ def ranking(project: str) -> Response:
         return {
             "project": row,
             "query": query,
-            "names": names,
-            "axes": sorted({axis.name for one in sample for axis in one.grid.axes}),
-            "here_in": {kind: sorted({getattr(one.names, kind) for one in sample}) for kind in (*FILTERS, "metric")},
+            "offer": offer,
+            "faults": faults,
             "methods": [(name, by_author(name)) for name in METHODS],
             "missings": [(name, by_author(name)) for name in MISSING],
-            "targets": [(name, by_author(name)) for name in TARGETS],
+            "targets": [(name, target(name)) for name in TARGETS],
+            "most_listed": MOST_LISTED,
             "state_word": state,
             "reason": found.reason if state == "failed" else None,
             "ranking": document,
-            "order": parts_of(order_blocks(document)) if document else [],
-            "bars": bars_of(document) if document else [],
-            "bars_width": BARS,
-            "groups": [", ".join(group) for group in (document or {}).get("groups") or ()],
-            "matrix": matrix_of(document) if document else None,
-            "pairs": parts_of(pair_blocks(document)) if document else [],
-            "policies": parts_of([*friedman_blocks(document), *policy_blocks(document)]) if document else [],
-            "bins": range(DIFFERENCES),
-            "data": lambda suffix="": data_path(
-                f"/projects/{project}/rankings{suffix}", row.visibility, _given(request.args.items(multi=True))
-            ),
+            "data": lambda suffix="": data_path(f"/projects/{project}/rankings{suffix}", row.visibility, _given()),
             "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
+            **(_shown(document, _link_of(project, query), lower=lower) if document else {}),
         }
 
-    return page(
-        "ranking.html", [row.updated_at, names, [(one.id, one.etag) for one in sample], *tags_of(found)], context
+    made_of = [row.updated_at, offer, faults, *tags_of(found)]
+    return page("ranking.html", made_of, context, status=_status(faults, unknown))
+
+
+def _scope_of(query: Mapping[str, Any]) -> Filters:
+    experiment, metric = ([query[name]] if name in query else [] for name in ("experiment", "metric"))
+    return Filters(experiment=experiment, metric=metric)
+
+
+def _shown(document: Document, link: Callable[[str], str], *, lower: bool) -> dict[str, Any]:
+    """The answer as the template takes it."""
+    order = parts_of(order_blocks(document))
+    columns = further_columns(document, order)
+    names = [str(one["name"]) for one in document.get("ranking") or ()]
+    return {
+        "order": order,
+        "columns": [name for name, _ in columns],
+        "bars": bars_of(document, columns),
+        "bars_width": WIDTH,
+        "link_of": link,
+        "groups": [", ".join(group) for group in document.get("groups") or ()],
+        "matrix": matrix_of(document, lower=lower),
+        "most_in_matrix": MOST_IN_MATRIX,
+        "asked": _given(),
+        "pairs": pairs_of(document, names, request.args.get(PAIRS, "")),
+        "resampling": parts_of(resampling_blocks(document)),
+        "policies": parts_of([*friedman_blocks(document), *policy_blocks(document)]),
+        "left_out": [f"{one['part']} ({one['reason']})" for one in document.get("left_out") or ()],
+        "bins": range(DIFFERENCES),
+    }
+
+
+def _offer(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any]) -> Offer:
+    """What can be asked, as far as it depends on what is chosen already."""
+    experiment = query.get("experiment")
+    experiments = choice_of(connection, project_id, "experiment", [experiment] if experiment else [])
+    if not experiment:
+        return Offer(experiments, (), (), (), offered_scopes(connection, project_id, MOST_LISTED + 1))
+    scope = Filters(experiment=[experiment])
+    return Offer(
+        experiments,
+        offered(connection, project_id, "metric", scope),
+        offered_axes(connection, project_id, scope),
+        [choice_of(connection, project_id, kind, query[kind], scope) for kind in FILTERS],
+        (),
     )
 
 
-def _given(pairs: Any) -> list[tuple[str, str]]:
-    return [(name, text) for name, text in pairs if text]
+def _only(offer: Offer, query: Mapping[str, Any]) -> dict[str, str] | None:
+    """What completes the question where there is one way only to do so."""
+    if "experiment" not in query and len(offer.scopes) == 1:
+        return {"experiment": offer.scopes[0].experiment, "metric": offer.scopes[0].metric}
+    if len(offer.metrics) == 1 and query.get("metric") != offer.metrics[0]:
+        return {"metric": offer.metrics[0]}
+    return None
+
+
+def _unknown(connection: Connection, project_id: uuid.UUID, offer: Offer, query: Mapping[str, Any]) -> Iterator[Fault]:
+    """Names in the question that no grid has: an answer about them would be about nothing."""
+    experiment, metric, by = query.get("experiment"), query.get("metric"), query["by"]
+    if experiment is None:
+        return
+    if not offer.metrics:
+        yield Fault("/experiment", f'No grid of an experiment "{experiment}" is here.')
+        return
+    if metric is not None and metric not in offer.metrics:
+        yield Fault("/metric", f'No grid of "{experiment}" has the metric "{metric}"; {there_are(offer.metrics)}.')
+        return
+    scope = Filters(experiment=[experiment], metric=[metric] if metric else [])
+    axis = by.removeprefix("axis:")
+    if axis != by and axis not in offer.axes:
+        axes = offered_axes(connection, project_id, scope)
+        yield Fault("/by", f'No grid of "{experiment}" has an axis "{axis}"; {there_are(axes)}.')
+    for choice in offer.choices:
+        for name in choice.chosen:
+            named_so: dict[str, Any] = {choice.kind: [name]}
+            if not count_grids(connection, project_id, replace(scope, **named_so)):
+                names = offered(connection, project_id, choice.kind, scope)
+                yield Fault(
+                    f"/{choice.kind}", f'No grid of "{experiment}" has the {choice.kind} "{name}"; {there_are(names)}.'
+                )
+
+
+def _status(faults: Sequence[Fault], unknown: Sequence[Fault]) -> int:
+    """404 for an experiment or a metric that is not there, as the API answers; 422 for all else that is wrong."""
+    if not faults:
+        return 200
+    return 404 if unknown and unknown[0].pointer in ("/experiment", "/metric") else 422
+
+
+def _given() -> list[tuple[str, str]]:
+    return [(name, text) for name, text in request.args.items(multi=True) if text and name != PAIRS]
+
+
+def _link_of(project: str, query: Mapping[str, Any]) -> Callable[[str], str]:
+    """Where the grids of a ranked name are listed; "" for the levels of an axis."""
+    by, grids = str(query["by"]), f"/projects/{quote(project)}/grids"
+    if by.startswith("axis:"):
+        return lambda _name: ""
+    return lambda name: to(grids, experiment=query["experiment"], metric=query["metric"], **{by: name})
 
 
 def _question(query: Mapping[str, Any]) -> RankingQuestion:
@@ -95,92 +206,4 @@ def _question(query: Mapping[str, Any]) -> RankingQuestion:
 
 def named(query: Mapping[str, Any]) -> dict[str, Any]:
     """The names that a question is limited to, each once."""
-    return {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """A name with the ranks that the tests leave open; `x`, `wide` and `dot` are places in a box `BARS` wide."""
-
-    name: str
-    rank: str
-    ranks: str
-    group: str
-    score: str
-    cells: str
-    record: str
-    x: str
-    wide: str
-    dot: str
-
-
-def bars_of(document: Document) -> list[Bar]:
-    """One bar a name, in the order of the ranking."""
-    rows = document.get("ranking") or []
-    most = max((row.get("rank_high") or row.get("rank") or 1 for row in rows), default=1)
-    step = BARS / max(1, most)
-    places = places_of(row.get("score") for row in rows)
-    written = signed if document.get("method") == "mean_difference" else fixed
-    return [
-        _bar(row, step, typeset(written(row["score"], places)) if row.get("score") is not None else UNDEFINED)
-        for row in rows
-    ]
-
-
-def _bar(row: Document, step: float, score: str) -> Bar:
-    rank = row.get("rank") or 1
-    low, high = row.get("rank_low") or rank, row.get("rank_high") or rank
-    return Bar(
-        str(row["name"]),
-        str(row.get("rank", UNDEFINED)),
-        str(low) if low == high else f"{low}–{high}",
-        " ".join(row.get("group") or ()) or UNDEFINED,
-        score,
-        str(row.get("cells", UNDEFINED)),
-        f"{row.get('wins', 0)} · {row.get('ties', 0)} · {row.get('losses', 0)}",
-        f"{(low - 1) * step + 3:.1f}",
-        f"{(high - low + 1) * step - 6:.1f}",
-        f"{(rank - 0.5) * step:.1f}",
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """Every pair, row minus column: a class, a text and words for each; None on the diagonal."""
-
-    names: Sequence[str]
-    rows: Sequence[tuple[str, Sequence[tuple[str, str, str] | None]]]
-    most: str
-
-
-def matrix_of(document: Document) -> Matrix | None:
-    """The differences of all pairs, in the order of the ranking; None where there are too few or too many names."""
-    names = [str(row["name"]) for row in document.get("ranking") or ()]
-    if not 2 <= len(names) <= _MOST_IN_MATRIX:
-        return None
-    pairs = {(pair["a"], pair["b"]): (pair, 1) for pair in document.get("pairs") or ()}
-    pairs |= {(b, a): (pair, -1) for (a, b), (pair, _) in pairs.items()}
-    sizes = [abs(pair["difference"]) for pair, _ in pairs.values() if pair.get("difference") is not None]
-    most, places = max(sizes, default=0.0), places_of(sizes)
-    alpha = document.get("alpha") or 0.05
-    rows = [
-        (a, [None if a == b else _square(a, b, *pairs.get((a, b), ({}, 1)), most, places, alpha) for b in names])
-        for a in names
-    ]
-    return Matrix(names, rows, fixed(most, places))
-
-
-def _square(
-    a: str, b: str, pair: Document, sign: int, most: float, places: int | None, alpha: float
-) -> tuple[str, str, str]:
-    if pair.get("difference") is None:
-        return "bare", "", f"{a} and {b}: not comparable, {pair.get('reason') or 'no slot in common'}"
-    difference = sign * pair["difference"] + 0.0
-    p = pair.get("p_holm")
-    sure = p is not None and p < alpha
-    record = [pair.get(name, 0) for name in ("wins", "ties", "losses")][::sign]
-    told = (
-        f"{a} minus {b}: {typeset(signed(difference, places))} over {pair['n_common']} slots, "
-        f"{record[0]} won, {record[1]} tied, {record[2]} lost, Holm p {p_value(p)}"
-    )
-    return f"d{difference_bin(difference, most)}{' sure' if sure else ''}", typeset(signed(difference, places)), told
+    return {kind: tuple(sorted(set(query[kind]))) for kind in FILTERS}

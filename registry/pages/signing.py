@@ -1,15 +1,17 @@
-"""Signing in with a token, signing out, and the choice of light and dark: the only things that a page writes, and all
-of them are cookies."""
+"""Signing in with a token, signing out, and the choice of light and dark: the only things that a page writes. All are
+cookies; signing out is noted in the audit log too."""
 
 from __future__ import annotations
 
+import uuid
 from urllib.parse import urlsplit
 
 from flask import Response, redirect, request
 
 from registry.api.context import parts
+from registry.api.problems import request_id
 from registry.errors import Forbidden, Unauthenticated
-from registry.operations.visit import VISIT_SECONDS, begin_visit
+from registry.operations.visit import VISIT_SECONDS, begin_visit, end_visit
 from registry.pages.answer import page
 from registry.pages.front import THEME, THEMES, VISIT, pages
 
@@ -42,7 +44,12 @@ def sign_in() -> Response:
 
 @pages.post("/sign-out")
 def sign_out() -> Response:
+    """End the visit, for every copy of its ticket too."""
     _same_origin()
+    ticket = request.cookies.get(VISIT)
+    if ticket is not None:
+        with parts().database.transaction() as connection:
+            end_visit(connection, ticket, uuid.UUID(request_id()))
     return _with_cookie("/", VISIT, "", 0)
 
 
@@ -74,6 +81,6 @@ def _same_origin() -> None:
     site = request.headers.get("Sec-Fetch-Site")
     origin = request.headers.get("Origin")
     own = {request.host, urlsplit(parts().settings.url).netloc}
-    known = origin is not None and urlsplit(origin).netloc in own
+    known = origin is not None and origin.partition("://")[2] in own
     if not (known if site is None else site == "same-origin"):
         raise Forbidden("This form was not sent from a page of this registry. Open the page again and repeat it.")

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.renderings.cells import carried
+from registry.renderings.heatmap.scale import share_of
 from registry.renderings.numbers import decimals_of, fixed, plain_number
 from registry.renderings.uncertainty import interval_of
 from registry.renderings.words import label
 
 Document = dict[str, Any]
+Given = tuple[list[Any] | None, ...]
+"""Values, trials and standard errors of every cell."""
 WIDTH, HEIGHT = 176.0, 40.0
 _EDGE = 4.0
 
@@ -65,7 +68,7 @@ class _Frame:
 
 def _share(value: float, ends: tuple[float, float]) -> float:
     low, high = ends
-    return 0.5 if low == high else min(1.0, max(0.0, (value / 2 - low / 2) / (high / 2 - low / 2)))
+    return 0.5 if low == high else share_of(value, low, high)
 
 
 def sparks_of(document: Document, series: Sequence[Document]) -> list[Spark]:
@@ -74,7 +77,8 @@ def sparks_of(document: Document, series: Sequence[Document]) -> list[Spark]:
         return []
     axis = next(axis for axis in document["axes"] if axis["name"] == series[0]["along"])
     numbers = _numbers(axis)
-    found = [_points(document, one, axis, numbers) for one in series]
+    given = tuple(_carried(document, name) for name in ("values", "trials", "stderr"))
+    found = [_points(document, given, one, axis, numbers) for one in series]
     points = [point for run in found for point in run]
     if not points:
         return []
@@ -91,7 +95,7 @@ def _numbers(axis: Document) -> list[float]:
     return [math.log10(x) for x in plain] if axis["scale"] == "log" and min(plain, default=0) > 0 else plain
 
 
-def _points(document: Document, one: Document, along: Document, numbers: Sequence[float]) -> list[Point]:
+def _points(document: Document, given: Given, one: Document, along: Document, numbers: Sequence[float]) -> list[Point]:
     """The measured cells of a series, in the order of the axis."""
     start, step = 0, 1
     fixed_levels = {name: label(level) for name, level in one["at"].items()}
@@ -102,7 +106,7 @@ def _points(document: Document, one: Document, along: Document, numbers: Sequenc
             step = stride
         else:
             start += stride * _place(axis, fixed_levels[axis["name"]])
-    values, trials, stderr = (_carried(document, name) for name in ("values", "trials", "stderr"))
+    values, trials, stderr = given
     found = []
     for place, level in enumerate(along["levels"]):
         index = start + place * step

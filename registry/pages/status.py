@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 
 from registry.api.context import caller, parts
-from registry.operations.watch import failed_grids, health_of, pending_grids
+from registry.operations.watch import answers_in, failed_grids, health_of, pending_grids
 from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
 from registry.pages.front import pages
 
@@ -20,19 +20,24 @@ def status() -> Response:
     with parts().database.reading() as connection:
         health = health_of(connection)
         who = caller(connection)
-        pending = pending_grids(connection, who, _LISTED) if health.migrated else []
-        failed = failed_grids(connection, who, _LISTED) if health.migrated else []
+        pending = pending_grids(connection, who, _LISTED + 1) if health.migrated else []
+        failed = failed_grids(connection, who, _LISTED + 1) if health.migrated else []
+        asked = answers_in(connection, who, "pending", _LISTED + 1) if health.migrated else []
+        refused = answers_in(connection, who, "failed", _LISTED + 1) if health.migrated else []
+
+    listed = {"pending": pending, "failed": failed, "asked": asked, "refused": refused}
 
     def context() -> dict[str, Any]:
         return {
             "health": health,
+            "shown": None,
             "oldest": _spoken(health.oldest_seconds),
-            "pending": pending,
-            "failed": failed,
+            **{name: found[:_LISTED] for name, found in listed.items()},
+            "cut": {name: len(found) > _LISTED for name, found in listed.items()},
             "every": PENDING_SECONDS if health.pending else SETTLED_SECONDS,
         }
 
-    return page("status.html", [health, pending, failed], context)
+    return page("status.html", [health, listed], context)
 
 
 def _spoken(seconds: float) -> str:

@@ -74,7 +74,7 @@ def _margins(document: Document) -> Iterator[Weighed]:
         else:
             law = "exact Friedman" if exact is not None else "Friedman"
             told = f"{where} ({law} p {p_value(p)})"
-            yield p < ALPHA, told if p < ALPHA else f"The levels of {axis} are not distinguishable: {told}"
+            yield p < ALPHA, told if p < ALPHA else f"That the levels of {axis} differ was not shown: {told}"
 
 
 def _beaten(document: Document) -> Iterator[Weighed]:

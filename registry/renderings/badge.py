@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry.renderings.cells import flat
+from registry.renderings.heatmap.marks import Marks
 from registry.renderings.heatmap.panels import planes_of
 from registry.renderings.heatmap.text import FAMILY, fitted, safe, width
 from registry.renderings.heatmap.words import coordinate
@@ -18,7 +19,7 @@ KNOWN, UNKNOWN = "#0b5a8f", "#5f6670"
 
 
 def said(document: Document, statistics: Document | None, level: tuple[str, str] | None = None) -> tuple[str, bool]:
-    """The best value, of all cells or of those on one level, and whether there is one; ties are said."""
+    """The best value, of all cells or of those on one level, and whether there is one; rivals are said."""
     planes, direction = planes_of(document, statistics), document["metric"].get("direction")
     values = flat(document["values"], len(document["axes"]))
     found = [
@@ -33,8 +34,14 @@ def said(document: Document, statistics: Document | None, level: tuple[str, str]
     best = min(found)[0] if direction == "lower" else max(found)[0]
     unit = document["metric"].get("unit")
     text = fixed(best, decimals_of([value for value, _ in found])) + (f" {unit}" if unit else "")
-    tied = len(planes.marks.best | planes.marks.tied)
-    return text + (f" ({tied} cells tie)" if level is None and tied > 1 else ""), True
+    return text + (_others(planes.marks) if level is None else ""), True
+
+
+def _others(marks: Marks) -> str:
+    """How many cells may be the best with the confidence of the set; without one, how many have the best value."""
+    if marks.size > 1:
+        return f" ({marks.size} cells may be best)"
+    return f" ({len(marks.best)} cells tie)" if len(marks.best) > 1 else ""
 
 
 def badge_json(label: str, message: str, *, known: bool) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from registry.renderings import sheet
 from registry.renderings.numbers import decimals_of, fixed, plain_number
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
-from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import label, measure, title, with_unit
+from registry.renderings.tidy import axis_names, harmless, tidy
+from registry.renderings.words import counted, label, measure, title, with_unit
 
 Document = dict[str, Any]
 _CARRIED = ("trials", "stderr", "repeats", "sd")
@@ -25,7 +25,8 @@ def cells_csv(document: Document) -> str:
     """The measured cells, tidy: identity, a level of each axis (and its number), the value and what it carries."""
     axes = document["axes"]
     header = ["grid", "revision", *_IDENTITY, "metric", "unit"]
-    header += itertools.chain.from_iterable(_columns_of(axis) for axis in axes)
+    names = axis_names([axis["name"] for axis in axes], (*header, "value", *_CARRIED), ("", "_num"))
+    columns_of_axes = [column for axis, name in zip(axes, names, strict=True) for column in _columns_of(axis, name)]
     given = [name for name in _CARRIED if document.get(name) is not None]
     metric = document["metric"]
     identity = [
@@ -43,7 +44,7 @@ def cells_csv(document: Document) -> str:
         for at, measured in zip(itertools.product(*levels), zip(*columns, strict=False), strict=False)
         if measured[0] is not None
     )
-    return tidy([*header, "value", *given], rows)
+    return tidy([*header, *columns_of_axes, "value", *given], rows)
 
 
 def cells_text(document: Document) -> str:
@@ -86,8 +87,8 @@ def _value_columns(document: Document, values: Sequence[Any], measured: Sequence
             yield Column(name, [fixed(one, places) for one in found], True)
 
 
-def _columns_of(axis: Document) -> tuple[str, ...]:
-    return (axis["name"], f"{axis['name']}_num") if axis["kind"] == "numeric" else (axis["name"],)
+def _columns_of(axis: Document, name: str) -> tuple[str, ...]:
+    return (name, f"{name}_num") if axis["kind"] == "numeric" else (name,)
 
 
 def _level_cells(axis: Document, level: Any) -> tuple[Any, ...]:
@@ -102,7 +103,7 @@ def _level_cells(axis: Document, level: Any) -> tuple[Any, ...]:
 def footer(document: Document, values: Sequence[float | None]) -> str:
     """How much was measured, which revision this is, and what is known of the noise."""
     measured = len(values) - values.count(None)
-    parts = [f"{measured} of {len(values)} cells measured", f"revision {document['revision']}"]
+    parts = [f"{measured} of {counted(len(values), 'cell', 'cells')} measured", f"revision {document['revision']}"]
     for name, shown in (("trials", "trials"), ("stderr", "standard error"), ("repeats", "repeats"), ("sd", "sd")):
         if document.get(name) is not None:
             found = [given for given in carried(document, name) if given is not None] if measured else []

@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.renderings import sheet
-from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, intervals, p_value, places_of, signed
+from registry.renderings.assumptions import assumptions
+from registry.renderings.numbers import (
+    UNDEFINED,
+    decimals_of,
+    fixed,
+    intervals,
+    level_of,
+    p_value,
+    places_of,
+    rough,
+    signed,
+)
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import axis_columns, counted, label, measure, place, said
+from registry.renderings.words import axis_columns, counted, isolated, label, measure, place, said, slope_per
 
 Document = dict[str, Any]
 _KINDS = ("benchmark", "model", "variant")
 _RECORD = ("wins", "ties", "losses")
-_TESTS = {"mantel_haenszel": "Mantel–Haenszel", "sign_flip": "exact sign flip", "welch": "Welch's t"}
+_TESTS = {
+    "cochran_mantel_haenszel": "Cochran–Mantel–Haenszel",
+    "fisher": "Fisher's exact test",
+    "mantel_haenszel": "Mantel–Haenszel",
+    "pooled_z": "z with the trials pooled",
+    "sign_flip": "exact sign flip",
+    "sign_flip_normal": "sign flip by the normal law",
+    "welch": "Welch's t",
+}
+_SIGNS = ("sign_flip", "sign_flip_normal")
+_OF_TRIALS = ("fisher", "pooled_z")
 
 
 def comparison_text(document: Document) -> str:
@@ -32,8 +53,8 @@ def comparison_csv(document: Document) -> str:
     """One row a common cell: its coordinate, both values, the gap and its test."""
     cells = document.get("cells") or []
     axes = [axis["name"] for axis in document.get("axes") or ()]
-    header = [*axes, "baseline", "contender", "gap", "better", "low", "high", "p", "p_holm", "test"]
-    return tidy(header, (_row(cell, axes) for cell in cells))
+    after = ["baseline", "contender", "gap", "better", "low", "high", "p", "p_holm", "test"]
+    return tidy([], (_row(cell, axes) for cell in cells), axes, after)
 
 
 def _row(cell: Document, axes: Sequence[str]) -> list[Any]:
@@ -75,13 +96,17 @@ def _sides(document: Document, baseline: Mapping[str, Any], contender: Mapping[s
         yield str(warning["detail"])
     if document.get("status") != "ok":
         yield f"{said(document.get('status'))}: {document.get('reason')}"
+    yield from assumptions(document)
 
 
 def _findings(document: Document) -> Iterator[str]:
     """All cells together, one line a statistic."""
-    count = counted(document.get("n_common", 0), "cell", "cells")
+    common = document.get("n_common", 0)
     alone = [(document.get(f"only_in_{word}") or {}).get("count", 0) for word in ("baseline", "contender")]
-    yield f"{count} in common; only in the baseline {alone[0]}, only in the contender {alone[1]}"
+    if document.get("status") != "not_comparable" or any(alone):
+        # Grids whose cells cannot be matched have counts of 0, which nobody counted.
+        count = counted(common, "cell", "cells")
+        yield f"{count} in common; only in the baseline {alone[0]}, only in the contender {alone[1]}"
     if document.get("wins") is not None:
         yield f"the contender wins {document['wins']}, ties {document['ties']}, loses {document['losses']}"
     places = _places(document)
@@ -103,9 +128,10 @@ def _places(document: Document) -> int | None:
 def _test(test: Document, places: int | None) -> str:
     if test.get("status") != "ok":
         return f"no test: {test.get('reason') or said(test.get('status'))}"
-    name, ends = _TESTS.get(test["name"], said(test["name"])), test.get("interval")
+    name, ends = _named(test["name"]), test.get("interval")
     about = f" {intervals([ends], places)[0]} ({100 * ends['level']:g} %)" if ends else ""
-    return f"{name}: {signed(test['difference'], places)}{about}, p {p_value(test.get('p'))}"
+    seen = f"; could have shown {rough(test['detectable'])}" if test.get("detectable") is not None else ""
+    return f"{name}: {signed(test['difference'], places)}{about}, p {p_value(test.get('p'))}{seen}"
 
 
 def _odds(document: Document) -> Iterator[str]:
@@ -127,6 +153,7 @@ def _margins(document: Document) -> Iterator[Block]:
             continue
         yield Heading(f"By {axis}", 2)
         yield _margin(axis, levels)
+        yield Lines(tuple(_margin_notes(axis, levels)))
         silent = len(margin["levels"]) - len(levels)
         if silent:
             yield f"{counted(silent, 'level', 'levels')} without a common cell"
@@ -155,6 +182,34 @@ def _margin(axis: str, levels: Sequence[Document]) -> Table:
     )
 
 
+def _margin_notes(axis: str, levels: Sequence[Document]) -> Iterator[str]:
+    """What the intervals and the p-values of the levels are."""
+    tests = [level["test"] for level in levels if (level.get("test") or {}).get("name")]
+    within = [test for test in tests if test.get("interval")]
+    if within:
+        yield f"interval: {level_of(within[0]['interval'])}, " + _listed(
+            "Student's t over the cells" if test["name"] in _SIGNS else _named(test["name"]) for test in within
+        )
+    if tests:
+        yield f"Holm p: {_listed(_named(test['name']) for test in tests)}, over the levels of {isolated(axis)}"
+    if any(test["name"] in _SIGNS for test in within):
+        yield "Student's t takes the gaps as normally distributed, the sign flip does not: they may disagree"
+    if any(_attainable(test) is None for test in tests):
+        yield f"Holm p {UNDEFINED}: {next(_why_not(test) for test in tests if _attainable(test) is None)}"
+
+
+def _why_not(test: Document) -> str:
+    return str(test.get("reason") or said(test.get("status")))
+
+
+def _named(test: str) -> str:
+    return _TESTS.get(test, said(test))
+
+
+def _listed(names: Iterable[str]) -> str:
+    return " or ".join(dict.fromkeys(names))
+
+
 def _attainable(test: Document) -> float | None:
     """A p-value that could have been significant."""
     found: float | None = test.get("p_holm") if test.get("status") == "ok" else None
@@ -170,20 +225,21 @@ def _trends(document: Document) -> Iterator[Block]:
     if not trends:
         return
     yield Heading("How the gap changes", 2)
-    yield Lines(tuple(map(_trend, trends)))
+    yield Lines(tuple(_trend(trend, document.get("axes") or ()) for trend in trends))
 
 
-def _trend(trend: Document) -> str:
+def _trend(trend: Document, axes: Sequence[Document]) -> str:
     if trend.get("slope") is None:
         return f"along {trend['along']}: {trend.get('reason')}"
-    places = places_of([trend["slope"], *_ends(trend["slope_interval"])])
-    per = f"factor of ten of {trend['along']}" if trend["x_scale"] == "log10" else f"unit of {trend['along']}"
+    within = trend.get("slope_interval")
+    places = places_of([trend["slope"], *(_ends(within) if within else ())])
+    per = slope_per(axes, trend["along"], trend["x_scale"])
     test = trend["mann_kendall"]
     law = "exact p" if test["method"] == "exact" else "p"
     p = f"{law} {p_value(test['p'])}" if trend["status"] == "ok" else str(trend.get("reason"))
-    ends = intervals([trend["slope_interval"]], places)[0]
+    ends = f" {intervals([within], places)[0]}" if within else ""
     series = counted(trend["series_count"], "series", "series")
-    return f"per {per}: {signed(trend['slope'], places)} {ends} over {series}; {p}"
+    return f"per {per}: {signed(trend['slope'], places)}{ends} over {series}; {p}"
 
 
 def _cells(document: Document) -> Iterator[Block]:
@@ -204,9 +260,17 @@ def _cells(document: Document) -> Iterator[Block]:
         columns.append(Column(_level(found), intervals(found, places)))
         columns.append(Column("Holm p", [p_value(cell.get("p_holm")) for cell in cells], True))
     yield Table(columns)
+    yield Lines(tuple(_cell_notes([cell["test"] for cell in cells if cell.get("test")])))
     left = document.get("cells_left_out") or 0
     if left:
         yield f"and {counted(left, 'more cell', 'more cells')}: at {place(cells[-1]['at'])} the list ends"
+
+
+def _cell_notes(tests: Sequence[str]) -> Iterator[str]:
+    """What the intervals and the p-values of the cells are."""
+    if tests:
+        yield "interval: " + _listed("Newcombe's" if test in _OF_TRIALS else _named(test) for test in tests)
+        yield f"Holm p: {_listed(map(_named, tests))}, each cell by itself, over all tested cells"
 
 
 def _level(found: Sequence[Any]) -> str:

@@ -23,7 +23,7 @@ def blocks(document: Document) -> Iterator[Block]:
         return
     cells, possible = found.get("cells", 0), found.get("possible", 0)
     share = f" ({100 * cells / possible:.0f} %)" if possible else ""
-    yield f"{cells} of {possible} cells measured{share}"
+    yield f"{cells} of {counted(possible, 'cell', 'cells')} measured{share}"
     for name, axis in (found.get("by") or {}).items():
         if axis.get("levels"):
             yield _table(name, axis["levels"], possible, _other_is_ordered(document, name))

@@ -19,11 +19,16 @@ import orjson
 
 from registry.interval import around, wilson
 from registry.renderings.numbers import plain_number
+from registry.renderings.tidy import axis_names
 
 IDENTITY = ("grid", "revision", "experiment", "benchmark", "model", "variant", "metric", "unit")
 MEASURED = ("value", "trials", "stderr", "ci_low", "ci_high", "updated_at")
+_BESIDE = ("at", "repeats", "sd")
+"""What the cells of one grid have in JSON besides the columns."""
 _KEPT_AXES = 2_048
 """Of axes that are written with more characters nothing is kept."""
+_PART = 65_536
+"""Characters of an array that are read at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,55 +46,60 @@ class Columns:
 
 def columns_of(axes: Sequence[str]) -> Columns:
     """The columns for these axes; an axis whose name is taken is `axis_<name>`."""
-    taken = {*IDENTITY, *MEASURED}
-    names: list[str] = []
-    for axis in axes:
-        free = axis
-        while {free, f"{free}_num"} & taken:
-            free = f"axis_{free}"
-        taken |= {free, f"{free}_num"}
-        names += [free, f"{free}_num"]
-    return Columns(tuple(axes), tuple(names))
+    free = axis_names(axes, (*IDENTITY, *MEASURED, *_BESIDE), ("", "_num"))
+    return Columns(tuple(axes), tuple(name + suffix for name in free for suffix in ("", "_num")))
+
+
+Place = tuple[tuple[str, float | None], ...]
+"""A coordinate: a text and a number for each axis of the grid."""
+Measured = tuple[float | None, int | None, float | None, float | None, float | None]
+"""Value, trials, standard error, and the ends of the interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """One grid's cells, ready to be written: what all of them share, and a list for each thing they differ in."""
+    """One grid's cells, ready to be written one after the other: no list of them is ever made."""
 
     identity: tuple[Any, ...]
-    places: Sequence[tuple[tuple[str, float | None], ...]]
-    """The levels of each cell: a text and a number for each axis of the grid."""
+    levels: tuple[Place, ...]
+    """The levels of each axis."""
     slots: tuple[int | None, ...]
     """For each axis of the feed its place among the grid's axes."""
-    measured: Iterator[tuple[float | None, int | None, float | None, float | None, float | None]]
-    """Value, trials, standard error and interval of each cell."""
+    measured: Iterator[Measured]
+    """What is known of each cell, row-major; to be read once."""
     updated_at: str
-    repeated: dict[str, list[Any]]
-    """`repeats` and `sd` of each cell, where a grid has them."""
+    repeated: dict[str, Iterator[Any]]
+    """`repeats` and `sd` of each cell, where a grid has them; to be read once."""
+
+    @property
+    def count(self) -> int:
+        """How many cells there are, measured or not."""
+        return math.prod(map(len, self.levels))
+
+    def places(self) -> Iterator[Place]:
+        """The coordinate of each cell, row-major."""
+        return itertools.product(*self.levels)
 
 
 def cells_of(row: Any, columns: Columns) -> Cells:
     """The cells in a row of `registry.operations.export`."""
-    own, places = _kept(row.axes) if len(row.axes) <= _KEPT_AXES else _grid_of(row.axes)
+    own, levels = _kept(row.axes) if len(row.axes) <= _KEPT_AXES else _axes_of(row.axes)
     slots = tuple(own.index(name) if name in own else None for name in columns.axes)
     metric = row.metric
     names = (row.experiment, row.benchmark, row.model, row.variant, metric["name"], metric["unit"] or None)
     instant = row.updated_at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-    repeated = {name: found for name in ("repeats", "sd") if (found := _array(getattr(row, name))) is not None}
-    return Cells((str(row.id), row.number, *names), places, slots, _measured(row), instant, repeated)
+    repeated = {name: _numbers(text) for name in ("repeats", "sd") if (text := getattr(row, name)) is not None}
+    return Cells((str(row.id), row.number, *names), levels, slots, _measured(row), instant, repeated)
 
 
-Coordinates = Sequence[tuple[tuple[str, float | None], ...]]
-
-
-def _grid_of(axes: str) -> tuple[tuple[str, ...], Coordinates]:
-    """The names of the axes, and the coordinates of every cell."""
+def _axes_of(axes: str) -> tuple[tuple[str, ...], tuple[Place, ...]]:
+    """The names of the axes, and their levels."""
     found = orjson.loads(axes)
-    levels = ([_level(level) for level in axis["levels"]] for axis in found)
-    return tuple(axis["name"] for axis in found), tuple(itertools.product(*levels))
+    levels = (tuple(_level(level) for level in axis["levels"]) for axis in found)
+    return tuple(axis["name"] for axis in found), tuple(levels)
 
 
-_kept = lru_cache(maxsize=64)(_grid_of)
+_kept = lru_cache(maxsize=64)(_axes_of)
 """Grids of an experiment share their axes."""
 
 
@@ -99,26 +109,29 @@ def _level(level: Any) -> tuple[str, float | None]:
     return (level, None) if isinstance(level, str) else (plain_number(level), float(level))
 
 
-def _array(text: str | None) -> list[Any] | None:
-    """PostgreSQL's text of an array of numbers."""
+def _numbers(text: str | None) -> Iterator[Any]:
+    """The numbers in PostgreSQL's text of an array, read a part at a time; None without end where there is no array."""
     if text is None:
-        return None
-    if "-0," in text or "-0}" in text:  # a zero below zero, which JSON's integers do not have
-        return [None if number == "NULL" else float(number) for number in text[1:-1].split(",")]
-    found: list[Any] = orjson.loads(f"[{text[1:-1].replace('NULL', 'null')}]")
-    return found
+        yield from itertools.repeat(None)
+        return
+    start, end = 1, len(text) - 1
+    while start < end:
+        cut = text.find(",", start + _PART, end)
+        part = text[start : cut if cut >= 0 else end]
+        start += len(part) + 1
+        if "-0," in part or part.endswith("-0"):  # a zero below zero, which JSON's integers do not have
+            yield from (None if number == "NULL" else float(number) for number in part.split(","))
+        else:
+            yield from orjson.loads(f"[{part.replace('NULL', 'null')}]")
 
 
-def _measured(row: Any) -> Iterator[tuple[float | None, int | None, float | None, float | None, float | None]]:
-    values = _array(row.values) or []
-    each = _array(row.cell_trials)
-    trials: Sequence[int | None] = each if each is not None else [row.trials] * len(values)
-    stderr, repeats, spread = (_array(text) for text in (row.stderr, row.repeats, row.sd))
+def _measured(row: Any) -> Iterator[Measured]:
+    trials = itertools.repeat(row.trials) if row.cell_trials is None else _numbers(row.cell_trials)
     upper = row.metric["upper"]
     whole = float(upper) if row.metric["lower"] == 0 and upper in (1, 100) else None
-    nothing = [None] * len(values)
-    given = zip(values, trials, stderr or nothing, repeats or nothing, spread or nothing, strict=True)
-    for found, count, error, times, sd in given:
+    given = (_numbers(text) for text in (row.stderr, row.repeats, row.sd))
+    values = () if row.values is None else _numbers(row.values)
+    for found, count, error, times, sd in zip(values, trials, *given, strict=False):
         if found is None:
             yield None, None, None, None, None
             continue

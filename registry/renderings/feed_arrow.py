@@ -1,17 +1,18 @@
-"""A tidy feed as an Arrow stream or as Parquet, written in row groups of a bounded size. Needs pyarrow."""
+"""A tidy feed as an Arrow file or as Parquet, written in row groups of a bounded size. Needs pyarrow."""
 
 from __future__ import annotations
 
 import io
+import itertools
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Any
 
 from registry.errors import NotInstalled
-from registry.renderings.feed import IDENTITY, MEASURED, Cells, Columns
+from registry.renderings.feed import IDENTITY, MEASURED, Cells, Columns, Measured, Place
 
-_GROUP = 65_536
-"""Rows of a row group, unless one grid alone has more."""
+_GROUP = 32_768
+"""Rows of a row group, the last one's aside."""
 
 
 def arrow_version() -> str:
@@ -27,16 +28,16 @@ def arrow_version() -> str:
 
 
 def arrow_pieces(columns: Columns, pieces: Iterable[Iterable[Cells]], *, explicit: bool) -> Iterator[bytes]:
-    """An Arrow IPC stream."""
+    """An Arrow IPC file, which is what `pandas.read_feather` and `polars.read_ipc` open; it ends with its footer."""
     import pyarrow
 
-    sink = io.BytesIO()
+    sink = _Counting()
     schema = _schema(columns)
-    with pyarrow.ipc.new_stream(sink, schema) as writer:
+    with pyarrow.ipc.new_file(pyarrow.PythonFile(sink, mode="w"), schema) as writer:
         for group in _groups(columns, pieces, explicit):
             writer.write_table(pyarrow.Table.from_pydict(group, schema=schema))
-            yield _taken(sink)
-    yield _taken(sink)
+            yield sink.taken()
+    yield sink.taken()
 
 
 def parquet_pieces(columns: Columns, pieces: Iterable[Iterable[Cells]], *, explicit: bool) -> Iterator[bytes]:
@@ -78,13 +79,6 @@ class _Counting(io.RawIOBase):
         return found
 
 
-def _taken(sink: io.BytesIO) -> bytes:
-    found = sink.getvalue()
-    sink.seek(0)
-    sink.truncate()
-    return found
-
-
 def _schema(columns: Columns) -> Any:
     import pyarrow as pa
 
@@ -96,24 +90,29 @@ def _schema(columns: Columns) -> Any:
 
 
 def _groups(columns: Columns, pieces: Iterable[Iterable[Cells]], explicit: bool) -> Iterator[dict[str, list[Any]]]:
-    """The columns of so many grids as make a row group."""
+    """The columns of so many rows as make a row group, of several grids or of a part of one.
+
+    The next group fills the same lists: at no time are there two.
+    """
     group: dict[str, list[Any]] = {name: [] for name in columns.header}
-    for piece in pieces:
-        for cells in piece:
-            _add(group, columns, cells, explicit)
+    for cells in itertools.chain.from_iterable(pieces):
+        rows = _rows(cells, explicit)
+        while kept := list(itertools.islice(rows, _GROUP - len(group["value"]))):
+            _add(group, columns, cells, kept)
             if len(group["value"]) >= _GROUP:
                 yield group
-                group = {name: [] for name in columns.header}
+                for column in group.values():
+                    column.clear()
     if group["value"]:
         yield group
 
 
-def _add(group: dict[str, list[Any]], columns: Columns, cells: Cells, explicit: bool) -> None:
-    kept = [
-        (place, measured)
-        for place, measured in zip(cells.places, cells.measured, strict=True)
-        if explicit or measured[0] is not None
-    ]
+def _rows(cells: Cells, explicit: bool) -> Iterator[tuple[Place, Measured]]:
+    found = zip(cells.places(), cells.measured, strict=True)
+    return found if explicit else ((place, measured) for place, measured in found if measured[0] is not None)
+
+
+def _add(group: dict[str, list[Any]], columns: Columns, cells: Cells, kept: list[tuple[Place, Measured]]) -> None:
     for name, one in zip(IDENTITY, cells.identity, strict=True):
         group[name] += [one] * len(kept)
     for number, slot in enumerate(cells.slots):

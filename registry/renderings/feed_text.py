@@ -15,20 +15,26 @@ from registry.renderings.numbers import plain_number
 from registry.renderings.tidy import harmless
 
 _KEPT_CELLS, _KEPT_GRIDS = 4_096, 64
+_ROWS = 4_096
+"""Rows that are written at once, whatever grids they are of."""
 
 
 def csv_pieces(columns: Columns, pieces: Iterable[Iterable[Cells]], *, explicit: bool) -> Iterator[bytes]:
     """A header, then the rows; numbers read back as the same doubles. Text that a spreadsheet would run is quoted."""
     yield _line([harmless(name) for name in columns.header]).encode()
     kept: Kept = {}
-    for piece in pieces:
-        written = "".join(_csv_rows(cells, kept, explicit) for cells in piece)
-        if written:
-            yield written.encode()
+    for rows in _blocks(row for piece in pieces for cells in piece for row in _csv_rows(cells, kept, explicit)):
+        yield "".join(rows).encode()
+
+
+def _blocks(rows: Iterator[Any]) -> Iterator[list[Any]]:
+    """The rows, `_ROWS` at once and no more: a grid may have a million."""
+    while block := list(itertools.islice(rows, _ROWS)):
+        yield block
 
 
 Kept = dict[tuple[int, tuple[int | None, ...]], tuple[Any, list[str]]]
-"""The written coordinates of grids that share their axes, with the coordinates themselves so that ids stay theirs."""
+"""The written coordinates of grids that share their axes, with the axes themselves so that ids stay theirs."""
 
 
 def _line(fields: Iterable[Any]) -> str:
@@ -42,33 +48,33 @@ def _text(value: str) -> str:
     return value if value.isalnum() else _line([harmless(value), ""])[:-2]
 
 
-def _csv_rows(cells: Cells, kept: Kept, explicit: bool) -> str:
+def _csv_rows(cells: Cells, kept: Kept, explicit: bool) -> Iterator[str]:
     head = _line([harmless(one) for one in cells.identity])[:-1] + ","
     tail = f",{cells.updated_at}\n"
-    rows = []
     for place, (value, trials, error, low, high) in zip(_coordinates(cells, kept), cells.measured, strict=True):
         if value is None and not explicit:
             continue
         noise = f",{'' if trials is None else trials},{'' if error is None else repr(error)}"
         ends = "," if low is None else f"{low!r},{high!r}"
-        rows.append(f"{head}{place}{'' if value is None else repr(value)}{noise},{ends}{tail}")
-    return "".join(rows)
+        yield f"{head}{place}{'' if value is None else repr(value)}{noise},{ends}{tail}"
 
 
-def _coordinates(cells: Cells, kept: Kept) -> list[str]:
+def _coordinates(cells: Cells, kept: Kept) -> Iterable[str]:
     """The fields of the axes for each cell; an axis that the grid does not have is empty."""
-    key = (id(cells.places), cells.slots)
-    if key in kept:
-        return kept[key][1]
-    known = {level: _level(*level) for level in set(itertools.chain.from_iterable(cells.places))}
-    written = [
-        "".join([",," if slot is None else known[place[slot]] for slot in cells.slots]) for place in cells.places
-    ]
-    if len(written) <= _KEPT_CELLS:
+    if cells.count > _KEPT_CELLS:
+        return _written(cells)
+    key = (id(cells.levels), cells.slots)
+    if key not in kept:
         if len(kept) >= _KEPT_GRIDS:
             kept.clear()
-        kept[key] = (cells.places, written)
-    return written
+        kept[key] = (cells.levels, list(_written(cells)))
+    return kept[key][1]
+
+
+def _written(cells: Cells) -> Iterator[str]:
+    fields = itertools.product(*([_level(*level) for level in levels] for levels in cells.levels))
+    for place in fields:
+        yield "".join([",," if slot is None else place[slot] for slot in cells.slots])
 
 
 def _level(label: str, number: float | None) -> str:
@@ -90,7 +96,8 @@ def level_at(label: str, number: float | None) -> Any:
 
 def _objects(columns: Columns, cells: Cells, explicit: bool, *, full: bool = False) -> Iterator[dict[str, Any]]:
     head = dict(zip(IDENTITY, cells.identity, strict=True))
-    for index, (place, measured) in enumerate(zip(cells.places, cells.measured, strict=True)):
+    repeated = zip(*cells.repeated.values(), strict=True) if full and cells.repeated else itertools.repeat(())
+    for place, measured, more in zip(cells.places(), cells.measured, repeated, strict=False):
         if measured[0] is None and not explicit:
             continue
         row = dict(head)
@@ -98,7 +105,7 @@ def _objects(columns: Columns, cells: Cells, explicit: bool, *, full: bool = Fal
             label, position = (None, None) if slot is None else place[slot]
             row[columns.names[2 * number]], row[columns.names[2 * number + 1]] = label, position
         row.update(zip(MEASURED, (*measured, cells.updated_at), strict=True))
-        yield row | {name: found[index] for name, found in cells.repeated.items()} if full else row
+        yield row | dict(zip(cells.repeated, more, strict=True)) if more else row
 
 
 def _at(columns: Columns, row: dict[str, Any]) -> dict[str, Any]:
@@ -111,10 +118,9 @@ def _at(columns: Columns, row: dict[str, Any]) -> dict[str, Any]:
 
 def ndjson_pieces(columns: Columns, pieces: Iterable[Iterable[Cells]], *, explicit: bool) -> Iterator[bytes]:
     """An object a line, with every column; null where it is empty."""
-    for piece in pieces:
-        lines = [orjson.dumps(row) for cells in piece for row in _objects(columns, cells, explicit)]
-        if lines:
-            yield b"\n".join(lines) + b"\n"
+    rows = (row for piece in pieces for cells in piece for row in _objects(columns, cells, explicit))
+    for lines in _blocks(map(orjson.dumps, rows)):
+        yield b"\n".join(lines) + b"\n"
 
 
 def json_pieces(
@@ -127,11 +133,9 @@ def json_pieces(
     """
     opening = orjson.dumps(head)[:-1] + b"," if head else b"{"
     yield opening + b'"items":['
+    found = (row for piece in pieces for cells in piece for row in _objects(columns, cells, explicit, full=bool(head)))
     between = b""
-    for piece in pieces:
-        found = (row for cells in piece for row in _objects(columns, cells, explicit, full=bool(head)))
-        rows = [orjson.dumps(row | {"at": _at(columns, row)} if head else row) for row in found]
-        if rows:
-            yield between + b",".join(rows)
-            between = b","
+    for rows in _blocks(orjson.dumps(row | {"at": _at(columns, row)} if head else row) for row in found):
+        yield between + b",".join(rows)
+        between = b","
     yield b"]}"

@@ -11,7 +11,7 @@ from typing import Any
 
 from registry.renderings import sheet
 from registry.renderings.cells import cells_csv, cells_markdown, cells_text, flat, footer
-from registry.renderings.numbers import decimals_of, fixed
+from registry.renderings.numbers import MISSING, decimals_of, fixed
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
 from registry.renderings.words import label, measure, title, with_unit
@@ -41,6 +41,8 @@ def page(document: Document) -> Iterator[Block]:
     else:
         decimals = decimals_of(value for value in values if value is not None)
         yield from _tables(document["axes"], document["values"], decimals, measure(document["metric"]))
+        if None in values:
+            yield f"{MISSING} not measured"
     yield footer(document, values)
 
 

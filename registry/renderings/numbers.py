@@ -73,12 +73,36 @@ def p_value(p: float | None) -> str:
     return "<0.0001" if p < 0.0001 else f"{p:.4f}"
 
 
+def rough(value: float | None) -> str:
+    """The value to two significant digits, without an exponent where that is readable."""
+    if not value:
+        return UNDEFINED if value is None else "0"
+    magnitude = math.floor(math.log10(abs(value)))
+    return f"{value:.2g}" if not -_NOISE < magnitude < _WIDEST else f"{value:.{max(0, 1 - magnitude)}f}"
+
+
+def within(interval: Any) -> str:
+    """An interval in a sentence: `95 % interval -5.2 to -0.8`."""
+    places = places_of([interval["low"], interval["high"]])
+    return f"{level_of(interval)} interval {fixed(interval['low'], places)} to {fixed(interval['high'], places)}"
+
+
+def level_of(interval: Any) -> str:
+    """The level of an interval or a set: `95 %`, `99.74 %`."""
+    return f"{100 * interval['level']:.4g} %"
+
+
 def intervals(found: Sequence[Any], decimals: int | None) -> list[str]:
     """Intervals as `[low, high]`, their ends padded so that they stand below each other."""
     ends = [(fixed(i["low"], decimals), fixed(i["high"], decimals)) if isinstance(i, dict) else None for i in found]
     low = max((len(end[0]) for end in ends if end), default=0)
     high = max((len(end[1]) for end in ends if end), default=0)
     return [f"[{end[0]:>{low}}, {end[1]:>{high}}]" if end else UNDEFINED for end in ends]
+
+
+def rounded(value: float) -> str:
+    """Six significant digits, without an exponent where that is readable: `70000000000`, `0.1`, `2.22507e-308`."""
+    return plain_number(value) if value == int(value) and abs(value) < 1e15 else f"{value:.6g}"
 
 
 def plain_number(value: float) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, p_value, places_of, signed
+from registry.renderings.noise_floor import floor_of_noise
+from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, level_of, p_value, places_of, signed
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import axis_columns, counted, label, measure, places
+from registry.renderings.words import axis_columns, isolated, label, measure, places
 
 Document = dict[str, Any]
 _LISTED = 10
@@ -24,8 +25,13 @@ def blocks(document: Document) -> Iterator[Block]:
         return
     decimals = decimals_of(_values(peaks))
     yield from _best(document, peaks, decimals)
-    yield Lines((*_runner_up(peaks.get("runner_up"), decimals), *_noise(document, peaks, decimals)))
-    yield from _probable(peaks, decimals)
+    yield Lines(
+        (
+            *_runner_up(peaks.get("runner_up"), decimals, peaks["best"].get("ties") or 1),
+            *_noise(document, peaks, decimals),
+        )
+    )
+    yield from _guaranteed(document, peaks, decimals)
     for axis, levels in (peaks.get("by") or {}).items():
         if levels:
             yield _by(axis, levels, decimals)
@@ -44,18 +50,21 @@ def _best(document: Document, peaks: Document, decimals: int | None) -> Iterator
     best = peaks["best"]
     ties = best.get("ties") or len(best["at"])
     tied = f", {ties} cells tie" if ties > 1 else ""
-    yield f"best {measure(document.get('metric'))}: {fixed(best['value'], decimals)}{tied}"
-    if any(best["at"]):
-        yield Table([*axis_columns(best["at"]), *_chances(peaks, best["at"]), *_prominence(peaks, best["at"])])
-    if ties > len(best["at"]):
-        yield f"and {ties - len(best['at'])} more"
+    yield f"best {isolated(measure(document.get('metric')))}: {fixed(best['value'], decimals)}{tied}"
+    rows = best["at"][:_LISTED]
+    if any(rows):
+        yield Table([*axis_columns(rows), *_chances(peaks, rows), *_prominence(peaks, rows)])
+    if ties > len(rows):
+        yield f"and {ties - len(rows)} more"
 
 
 def _chances(peaks: Document, cells: Sequence[Document]) -> Iterator[Column]:
+    """The probability that a cell is the best: after shrinkage, and if cells had nothing in common."""
     known = peaks.get("probability_best")
     if known:
-        found = [next((one.get("probability") for one in known if one.get("at") == at), None) for at in cells]
-        yield Column("P(best)", [p_value(probability) for probability in found], True)
+        found: list[Document] = [next((one for one in known if one.get("at") == at), {}) for at in cells]
+        yield Column("P(best)", [p_value(one.get("probability")) for one in found], True)
+        yield Column("if unrelated", [p_value(one.get("if_unrelated")) for one in found], True)
 
 
 def _prominence(peaks: Document, cells: Sequence[Document]) -> Iterator[Column]:
@@ -68,52 +77,57 @@ def _prominence(peaks: Document, cells: Sequence[Document]) -> Iterator[Column]:
         yield Column("better by", [signed(one.get("prominence"), decimals) for one in found], True)
 
 
-def _runner_up(runner: Document | None, decimals: int | None) -> Iterator[str]:
+def _runner_up(runner: Document | None, decimals: int | None, ties: int) -> Iterator[str]:
     if runner is None:
-        yield "runner-up: none, all cells tie"
+        yield "runner-up: none" + (", all cells tie" if ties > 1 else "")
         return
-    ties = runner.get("ties") or len(runner["at"])
-    where = places(runner["at"][:_LISTED], ties=ties)
+    where = places(runner["at"], ties=runner.get("ties"), most=_LISTED)
     gap = fixed(runner.get("gap"), decimals, UNDEFINED)
     yield f"runner-up: {fixed(runner['value'], decimals)}, gap {gap}" + (f", at {where}" if where else "")
 
 
 def _noise(document: Document, peaks: Document, decimals: int | None) -> Iterator[str]:
     """What the best of as many equal cells would show by chance, and the peak without its luck."""
-    floor, shrunken = peaks.get("expected_max_if_equal"), peaks.get("shrunken")
-    finer = None if decimals is None else decimals + 1
-    if floor is not None:
-        sign = -1 if (document.get("metric") or {}).get("direction") == "lower" else 1
-        beyond = sign * (peaks["best"]["value"] - floor) > 0
-        verdict = "the best cell goes beyond" if beyond else "the best cell does not go beyond"
-        yield f"noise floor: the best of as many equal cells would be expected at {fixed(floor, finer)}; {verdict}"
+    shrunken, finer = peaks.get("shrunken"), None if decimals is None else decimals + 1
+    if floor := floor_of_noise(document.get("metric"), peaks, decimals):
+        yield f"noise floor: {floor}"
     if shrunken:
         value, mean = fixed(shrunken.get("value"), finer), fixed(shrunken.get("mean"), finer)
         yield f"shrunken for noise: {value} (towards the mean {mean})"
     if peaks.get("noise_reason"):
-        yield f"no noise floor and no P(best): {peaks['noise_reason']}"
+        yield f"no best set and no floor of noise: {peaks['noise_reason']}"
 
 
-def _probable(peaks: Document, decimals: int | None) -> Iterator[Block]:
-    """The smallest set of cells that holds the best one, by their chance."""
-    known, within = peaks.get("probability_best"), peaks.get("best_set") or {}
-    if not known:
+def _guaranteed(document: Document, peaks: Document, decimals: int | None) -> Iterator[Block]:
+    """The set that holds the best cell with a stated confidence, and what its probabilities rest on."""
+    within = peaks.get("best_set")
+    if not within or (document.get("coverage") or {}).get("cells") == 1:
         return
-    size = within.get("size") or len(known)
-    tied = f" ({within['tied_out']} more tie at its edge)" if within.get("tied_out") else ""
-    if within.get("level"):
-        share = f"{100 * within['level']:g} %"
-        yield f"{counted(size, 'cell holds', 'cells hold')} the best one with a probability of at least {share}{tied}:"
-    rows = known[: min(size, _LISTED)]
-    yield Table(
-        [
-            *axis_columns([one.get("at") or {} for one in rows]),
-            Column("value", [fixed(one.get("value"), decimals) for one in rows], True),
-            Column("P(best)", [p_value(one.get("probability")) for one in rows], True),
-        ]
-    )
+    size, rows = within.get("size") or len(within["at"]), within["at"][:_LISTED]
+    sure = f"with {level_of(within)} confidence the best"
+    all_in = ", so none is ruled out" if size == (document.get("coverage") or {}).get("cells") else ""
+    yield f"{sure} is this cell (Gupta):" if size == 1 else f"{sure} is among these {size} cells (Gupta){all_in}:"
+    values = [_value(peaks, at) for at in rows]
+    if any(rows):
+        shown = Column("value", [fixed(value, decimals, UNDEFINED) for value in values], True)
+        yield Table([*axis_columns(rows), shown, *_chances(peaks, rows)])
     if size > len(rows):
         yield f"and {size - len(rows)} more"
+    if peaks.get("probability_best"):
+        yield Lines(
+            (
+                "P(best): after shrinking the cells towards each other; if unrelated: as if they had nothing in common",
+                "neither keeps a rate of error by itself; the set does",
+            )
+        )
+
+
+def _value(peaks: Document, at: Document) -> float | None:
+    """The value of a cell of the set, as far as the document lists it."""
+    best = peaks["best"]
+    known = [(one.get("at"), one.get("value")) for one in peaks.get("probability_best") or ()]
+    known += [(where, best["value"]) for where in best["at"]]
+    return next((value for where, value in known if where == at), None)
 
 
 def _by(axis: str, levels: Sequence[Document], decimals: int | None) -> Table:
@@ -139,4 +153,4 @@ def csv(document: Document) -> str:
         if entry
         for at in entry["at"]
     )
-    return tidy(["grid", "revision", "of", "level", *axes, "value"], rows)
+    return tidy(["grid", "revision", "of", "level"], rows, axes, ["value"])

@@ -12,6 +12,11 @@ from registry.renderings.words import counted, said
 
 Document = dict[str, Any]
 _AUTHORS = {"helm win rate": "HELM win rate", "bradley terry": "Bradley–Terry", "borda": "Borda"}
+_TARGETS = {
+    "rerun": "these cells, run again",
+    "new_questions": "other questions of these benchmarks",
+    "new_benchmarks": "other benchmarks of this kind",
+}
 
 
 def policy_blocks(document: Document) -> Iterator[Block]:
@@ -61,8 +66,13 @@ def method(name: Any) -> str:
     return _AUTHORS.get(said(name), said(name))
 
 
+def target(name: Any) -> str:
+    """What the errors of a ranking are about, in plain writing."""
+    return f"{said(name)} ({_TARGETS[name]})" if name in _TARGETS else said(name)
+
+
 def friedman_blocks(document: Document) -> Iterator[Block]:
-    """Friedman's test of mean ranks on complete blocks."""
+    """Friedman's test of mean ranks; a complete benchmark is a block."""
     found = document.get("friedman")
     if not found:
         return
@@ -74,7 +84,9 @@ def friedman_blocks(document: Document) -> Iterator[Block]:
 
 
 def _friedman(found: Document) -> Iterator[str]:
-    blocks = f", {counted(found['blocks'], 'block', 'blocks')}" if found.get("blocks") is not None else ""
+    blocks = (
+        f", blocks: {counted(found['blocks'], 'benchmark', 'benchmarks')}" if found.get("blocks") is not None else ""
+    )
     yield f"chi-squared {found['chi2']:.4g} with {found.get('df')} df, p {p_value(found.get('p'))}{blocks}"
     corrected, critical = found.get("iman_davenport") or {}, found.get("critical_difference") or {}
     if corrected.get("f") is not None:

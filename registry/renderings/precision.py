@@ -12,6 +12,8 @@ from registry.renderings.tidy import tidy
 from registry.renderings.words import axis_columns, counted, label
 
 Document = dict[str, Any]
+_LISTED = 40
+"""Values that contradict the trials, as far as text lists them."""
 
 
 def blocks(document: Document) -> Iterator[Block]:
@@ -21,7 +23,7 @@ def blocks(document: Document) -> Iterator[Block]:
         yield f"No precision: {(found or {}).get('reason') or 'not computed'}."
         return
     yield Lines(tuple(_lines(found)))
-    off = found.get("off_lattice") or []
+    off = (found.get("off_lattice") or [])[:_LISTED]
     if off:
         cells = axis_columns([one.get("at") or {} for one in off])
         yield Table([*cells, Column("value", [label(one["value"]) for one in off], True)])
@@ -42,7 +44,7 @@ def _lines(found: Document) -> Iterator[str]:
     if count == 0:
         yield "the given trials explain every value"
     elif count:
-        listed = len(found.get("off_lattice") or [])
+        listed = len((found.get("off_lattice") or [])[:_LISTED])
         shown = f" (the first {listed} below)" if listed < count else ""
         yield f"{counted(count, 'value contradicts', 'values contradict')} the given trials{shown}"
 

@@ -1,6 +1,6 @@
 """A report of a grid in sentences: what its statistics show, how surely, and what nobody can say.
 
-A sentence that claims something carries its uncertainty; a difference that noise explains is not called one. Takes
+A sentence that claims something carries its uncertainty; what was not shown is never said to be absent. Takes
 the JSON of a grid with its values, and its statistics, or why there are none.
 """
 
@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from registry.renderings import report_trends, sheet
+from registry.renderings.assumptions import assumptions
 from registry.renderings.cells import carried, flat
 from registry.renderings.heatmap.words import coordinate
-from registry.renderings.numbers import decimals_of, fixed, p_value, plain_number
+from registry.renderings.noise_floor import floor_of_noise
+from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, plain_number
 from registry.renderings.page import html
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.words import counted, label, measure, place, title
+from registry.renderings.words import counted, isolated, label, measure, place, places, title
 
 Document = Mapping[str, Any]
 _LISTED = 12
@@ -32,13 +34,16 @@ def _page(grid: Document, statistics: Document | None) -> Iterator[Block]:
     yield _head(grid, statistics)
     yield Heading("What was measured")
     yield Lines(tuple(_measured(grid, statistics)))
+    if not grid.get("cell_count", 1) or not any(one is not None for one in flat(grid["values"], len(grid["axes"]))):
+        return
     if statistics is None:
         yield "Its statistics are not ready: nothing can be said yet about trends, breaks and ties."
         return
-    yield Heading("What rises and falls")
-    yield from report_trends.blocks(statistics)
-    yield Heading("Where it breaks")
-    yield from report_trends.breaks(statistics)
+    if statistics.get("series") or any(axis.get("kind") != "nominal" for axis in grid["axes"]):
+        yield Heading("What rises and falls")
+        yield from report_trends.blocks(statistics)
+        yield Heading("Where it breaks")
+        yield from report_trends.breaks(statistics)
     yield Heading("What is best")
     yield Lines(tuple(_best(statistics)))
     yield Heading("What matters, and how precise it is")
@@ -55,25 +60,51 @@ def _head(grid: Document, statistics: Document | None) -> str:
 def _measured(grid: Document, statistics: Document | None) -> Iterator[str]:
     values = flat(grid["values"], len(grid["axes"]))
     missing = [index for index, value in enumerate(values) if value is None]
-    share = f" ({100 * (1 - len(missing) / len(values)):.0f} %)" if values else ""
-    yield f"{len(values) - len(missing)} of {len(values)} cells were measured{share}."
-    if not missing:
+    if len(missing) == len(values):
+        yield (
+            "No cell was measured: nothing can be said about trends, breaks and the best." if values else _without(grid)
+        )
         return
-    if len(missing) <= _LISTED and grid["axes"]:
-        yield "Never measured: " + "; ".join(place(coordinate(grid, index)) for index in missing) + "."
-    else:
-        yield f"{counted(len(missing), 'cell was', 'cells were')} never measured; no number stands for them."
-    for axis, found in ((statistics or {}).get("coverage") or {}).get("by", {}).items():
-        yield from _levels(axis, found)
+    if len(values) == 1:
+        yield "Its only cell was measured."
+        return
+    share = f" ({100 * (1 - len(missing) / len(values)):.0f} %)"
+    yield f"{len(values) - len(missing)} of {len(values)} cells were measured{share}."
+    yield from _unmeasured(grid, missing, ((statistics or {}).get("coverage") or {}).get("by", {}))
     reasons = [entry["reason"].replace("_", " ") for entry in grid.get("reasons") or ()]
     for reason in dict.fromkeys(reasons):
         yield f"{counted(reasons.count(reason), 'cell is', 'cells are')} missing for a stated reason: {reason}."
 
 
-def _levels(axis: str, found: Document) -> Iterator[str]:
-    """The levels without any cell, and those with holes between measured ones."""
-    if found.get("empty"):
-        yield f"Nothing at all was measured at {axis} {_listed(found['empty'])}."
+def _without(grid: Document) -> str:
+    empty = [axis["name"] for axis in grid["axes"] if not axis["levels"]]
+    return f"It has no cell yet, for {' and '.join(empty)} {'has' if len(empty) == 1 else 'have'} no level."
+
+
+def _unmeasured(grid: Document, missing: list[int], coverage: Document) -> Iterator[str]:
+    """What was never measured, each gap told once: whole levels, then single cells, or gaps by level where there are
+    too many of these."""
+    if not missing:
+        return
+    empty = {axis: set(map(label, found.get("empty") or ())) for axis, found in coverage.items()}
+    for axis, found in coverage.items():
+        if found.get("empty"):
+            yield f"Nothing at all was measured at {axis} {_listed(found['empty'])}."
+    places = [coordinate(grid, index) for index in missing]
+    rest = [at for at in places if not any(level in empty.get(axis, ()) for axis, level in at.items())]
+    if rest and len(rest) <= _LISTED:
+        yield ("Never measured besides: " if len(rest) < len(missing) else "Never measured: ") + (
+            "; ".join(map(place, rest)) + "."
+        )
+    elif rest:
+        besides = " besides" if len(rest) < len(missing) else ""
+        yield f"{counted(len(rest), 'cell was', 'cells were')} never measured{besides}; no number stands for them."
+        for axis, found in coverage.items():
+            yield from _holes(axis, found)
+
+
+def _holes(axis: str, found: Document) -> Iterator[str]:
+    """The levels with holes between measured cells."""
     holed = [level for level in found.get("levels") or () if level.get("hole_count")]
     if holed and len(holed) <= _LISTED:
         named = ", ".join(f"{label(level['level'])} ({level['hole_count']})" for level in holed)
@@ -92,16 +123,19 @@ def _best(statistics: Document) -> Iterator[str]:
         yield f"No best cell: {peaks.get('reason') or 'not computed'}."
         return
     decimals = decimals_of([best["value"], (peaks.get("runner_up") or {}).get("value") or 0.0])
-    where = "; ".join(name for name in map(place, best["at"][:_LISTED]) if name)
     ties = best.get("ties") or len(best["at"])
+    where = places(best["at"], ties=ties, most=_LISTED)
     tied = f", in {ties} cells that tie exactly" if ties > 1 else ""
-    yield f"The best {measure(statistics.get('metric'))} is {fixed(best['value'], decimals)}{tied}" + (
+    yield f"The best {isolated(measure(statistics.get('metric')))} is {fixed(best['value'], decimals)}{tied}" + (
         f": {where}." if where else "."
     )
     within = peaks.get("best_set")
+    if (statistics.get("coverage") or {}).get("cells") == 1:
+        yield "It is the only measured cell: there is nothing to compare it with."
+        return
     if not within:
         why = peaks.get("noise_reason") or "the noise of the cells is not known"
-        yield f"Whether it is really the best nobody can say: {why}."
+        yield f"Whether it is really the best cannot be said: {why}."
         return
     yield from _doubt(peaks, within, ties, decimals, statistics)
 
@@ -110,32 +144,27 @@ def _doubt(peaks: Document, within: Document, ties: int, decimals: int | None, s
     """What noise leaves of the peak."""
     best = peaks["best"]
     size = within.get("size") or len(within["at"])
-    chance = next((one["probability"] for one in peaks.get("probability_best") or () if one["at"] in best["at"]), None)
-    if chance is not None:
-        cell = "each of these cells" if ties > 1 else "this very cell"
-        yield f"The probability that {cell} is the best is {_percent(chance)}."
-    if size > 1:
+    if size > 1 and size == (statistics.get("coverage") or {}).get("cells"):
+        yield f"Each of the {size} cells may be the best: noise rules out none with {level_of(within)} confidence."
+    elif size > 1:
         named = "; ".join(map(place, within["at"][:_LISTED]))
         more = f" and {size - min(size, _LISTED)} more" if size > _LISTED else ""
-        yield (
-            f"Noise cannot tell {size} cells apart: the best is among them with a probability of "
-            f"{_percent(within['level'])} or more: {named}{more}."
-        )
-    floor = peaks.get("expected_max_if_equal")
-    if floor is not None:
-        lower = (statistics.get("metric") or {}).get("direction") == "lower"
-        beyond = best["value"] < floor if lower else best["value"] > floor
-        finer = None if decimals is None else decimals + 1
-        yield (
-            f"If every cell were equally good, the best would be expected at {fixed(floor, finer)}: "
-            + ("this peak goes beyond that." if beyond else "this peak does not, so it proves nothing by itself.")
-        )
+        yield f"The best cell is among these {size} with {level_of(within)} confidence: {named}{more}."
+    else:
+        yield f"With {level_of(within)} confidence this is the best cell."
+    chance = next((one["probability"] for one in peaks.get("probability_best") or () if one["at"] in best["at"]), None)
+    if chance is not None:
+        cell = "each of the cells that tie" if ties > 1 else "this very cell"
+        yield f"The probability that {cell} is the best is {_percent(chance)}, after shrinkage for noise."
+    if floor := floor_of_noise(statistics.get("metric"), peaks, decimals):
+        yield f"{floor[0].upper()}{floor[1:]}."
 
 
 def _percent(share: float) -> str:
+    """A probability that no data make certain."""
     if share >= 0.995:
-        return "more than 99 %" if share < 1 else "100 %"
-    return f"{100 * share:.0f} %" if share >= 0.01 else "less than 1 %"
+        return "99 % or more"
+    return f"about {100 * share:.0f} %" if share >= 0.01 else "less than 1 %"
 
 
 def _shares(statistics: Document) -> Iterator[str]:
@@ -143,42 +172,63 @@ def _shares(statistics: Document) -> Iterator[str]:
     shares = [
         (name, axis["share"]) for name, axis in (found.get("axes") or {}).items() if axis.get("share") is not None
     ]
+    if not shares and len(statistics.get("axes") or (1, 1)) < 2:
+        return
     if not shares:
         yield f"No shares of variance: {found.get('reason') or 'not computed'}."
         return
-    if not _any_signal(statistics):
-        yield "No series moves by more than noise, so shares of the variance would describe noise and are left out."
-        return
     residual = found.get("residual") or {}
-    named = ", ".join(f"{name} {100 * share:.0f} %" for name, share in sorted(shares, key=lambda one: -one[1]))
-    rest = f", {100 * residual['share']:.0f} % by neither alone" if residual.get("share") is not None else ""
-    yield f"Of the variance among the measured cells, this much goes with each axis: {named}{rest}."
-    if residual.get("over_noise") is not None and residual.get("p") is not None:
-        alpha = (statistics.get("params") or {}).get("alpha") or 0.05
-        noise = "more than the cells' noise" if residual["p"] < alpha else "no more than the cells' noise explains"
-        yield f"What is left is {noise} ({residual['over_noise']:.3g} times it, p {p_value(residual['p'])})."
+    named = ", ".join(f"{name} {100 * share:.0f} %{_tested(found, name)}" for name, share in sorted(shares, key=_size))
+    rest = f", {100 * residual['share']:.0f} % by none of them alone" if residual.get("share") is not None else ""
+    yield f"Of the variance among the measured cells, noise included, this much goes with each axis: {named}{rest}."
+    yield from _interaction(residual, (statistics.get("params") or {}).get("alpha") or 0.05)
 
 
-def _any_signal(statistics: Document) -> bool:
-    """Whether anything among the series is more than noise, or the noise is not known."""
-    still = ("flat_within_noise", "flat", "constant", "single_point")
-    directions = [one.get("direction") for one in statistics.get("series") or ()]
-    return not directions or any(direction not in still for direction in directions)
+def _size(share: tuple[str, float]) -> float:
+    return -share[1]
+
+
+def _tested(found: Document, name: str) -> str:
+    p = found["axes"][name].get("p")
+    return f" (p {p_value(p)})" if p is not None else ""
+
+
+def _interaction(residual: Document, alpha: float) -> Iterator[str]:
+    """Whether the axes act together: on the logit scale where that is known, else on the metric's own."""
+    decided = residual.get("logit") or residual
+    if decided.get("over_noise") is None or decided.get("p") is None:
+        return
+    scale = " on the logit scale" if residual.get("logit") else ""
+    shown = "The axes act together" if decided["p"] < alpha else "That the axes act together was not shown"
+    ratio = f"what they leave{scale} is {decided['over_noise']:.3g} times the cells' noise"
+    yield f"{shown}: {ratio}, p {p_value(decided['p'])}."
 
 
 def _precision(grid: Document, statistics: Document) -> Iterator[str]:
+    names = {"trials": "Trials a cell", "stderr": "Standard error", "repeats": "Repeats"}
     known = [name for name in ("trials", "stderr", "repeats") if grid.get(name) is not None]
     for name in known:
         found = [one for one in carried(dict(grid), name) if one is not None]
         if found:
             low, high = plain_number(min(found)), plain_number(max(found))
             shown = low if low == high else f"{low} to {high}"
-            yield {"trials": "Trials a cell", "stderr": "Standard error", "repeats": "Repeats"}[name] + f": {shown}."
+            yield f"{names[name]}: {shown}."
     precision = statistics.get("precision") or {}
     if not known:
         implied = precision.get("implied_trials")
         hint = f"; the printed decimals would fit {implied} trials a cell or more" if implied else ""
-        yield f"Neither trials nor standard errors were given: every interval here rests on the scatter alone{hint}."
+        alone = (statistics.get("coverage") or {}).get("cells") == 1
+        rests = "" if alone else ": every interval here rests on the scatter alone"
+        yield f"Neither trials nor standard errors were given{rests}{hint}."
+    yield from (f"{line[0].upper()}{line[1:]}." for line in assumptions(statistics))
     if precision.get("off_lattice_count"):
         cannot = counted(precision["off_lattice_count"], "value cannot", "values cannot")
-        yield f"{cannot} come from the given number of trials: check them."
+        listed = (precision.get("off_lattice") or [])[:_LISTED]
+        named = "; ".join(f"{label(one['value'])}{_at(one.get('at') or {})}" for one in listed)
+        more = precision["off_lattice_count"] - len(listed)
+        rest = f"; and {more} more" if more > 0 and named else ""
+        yield f"{cannot} come from the given number of trials" + (f": {named}{rest}." if named else ": check them.")
+
+
+def _at(coordinate: Document) -> str:
+    return f" at {place(coordinate)}" if coordinate else ""

@@ -1,4 +1,4 @@
-"""The trends and breaks of a grid in sentences."""
+"""The trends and breaks of a grid in sentences; what was not shown is said with what would have been seen."""
 
 from __future__ import annotations
 
@@ -6,46 +6,43 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.renderings.numbers import decimals_of, fixed, p_value, places_of, signed
+from registry.renderings.directions import differs
+from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, places_of, rough, signed, within
 from registry.renderings.sheet import Block, Lines
-from registry.renderings.words import counted, label, place
+from registry.renderings.words import counted, place, slope_per, spoken
 
 Document = Mapping[str, Any]
 _MOVES = {
     "decreasing": "falls",
     "increasing": "rises",
-    "slightly_decreasing": "falls slightly (less than the margin of equivalence)",
-    "slightly_increasing": "rises slightly (less than the margin of equivalence)",
+    "slightly_decreasing": "falls slightly (by less than the margin of equivalence)",
+    "slightly_increasing": "rises slightly (by less than the margin of equivalence)",
 }
-_STILL = {
-    "varies_without_trend": "varies by more than noise, without a trend",
-    "flat_within_noise": "is level as far as noise can tell",
-    "flat": "is level within the margin of equivalence",
-    "constant": "has one value throughout",
-    "single_point": "has a single cell",
-    "two_points": "has two cells, too few for a trend",
-    "insufficient_points": "has too few cells for any trend to be significant",
-    "inconclusive": "is inconclusive: a trend is neither shown nor ruled out",
+_TOO_FEW = {
+    "constant": "one value throughout",
+    "single_point": "a single cell",
+    "two_points": "two cells, too few for a trend",
+    "insufficient_points": "too few cells for any trend to be significant",
 }
 _MOST = 40
+"""Series, and lines about breaks, as far as a report writes them out."""
 
 
 def blocks(statistics: Document) -> Iterator[Block]:
-    """A sentence for each series that moves, and one for each way of not moving."""
+    """A sentence for each series that moves, and for each that was not shown to."""
     series = statistics.get("series") or []
     if not series:
         yield "No axis with an order has a series."
         return
-    alpha = (statistics.get("params") or {}).get("alpha") or 0.05
     for along, group in itertools.groupby(series, key=lambda one: one["along"]):
         found = list(group)
         yield f"Along {along}:"
         moving = [one for one in found if one.get("direction") in _MOVES]
-        lines = [_moves(one, len(found), alpha) for one in moving[:_MOST]]
+        lines = [_moves(one, len(found), statistics.get("axes") or ()) for one in moving[:_MOST]]
         if len(moving) > _MOST:
             lines.append(f"{len(moving) - _MOST} more series move; /trends has all.")
-        lines += _stay(found)
-        lines += _whole((statistics.get("grid_trend") or {}).get(along), alpha)
+        lines += _stay(found, statistics.get("params") or {})
+        lines += _whole((statistics.get("grid_trend") or {}).get(along), statistics.get("params") or {})
         yield Lines(tuple(lines))
     if statistics.get("series_left_out"):
         yield f"{statistics['series_left_out']} series beyond the limits were left out."
@@ -55,83 +52,143 @@ def _name(one: Document) -> str:
     return place(one.get("at") or {}) or "The grid"
 
 
-def _moves(one: Document, count: int, alpha: float) -> str:
+def _moves(one: Document, count: int, axes: Sequence[Document]) -> str:
     ends = decimals_of([one["first"], one["last"]])
-    course = f"{fixed(one['first'], ends)} at {label(one['from'])} to {fixed(one['last'], ends)} at {label(one['to'])}"
+    course = (
+        f"{fixed(one['first'], ends)} at {spoken(one['from'])} to {fixed(one['last'], ends)} at {spoken(one['to'])}"
+    )
     sentence = f"{_name(one)} {_MOVES[one['direction']]}, from {course} ({counted(one['count'], 'cell', 'cells')})"
+    change = one.get("fitted_change")
+    if change and change.get("interval"):
+        sentence += f"; fitted change {_estimate(change['value'], change['interval'])}"
     interval = one.get("slope_interval")
-    if one.get("slope") is not None and interval:
-        places = places_of([one["slope"], interval["low"], interval["high"]])
-        per = "a factor of ten" if one.get("x_scale") == "log10" else f"unit of {one['along']}"
-        ends_text = f"{fixed(interval['low'], places)} to {fixed(interval['high'], places)}"
-        sentence += (
-            f"; slope {signed(one['slope'], places)} per {per}, {100 * interval['level']:g} % interval {ends_text}"
-        )
+    if one.get("slope") is not None and interval and not (change and change.get("interval")):
+        # Beside a fitted change it would be a second method, whose interval may say otherwise.
+        per = slope_per(axes, one["along"], one.get("x_scale"))
+        sentence += f"; slope {_estimate(one['slope'], interval)} per {per}"
     p = one.get("trend_p") if one.get("trend_p") is not None else (one.get("mann_kendall") or {}).get("p")
-    if p is not None:
-        sentence += f"; p {p_value(p)}"
-    q = one.get("q")
-    if q is not None and count > 1:
-        sentence += f", q {p_value(q)} among {count} series"
-        if q >= alpha:
-            sentence += " (as one of so many this may be chance)"
+    sentence += f"; p {p_value(p)}" if p is not None else ""
+    if one.get("q") is not None and count > 1:
+        sentence += f", q {p_value(one['q'])} among {count} series"
     return sentence + "."
 
 
-def _stay(series: Sequence[Document]) -> Iterator[str]:
-    """The series that show no trend, together by what can be said of them."""
-    for direction, said in _STILL.items():
+def _estimate(value: float, interval: Document) -> str:
+    places = places_of([value, interval["low"], interval["high"]])
+    return f"{signed(value, places)} ({within(interval)})"
+
+
+def _stay(series: Sequence[Document], params: Document) -> Iterator[str]:
+    """The series that show no trend: level, varying, undecided, or too short to say."""
+    groups = {name: [one for one in series if one.get("direction") == name] for name in ("flat", "inconclusive")}
+    yield from _each(groups["flat"], lambda one: _level(one, params))
+    yield from _varying([one for one in series if one.get("direction") == "varies_without_trend"])
+    yield from _each(groups["inconclusive"], lambda one: _undecided(one, params))
+    for direction, said in _TOO_FEW.items():
         found = [one for one in series if one.get("direction") == direction]
         if found:
-            named = "; ".join(_name(one) for one in found[:_MOST])
-            more = f"; and {len(found) - _MOST} more" if len(found) > _MOST else ""
-            yield f"{named}{more}: {said if len(found) == 1 else 'each ' + said}."
+            yield f"{_names(found)}: {said}."
 
 
-def _whole(trend: Document | None, alpha: float) -> Iterator[str]:
+def _each(found: Sequence[Document], told: Any) -> Iterator[str]:
+    yield from (f"{_name(one)}{told(one)}" for one in found[:_MOST])
+    if len(found) > _MOST:
+        yield f"{len(found) - _MOST} more series like these; /trends has all."
+
+
+def _names(found: Sequence[Document]) -> str:
+    more = f"; and {len(found) - _MOST} more" if len(found) > _MOST else ""
+    return "; ".join(_name(one) for one in found[:_MOST]) + more
+
+
+def _level(one: Document, params: Document) -> str:
+    """What equivalence showed: an interval within the margin."""
+    margin, interval = params.get("equivalence"), (one.get("fitted_change") or {}).get("interval")
+    if margin is None or not interval:
+        return " is level: the change lies within the margin of equivalence."
+    size, places = fixed(margin, decimals_of([margin])), places_of([interval["low"], interval["high"]])
+    ends = f"{fixed(interval['low'], places)} to {fixed(interval['high'], places)}"
+    return f" is level: the change lies within ± {size} with {level_of(interval)} confidence ({ends})."
+
+
+def _varying(found: Sequence[Document]) -> Iterator[str]:
+    if found:
+        each = "the cells differ" if len(found) == 1 else "in each the cells differ"
+        yield f"{_names(found)}: {each} by more than their noise; no rise or fall was shown."
+
+
+def _undecided(one: Document, params: Document) -> str:
+    """Absence of evidence with what would have been evidence."""
+    interval, seen = (one.get("fitted_change") or {}).get("interval"), one.get("detectable")
+    p = one.get("q") if one.get("q") is not None else one.get("trend_p")
+    known = [f"change: {within(interval)}"] if interval else []
+    known += [f"q {p_value(p)}"] if p is not None else []
+    told = f" ({'; '.join(known)})" if known else ""
+    if seen is None:
+        return f": no trend was shown{told}; the noise is not known, so nobody can say what would have been seen."
+    power = 100 * (params.get("power") or 0.8)
+    return f": no trend was shown{told}; a change of {rough(seen)} or more would have been seen with power {power:g} %."
+
+
+def _whole(trend: Document | None, params: Document) -> Iterator[str]:
     if not trend or trend.get("p") is None or trend.get("rows", 0) < 2:
         return
-    direction = "fall" if trend["s"] < 0 else "rise"
-    if trend["p"] < alpha:
-        yield f"All series together {direction}: p {p_value(trend['p'])}."
+    if trend["p"] < (params.get("alpha") or 0.05):
+        yield f"Taken together the series {'fall' if trend['s'] < 0 else 'rise'}, though a single one may not " + (
+            f"(if they are independent): p {p_value(trend['p'])}."
+        )
     else:
-        yield f"All series together show no common direction: p {p_value(trend['p'])}."
+        yield f"No direction common to all series was shown: p {p_value(trend['p'])}."
 
 
 def breaks(statistics: Document) -> Iterator[Block]:
     """The sharp steps, and the series whose shape is a step or a hinge."""
-    lines = [line for one in statistics.get("series") or () for line in _breaks(one)]
-    if not lines:
-        yield "No step is sharp, and no series needs a step or a bend to be described."
-        return
-    yield Lines(tuple(lines[:_MOST]))
+    series = statistics.get("series") or ()
+    lines = [line for one in series for line in _breaks(one)]
+    reasons = {one.get("sharp_reason") for one in series}
+    if "noise_unknown" in reasons:
+        yield "No step is called sharp where the noise of the cells is not known; " + _largest(series)
+    elif "no_margin" in reasons:
+        yield "No step is called sharp, for no margin is set where a metric has no bounds; " + _largest(series)
+    elif not any(step.get("sharp") for one in series for step in one.get("changes") or ()):
+        yield "No step was shown to be sharp."
+    if lines:
+        yield Lines(tuple(lines[:_MOST]))
     if len(lines) > _MOST:
         yield f"{len(lines) - _MOST} more; /changes has all."
 
 
+def _largest(series: Sequence[Document]) -> str:
+    """The largest step of all, which is a number and no verdict."""
+    steps = [(one, step) for one in series for step in one.get("changes") or ()]
+    if not steps:
+        return "there is none to look at."
+    one, step = max(steps, key=lambda each: abs(each[1]["size"]))
+    return f"the largest is {_step(one, step)}."
+
+
+def _step(one: Document, step: Document) -> str:
+    size = signed(step["size"], decimals_of([step["size"]]))
+    where = f" at {_name(one)}" if one.get("at") else ""
+    return f"{size}{where} from {one['along']} {spoken(step['from'])} to {spoken(step['to'])}"
+
+
 def _breaks(one: Document) -> Iterator[str]:
-    along = one["along"]
     for step in one.get("changes") or ():
         if step.get("sharp"):
-            places = decimals_of([step["size"]])
-            sentence = (
-                f"{_name(one)}: {signed(step['size'], places)} from {along} {label(step['from'])} to "
-                f"{label(step['to'])}"
-            )
-            interval = step.get("interval")
-            if interval:
-                finer = places_of([interval["low"], interval["high"]])
-                low, high = fixed(interval["low"], finer), fixed(interval["high"], finer)
-                sentence += f", {100 * interval['level']:g} % interval {low} to {high}"
-            if step.get("p_holm") is not None:
-                sentence += f", p {p_value(step['p_holm'])} after Holm"
-            else:
-                sentence += " (by its size alone: the noise is not known)"
-            yield sentence + "."
+            interval = f", {within(step['interval'])}" if step.get("interval") else ""
+            yield f"Sharp: {_step(one, step)}{interval}, p {p_value(step.get('p_holm'))} after Holm over the grid."
     shape = one.get("shape") or {}
-    if shape.get("kind") in ("step", "hinge") and shape.get("at") is not None:
+    # By an information criterion alone flat series have bends too: the tables show them, no sentence does.
+    if shape.get("kind") in ("step", "hinge") and shape.get("criterion") == "chi2" and differs(one):
         what = "a step" if shape["kind"] == "step" else "a bend"
-        why = (
-            "a constant and a line do not" if shape.get("criterion") == "chi2" else "by BIC, for the noise is not known"
-        )
-        yield f"{_name(one)}: {what} at {along} {label(shape['at'])} describes it; {why}."
+        where = f"{one['along']} {spoken(shape['at'])}"
+        yield f"{_name(one)}: {what} at {where} describes it; a constant and a line do not fit."
+    yield from _onset(one)
+
+
+def _onset(one: Document) -> Iterator[str]:
+    onset = one.get("onset") or {}
+    if onset.get("level") is not None:
+        where = f"{one['along']} {spoken(onset['level'])}"
+        yield f"{_name(one)}: the decline begins at {where}, p {p_value(onset.get('p_holm'))} after Holm."

@@ -49,7 +49,7 @@ def _table(part: Document) -> Table:
             Column("name", [str(one["name"]) for one in names]),
             Column(f"{100 * part['level']:g} % range", [_range(one["low"], one["high"]) for one in names]),
             Column("median", [str(one["median"]) for one in names], True),
-            Column("first", [_percent(one["first"]) for one in names], True),
+            Column("first in", [_percent(one["first_share"]) for one in names], True),
         ]
     )
 
@@ -64,9 +64,7 @@ def _percent(share: float | None) -> str:
 
 def _law(part: Document) -> Iterator[str]:
     benchmarks = counted(part["benchmarks"], "benchmark", "benchmarks")
-    if part["law"] == "enumeration":
-        yield f"all {part['resamples']:,} multisets of {benchmarks}, each with its probability"
-    else:
-        yield f"{part['resamples']:,} draws of {benchmarks} with replacement, seed {part['seed']}"
+    yield f"{part['resamples']:,} draws of {benchmarks} with replacement, seed {part['seed']}"
+    yield "first in: the share of the draws in which a name is first; no probability that it is the best"
     if part["ranked"] is not None and part["ranked"] < 1:
         yield f"{_percent(part['ranked'])} of the draws rank all names together; the rest is given that"

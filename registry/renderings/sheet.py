@@ -60,7 +60,7 @@ def _markdown(block: Block) -> str:
     if isinstance(block, Table):
         return tables.markdown(block)
     if isinstance(block, Heading):
-        return f"{'#' * block.level} {tables.escaped(block.text)}\n"
+        return f"{'#' * block.level} {tables.escaped_heading(block.text)}\n"
     if isinstance(block, Lines):
-        return "".join(f"* {tables.escaped(line)}\n" for line in block.lines)
-    return tables.escaped(block) + "\n"
+        return "".join(f"* {tables.escaped_line(line)}\n" for line in block.lines)
+    return tables.escaped_line(block) + "\n"

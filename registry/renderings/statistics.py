@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from registry.renderings import changes, coverage, peaks, precision, sensitivity, sheet, trends
-from registry.renderings.sheet import Block, Heading
+from registry.renderings import changes, coverage, peaks, precision, sensitivity, sheet, trends, trends_csv
+from registry.renderings.assumptions import assumptions
+from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.words import measure, said
 
 Document = dict[str, Any]
@@ -26,6 +27,9 @@ def page(document: Document, part: str) -> Iterator[Block]:
     """The page of a part, or of `statistics`."""
     yield Heading(f"{said(part).capitalize()} — {measure(document.get('metric'))}", 1)
     yield _head(document)
+    assumed = () if part in _CERTAIN else tuple(assumptions(document))
+    if assumed:
+        yield Lines(assumed)
     if part != "statistics":
         yield from _BLOCKS[part](document)
         return
@@ -45,6 +49,8 @@ def _head(document: Document) -> str:
     return " · ".join(parts)
 
 
+_CERTAIN = ("coverage", "precision")
+"""Parts without a test, which assume nothing."""
 _BLOCKS: dict[str, Callable[[Document], Iterator[Block]]] = {
     "trends": trends.blocks,
     "changes": changes.blocks,
@@ -54,8 +60,8 @@ _BLOCKS: dict[str, Callable[[Document], Iterator[Block]]] = {
     "precision": precision.blocks,
 }
 _CSV: dict[str, Renderer] = {
-    "statistics": trends.csv,
-    "trends": trends.csv,
+    "statistics": trends_csv.csv,
+    "trends": trends_csv.csv,
     "changes": changes.csv,
     "peaks": peaks.csv,
     "coverage": coverage.csv,

@@ -42,7 +42,7 @@ def sweet_spot_csv(document: Document) -> str:
         if (found := document.get(name))
         for at in found["at"]
     )
-    return tidy(["experiment", "metric", "criterion", "value", *axes], rows)
+    return tidy(["experiment", "metric", "criterion", "value"], rows, axes)
 
 
 def sweet_spot_blocks(document: Document) -> Iterator[Block]:

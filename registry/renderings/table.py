@@ -11,8 +11,15 @@ from registry.renderings.width import display_width, left, one_line, right
 
 WIDTH = 120
 """Columns of a terminal that a table tries to stay within."""
-_SPECIAL = re.compile(r"([\\|])")
-_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+_SPECIAL = re.compile(
+    r"([\\|`*]"  # an escape, a cell, code, emphasis
+    r"|(?<![^\W_])_|_(?![^\W_])|~(?=~)"  # emphasis, which inside a word an underscore is not
+    r"|<(?=[A-Za-z/!?])|&(?=[#A-Za-z])"  # a tag, a comment, an address; an entity
+    r"|\](?=[(\[:]))"  # a link, an image, the definition of one
+)
+_OPENING = re.compile(r"^(#{1,6}(?=\s|$)|>|[-+](?=\s|$|-)|=+$|\d{1,9}(?=[.)](?:\s|$)))")
+"""What makes a heading, a quotation, a list or a rule of a line."""
+_CLOSING = re.compile(r"(^|\s)(#+\s*)$")
 _BREAK = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -107,5 +114,16 @@ def markdown(table: Table) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that neither ends a cell nor opens an HTML tag in Markdown."""
-    return _TAG.sub(r"\<", _SPECIAL.sub(r"\\\1", _BREAK.sub(" ", text)))
+    """Text that Markdown shows as it is: it ends no cell, and makes no link, image, comment, tag or emphasis."""
+    return _SPECIAL.sub(r"\\\1", _BREAK.sub(" ", text))
+
+
+def escaped_line(text: str) -> str:
+    """The same where it begins a line: it opens no heading, quotation, list or rule."""
+    line = escaped(text).strip()
+    return _OPENING.sub(lambda found: found[1] + "\\" if found[1].isdecimal() else "\\" + found[1], line)
+
+
+def escaped_heading(text: str) -> str:
+    """The same for a heading, which number signs at its end would close."""
+    return _CLOSING.sub(r"\1\\\2", escaped(text))

@@ -1,4 +1,4 @@
-"""Where the series of a grid cross asked levels."""
+"""Where the series of a grid cross asked levels, falling and rising."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from registry.renderings import sheet
-from registry.renderings.numbers import UNDEFINED, plain_number
+from registry.renderings.numbers import UNDEFINED, level_of, plain_number
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.words import label, measure, place
 
 Document = dict[str, Any]
+_LISTED = 3
+"""Crossings of a series that text names; CSV and JSON have all."""
+_FOUND = ("level", "side", "first_failing", "first_reaching", "sustained_from", "sustained_until", "recovers")
 
 
 def thresholds_text(document: Document) -> str:
@@ -26,23 +29,25 @@ def thresholds_markdown(document: Document) -> str:
 
 
 def thresholds_csv(document: Document) -> str:
-    """One row a series and level."""
-    names = ("level", "side", _first(document), "crossing", "sustained_until", "recovers")
+    """One row a series and level; the crossings in one field, `falling 3.4; rising 7.1`."""
     rows = (
-        [harmless(one["along"]), harmless(place(one["at"])), *(found.get(name) for name in names)]
+        [
+            *map(harmless, (one["along"], _at(one["at"]), *(found.get(name) for name in _FOUND))),
+            "; ".join(f"{cross['direction']} {cross['at']!r}" for cross in found.get("crossings") or ()),
+            *((found.get("interval") or {}).get(end) for end in ("low", "high")),
+        ]
         for one, found in _crossings(document)
     )
-    return tidy(["along", "at", *names], rows)
+    return tidy(["along", "at", *_FOUND, "crossings", "low", "high"], rows)
+
+
+def _at(coordinate: Document) -> str:
+    """A coordinate in one field."""
+    return ", ".join(f"{name} {label(level)}" for name, level in coordinate.items())
 
 
 def _crossings(document: Document) -> list[tuple[Document, Document]]:
     return [(one, found) for one in document.get("series") or () for found in one.get("thresholds") or ()]
-
-
-def _first(document: Document) -> str:
-    """`first_below`, or `first_above` where lower is better."""
-    found = [name for _, one in _crossings(document) for name in one if name.startswith("first_")]
-    return found[0] if found else "first_below"
 
 
 def page(document: Document) -> Iterator[Block]:
@@ -53,19 +58,48 @@ def page(document: Document) -> Iterator[Block]:
     if not crossings:
         yield "No series: no axis with an order has a measured cell."
         return
-    first = _first(document)
-    yield Table(
-        (
-            Column("along", [one["along"] for one, _ in crossings]),
-            Column("at", [place(one["at"]) or UNDEFINED for one, _ in crossings]),
-            Column("level", [plain_number(found["level"]) for _, found in crossings], True),
-            Column(first.replace("_", " "), [_shown(found.get(first)) for _, found in crossings], True),
-            Column("crosses at", [_shown(found["crossing"]) for _, found in crossings], True),
-            Column("sustained until", [_shown(found["sustained_until"]) for _, found in crossings], True),
-            Column("recovers", ["yes" if found["recovers"] else "no" for _, found in crossings]),
-        )
-    )
-    yield Lines(("crosses at: interpolated between its neighbours; sustained until: the last point before it",))
+    found = [each for _, each in crossings]
+    within = [each.get("interval") for each in found]
+    columns = [
+        Column("along", [one["along"] for one, _ in crossings]),
+        Column("at", [place(one["at"]) or UNDEFINED for one, _ in crossings]),
+        Column("level", [plain_number(each["level"]) for each in found], True),
+        Column("first failing", [_shown(each.get("first_failing")) for each in found], True),
+        Column("first reaching", [_shown(each.get("first_reaching")) for each in found], True),
+        Column("passes from", [_shown(each.get("sustained_from")) for each in found], True),
+        Column("crosses", [_where(each.get("crossings") or ()) for each in found]),
+    ]
+    if any(within):
+        level = next(level_of(one) for one in within if one)
+        columns.append(Column(f"{level} interval", [_range(one) for one in within]))
+    yield Table(columns, keys=2)
+    yield Lines(tuple(_legend(found)))
+
+
+def _where(crossings: Any) -> str:
+    named = [f"{cross['direction']} at {cross['at']:.4g}" for cross in crossings]
+    more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
+    return ", ".join(named[:_LISTED]) + more or UNDEFINED
+
+
+def _range(within: Document | None) -> str:
+    """Between which levels a monotone truth crosses; an open end lies beyond the axis."""
+    if within is None:
+        return UNDEFINED
+    low, high = (None if within[end] is None else f"{within[end]:.4g}" for end in ("low", "high"))
+    if low is None:
+        return "anywhere" if high is None else f"up to {high}"
+    return f"from {low} on" if high is None else f"{low} to {high}"
+
+
+def _legend(found: list[Document]) -> Iterator[str]:
+    sides = dict.fromkeys(str(each.get("side")) for each in found)
+    yield f"failing: {' or '.join(sides)} the level; passes from: the first level from which every later cell passes"
+    yield "crosses: interpolated between neighbouring cells, as they were measured"
+    if any(each.get("interval") for each in found):
+        yield "interval: where a truth that only falls, or only rises, crosses; from the noise of all cells together"
+    elif found:
+        yield "no noise is known: how far the crossings could move nobody can say"
 
 
 def _shown(position: Any) -> str:

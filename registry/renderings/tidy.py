@@ -10,31 +10,38 @@ from typing import Any
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def tidy(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """The rows as CSV. Numbers are written so that they read back as the same double; `None` is an empty cell.
+def tidy(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], axes: Sequence[str] = (), after: Sequence[str] = ()
+) -> str:
+    """The rows as CSV: the columns of the header, one for each axis, and those after them.
 
-    The caller passes text through `harmless`, once for each distinct text rather than once for each cell.
+    The header and what comes after keep their names whatever an axis is called. Numbers are written so that they read
+    back as the same double; `None` is an empty cell. The caller passes text through `harmless`, once for each distinct
+    text rather than once for each cell.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(distinct(header))
+    writer.writerow(map(harmless, (*header, *axis_names(axes, (*header, *after)), *after)))
     writer.writerows(rows)
     return out.getvalue()
 
 
 def harmless(value: Any) -> Any:
-    """Text that a spreadsheet will not run as a formula, by a leading apostrophe; a number stays as it is."""
+    """Text that a spreadsheet will not run as a formula, by a leading apostrophe; truth as JSON writes it; a number
+    stays as it is."""
     if isinstance(value, str):
         return "'" + value if value.startswith(_FORMULA) else value
-    return value
+    return str(value).lower() if isinstance(value, bool) else value
 
 
-def distinct(names: Sequence[str]) -> list[str]:
-    """The names, harmless, and a later one that was there before as `axis_<name>`."""
-    found: list[str] = []
-    for name in map(harmless, names):
-        free = name
-        while free in found:
+def axis_names(axes: Sequence[str], fixed: Iterable[str], suffixes: Sequence[str] = ("",)) -> list[str]:
+    """What the columns of axes are called: as the axes are, or `axis_<name>` where a fixed column, or the column of an
+    earlier axis, has that name; with suffixes, where any of the names with these is taken."""
+    taken, found = set(map(harmless, fixed)), []
+    for axis in axes:
+        free = axis
+        while not taken.isdisjoint(columns := {harmless(free + suffix) for suffix in suffixes}):
             free = f"axis_{free}"
+        taken |= columns
         found.append(free)
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -34,19 +35,46 @@ def label(level: Any) -> str:
 
 def place(at: Mapping[str, Any], without: str | None = None) -> str:
     """A coordinate, `Type 2, Length 1`."""
-    return ", ".join(f"{name} {label(level)}" for name, level in at.items() if name != without)
+    return ", ".join(f"{isolated(name)} {isolated(spoken(level))}" for name, level in at.items() if name != without)
 
 
-def places(found: Sequence[Mapping[str, Any]], without: str | None = None, ties: int | None = None) -> str:
-    """Coordinates, and how many more there are than were listed."""
-    named = [place(at, without) for at in found]
-    more = (ties or len(named)) - len(named)
-    return "; ".join(name for name in named if name) + (f"; and {more} more" if more > 0 else "")
+def isolated(text: str) -> str:
+    """A name in a sentence: one that is written from right to left does not turn around what stands beside it."""
+    if text.isascii() or not any(unicodedata.bidirectional(character) in ("R", "AL") for character in text):
+        return text
+    return f"\u2068{text}\u2069"
+
+
+def spoken(level: Any) -> str:
+    """A level in a sentence: seven digits and more of a number by thousands, `70 000 000 000`."""
+    if isinstance(level, (int, float)) and level == int(level) and 1e6 <= abs(level) < 1e15:
+        return f"{int(level):,}".replace(",", "\u202f")
+    return label(level)
+
+
+def places(
+    found: Sequence[Mapping[str, Any]], without: str | None = None, ties: int | None = None, most: int = 12
+) -> str:
+    """Coordinates, at most so many, and how many more there are."""
+    named = [name for name in (place(at, without) for at in found[:most]) if name]
+    more = max(ties or 0, len(found)) - len(found[:most])
+    return "; ".join(named) + (f"; and {more} more" if more > 0 and named else "")
 
 
 def said(word: Any) -> str:
     """A word of the wire in plain writing."""
     return str(word).replace("_", " ")
+
+
+def slope_per(axes: Sequence[Mapping[str, Any]], along: str, x_scale: Any) -> str:
+    """What a slope is per: a factor of ten of the axis on a logarithmic scale, a level where there is only an order,
+    else its unit."""
+    axis: Mapping[str, Any] = next((one for one in axes if one["name"] == along), {})
+    if x_scale == "log10":
+        return f"factor of ten of {along}"
+    if axis.get("kind") == "ordinal":
+        return f"level of {along}"
+    return f"{axis.get('unit') or 'unit'} of {along}"
 
 
 def counted(number: int, one: str, many: str) -> str:

@@ -46,7 +46,7 @@ for (const [look, options] of Object.entries(looks)) {
         one.style.maxWidth = "";
         return wanted > width && wanted <= document.querySelector("main").clientWidth;
       };
-      const texts = [...document.querySelectorAll("table[role=grid] td, .toolbar a, h1, h2, dt, dd, button, label")].filter(cut);
+      const texts = [...document.querySelectorAll("table[role=grid] td, .toolbar a, h1, h2:not(.sr), dt, dd, button, label")].filter(cut);
       return [...texts, ...[...document.querySelectorAll("select")].filter(narrow)].map((one) => one.textContent.trim().slice(0, 40));
     });
     const said = [...complaints];
@@ -83,6 +83,27 @@ for (const [look, options] of Object.entries(looks)) {
   await context.close();
 }
 
+for (const medium of [{ media: "print" }, { forcedColors: "active" }]) {
+  const { context, page } = await open(looks.dark, plan.grid);
+  await page.emulateMedia(medium);
+  const style = (selector, name) => page.evaluate(([one, of]) => getComputedStyle(document.querySelector(one))[of], [selector, name]);
+  const found = { what: medium.media || "forced colors" };
+  found.ground = await style("body", "backgroundColor");
+  found.cell = await style("table[role=grid] td.c0, table[role=grid] td.c1, table[role=grid] td.c2", "backgroundColor");
+  found.exact = await style("table[role=grid] td.bare", "printColorAdjust");
+  found.hatch = await style("table[role=grid] td.bare", "backgroundImage");
+  found.scroll = await style(".scroll", "overflowX");
+  found.hidden = await page.evaluate(() => [...document.querySelectorAll("form, .toolbar, .top")].every((one) => one.offsetParent === null));
+  found.folded = await page.evaluate(() => [...document.querySelectorAll("details:not([open]) > :not(summary)")].map((one) => one.checkVisibility({ contentVisibilityProperty: true, contentVisibilityAuto: true }) && one.getBoundingClientRect().height > 0));
+  found.columns = await style(".columns", "display");
+  found.wrap = await style("#peaks ~ .scroll th", "overflowWrap");
+  found.pressed = [await style(".options a[aria-current]", "backgroundColor"), await style(".options a:not([aria-current])", "backgroundColor")];
+  await page.goto(plan.paths.light.find((path) => path.includes("/rankings?")));
+  found.forms = await page.evaluate(() => [...document.querySelectorAll("form")].filter((one) => one.offsetParent !== null).length);
+  say(found);
+  await context.close();
+}
+
 {
   const { context, page, complaints } = await open({ ...looks.light, javaScriptEnabled: false }, plan.grid);
   const text = await page.locator("main").innerText();
@@ -100,11 +121,17 @@ for (const [look, options] of Object.entries(looks)) {
   await page.waitForURL("**" + plan.secret);
   const after = await page.locator("h1").innerText();
   const cookies = await context.cookies();
+  await context.clearCookies();
+  await page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await page.locator("#watch:not([hidden])").waitFor();
+  const ended = await page.locator("#watch").innerText();
+  await context.addCookies(cookies);
+  await page.reload();
   const readable = await page.evaluate(() => document.cookie);
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.goto(plan.secret);
   const out = await page.locator("h1").innerText();
-  say({ what: "signing", before, after, out, readable, cookies: cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite })), complaints });
+  say({ what: "signing", ended, before, after, out, readable, cookies: cookies.map(({ name, httpOnly, sameSite }) => ({ name, httpOnly, sameSite })), complaints });
   await context.close();
 }
 
@@ -119,7 +146,31 @@ for (const [look, options] of Object.entries(looks)) {
   await told.next();
   await page.locator("#trends").waitFor();
   const kept = await page.evaluate(() => [document.activeElement.tagName, document.activeElement.cellIndex]);
-  say({ what: "refresh", statuses, kept, news: await page.locator("#news").innerText(), complaints });
+  say({ what: "refresh", statuses, kept, news: await page.locator("#news").textContent(), complaints });
+  const look = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  const bar = page.locator("#watch:not([hidden])");
+  const cells = () => page.locator("table[role=grid] td:not(.corner)").evaluateAll((all) => all.map((one) => one.firstChild && one.firstChild.nodeValue));
+  const first = await cells();
+  await page.setViewportSize({ width: 150, height: 500 });
+  await page.locator("section.picture .scroll").evaluate((one) => { one.scrollLeft = 20; });
+  say({ what: "revising" });
+  await told.next();
+  await look();
+  await bar.waitFor();
+  const announced = await bar.locator("span").innerText(), unchanged = JSON.stringify(await cells()) === JSON.stringify(first);
+  await bar.locator("button").click();
+  await bar.waitFor({ state: "detached" });
+  const then = await cells();
+  const scrolled = await page.locator("section.picture .scroll").evaluate((one) => one.scrollLeft);
+  say({ what: "revision", announced, unchanged, changed: then.filter((one, i) => one !== first[i]).length, scrolled });
+  await context.setOffline(true);
+  await look();
+  await bar.waitFor();
+  const offline = await bar.innerText();
+  await context.setOffline(false);
+  await look();
+  await bar.waitFor({ state: "detached" });
+  say({ what: "away", offline, checked: await page.locator("#checked").innerText() });
   await context.close();
 }
 await browser.close();

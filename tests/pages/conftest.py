@@ -127,3 +127,9 @@ def demo(servers: tuple[str, str], template: str, redis_url: str) -> Iterator[De
 def guest(demo: Demo) -> Browser:
     """Somebody who looks at the demonstration without a token."""
     return browser(demo.house)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No page waits for an answer: where nothing is computed meanwhile it would wait in vain."""
+    monkeypatch.setattr("registry.api.asked.waited", lambda look, _settled, _patience: look())

@@ -101,15 +101,42 @@ def test_a_visit_ends_with_its_token(project: Project, visitor: Browser) -> None
     assert "registry_visit=;" in answer.headers["Set-Cookie"]
 
 
+def test_who_signs_out_ends_every_copy_of_the_ticket_and_no_other(project: Project, visitor: Browser) -> None:
+    kept, other = browser(project.house), browser(project.house)
+    ticket = sign_in(visitor, project.tokens["reader"]).headers["Set-Cookie"].split("=", 1)[1].split(";")[0]
+    kept.client.set_cookie("registry_visit", ticket)
+    sign_in(other, project.tokens["reader"])
+    path = f"/projects/{project.slug}"
+    assert [one.get(path).status_code for one in (visitor, kept, other)] == [200, 200, 200]
+    visitor.post("/sign-out", {})
+    kept.post("/sign-out", {}, Origin="http://evil.example")
+    assert [one.get(path).status_code for one in (visitor, kept, other)] == [401, 401, 200]
+    acts = project.call("GET", f"projects/{project.slug}/audit", "admin").get_json()["items"]
+    assert [one["act"] for one in acts].count("visit.ended") == 1
+
+
+def test_a_person_is_asked_to_sign_in_without_words_for_programs(project: Project, visitor: Browser) -> None:
+    grid = project.published()["id"]
+    for path in (f"/projects/{project.slug}", f"/grids/{grid}", f"/grids/{grid}?share=worthless"):
+        page = visitor.read(path, 401)
+        assert "Sign in" in page.text
+        assert "Bearer" not in page.text
+        assert "Authorization" not in page.text
+        link = next(given["href"] for tag, given in page.attributes if "/sign-in?" in (given.get("href") or ""))
+        assert visitor.get(link).status_code == 200
+
+
 def forged(ticket: str) -> list[str]:
-    public, ends, signature = ticket.split(".")
+    public, ends, number, signature = ticket.split(".")
     return [
-        f"{public}.{int(ends) + 1}.{signature}",
-        f"{public}.{ends}.{'0' * len(signature)}",
+        f"{public}.{int(ends) + 1}.{number}.{signature}",
+        f"{public}.{ends}.{number}.{'0' * len(signature)}",
+        f"{public}.{ends}.{number[::-1]}.{signature}",
+        f"{public}.{ends}.{signature}",
         f"{public}.{ends}",
         f"{public}.{ends}.",
-        f"{public}.9e9.{signature}",
-        f"AAAAAAAA.{ends}.{signature}",
+        f"{public}.9e9.{number}.{signature}",
+        f"AAAAAAAA.{ends}.{number}.{signature}",
         "..",
         "%00.1.x",
         "x" * 4000,

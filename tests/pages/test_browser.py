@@ -9,14 +9,14 @@ import json
 import shutil
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from werkzeug.serving import make_server
 
-from tests.house import House
+from tests.house import House, Project
 from tests.pages.conftest import Demo
 
 HERE = Path(__file__).parent
@@ -67,29 +67,49 @@ def seen(demo: Demo, address: str) -> list[dict[str, Any]]:
     demo.house.compute()
     # Published after the last computation, so that it stays pending until the browser has seen that.
     open_ = demo.house.make_project("public")
+    narrow = ["/", *long_names(open_)]
     plan = {
         "chromium": CHROMIUM,
         "base": address,
-        "paths": {"light": [*paths, *once], "dark": paths, "phone": paths},
+        "paths": {"light": [*paths, *once], "dark": paths, "phone": [*paths, *narrow]},
         "grid": demo.seed0,
         "secret": f"/projects/{secret.slug}",
         "token": token,
         "pending": f"/grids/{open_.published()['id']}",
     }
-    return list(run(plan, demo.house))
+
+    def revise() -> None:
+        open_.published(values=[[99.3, 10.0, 98.3], [None, 20.0, 99.7]])
+
+    return list(run(plan, demo.house, revise))
 
 
-def run(plan: dict[str, Any], house: House) -> Iterator[dict[str, Any]]:
+def long_names(project: Project) -> list[str]:
+    """The pages of a grid all of whose names and labels are as long as they may be."""
+    names = {kind: kind[0] * 200 for kind in ("experiment", "benchmark", "model", "variant")}
+    axes = [
+        {"name": "A" * 200, "kind": "nominal", "levels": ["l" * 200, "m" * 200]},
+        {"name": "Length", "kind": "numeric", "levels": [0, 1, 2]},
+    ]
+    grid = project.published(**names, axes=axes, labels={"note": "z" * 256, "run": "https://a.example/" + "b" * 230})
+    home, scope = f"/projects/{project.slug}", f"experiment={names['experiment']}&metric=accuracy"
+    for path in (ranking := f"{home}/rankings?{scope}", f"{home}/experiments/{names['experiment']}"):
+        project.house.call("GET", path)
+    project.house.compute()
+    return [home, f"/grids/{grid['id']}", f"{home}/experiments/{names['experiment']}", ranking]
+
+
+def run(plan: dict[str, Any], house: House, revise: Callable[[], object]) -> Iterator[dict[str, Any]]:
     command = [str(NODE), "browse.mjs", json.dumps(plan)]
     with subprocess.Popen(
         command, cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        watchdog = threading.Timer(240, process.kill)
+        watchdog = threading.Timer(480, process.kill)
         watchdog.start()
         for line in process.stdout:
             found = json.loads(line)
-            if found["what"] == "waiting":
-                house.compute()
+            if found["what"] in ("waiting", "revising"):
+                {"waiting": house.compute, "revising": revise}[found["what"]]()
                 process.stdin.write("\n")
                 process.stdin.flush()
             else:
@@ -105,7 +125,7 @@ def named(seen: list[dict[str, Any]], what: str) -> dict[str, Any]:
 
 def test_no_page_has_a_violation_in_light_or_dark_or_on_a_phone(seen: list[dict[str, Any]]) -> None:
     looks = [one for one in seen if one["what"] == "look"]
-    assert [one["look"] for one in looks] == ["light"] * 11 + ["dark"] * 8 + ["phone"] * 8
+    assert [one["look"] for one in looks] == ["light"] * 11 + ["dark"] * 8 + ["phone"] * 13
     assert {f"{one['look']} {one['path']}": one["violations"] for one in looks if one["violations"]} == {}
 
 
@@ -149,11 +169,42 @@ def test_without_a_script_the_page_is_complete(seen: list[dict[str, Any]]) -> No
     assert named(seen, "theme") == {"what": "theme", "theme": "dark", "ground": "rgb(20, 23, 27)"}
 
 
+def test_paper_has_light_colours_every_cell_and_no_controls_whatever_the_screen_had(seen: list[dict[str, Any]]) -> None:
+    found = named(seen, "print")
+    assert found["ground"] == "rgb(255, 255, 255)"
+    assert found["cell"] not in ("rgba(0, 0, 0, 0)", "rgb(255, 255, 255)")
+    assert found["exact"] == "exact"
+    assert found["hatch"].startswith("repeating-linear-gradient")
+    assert found["scroll"] == "visible"
+    assert found["hidden"] is True
+
+
+def test_paper_shows_what_is_folded_away_and_breaks_long_names_into_lines(seen: list[dict[str, Any]]) -> None:
+    found = named(seen, "print")
+    assert len(found["folded"]) > 2
+    assert all(found["folded"])
+    assert (found["columns"], found["wrap"]) == ("block", "anywhere")
+    assert not any(named(seen, "forced colors")["folded"])
+
+
+def test_a_printed_ranking_has_no_form(seen: list[dict[str, Any]]) -> None:
+    assert named(seen, "print")["forms"] == 0
+    assert named(seen, "forced colors")["forms"] > 1
+
+
+def test_forced_colours_leave_the_data_its_colours_and_tell_what_is_chosen(seen: list[dict[str, Any]]) -> None:
+    found = named(seen, "forced colors")
+    assert found["cell"] not in ("rgba(0, 0, 0, 0)", found["ground"])
+    assert found["hatch"].startswith("repeating-linear-gradient")
+    assert found["pressed"][0] != found["pressed"][1]
+
+
 def test_a_browser_signs_in_and_out_by_the_form(seen: list[dict[str, Any]]) -> None:
     found = named(seen, "signing")
-    assert found["before"] == found["out"] == "Who are you?"
+    assert found["before"] == found["out"] == "Sign in"
     assert found["after"].startswith("p-")
     assert found["readable"] == ""
+    assert "you are no longer signed in" in found["ended"]
     assert found["cookies"] == [{"name": "registry_visit", "httpOnly": True, "sameSite": "Lax"}]
 
 
@@ -164,3 +215,18 @@ def test_news_arrive_without_a_reload_and_the_cell_keeps_the_focus(seen: list[di
     assert found["kept"] == ["TD", 2]
     assert found["news"] == "This page has new results."
     assert found["complaints"] == []
+
+
+def test_a_new_revision_is_announced_and_shown_when_the_reader_asks_for_it(seen: list[dict[str, Any]]) -> None:
+    found = named(seen, "revision")
+    assert found["announced"] == "Revision 2 has arrived (2 cells changed)."
+    assert found["unchanged"]
+    assert found["changed"] == 2
+    assert found["scrolled"] == 20
+
+
+def test_a_page_that_cannot_be_checked_says_so_and_since_when(seen: list[dict[str, Any]]) -> None:
+    found = named(seen, "away")
+    assert found["offline"].startswith("Not checked since ")
+    assert found["offline"].endswith(": the registry does not answer.")
+    assert found["checked"].startswith("Checked ")

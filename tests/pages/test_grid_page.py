@@ -33,27 +33,31 @@ def test_every_value_of_seed_0_is_in_its_cell_and_every_gap_is_named(guest: Brow
 
 
 def test_seed_0_is_answered_in_words(guest: Browser, demo: Demo) -> None:
-    """Numbers from the reference tables: Theil–Sen slopes by scipy, Holm–Fisher steps."""
+    """Numbers from elsewhere: the binomial likelihood maximised by scipy for the change, Holm–Fisher steps."""
     text = guest.read(demo.seed0).text
     falls = text[text.index("Falls with Length") : text.index("Rises with Length")]
     assert re.findall(r"Type (\d)", falls) == ["7", "6", "1", "3", "2"]
-    assert "Type 7 99.7 → 87.3 over 14 points, −1.23 a unit (95 %: −1.60 to −0.93), q <0.0001" in falls.replace(
+    assert "Type 7 99.7 → 87.3 over 14 points, change −18.21 (95 %: −22.62 to −14.26), q <0.0001" in falls.replace(
         "\u2009", " "
     ).replace("\u00a0", " ")
     assert "Type 4 −7.3 from Length 2 to 3" in text
-    assert "Type 1 −5.6 from Length 2 to 3" in text
+    assert "Type 1 −5.6 from Length 2 to 3" not in text  # not sharp among the ninety steps of the grid
+    assert "Type 4 98.3 → 90.7" in text[text.index("Varies, no trend shown along Length") :].replace("\u2009", " ")
     assert "100.0 % at Type 2, Length 1; Type 6, Length 0; Type 6, Length 5" in text.replace("\u00a0", " ")
     assert "Type 5 Length 0 … 6" in text.replace("\u2009", " ")
     assert "43 of 140 cells (31 %)" in text
 
 
-def test_the_peaks_of_seed_0_are_marked_and_so_are_their_ties(guest: Browser, demo: Demo) -> None:
+def test_the_best_cells_of_seed_0_are_marked_and_so_are_those_that_may_be(guest: Browser, demo: Demo) -> None:
+    within = demo.house.call("GET", f"/api/v1{demo.seed0}/peaks").get_json()["peaks"]["best_set"]
     page = guest.get(demo.seed0).text
     shown = cells(page)
     best = [place for place, (kind, _) in enumerate(shown) if kind.endswith(" best")]
     assert best == [20 + 1, 100 + 0, 100 + 5]
-    tied = [text for kind, text in shown if kind.endswith(" tied")]
-    assert tied == ["99.7 tied with the peak"] * 5
+    tied = {place: text for place, (kind, text) in enumerate(shown) if kind.endswith(" tied")}
+    assert {*tied, *best} == {20 * (int(at["Type"]) - 1) + int(at["Length"]) for at in within["at"]}
+    assert all(text.endswith(" may be the best") for text in tied.values())
+    assert f"With 95 % confidence the best is one of {within['size']} cells." in page
 
 
 def test_zero_is_a_colour_with_its_number(project: Project, visitor: Browser) -> None:
@@ -175,3 +179,107 @@ def test_a_large_grid_is_a_picture(project: Project, visitor: Browser) -> None:
     picture = visitor.get(source)
     assert picture.content_type == "image/svg+xml"
     assert 'role="grid"' not in page
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(3, 500), (301, 2), (1, 500)])
+def test_a_grid_with_more_rows_or_columns_than_a_picture_draws_is_no_table(
+    project: Project, visitor: Browser, rows: int, columns: int
+) -> None:
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    axes = [{"name": name, "kind": "numeric", "levels": list(range(n))} for name, n in (("R", rows), ("S", columns))]
+    values = [[1000.0 * row + step for step in range(columns)] for row in range(rows)]
+    metric = {"name": "n", "direction": "higher"}
+    grid = project.published(axes=axes, values=values, metric=metric, trials=None)
+    project.house.compute()
+    answer = visitor.get(f"/grids/{grid['id']}")
+    assert answer.status_code == 200
+    assert 'role="grid"' not in answer.text
+    assert "neighbouring cells may be joined" in answer.text
+    assert "heatmap.svg" in answer.text
+
+
+def test_tables_that_are_not_shown_are_counted(project: Project, visitor: Browser) -> None:
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    axes = [
+        {"name": name, "kind": "nominal", "levels": list(map(str, range(n)))}
+        for name, n in zip("ABCD", (10, 10, 2, 1), strict=True)
+    ]
+    grid = project.published(axes=axes, values=[[[[1.0], [2.0]]] * 10] * 10, trials=None)
+    page = visitor.read(f"/grids/{grid['id']}")
+    assert [given.get("role") for tag, given in page.attributes if tag == "table"].count("grid") == 60
+    assert page.text.count("40 more tables are not shown") == 1
+
+
+def test_values_that_differ_by_the_smallest_double_have_a_page(project: Project, visitor: Browser) -> None:
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    axes = [{"name": "x", "kind": "numeric", "levels": [1, 2]}]
+    metric = {"name": "n", "direction": "higher"}
+    values = [2.225073858507201e-308, 2.2250738585072014e-308]
+    grid = project.published(axes=axes, values=values, metric=metric, trials=None)
+    project.house.compute()
+    visitor.read(f"/grids/{grid['id']}")
+    for form in ("svg", "png", "vl.json"):
+        assert project.get(f"grids/{grid['id']}/heatmap.{form}").status_code == 200
+
+
+def test_what_changed_between_revisions_is_a_page(project: Project, visitor: Browser) -> None:
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    grid = project.published()["id"]
+    project.publish(publication(values=[[99.3, 95.0, None], [80.0, 100.0, 99.7]]))
+    page = visitor.read(f"/grids/{grid}")
+    link = next(given["href"] for _, given in page.attributes if given.get("href", "").endswith("/revisions/1..2"))
+    text = visitor.read(link).text
+    changed, added = text.index("1 cell changed"), text.index("1 cell added")
+    assert changed < text.index("Type 1, Length 1 value 96.7 95") < added < text.index("Type 2, Length 0 80 300")
+    assert text.index("1 cell removed") < text.index("Type 1, Length 2 98.3")
+    assert "No cell changed." in visitor.read(f"/grids/{grid}/revisions/1..1").text
+    for path in ("1..9", "0..1", f"1..{'9' * 5000}", "1..x"):
+        assert visitor.get(f"/grids/{grid}/revisions/{path}").status_code == 404, path
+
+
+def test_an_older_revision_hands_out_itself_and_nothing_of_the_current_one(project: Project, visitor: Browser) -> None:
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    grid = f"/grids/{project.published()['id']}"
+    project.published(values=[[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]])
+    project.house.compute()
+    page = visitor.read(f"{grid}?revision=1")
+    addresses = [given.get("href") or given.get("content") or "" for tag, given in page.attributes if tag != "link"]
+    taken = [one for one in addresses if f"/api/v1{grid}" in one]
+    assert {one.partition(grid)[2] for one in taken} == {
+        f"{form}?revision=1" for form in ("", ".csv", ".md", ".txt", "/heatmap.svg", "/heatmap.png", "/heatmap.vl.json")
+    }
+    for address in taken:
+        assert visitor.get(address.removeprefix(project.house.settings.url)).status_code == 200, address
+    assert "5.5" not in visitor.get(f"/api/v1{grid}.csv?revision=1").text
+    assert "not computed yet" not in page.text
+    assert "is shown for the current revision only" in page.text
+    assert "/report.html" in visitor.get(grid).text
+    assert "?revision=" not in visitor.get(grid).text.partition('id="downloads"')[2]
+
+
+def test_a_difference_from_an_older_revision_is_compared_in_full_at_that_revision(
+    project: Project, visitor: Browser
+) -> None:
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    baseline, grid = project.published(model="another")["id"], project.published()["id"]
+    project.published(values=[[1.5, 2.5, 3.5], [4.5, 5.5, 6.5]])
+    page = visitor.read(f"/grids/{grid}?revision=1&show=difference&baseline={baseline}")
+    full = [given["href"] for tag, given in page.attributes if tag == "a" and "/comparisons?" in str(given.get("href"))]
+    assert [one for one in full if one and one.endswith(f"contender={grid}&contender_revision=1")]
+
+
+def test_a_grid_in_which_nothing_was_measured_has_no_range_of_colours(project: Project, visitor: Browser) -> None:
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    empty, other = project.published(values=[[None] * 3] * 2), project.published(model="another")
+    page = visitor.read(f"/grids/{empty['id']}")
+    assert "Nothing was measured yet." in page.text
+    assert "own range" not in page.text
+    compared = f"/projects/{project.slug}/comparisons?baseline={empty['id']}&contender={other['id']}"
+    for path, bars in [
+        (f"/grids/{empty['id']}", 0),
+        (f"/grids/{empty['id']}?show=difference&baseline={other['id']}", 0),
+        (f"/grids/{other['id']}", 1),
+        (compared, 1),
+    ]:
+        labels = [given.get("aria-label") or "" for tag, given in visitor.read(path).attributes if tag == "svg"]
+        assert sum(label.startswith("Colours from ") for label in labels) == bars, path

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import html
+import itertools
 import re
 
 import pytest
@@ -170,17 +172,17 @@ def test_seed_4_is_four_panels_with_a_warning_and_one_click_to_a_shared_range(an
 
 
 def test_the_sweet_spot_of_seed_4_says_what_supports_it_and_what_does_not(answered: Demo, guest: Browser) -> None:
-    """Exact Friedman by enumeration: p 2.43e-5 for the ratio; the window is not distinguishable."""
+    """Exact Friedman by enumeration: p 2.43e-5 for the ratio; that the window matters is not shown."""
     text = guest.read("/projects/demo/experiments/window-by-ratio?model=R1-Qwen").text
     support, doubt = text.index("What supports it"), text.index("What does not")
     assert support < text.index("Ratio 0.4 is best in 4 of 4 grids (exact Friedman p <0.0001)") < doubt
-    assert text.index("The levels of Local Window Size are not distinguishable") > doubt
+    assert text.index("That the levels of Local Window Size differ was not shown") > doubt
 
 
 def test_the_types_of_seed_0_fall_into_four_groups(answered: Demo, guest: Browser) -> None:
     text = guest.read(PATHS[8]).text
-    groups = text[text.index("Groups that the tests do not separate") : text.index("Every pair")]
-    assert groups.split("separate ")[1].split() == ["6,", "2", "7,", "4", "3", "1,", "5"]
+    groups = text[text.index("Groups that were compared") : text.index("Every pair")]
+    assert groups.split("do not separate ")[1].split() == ["6,", "2", "7,", "4", "3", "1,", "5"]
     assert "20 of 20 slots compared" in text
 
 
@@ -209,6 +211,17 @@ def test_a_comparison_shows_both_the_difference_and_what_only_one_has(demo: Demo
     assert "12 cells only in the baseline" in page.text
     assert "8 cells in common; only in the baseline 12, only in the contender 0" in page.text
     assert page.texts.count("−3.5") >= 1
+    tables = guest.get(path).text.split('<table role="grid"')[1:]
+    for side, table in zip(("R1-Qwen", "R1-Llama"), tables, strict=False):
+        within = demo.house.call("GET", f"grids/{found[side]}/peaks").get_json()["peaks"]
+        assert len(re.findall(r'class="c\d+ best"', table)) == len(within["best"]["at"])
+        everything = (
+            within["best_set"]["size"] == demo.house.call("GET", f"grids/{found[side]}").get_json()["cell_count"]
+        )
+        tied = within["best_set"]["size"] - len(within["best"]["at"])
+        assert len(re.findall(r'class="c\d+ tied"', table)) == (0 if everything else tied)
+    assert "tested cells differs by more than noise (Holm p < 0.05): the colours show sizes, not findings" in page.text
+    assert "With 95 % confidence the best is one of" in page.text
     swapped = guest.get(f"/projects/demo/comparisons?baseline={found['R1-Llama']}&contender={found['R1-Qwen']}")
     assert ">+3.5<" in swapped.text
 
@@ -218,6 +231,31 @@ def test_a_comparison_of_what_is_not_comparable_says_so(demo: Demo, guest: Brows
     guest.get(path)
     demo.house.compute()
     assert "Confounded: these grids differ in" in guest.read(path).text
+
+
+@pytest.mark.parametrize("apart", ["axes", "metric"])
+def test_grids_that_cannot_be_subtracted_have_their_own_colours_and_no_difference(
+    project: Project, visitor: Browser, apart: str
+) -> None:
+    """Accuracy in percent against perplexity, which goes down; and the same metric over other axes."""
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    axes = [{"name": name, "kind": "numeric", "levels": [1, 2]} for name in ("Length", "Depth")]
+    perplexity = {"name": "perplexity", "unit": "nats", "direction": "lower"}
+    first = project.published(axes=axes[:1], values=[80.0, 90.0], trials=None, model="a")
+    more = {"axes": axes[1:]} if apart == "axes" else {"axes": axes[:1], "metric": perplexity}
+    second = project.published(**more, values=[2.0, 7.0], trials=None, model="b")
+    path = f"/projects/{project.slug}/comparisons?baseline={first['id']}&contender={second['id']}"
+    visitor.get(path)
+    project.house.compute()
+    page = visitor.read(path)
+    assert [given.get("role") for tag, given in page.attributes if tag == "table"].count("grid") == 2
+    assert "Each grid has its own range of colours" in page.text
+    assert "Both grids have one range" not in page.text
+    assert "No cell was tested" not in page.text
+    assert ("in common" in page.text) == (apart == "metric")
+    reason = "the grids have not the same axes" if apart == "axes" else "have no gap"
+    assert reason in page.text
+    assert {"80", "90", "2", "7"} <= set(page.texts)
 
 
 def test_the_status_page_lists_what_is_pending_only_to_those_who_may_know(project: Project, visitor: Browser) -> None:
@@ -251,3 +289,65 @@ def test_grids_come_in_pages(project: Project, visitor: Browser) -> None:
         seen += re.findall(r"m\d{3}", page.text[page.text.index("Statistics") :])
         path = next((given["href"] for _, given in page.attributes if given.get("rel") == "next"), None)
     assert seen == [f"m{number:03d}" for number in range(53)]
+
+
+@pytest.mark.parametrize("name", ["pages.css", "palette.css", "pages.js", "icon.svg"])
+def test_style_sheets_and_scripts_are_compressed_for_who_takes_that(house: House, name: str) -> None:
+    plain = house.call("GET", f"/assets/{name}")
+    packed = house.call("GET", f"/assets/{name}", headers={"Accept-Encoding": "gzip"})
+    assert packed.headers["Content-Encoding"] == "gzip"
+    assert gzip.decompress(packed.data) == plain.data
+    assert packed.headers["Vary"] == plain.headers["Vary"] == "Accept-Encoding"
+    assert "Content-Encoding" not in plain.headers
+
+
+def test_every_page_has_a_title_of_its_own_and_unfolds_where_it_is_linked(answered: Demo, guest: Browser) -> None:
+    titles = {}
+    for path in (*PATHS, answered.seed0):
+        page = guest.read(path)
+        given = {
+            one.get("property") or one.get("name"): one.get("content") for tag, one in page.attributes if tag == "meta"
+        }
+        assert given["description"] == given["og:description"]
+        titles.setdefault(given["og:title"], []).append(path.partition("?")[0].removesuffix("/grids"))
+        assert ("og:image" in given) == (path == answered.seed0)
+    assert {title: paths for title, paths in titles.items() if len(set(paths)) > 1} == {}
+    assert "Ranking of type-by-length by accuracy" in titles
+
+
+@pytest.mark.parametrize("depth", [3, 4])
+def test_headings_skip_no_level(project: Project, visitor: Browser, depth: int) -> None:
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    axes = [{"name": name, "kind": "nominal", "levels": ["a", "b"]} for name in "ABCD"[:depth]]
+    values: object = 1.0
+    for _ in axes:
+        values = [values, values]
+    grid = project.published(axes=axes, values=values, trials=None, experiment=f"deep {depth}")
+    for path in (f"/grids/{grid['id']}", f"/projects/{project.slug}/experiments/deep%20{depth}"):
+        levels = [int(tag[1]) for tag, _ in visitor.read(path).attributes if re.fullmatch("h[1-6]", tag)]
+        assert levels[0] == 1
+        assert all(then <= now + 1 for now, then in itertools.pairwise(levels)), path
+
+
+def test_a_label_that_is_an_address_is_a_link_that_tells_nothing_and_passes_nothing(
+    project: Project, visitor: Browser
+) -> None:
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    labels = {"run": "https://example.org/run/1?a=b&c", "bad": "javascript:alert(1)", "worse": 'http://x" onclick="y'}
+    page = visitor.read(f"/grids/{project.published(labels=labels)['id']}")
+    links = {given["href"]: given.get("rel") for tag, given in page.attributes if ":" in (given.get("href") or "")}
+    assert links == {labels["run"]: "noopener noreferrer nofollow", labels["worse"]: "noopener noreferrer nofollow"}
+    assert "javascript:alert(1)" in page.text
+
+
+def test_a_metric_that_an_experiment_does_not_have_is_not_found_and_the_right_ones_are_named(
+    demo: Demo, guest: Browser
+) -> None:
+    page = guest.read("/projects/demo/experiments/window-by-ratio?metric=nope", 404)
+    assert 'No grid of "window-by-ratio" has the metric "nope"; there is Pass@1.' in page.text
+
+
+def test_a_choice_that_no_grid_of_an_experiment_meets_has_no_data_to_take(demo: Demo, guest: Browser) -> None:
+    page = guest.read("/projects/demo/experiments/window-by-ratio?model=nope")
+    assert "No grid matches." in page.text
+    assert [given for _, given in page.attributes if "/api/v1/" in (given.get("href") or "")] == []

@@ -54,41 +54,104 @@ document.addEventListener("focusin", (event) => { const cell = cellOf(event); if
 document.addEventListener("mouseover", (event) => { const cell = cellOf(event); if (cell) show(cell); else hide(); });
 document.addEventListener("scroll", hide, true);
 
-let tag = null, timer = 0;
+// News. What is read is not changed under the reader's eyes: a page that waits for statistics is filled, and what else is
+// new is announced. A page that cannot be checked says so.
+let tag = null, timer = 0, waiting = null, checked = new Date();
+const page = () => document.querySelector("main");
+const clock = (at) => at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+const away = "the registry does not answer.";
+const REASONS = {
+  401: "you are no longer signed in, or the link of this page has ended. Load it again to sign in.",
+  403: "you may no longer see this page.",
+  404: "this page is no longer there, or no longer open to you.",
+};
+
+const newer = (next) => next.dataset.revision !== page().dataset.revision && next.dataset.revision;
+const button = (next) => newer(next) ? `Show revision ${newer(next)}` : "Show it";
+function announce(text, bad, label) {
+  const bar = document.querySelector("#watch"), [words, show] = bar.children;
+  if (words.textContent !== text) words.textContent = text; // read aloud once
+  show.hidden = !label;
+  show.textContent = label || "";
+  bar.classList.toggle("bad", bad);
+  bar.hidden = !text;
+}
+function tell() {
+  document.querySelector("#checked").textContent = Number(page().dataset.every) ? `Checked ${clock(checked)}` : "";
+}
+function stale(reason) {
+  announce(`Not checked since ${clock(checked)}: ${reason}`, true, waiting && button(waiting));
+}
 function place() {
   const cell = document.activeElement;
   if (!cell.matches("table[role=grid] td")) return null;
   return [[...grids()].indexOf(cell.closest("table")), cell.parentNode.rowIndex, cell.cellIndex];
 }
-function busy() {
-  const at = document.activeElement;
-  return document.hidden || at.matches("main input, main select, main textarea");
-}
+const writing = () => document.activeElement.matches("main input, main select, main textarea");
+
+const soon = () => AbortSignal.timeout ? AbortSignal.timeout(20000) : undefined; // a server that hangs is away
+
 async function refresh() {
-  const main = document.querySelector("main");
-  const every = Number(main.dataset.every);
-  if (every && !busy()) {
-    try {
-      const answer = await fetch(location.href, { headers: tag ? { "If-None-Match": `"${tag}"` } : {}, cache: "no-store" });
-      const fresh = (answer.headers.get("ETag") || "").replace(/^W\/|"/g, "");
-      if (answer.status === 200 && tag && fresh !== tag) replace(main, await answer.text());
-      if (answer.ok) tag = fresh;
-    } catch { /* The server is away: look again later. */ }
-  }
   clearTimeout(timer);
-  timer = setTimeout(refresh, 1000 * (Number(document.querySelector("main").dataset.every) || 60));
+  const every = Number(page().dataset.every);
+  if (every && !document.hidden) {
+    try {
+      const headers = tag ? { "If-None-Match": `"${tag}"` } : {};
+      const answer = await fetch(location.href, { headers, cache: "no-store", signal: soon() });
+      if (answer.ok || answer.status === 304) await arrived(answer);
+      else stale(REASONS[answer.status] || away);
+    } catch { stale(away); }
+  }
+  timer = setTimeout(refresh, 1000 * (Number(page().dataset.every) || 60));
 }
-function replace(main, text) {
-  const at = place(), opened = [...main.querySelectorAll("details")].map((one) => one.open);
-  const next = new DOMParser().parseFromString(text, "text/html").querySelector("main");
-  if (!next) return;
+async function arrived(answer) {
+  const fresh = (answer.headers.get("ETag") || "").replace(/^W\/|"/g, "");
+  const text = answer.status === 200 && tag && fresh !== tag ? await answer.text() : null;
+  checked = new Date();
+  if (answer.status === 200) tag = fresh;
+  tell();
+  const next = text && new DOMParser().parseFromString(text, "text/html").querySelector("main");
+  if (next) waiting = next;
+  if (!waiting) announce("", false);
+  else if (mayFill(waiting)) replace();
+  else announce(words(waiting), false, button(waiting));
+}
+function mayFill(next) {
+  const now = page();
+  if (now.dataset.shown === undefined) return true; // a page to watch, as the status is
+  return now.dataset.every === "2" && now.dataset.shown === next.dataset.shown && !writing();
+}
+function words(next) {
+  const texts = (main) => [...main.querySelectorAll("table[role=grid] td:not(.corner)")].map((one) => one.firstChild ? one.firstChild.nodeValue : "");
+  const now = texts(page()), then = texts(next), revision = newer(next);
+  if (!revision) return "This page has changed since you opened it.";
+  const count = now.length === then.length ? now.filter((one, i) => one !== then[i]).length : 0;
+  return `Revision ${revision} has arrived` + (count ? ` (${count} ${count === 1 ? "cell" : "cells"} changed).` : ".");
+}
+function replace() {
+  const main = page(), next = waiting, at = place();
+  const opened = [...main.querySelectorAll("details")].map((one) => one.open);
+  const scrolled = [...main.querySelectorAll(".scroll")].map((one) => [one.scrollLeft, one.scrollTop]);
+  const { scrollX, scrollY } = window;
+  waiting = null;
+  announce("", false);
   main.replaceWith(next);
   prepare();
   next.querySelectorAll("details").forEach((one, i) => { one.open = opened[i] || one.open; });
+  next.querySelectorAll(".scroll").forEach((one, i) => { if (scrolled[i]) [one.scrollLeft, one.scrollTop] = scrolled[i]; });
   document.querySelector("#news").textContent = "This page has new results.";
   const table = at && grids()[at[0]], row = table && table.rows[at[1]], cell = row && row.cells[at[2]];
-  if (cell) { table.querySelectorAll("td[tabindex='0']").forEach((one) => { one.tabIndex = -1; }); cell.tabIndex = 0; cell.focus(); }
+  if (cell) {
+    table.querySelectorAll("td[tabindex='0']").forEach((one) => { one.tabIndex = -1; });
+    cell.tabIndex = 0;
+    cell.focus({ preventScroll: true });
+  }
+  window.scrollTo(scrollX, scrollY);
 }
+document.querySelector("#watch button").addEventListener("click", () => { if (waiting) replace(); });
+document.addEventListener("visibilitychange", () => { if (!document.hidden) refresh(); });
+window.addEventListener("pageshow", (event) => { if (event.persisted) refresh(); });
 prepare();
-tag = document.querySelector("main").dataset.tag || null;
-timer = setTimeout(refresh, 1000 * (Number(document.querySelector("main").dataset.every) || 60));
+tell();
+tag = page().dataset.tag || null;
+timer = setTimeout(refresh, 1000 * (Number(page().dataset.every) || 60));

@@ -17,7 +17,7 @@ _SEGMENTS = 32
 
 
 def colour_bar(metric: Mapping[str, Any], scale: Scale, layout: Layout, options: Options) -> Iterator[str]:
-    """The colours from the low end to the high one, with the numbers that they stand for."""
+    """The colours from the worse end to the better one, which is above, with the numbers that they stand for."""
     theme = THEMES[options.theme]
     x, top = layout.plot_right + BAR_GAP, layout.top + layout.above
     high = layout.bar_height
@@ -32,12 +32,19 @@ def colour_bar(metric: Mapping[str, Any], scale: Scale, layout: Layout, options:
             y = top + number * step
             yield f'<rect x="{x:.1f}" y="{y:.2f}" width="{BAR:g}" height="{step + 0.3:.2f}" fill="{fill}"/>'
         middle = scale.low / 2 + scale.high / 2
-        ends = [(scale.high, top + 8), (middle, top + high / 2 + 4), (scale.low, top + high)]
+        best, worst = (scale.low, scale.high) if scale.falling else (scale.high, scale.low)
+        ends = [(best, top + 8), (middle, top + high / 2 + 4), (worst, top + high)]
     for value, y in ends:
-        yield text(written(value, layout.decimals), x + BAR + 6, y, LABEL, theme.ink)
+        yield text(_end(value, layout.decimals), x + BAR + 6, y, LABEL, theme.ink)
     unit = metric.get("unit")
     if unit:
         yield text(fitted(str(unit), LABEL, BAR + BAR_LABELS - 8), x, top - 8, LABEL, theme.faint)
+
+
+def _end(value: float, decimals: int | None) -> str:
+    """A number beside the colours; halfway between two numbers there may be one decimal more."""
+    exact = decimals is None or round(value, decimals) == value
+    return written(value, decimals if exact or decimals is None else decimals + 1)
 
 
 def legend(planes: Planes, layout: Layout, theme: Theme, bare: str) -> Iterator[str]:
@@ -46,10 +53,10 @@ def legend(planes: Planes, layout: Layout, theme: Theme, bare: str) -> Iterator[
     entries: list[tuple[str, str | None]] = []
     if None in planes.values:
         entries.append(("not measured", None))
-    if planes.whole and planes.marks.best:
-        entries.append(("best", ""))
-    if planes.whole and planes.marks.tied:
-        entries.append(("tied with the best", DASHES))
+    if planes.whole and planes.best:
+        entries.append(("best value", ""))
+    if planes.whole and planes.tied:
+        entries.append(("may be the best", DASHES))
     for name, dashes in entries:
         if dashes is None:
             yield f'<rect x="{x:.1f}" y="{y:.1f}" width="20" height="13" fill="url(#{bare})"/>'

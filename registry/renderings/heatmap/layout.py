@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from registry.renderings.heatmap import words
 from registry.renderings.heatmap.panels import Planes
 from registry.renderings.heatmap.text import broken, fitted, width
 from registry.renderings.numbers import decimals_of, fixed
@@ -65,8 +66,8 @@ class Layout:
         return MARGIN + self.across * (self.panel[0] + _GAP) - _GAP
 
 
-def layout_of(planes: Planes, title: str, subtitle: str, notes: Sequence[str]) -> Layout:
-    """Everything's place, for these texts."""
+def layout_of(planes: Planes, document: Mapping[str, Any], notes: Sequence[str]) -> Layout:
+    """Everything's place, for the titles of this grid and these notes."""
     decimals = shown_decimals(planes.values)
     cell = _cell(planes, decimals)
     every_row = max(1, math.ceil(LABEL * 1.15 / cell[1]))
@@ -93,8 +94,8 @@ def layout_of(planes: Planes, title: str, subtitle: str, notes: Sequence[str]) -
     down = math.ceil(len(planes.panels) / across)
     full = max(_NARROWEST, across * (panel[0] + _GAP) - _GAP + BAR_GAP + BAR + BAR_LABELS + 2 * MARGIN)
     room = full - 2 * MARGIN
-    heads = broken(title, TITLE, room, 3)
-    subs = broken(subtitle, SUB, room, 3)
+    heads = words.heading(document, TITLE, room)
+    subs = broken(words.subtitle(document, planes), SUB, room, 3)
     lines = [line for note in notes for line in broken(note, NOTE, room, 4)]
     top = MARGIN + LINE * (len(heads) * TITLE + len(subs) * SUB) + 14
     bar = min(320.0, max(80.0, len(planes.rows) * cell[1]))

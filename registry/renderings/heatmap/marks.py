@@ -1,12 +1,12 @@
-"""Which cells are the best, and which of them noise cannot tell apart."""
+"""Which cells show the best value, and among which the best one is for sure enough."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from registry.renderings.numbers import level_of
 from registry.renderings.words import label
 
 Document = Mapping[str, Any]
@@ -14,15 +14,17 @@ Document = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """Flat indices of the best cells and of those tied with them; `told`: what is known of the ties, a sentence."""
+    """Flat indices of the cells with the best value and of the others in the set that holds the best one; `told`: with
+    what confidence, a sentence; `size`: how many cells the set has. Where it rules out none, none is marked."""
 
     best: frozenset[int]
     tied: frozenset[int]
     told: str
+    size: int = 0
 
 
 def marks_of(document: Document, values: Sequence[float | None], statistics: Document | None) -> Marks:
-    """The marks of a grid; its ties with the peak only from statistics of this very revision."""
+    """The marks of a grid; the set of best cells only from statistics of this very revision."""
     direction = document["metric"].get("direction")
     measured = [value for value in values if value is not None]
     if direction is None or not measured:
@@ -30,30 +32,44 @@ def marks_of(document: Document, values: Sequence[float | None], statistics: Doc
     peak = max(measured) if direction == "higher" else min(measured)
     best = frozenset(index for index, value in enumerate(values) if value == peak)
     if statistics is None:
-        return Marks(best, frozenset(), "Which cells tie with the peak is not computed yet.")
+        return Marks(
+            best,
+            frozenset(),
+            "No statistics of this revision are shown here: which other cells may be the best is left open.",
+        )
     peaks = statistics.get("peaks") or {}
     within = peaks.get("best_set")
     if not within:
-        return Marks(best, frozenset(), "Without trials or standard errors nobody can say what ties with the peak.")
-    tied = frozenset(_indices(document["axes"], within["at"])) - best
+        why = "Without trials or standard errors nobody can say which other cells may be the best."
+        return Marks(best, frozenset(), why)
+    return _of_set(document, best, within, len(measured))
+
+
+def _of_set(document: Document, best: frozenset[int], within: Document, measured: int) -> Marks:
+    """The marks where a set of cells holds the best one."""
     size = max(within.get("size", 0), len(within["at"]))
+    if measured == 1:
+        return Marks(best, frozenset(), "", size)
+    sure = f"With {level_of(within)} confidence the best is"
+    if size == 1:
+        return Marks(best, frozenset(), f"{sure} this cell.", size)
+    if size == measured:
+        return Marks(best, frozenset(), f"{sure} one of {size} cells: none is ruled out, so none is dashed.", size)
     listed = "" if size <= len(within["at"]) else f" ({len(within['at'])} of them are marked)"
-    holds = "cell holds" if size == 1 else "cells hold"
-    share = f"{100 * within['level']:g} %"
-    return Marks(best, tied, f"{size} {holds} the best one with a probability of at least {share}{listed}.")
+    found = (index for index in _indices(document["axes"], within["at"]) if index is not None)
+    tied = frozenset(found) - best
+    return Marks(best, tied, f"{sure} one of {size} cells{listed}.", size)
 
 
-def _indices(axes: Sequence[Document], found: Iterable[Document]) -> Iterable[int]:
+def _indices(axes: Sequence[Document], found: Iterable[Document]) -> Iterable[int | None]:
+    """The flat index of each coordinate; None for one that the grid does not have."""
     places = [_places(axis["levels"]) for axis in axes]
     for at in found:
-        index = 0
+        index: int | None = 0
         for axis, known in zip(axes, places, strict=True):
             place = known.get(label(at.get(axis["name"])))
-            if place is None:
-                break
-            index = index * len(axis["levels"]) + place
-        else:
-            yield index
+            index = None if place is None or index is None else index * len(axis["levels"]) + place
+        yield index
 
 
 def _places(levels: Sequence[Any]) -> dict[str, int]:
@@ -65,5 +81,6 @@ def _places(levels: Sequence[Any]) -> dict[str, int]:
 def reasons_of(document: Document) -> dict[int, str]:
     """Why unmeasured cells are missing, by flat index."""
     entries = document.get("reasons") or ()
-    indices = itertools.chain.from_iterable(_indices(document["axes"], [entry["at"]]) for entry in entries)
-    return dict(zip(indices, (entry["reason"].replace("_", " ") for entry in entries), strict=False))
+    indices = _indices(document["axes"], (entry["at"] for entry in entries))
+    told = zip(indices, (entry["reason"].replace("_", " ") for entry in entries), strict=True)
+    return {index: reason for index, reason in told if index is not None}

@@ -22,7 +22,8 @@ MOST_NUMBERS = 5_000
 MOST_BLOCKS = 20_000
 MOST_ROWS, MOST_COLUMNS = 300, 400
 MOST_PANELS = 60
-_LONGEST_ROW, _WIDEST_WITH_NUMBERS = 24, 100
+MOST_NUMBERED_COLUMNS = 100
+_LONGEST_ROW = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,22 @@ class Planes:
         return self.joined == (1, 1)
 
     @property
+    def best(self) -> frozenset[int]:
+        """The best cells that are in a panel that is drawn."""
+        return self._drawn(self.marks.best)
+
+    @property
+    def tied(self) -> frozenset[int]:
+        """The marked cells among those that may be the best, in a panel that is drawn."""
+        return self._drawn(self.marks.tied)
+
+    def _drawn(self, cells: frozenset[int]) -> frozenset[int]:
+        limit = len(self.values) // (len(self.panels) + self.left_out) * len(self.panels)
+        return frozenset(index for index in cells if index < limit)
+
+    @property
     def numbered(self) -> bool:
-        return self.whole and len(self.values) <= MOST_NUMBERS and len(self.columns) <= _WIDEST_WITH_NUMBERS
+        return self.whole and len(self.values) <= MOST_NUMBERS and len(self.columns) <= MOST_NUMBERED_COLUMNS
 
 
 _NOTHING = Planes((), (), None, None, (Panel("", (), 0),), 0, (1, 1), (), Marks(frozenset(), frozenset(), ""), {})
@@ -91,6 +106,13 @@ def planes_of(document: Document, statistics: Document | None = None) -> Planes:
         marks_of(document, values, current),
         reasons_of(document),
     )
+
+
+def is_whole(axes: Sequence[Document]) -> bool:
+    """Whether every cell of a grid with these axes is drawn by itself, none joined with its neighbours."""
+    rows, columns = _plane(axes)
+    panels = min(MOST_PANELS, math.prod(len(axis["levels"]) for axis in axes[:-2]))
+    return _joined(_size(rows), _size(columns), panels) == (1, 1)
 
 
 def _plane(axes: Sequence[Document]) -> tuple[Document | None, Document | None]:

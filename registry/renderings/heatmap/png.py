@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 import re
-import unicodedata
+from collections.abc import Mapping
 from importlib.resources import as_file, files
+from typing import Any
+
+import orjson
 
 from registry.errors import Fault, Invalid
+from registry.renderings.heatmap.fonts import beyond_ours, without_glyph
+from registry.renderings.heatmap.options import Options
+from registry.renderings.heatmap.svg import heatmap_svg
 
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)" height="(\d+)"')
 MOST_PIXELS = 40_000_000
+
+
+def heatmap_png(
+    document: Mapping[str, Any],
+    statistics: Mapping[str, Any] | None = None,
+    options: Options | None = None,
+    zoom: float = 1.0,
+) -> bytes:
+    """The picture of a grid; a character that no font has is written `<U+6A21>`, never as an empty box."""
+    svg = heatmap_svg(document, statistics, options)
+    if absent := without_glyph(beyond_ours(svg)):
+        names = str.maketrans({one: f"<U+{ord(one):04X}>" for one in absent})
+        # Both at once, so that the levels of the statistics are still those of the grid.
+        document, statistics = orjson.loads(orjson.dumps([document, statistics]).decode().translate(names))
+        svg = heatmap_svg(document, statistics, options)
+    return png_of(svg, zoom)
 
 
 def png_of(svg: str, zoom: float = 1.0) -> bytes:
@@ -28,14 +50,8 @@ def png_of(svg: str, zoom: float = 1.0) -> bytes:
         return svg_to_bytes(
             svg_string=svg,
             zoom=zoom,
-            skip_system_fonts=not _beyond_dejavu(svg),
+            skip_system_fonts=not beyond_ours(svg),
             font_files=[str(font)],
             font_family="DejaVu Sans",
             sans_serif_family="DejaVu Sans",
         )
-
-
-def _beyond_dejavu(svg: str) -> bool:
-    return not svg.isascii() and any(
-        ord(character) > 0xFFFF or unicodedata.east_asian_width(character) in ("W", "F") for character in svg
-    )

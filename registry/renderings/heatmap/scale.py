@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from sys import float_info
 from typing import Any
 
 from registry.errors import Fault, Invalid
@@ -19,24 +21,42 @@ class Scale:
     whose: str
     """`own`, `bounds` or `asked`."""
     beyond: int = 0
+    falling: bool = False
+    """Whether lower is better: then the lowest value has the colour that elsewhere the highest has."""
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Two different numbers, the range between them where it is not a single value."""
+        if self.low < self.high:
+            return self.low, self.high
+        around = max(0.5, abs(self.low) / 4)
+        return max(self.low - around, -float_info.max), min(self.high + around, float_info.max)
 
     def share(self, value: float) -> float:
-        """Where a value lies between the ends, 0 to 1; the middle where the ends are one."""
+        """Where a value lies in the palette, 0 to 1, the better end last; the middle where the ends are one."""
         if self.high == self.low:
             return 0.5
-        # Halves first: the ends may be so far apart that their difference is infinite.
-        place = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)
-        return min(1.0, max(0.0, place))
+        share = share_of(value, self.low, self.high)
+        return 1 - share if self.falling else share
+
+
+def share_of(value: float, low: float, high: float) -> float:
+    """Where a value lies between two different ends, 0 to 1."""
+    if math.isinf(high - low):
+        # Halved where the difference is infinite, and only there: the half of the smallest double is zero.
+        value, low, high = value / 2, low / 2, high / 2
+    return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
 def scale_of(values: Iterable[float | None], metric: Mapping[str, Any], options: Options) -> Scale:
     """The range that was asked for; `Invalid` when that is the bounds of a metric which has none."""
     measured = [value for value in values if value is not None]
+    falling = metric.get("direction") == "lower"
     if options.span == "own":
-        return Scale(min(measured, default=0.0), max(measured, default=0.0), "own")
+        return Scale(min(measured, default=0.0), max(measured, default=0.0), "own", falling=falling)
     if options.span == "bounds":
         if metric.get("lower") is None or metric.get("upper") is None:
             raise Invalid([Fault("/range", "is bounds, but the metric does not have both: give low,high or own")])
-        return Scale(metric["lower"], metric["upper"], "bounds")
+        return Scale(metric["lower"], metric["upper"], "bounds", falling=falling)
     low, high = options.span
-    return Scale(low, high, "asked", sum(not low <= value <= high for value in measured))
+    return Scale(low, high, "asked", sum(not low <= value <= high for value in measured), falling)

@@ -2,7 +2,8 @@
 
 Zero is a colour with its number; what nobody measured is hatched. Peaks are outlined, and the cells that noise cannot
 tell from them are outlined with dashes. A grid beyond `panels.MOST_NUMBERS` cells has no numbers, one beyond
-`panels.MOST_BLOCKS` is drawn in blocks, so that a picture stays below a few hundred kilobytes.
+`panels.MOST_BLOCKS`, `MOST_ROWS` or `MOST_COLUMNS` is drawn in blocks, so that a picture stays below a few hundred
+kilobytes.
 """
 
 from __future__ import annotations
@@ -49,12 +50,12 @@ class _Drawing:
 
 
 def heatmap_svg(document: Document, statistics: Document | None = None, options: Options | None = None) -> str:
-    """The picture of a grid with its values; with statistics of its revision, ties with the peak are marked."""
+    """The picture of a grid with its values; with statistics of its revision, the set of best cells is marked."""
     options = options or Options()
     planes = planes_of(document, statistics)
     scale = scale_of(planes.values, document["metric"], options)
     notes = list(words.notes(document, planes, scale))
-    layout = layout_of(planes, title(document), words.subtitle(document, planes), notes)
+    layout = layout_of(planes, document, notes)
     name = f"g{str(document['id']).replace('-', '')[-8:]}"
     return "".join(_written(_Drawing(document, planes, scale, layout, options, name)))
 

@@ -1,25 +1,42 @@
 """A heatmap as a Vega-Lite 6 specification: the data inside, one colour scale for every panel.
 
-A cell that nobody measured is not painted: it has a dashed frame and the word in its tooltip. The fields have fixed
-names, for Vega reads dots and brackets in a name as paths; the names of the axes are titles.
+A cell that nobody measured is hatched, and its tooltip says so. The fields have fixed names, for Vega reads dots and
+brackets in a name as paths; the names of the axes are titles. Numbers come as texts besides: a format of Vega's would
+write 83.0 as 83.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from registry.errors import TooLarge
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.colours import THEMES, ink_on, ramp, step_of
 from registry.renderings.heatmap.options import Options
-from registry.renderings.heatmap.panels import planes_of
-from registry.renderings.heatmap.scale import Scale, scale_of
-from registry.renderings.words import label, title, with_unit
+from registry.renderings.heatmap.panels import MOST_NUMBERS, Planes, planes_of
+from registry.renderings.heatmap.scale import Scale, scale_of, share_of
+from registry.renderings.heatmap.text import broken, width
+from registry.renderings.numbers import decimals_of, fixed
+from registry.renderings.words import place, with_unit
 
 Document = Mapping[str, Any]
 MOST_CELLS = 20_000
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+_NUMBER = 11
+_EVERY = 15
+"""Of the steps of a palette so many are one step of the scale: eighteen colours, between which Vega interpolates."""
+_WIDEST, _HIGHEST = 4_200, 8_400
+"""Pixels of all cells with numbers: what is wider or higher has small cells without."""
+_PLOT = 1_300.0
+"""Pixels across, and down, that all small cells have."""
+_TITLE, _NOTE, _NARROWEST = 13.0, 11.0, 480.0
+_NEAREST = 1e-290
+_MARKED = {"": "", "best": ", best value", "tied": ", may be the best"}
 _ROLES = (("column",), ("row", "column"), ("panel", "row", "column"), ("panel_row", "panel", "row", "column"))
 
 
@@ -33,39 +50,99 @@ def heatmap_vega(
         raise TooLarge(f"A specification holds at most {MOST_CELLS} cells; draw this grid from its cells.")
     scale, theme = scale_of(planes.values, document["metric"], options), THEMES[options.theme]
     roles = _ROLES[len(axes) - 1] if axes else ()
-    steps = ramp(options.palette)
-    values = []
-    for index, value in enumerate(planes.values):
-        at = words.coordinate(document, index)
-        cell: dict[str, Any] = {role: at[axis["name"]] for role, axis in zip(roles, axes, strict=True)}
-        cell["value"] = value
-        if value is None:
-            cell["state"] = planes.reasons.get(index, "not measured")
-        else:
-            cell["ink"] = ink_on(steps[step_of(scale.share(value))])
-            cell["mark"] = "best" if index in planes.marks.best else "tied" if index in planes.marks.tied else ""
-        values.append(cell)
-    picture = {"layer": list(_layers(document, scale, options)), "encoding": _places(axes, roles)}
+    decimals = decimals_of(one for one in planes.values if one is not None)
+    shown = _Shown(document, planes, scale, options, roles, decimals)
+    values = list(_cells(shown))
+    size = _size(shown, values)
+    room = max(_NARROWEST, size.across)
+    heads = words.heading(document, _TITLE, room)
+    notes = [words.subtitle(document, planes), *words.notes(document, planes, scale, joined=False)]
+    picture = {"layer": list(_layers(shown, size)), "encoding": _places(axes, roles)}
+    inks = {"labelColor": theme.ink, "titleColor": theme.ink, "titleLimit": 300}
     return {
         "$schema": _SCHEMA,
         "title": {
-            "text": title(document),
-            "subtitle": [words.subtitle(document, planes), *words.notes(document, planes, scale)],
+            "text": heads[0] if len(heads) == 1 else heads,
+            "subtitle": [line for note in notes for line in broken(note, _NOTE, room, 4)],
             "anchor": "start",
         },
-        "description": words.description(document, planes, scale),
+        "description": words.description(document, planes, scale, joined=False),
         "background": theme.ground,
         "data": {"values": values},
         "config": {
             "view": {"stroke": None},
-            **{part: {"labelColor": theme.ink, "titleColor": theme.ink} for part in ("axis", "legend", "header")},
+            **dict.fromkeys(("axis", "legend", "header"), inks),
             "title": {"color": theme.ink, "subtitleColor": theme.faint},
         },
-        **(
-            _faceted(axes, roles, picture)
-            if len(axes) > 2
-            else {"width": {"step": 40}, "height": {"step": 28}} | picture
-        ),
+        **(_faceted(axes, roles, size, picture) if len(axes) > 2 else _steps(roles, size) | picture),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """What the parts of one specification share."""
+
+    document: Document
+    planes: Planes
+    scale: Scale
+    options: Options
+    roles: tuple[str, ...]
+    decimals: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Size:
+    """Width and height of a cell and the width of all panels, in pixels; whether a cell has room for its number."""
+
+    wide: float
+    high: float
+    across: float
+    numbered: bool
+
+
+def _cells(shown: _Shown) -> Iterator[dict[str, Any]]:
+    """The cells as rows of data: levels and where they stand, value, its text, the ink on it, its mark, and words."""
+    planes, steps, axes = shown.planes, ramp(shown.options.palette), shown.document["axes"]
+    unit = f" {shown.document['metric']['unit']}" if shown.document["metric"].get("unit") else ""
+    places = itertools.product(*(range(len(axis["levels"])) for axis in axes))
+    for index, (value, standing) in enumerate(zip(planes.values, places, strict=False)):
+        at = words.coordinate(shown.document, index)
+        cell: dict[str, Any] = dict(zip(shown.roles, at.values(), strict=True))
+        cell |= zip((f"{role}_at" for role in shown.roles), standing, strict=True)
+        cell["value"], where = value, place(at)
+        if value is None:
+            reason = planes.reasons.get(index)
+            told = f"not measured: {reason}" if reason else "not measured"
+        else:
+            if _too_far_or_near(shown.scale):
+                cell["place"] = share_of(value, *shown.scale.ends)
+            cell["text"] = fixed(value, shown.decimals)
+            cell["ink"] = ink_on(steps[step_of(shown.scale.share(value))])
+            cell["mark"] = "best" if index in planes.marks.best else "tied" if index in planes.marks.tied else ""
+            told = f"{cell['text']}{unit}{_MARKED[cell['mark']]}"
+        cell["told"] = f"{where}: {told}" if where else told
+        yield cell
+
+
+def _size(shown: _Shown, values: Sequence[Mapping[str, Any]]) -> _Size:
+    """The size of a cell: with room for its number, or small where there are too many for numbers."""
+    levels = {role: len(axis["levels"]) for role, axis in zip(shown.roles, shown.document["axes"], strict=True)}
+    across = max(1, levels.get("column", 1) * levels.get("panel", 1))
+    down = max(1, levels.get("row", 1) * levels.get("panel_row", 1))
+    widest = max((width(cell["text"], _NUMBER) for cell in values if "text" in cell), default=0.0)
+    wide, high = max(40, round(widest) + 10), 28
+    if len(values) <= MOST_NUMBERS and across * wide <= _WIDEST and down * high <= _HIGHEST:
+        return _Size(wide, high, across * wide, True)
+    small = min(24.0, _PLOT / across)
+    return _Size(small, min(24.0, _PLOT / down), across * small, False)
+
+
+def _steps(roles: tuple[str, ...], size: _Size) -> dict[str, Any]:
+    """The size of a plane: so much a level of an axis; one cell where there is no such axis."""
+    wide, high = size.wide, size.high
+    return {
+        "width": {"step": wide} if "column" in roles else wide,
+        "height": {"step": high} if "row" in roles else high,
     }
 
 
@@ -77,53 +154,91 @@ def _places(axes: list[Document], roles: tuple[str, ...]) -> dict[str, Any]:
             found[channel] = {
                 "field": role,
                 "type": "ordinal",
-                "sort": [label(level) for level in axis["levels"]],
+                "sort": {"field": f"{role}_at", "op": "min"},
                 "title": with_unit(axis),
-                "axis": {"grid": False, "domain": False, "ticks": False},
+                "axis": {"grid": False, "domain": False, "ticks": False, "labelOverlap": "greedy"},
             }
     return found
 
 
-def _layers(document: Document, scale: Scale, options: Options) -> Iterator[dict[str, Any]]:
-    theme, metric = THEMES[options.theme], document["metric"]
+def _layers(shown: _Shown, size: _Size) -> Iterator[dict[str, Any]]:
+    theme = THEMES[shown.options.theme]
     measured, missing = [{"filter": "isValid(datum.value)"}], [{"filter": "!isValid(datum.value)"}]
-    low, high = (scale.low, scale.high) if scale.low < scale.high else (scale.low - 0.5, scale.high + 0.5)
-    colour = {
+    # Words about a cell come as data: Vega-Lite writes titles into expressions, in which a backslash ends a name.
+    told = {"tooltip": {"field": "told", "type": "nominal"}}
+    said = {"description": {"expr": "datum.told"}}
+    hatch = {"shape": _hatch(size), "size": size.high**2, "stroke": theme.hatch, "strokeWidth": 1, "opacity": 1}
+    bare = {"fill": theme.bare, "stroke": theme.ground}
+    yield {"transform": missing, "mark": {"type": "rect", **bare, **said}, "encoding": told}
+    yield {"transform": missing, "mark": {"type": "point", "aria": False, **hatch}, "encoding": told}
+    yield {"transform": measured, "mark": {"type": "rect", **said}, "encoding": {"color": _colour(shown), **told}}
+    if size.numbered:
+        # The ink by an expression: as an encoding it would share the scale of the colours, which is one of numbers.
+        ink = {"fontSize": _NUMBER, "color": {"expr": "datum.ink"}}
+        number = {"text": {"field": "text", "type": "nominal"}, **told}
+        yield {"transform": measured, "mark": {"type": "text", "aria": False, **ink}, "encoding": number}
+    for mark, dashes in (("tied", [3, 2]), ("best", [1, 0])):
+        frame = {"fill": "transparent", "stroke": theme.peak, "strokeWidth": 2, "strokeDash": dashes}
+        chosen = [{"filter": {"field": "mark", "equal": mark}}]
+        yield {"transform": chosen, "mark": {"type": "rect", "aria": False, **frame}, "encoding": told}
+
+
+def _colour(shown: _Shown) -> dict[str, Any]:
+    """The colours of the values; with a legend where they are not all one."""
+    scale, steps = shown.scale, ramp(shown.options.palette)[::_EVERY]
+    low, high = scale.ends
+    found: dict[str, Any] = {
         "field": "value",
         "type": "quantitative",
-        "title": with_unit(metric),
-        "scale": {"domain": [low, high], "scheme": options.palette, "clamp": True, "zero": False},
-    }
-    yield {
-        "transform": missing,
-        "mark": {"type": "rect", "fill": "transparent", "stroke": theme.hatch, "strokeDash": [3, 3], "tooltip": True},
-        "encoding": {"tooltip": {"field": "state", "type": "nominal", "title": "not measured"}},
-    }
-    yield {"transform": measured, "mark": {"type": "rect", "tooltip": True}, "encoding": {"color": colour}}
-    yield {
-        "transform": measured,
-        "mark": {"type": "text", "fontSize": 11},
-        "encoding": {
-            "text": {"field": "value", "type": "quantitative"},
-            "color": {"field": "ink", "type": "nominal", "scale": None},
+        "title": with_unit(shown.document["metric"]),
+        "scale": {
+            "domain": [low, high],
+            "range": list(reversed(steps) if scale.falling else steps),
+            "clamp": True,
+            "zero": False,
         },
     }
-    for mark, dashes in (("tied", [3, 2]), ("best", [1, 0])):
-        outline = {"type": "rect", "fill": "transparent", "stroke": theme.peak, "strokeWidth": 2, "strokeDash": dashes}
-        yield {"transform": [{"filter": {"field": "mark", "equal": mark}}], "mark": outline}
+    if scale.low == scale.high:
+        found["legend"] = None
+    if _too_far_or_near(scale):
+        found["field"] = "place"
+        found["scale"] |= {"domain": [0, 1]}
+        ends = (json.dumps(fixed(end, shown.decimals)) for end in (low, high))
+        found["legend"] = {"values": [0, 1], "labelExpr": "datum.value == 0 ? {} : {}".format(*ends)}
+    return found
 
 
-def _faceted(axes: list[Document], roles: tuple[str, ...], picture: dict[str, Any]) -> dict[str, Any]:
+def _too_far_or_near(scale: Scale) -> bool:
+    """Whether Vega cannot divide by the range of the values: it gets places between the ends then, and texts for
+    these."""
+    low, high = scale.ends
+    return not _NEAREST < high - low < math.inf
+
+
+def _hatch(size: _Size) -> str:
+    """Diagonals across a cell as a symbol of Vega's: its path is in halves of the height of the cell."""
+    wide, high = size.wide / size.high, 1.0
+    lines = []
+    for step in range(-8, 9):
+        # The line y = x + shift, as far as it lies in the cell.
+        shift = step * 0.4
+        start, end = max(-wide, -high - shift), min(wide, high - shift)
+        if start < end:
+            lines.append(f"M{start:.2f},{start + shift:.2f}L{end:.2f},{end + shift:.2f}")
+    return "".join(lines)
+
+
+def _faceted(axes: list[Document], roles: tuple[str, ...], size: _Size, picture: dict[str, Any]) -> dict[str, Any]:
     """Panels for the leading axes; all of them share the colours and the levels."""
     headings = {"panel": "column", "panel_row": "row"}
     facet = {
         headings[role]: {
             "field": role,
             "type": "ordinal",
-            "sort": [label(level) for level in axis["levels"]],
+            "sort": {"field": f"{role}_at", "op": "min"},
             "title": with_unit(axis),
         }
         for role, axis in zip(roles, axes, strict=True)
         if role in headings
     }
-    return {"facet": facet, "spec": {"width": {"step": 40}, "height": {"step": 28}} | picture}
+    return {"facet": facet, "spec": _steps(roles, size) | picture}

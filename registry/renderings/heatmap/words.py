@@ -7,11 +7,33 @@ from typing import Any
 
 from registry.renderings.heatmap.panels import Planes
 from registry.renderings.heatmap.scale import Scale
-from registry.renderings.numbers import plain_number
-from registry.renderings.words import label, place, with_unit
+from registry.renderings.heatmap.text import broken
+from registry.renderings.numbers import decimals_of, fixed, rounded
+from registry.renderings.width import one_line
+from registry.renderings.words import counted, label, place, title, with_unit
 
 Document = Mapping[str, Any]
+_NAMES = (10_000, 120, 80, 60, 40, 30, 24, 20, 16, 12, 8)
+"""Characters to which the names in a title are shortened, as far as it takes."""
 _WHOSE = {"own": "this grid's own range", "bounds": "the metric's bounds", "asked": "the range that was asked for"}
+
+
+def heading(document: Document, size: float, room: float, lines: int = 3) -> list[str]:
+    """The title in at most so many lines of a room; where it is longer its long names are shortened, and each stays."""
+    metric = document["metric"]
+    for most in _NAMES:
+        names = {name: _clipped(document.get(name), most) for name in ("benchmark", "model", "variant")}
+        short = {name: _clipped(metric.get(name), most) for name in ("name", "unit")}
+        whole = title({**names, "metric": short})
+        found = broken(whole, size, room, lines)
+        if "".join(found).replace(" ", "") == one_line(whole).replace(" ", ""):
+            break
+    return found
+
+
+def _clipped(name: Any, most: int) -> str:
+    text = str(name or "")
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def subtitle(document: Document, planes: Planes) -> str:
@@ -22,50 +44,86 @@ def subtitle(document: Document, planes: Planes) -> str:
     return " · ".join([*parts, *([f"{direction} is better"] if direction else [])])
 
 
-def notes(document: Document, planes: Planes, scale: Scale) -> Iterator[str]:
-    """What a reader must know to read the colours and the marks."""
+def notes(document: Document, planes: Planes, scale: Scale, *, joined: bool = True) -> Iterator[str]:
+    """What a reader must know to read the colours and the marks; `joined`: whether what joins cells is drawn."""
     if not any(value is not None for value in planes.values):
         yield "No cell was measured."
         return
-    yield f"Colours: {_WHOSE[scale.whose]}, {_short(scale.low)} to {_short(scale.high)}." + (
-        f" {scale.beyond} measured beyond it: shown in the colour of the end." if scale.beyond else ""
-    )
-    if not planes.whole:
+    yield _colours(scale)
+    if joined and not planes.whole:
         down, across = planes.joined
         yield (
             f"Too many cells to draw one by one: a block is the mean of what was measured in up to {down} × {across} "
             "cells (rows × columns)."
         )
         yield from _best(document, planes)
-    if planes.left_out:
-        yield f"{planes.left_out} more panels are not drawn."
-    if planes.whole and planes.marks.told:
+    if joined and planes.left_out:
+        yield f"{counted(planes.left_out, 'more panel is', 'more panels are')} not drawn."
+        yield from unseen(document, planes, "panel")
+    if (planes.whole or not joined) and planes.marks.told:
         yield planes.marks.told
 
 
-def description(document: Document, planes: Planes, scale: Scale) -> str:
+def _colours(scale: Scale) -> str:
+    ends = f"{rounded(scale.low)} to {rounded(scale.high)}"
+    if scale.low == scale.high:
+        ends = f"all of it {rounded(scale.low)}"
+    told = f"Colours: {_WHOSE[scale.whose]}, {ends}"
+    told += "; lower is better, so the lowest has the colour of the best." if scale.falling else "."
+    if scale.beyond:
+        told += f" {counted(scale.beyond, 'value lies', 'values lie')} beyond it, shown in the colour of the end."
+    return told
+
+
+def description(document: Document, planes: Planes, scale: Scale, *, joined: bool = True) -> str:
     """The picture in a few sentences."""
-    axes = " by ".join(f"{with_unit(axis)} ({len(axis['levels'])} levels)" for axis in document["axes"])
-    missing = planes.values.count(None)
+    axes = " by ".join(
+        f"{with_unit(axis)} ({counted(len(axis['levels']), 'level', 'levels')})" for axis in document["axes"]
+    )
     parts = [f"Heatmap of {with_unit(document['metric'])}" + (f" over {axes}." if axes else ".")]
-    parts.append(f"{len(planes.values) - missing} of {len(planes.values)} cells were measured; the others are hatched.")
-    if planes.whole:
+    parts += _measured(len(planes.values), planes.values.count(None))
+    if planes.whole or not joined:
         parts += _best(document, planes)
-    return " ".join([*parts, *notes(document, planes, scale)])
+    return " ".join([*parts, *notes(document, planes, scale, joined=joined)])
 
 
-def _short(value: float) -> str:
-    return f"{value:.6g}"
+def _measured(cells: int, missing: int) -> Iterator[str]:
+    """How much was measured; nothing of it is the word of the notes."""
+    if cells and not missing:
+        yield "Its only cell was measured." if cells == 1 else f"All of its {cells} cells were measured."
+    elif cells > missing:
+        others = "the other is" if missing == 1 else "the others are"
+        yield f"{cells - missing} of {cells} cells were measured; {others} hatched."
 
 
 def _best(document: Document, planes: Planes) -> Iterator[str]:
     """The best value and the first of its cells."""
     best = sorted(planes.marks.best)
-    if best:
+    if best and len(planes.values) > 1:
         where = [place(coordinate(document, index)) for index in best[:3]]
         more = f" and {len(best) - 3} more" if len(best) > 3 else ""
-        named = "; ".join(name for name in where if name)
-        yield f"Best: {plain_number(planes.values[best[0]] or 0.0)}" + (f" at {named}{more}." if named else ".")
+        decimals = decimals_of(value for value in planes.values if value is not None)
+        yield f"Best: {fixed(planes.values[best[0]], decimals)} at {'; '.join(where)}{more}."
+    elif best:
+        yield f"It is {fixed(planes.values[0], decimals_of([planes.values[0] or 0.0]))}."
+
+
+def unseen(document: Document, planes: Planes, one: str) -> Iterator[str]:
+    """Which marked cells are in the panels (or tables: `one` is the word) that are left out."""
+    best, tied = sorted(planes.marks.best), planes.marks.tied
+    if best and not planes.best:
+        decimals = decimals_of(value for value in planes.values if value is not None)
+        where = "; ".join(place(coordinate(document, index)) for index in best[:3])
+        more = f" and {len(best) - 3} more" if len(best) > 3 else ""
+        cells, stand = ("cell", f"is in a {one} that is") if len(best) == 1 else ("cells", f"are in {one}s that are")
+        yield f"The best {cells}, {fixed(planes.values[best[0]], decimals)} at {where}{more}, {stand} not shown."
+    elif len(best) > len(planes.best):
+        yield f"{len(best) - len(planes.best)} of the {len(best)} best cells are in {one}s that are not shown."
+    if len(tied) > len(planes.tied):
+        others = counted(
+            len(tied) - len(planes.tied), "other cell that may be the best is", "other cells that may be the best are"
+        )
+        yield f"{others} in {one}s that are not shown."
 
 
 def coordinate(document: Document, index: int) -> dict[str, str]:

@@ -1,0 +1,26 @@
+"""What the tests of an answer take for granted, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from registry.renderings.words import said
+
+_SENTENCES = {
+    "independent_trials": "the trials of a cell are taken as independent; publish design_effect if they are not",
+    "independent_levels": (
+        "the scatter about a course is taken as independent from level to level; a curve that drifts slowly, as over "
+        "the steps of one run, looks like a trend then"
+    ),
+    "exchangeable_cells": "the cells are taken as exchangeable draws; their own noise is unknown or not used",
+    "p(1-p)/questions": "questions are taken as all or nothing, p(1-p)/questions: the most that counts leave possible",
+}
+
+
+def assumptions(document: Mapping[str, Any]) -> Iterator[str]:
+    """One line for each assumption that the document names, and the design effect that it was given."""
+    for word in document.get("assumes") or ():
+        yield f"assumed: {_SENTENCES.get(word, said(word))}"
+    if document.get("design_effect") is not None:
+        yield f"design effect {document['design_effect']:g}, as published: every binomial variance is multiplied by it"
