@@ -14,12 +14,13 @@ SECTIONS = {
         "pull": ("registry.commands.pull:pull", "Write a grid, or all cells of many, to a file."),
         "plot": ("registry.commands.pull:plot", "Draw a grid: SVG, PNG or Vega-Lite."),
         "open": ("registry.commands.browse:open_page", "Open the page of a grid or the project in the browser."),
+        "project": ("registry.commands.projects:project", "Make, list and delete projects."),
         "sync": ("registry.commands.sync:sync_command", "Send what jobs could not send themselves."),
     },
     "Questions": {
         "rank": ("registry.commands.rank:rank", "Rank models, variants or the levels of an axis."),
         "trends": ("registry.commands.statistics:trends", "Show how values change along the axes, and how surely."),
-        "peaks": ("registry.commands.statistics:peaks", "Show the best cells and what ties with them."),
+        "peaks": ("registry.commands.statistics:peaks", "Show the best cells, and which others may be the best."),
         "compare": ("registry.commands.compare:compare", "Compare two grids; fail on a regression."),
     },
     "Who you are": {

@@ -45,6 +45,14 @@ class Invalid(RegistryError):
         )
 
 
+class InvalidHeader(Invalid):
+    """A header of the request that is not allowed; its one fault has no place in the body."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__([Fault("", detail)])
+        self.detail = detail
+
+
 class TooLarge(RegistryError):
     code = "too_large"
 

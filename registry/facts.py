@@ -24,7 +24,8 @@ def facts_of_statistics(document: Document) -> dict[str, Any]:
 
 def _trend(one: Document) -> list[Any]:
     interval, shape = one.get("slope_interval") or {}, one.get("shape") or {}
-    sharp = sum(1 for step in one.get("changes") or () if step.get("sharp"))
+    steps = [step.get("sharp") for step in one.get("changes") or ()]
+    sharp = None if steps and all(step is None for step in steps) else sum(map(bool, steps))
     return [
         one["along"],
         one.get("at") or {},
@@ -44,7 +45,8 @@ def _trend(one: Document) -> list[Any]:
 
 
 def _peaks(peaks: Document) -> list[list[Any]]:
-    """Value, coordinate, probability of being best, and whether it is the best or tied with it."""
+    """Value, coordinate, probability of being best, and its standing: `best`, or `tied` for the others in the set that
+    holds the best cell with 95 % confidence."""
     best = peaks.get("best")
     if not best:
         return []

@@ -93,6 +93,10 @@ class Grid:
     `values`, `stderr`, `repeats`, `sd` and a tuple of `trials` are flat, row-major and as long as the product
     of the shape; one integer of `trials` holds for every cell. `reasons` maps a flat index of an unmeasured cell
     to why it is missing.
+
+    `questions`: how many questions the trials of a cell are about (trials = questions × samples). `design_effect`: the
+    variance of a cell as a multiple of what independent trials would have. `derived`: whether the values are computed
+    from other grids, or the names of what they are made of.
     """
 
     metric: Metric
@@ -104,6 +108,9 @@ class Grid:
     sd: tuple[float | None, ...] | None = None
     reasons: Mapping[int, str] = field(default_factory=dict)
     labels: Mapping[str, str] = field(default_factory=dict)
+    questions: int | None = None
+    design_effect: float | None = None
+    derived: bool | tuple[str, ...] = False
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -147,6 +154,13 @@ class Grid:
         """The measured cells in row-major order."""
         return (cell for index in range(len(self.values)) if (cell := self.cell(index)) is not None)
 
+    @property
+    def members(self) -> dict[str, Any]:
+        """What was given of `questions`, `design_effect` and `derived`, as it is sent and digested."""
+        named = list(self.derived) if isinstance(self.derived, tuple) else self.derived or None
+        given = {"questions": self.questions, "design_effect": self.design_effect, "derived": named}
+        return {name: value for name, value in given.items() if value is not None}
+
     def canonical(self) -> bytes:
         """The content as UTF-8 JSON: equal bytes exactly for equal content, the input of `digest`.
 
@@ -162,6 +176,7 @@ class Grid:
         for name in ("trials", "stderr", "repeats", "sd"):
             if (given := getattr(self, name)) is not None:
                 content[name] = given
+        content |= self.members
         if self.reasons:
             content["reasons"] = sorted(self.reasons.items())
         return orjson.dumps(content, option=orjson.OPT_SORT_KEYS)

@@ -56,8 +56,8 @@ def celery_app(settings: Settings, name: str = "registry") -> Celery:
         worker_prefetch_multiplier=1,
         worker_max_tasks_per_child=500,
         worker_hijack_root_logger=False,
-        task_soft_time_limit=25,
-        task_time_limit=30,
+        # Far beyond what one shift and one answer take on a busy machine; each has its own limit of processor time.
+        task_time_limit=300,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,
         broker_transport_options={

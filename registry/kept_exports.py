@@ -1,6 +1,7 @@
 """Files of exports, kept so that a client which reads one in ranges has it written once.
 
-A file's name is the hash of what it holds, so a file is never stale; several processes may share the directory.
+A file's name is the hash of its database and of what the export's entity tag says of its content, so a file is never
+stale; several processes, and several registries, may share the directory.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ def directory_of(settings: Settings) -> Path:
 def opened(settings: Settings, name: str, pieces: Iterable[bytes]) -> BinaryIO:
     """The file of that name, open for reading; written from the pieces if it is not there. OSError as it comes."""
     directory = directory_of(settings)
-    path = directory / f"{sha256(name.encode()).hexdigest()}.export"
+    told = f"{settings.database_url}\n{name}"
+    path = directory / f"{sha256(told.encode()).hexdigest()}.export"
     try:
         found = path.open("rb")
     except FileNotFoundError:

@@ -6,22 +6,28 @@ import json
 import logging
 import re
 import sys
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
+from contextlib import suppress
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TextIO
 
 import structlog
 
-_SECRETS = (
+_SECRETS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ...] = (
     (re.compile(r"rgs_[0-9A-Za-z]{8}_[0-9A-Za-z]{20,}"), "rgs_…"),
     (re.compile(r"share=[\w.-]+"), "share=…"),
-    (re.compile(r"(\w+://[^\s:/@]*):[^\s@]+@"), r"\1:…@"),
-    (re.compile(r"(?i)\b(basic|bearer)\s+[\w.~+/=-]{8,}"), r"\1 …"),
+    # What no @ follows is consumed all the same: each character is looked at once, whatever a client sends.
+    (re.compile(r"(://[^\s:/@]*+):([^\s@]++)(@?)"), lambda found: f"{found[1]}:…@" if found[3] else found[0]),
+    (re.compile(r"(?i)\b(basic|bearer)\s++[\w.~+/=-]{8,}"), r"\1 …"),
 )
+_LONGEST = {"path": 512}
+"""Characters that are kept of a text of this name; of any other, so many as follow."""
+_LONGEST_OTHER = 16_384
 
 
 def configure_logs(level: str) -> None:
     """Send this process's events, and the warnings of the libraries, to standard error."""
+    lines = Lines(sys.stderr)
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
@@ -31,12 +37,43 @@ def configure_logs(level: str) -> None:
             structlog.processors.JSONRenderer(),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
-        logger_factory=structlog.PrintLoggerFactory(sys.stderr),
+        logger_factory=lambda *_names: Events(lines),
         cache_logger_on_first_use=True,
     )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
-    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    lines.setFormatter(JsonLines())
+    logging.basicConfig(level=logging.WARNING, handlers=[lines])
+
+
+class Lines(logging.Handler):
+    """The one writer of a process: a line is written whole or not at all, and a full disk is nobody's error.
+
+    A request was answered and its work committed by the time it is logged, so a log that cannot be written must not
+    change the answer.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.write(self.format(record))
+
+    def write(self, line: str) -> None:
+        """Write one event; it is lost where nothing can be written."""
+        self.acquire()
+        try:
+            with suppress(OSError, ValueError):  # ValueError: the stream was closed
+                self._stream.write(f"{line}\n")
+                self._stream.flush()
+        finally:
+            self.release()
+
+
+class Events:
+    """What structlog writes its finished lines to."""
+
+    def __init__(self, lines: Lines) -> None:
+        self.debug = self.info = self.warning = self.error = self.critical = self.exception = lines.write
 
 
 class JsonLines(logging.Formatter):
@@ -51,21 +88,24 @@ class JsonLines(logging.Formatter):
 
 
 def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Blot out whatever looks like a token, a share link, a password in a URL or a credential, at any depth."""
+    """Blot out whatever looks like a token, a share link, a password in a URL or a credential, at any depth.
+
+    Takes time in proportion to the length of the texts, of which long ones lose their middle.
+    """
     for name, value in event.items():
-        event[name] = _without_secrets(value)
+        event[name] = _without_secrets(value, _LONGEST.get(name, _LONGEST_OTHER))
     return event
 
 
-def _without_secrets(value: Any) -> Any:
+def _without_secrets(value: Any, longest: int) -> Any:
     match value:
         case str():
             for pattern, instead in _SECRETS:
                 value = pattern.sub(instead, value)
-            return value
+            return value if len(value) <= longest else f"{value[: longest // 2]} … {value[-longest // 2 :]}"
         case dict():
-            return {name: _without_secrets(one) for name, one in value.items()}
+            return {name: _without_secrets(one, longest) for name, one in value.items()}
         case list() | tuple():
-            return [_without_secrets(one) for one in value]
+            return [_without_secrets(one, longest) for one in value]
         case _:
             return value

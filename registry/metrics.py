@@ -17,15 +17,22 @@ SECONDS = Histogram(
     registry=REGISTRY,
 )
 _DATABASE = Gauge("registry_database_up", "Whether the database answered when this was scraped.", registry=REGISTRY)
-_PENDING = Gauge("registry_derivations_pending", "Promised statistics that are not there yet.", registry=REGISTRY)
-_FAILED = Gauge("registry_derivations_failed", "Promised statistics that were given up.", registry=REGISTRY)
-_OLDEST = Gauge("registry_derivation_oldest_seconds", "Age of the oldest promise that is not kept.", registry=REGISTRY)
+_DERIVATIONS = (
+    Gauge("registry_derivations_pending", "Promised statistics that are not there yet.", registry=REGISTRY),
+    Gauge("registry_derivations_failed", "Promised statistics that were given up.", registry=REGISTRY),
+    Gauge("registry_derivation_oldest_seconds", "How long the oldest of them have been due.", registry=REGISTRY),
+)
+_ANSWERS = (
+    Gauge("registry_answers_pending", "Rankings, comparisons and the like that are not there yet.", registry=REGISTRY),
+    Gauge("registry_answers_failed", "Rankings, comparisons and the like that were given up.", registry=REGISTRY),
+    Gauge("registry_answer_oldest_seconds", "How long the oldest of them has been due.", registry=REGISTRY),
+)
 
 
 def note_promises(health: Health | None) -> None:
     """Set the gauges from what the database says; None when it does not answer."""
     _DATABASE.set(0 if health is None else 1)
     if health is not None:
-        _PENDING.set(health.pending)
-        _FAILED.set(health.failed)
-        _OLDEST.set(health.oldest_seconds)
+        for gauges, backlog in ((_DERIVATIONS, health.derivations), (_ANSWERS, health.answers)):
+            for gauge, value in zip(gauges, (backlog.pending, backlog.failed, backlog.oldest_seconds), strict=True):
+                gauge.set(value)

@@ -12,6 +12,7 @@ import orjson
 
 METHODS = (
     "mean_difference",
+    "standardised_difference",
     "mean",
     "adjusted_mean",
     "win_rate",
@@ -21,7 +22,9 @@ METHODS = (
     "borda",
 )
 MISSING = ("matched", "observed", "complete", "worst", "zero_votes")
-TARGETS = ("fixed_cells", "new_benchmarks")
+TARGETS = ("rerun", "new_questions", "new_benchmarks")
+OLD_TARGETS = {"fixed_cells": "rerun"}
+"""What targets were called before, by the old word: still read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +47,11 @@ class Question:
     @property
     def key(self) -> uuid.UUID:
         """The first 128 bits of the SHA-256 of the question."""
-        return uuid.UUID(bytes=sha256(orjson.dumps(self.document(), option=orjson.OPT_SORT_KEYS)).digest()[:16])
+        return uuid.UUID(bytes=sha256(orjson.dumps(self._identity(), option=orjson.OPT_SORT_KEYS)).digest()[:16])
+
+    def _identity(self) -> dict[str, Any]:
+        """What two questions that are the same have in common."""
+        return self.document()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,12 @@ class RankingQuestion(Question):
     method: str = "mean_difference"
     missing: str = "matched"
     alpha: float = 0.05
-    target: str = "fixed_cells"
+    target: str = "rerun"
+
+    def _identity(self) -> dict[str, Any]:
+        # By the old word: an answer that was stored under it keeps its row.
+        old = {new: word for word, new in OLD_TARGETS.items()}
+        return self.document() | {"target": old.get(self.target, self.target)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +79,33 @@ class SweetSpotQuestion(Question):
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdsQuestion(Question):
-    """Where do the series of one revision of a grid cross these levels? A revision never changes, so experiment and
-    metric are empty: no publication touches the answer. `along` empty: the series of every axis."""
+class RevisionQuestion(Question):
+    """A question about one revision of a grid, by other settings than the usual ones where they are given. A revision
+    never changes, so experiment and metric are empty: no publication touches the answer."""
 
-    kind: ClassVar[str] = "thresholds"
     grid: str = ""
     revision: int = 0
+    alpha: float | None = None
+    sharp_change: float | None = None
+    equivalence: float | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The question as it is stored and sent; a setting that is the usual one is left out."""
+        return {name: value for name, value in Question.document(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticsQuestion(RevisionQuestion):
+    """What are the statistics of the revision by these settings?"""
+
+    kind: ClassVar[str] = "statistics"
+
+
+@dataclass(frozen=True, slots=True)
+class ThresholdsQuestion(RevisionQuestion):
+    """Where do the series of the revision cross these levels? `along` empty: the series of every axis."""
+
+    kind: ClassVar[str] = "thresholds"
     along: str = ""
     thresholds: tuple[float, ...] = ()
 
@@ -92,7 +124,8 @@ class ComparisonQuestion(Question):
 
 
 _KINDS: dict[str, type[Question]] = {
-    one.kind: one for one in (RankingQuestion, SweetSpotQuestion, ThresholdsQuestion, ComparisonQuestion)
+    one.kind: one
+    for one in (RankingQuestion, SweetSpotQuestion, StatisticsQuestion, ThresholdsQuestion, ComparisonQuestion)
 }
 
 
@@ -103,6 +136,9 @@ def question_of(document: Mapping[str, Any]) -> Question:
     for name, value in given.items():
         if isinstance(value, list):
             given[name] = tuple(value)
+    if "target" in given:
+        given["target"] = OLD_TARGETS.get(given["target"], given["target"])
     if "alpha" in given:
         given["alpha"] = float(given["alpha"])
+    given |= {name: float(given[name]) for name in ("sharp_change", "equivalence") if name in given}
     return asked(**given)

@@ -8,6 +8,9 @@ from typing import Any
 
 from registry.grid import Axis, Grid, Level, Metric, plain_label
 
+MEMBERS = ("questions", "design_effect", "derived")
+"""What may be said of a whole grid beside its values and labels."""
+
 
 def metric_document(metric: Metric) -> dict[str, Any]:
     """The metric as it is stored and sent."""
@@ -82,6 +85,8 @@ def columns_of(grid: Grid) -> dict[str, Any]:
         "sd": grid.sd,
         "reasons": {str(index): reason for index, reason in grid.reasons.items()} or None,
         "labels": dict(grid.labels),
+        **dict.fromkeys(MEMBERS),
+        **grid.members,
     }
 
 
@@ -97,6 +102,9 @@ def grid_of(row: Any) -> Grid:
         _tuple(row.sd),
         {int(index): reason for index, reason in (row.reasons or {}).items()},
         row.labels,
+        questions=row.questions,
+        design_effect=row.design_effect,
+        derived=tuple(row.derived) if isinstance(row.derived, list) else bool(row.derived),
     )
 
 

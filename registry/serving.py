@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import select
 import signal
+import sys
 import threading
 import time
+import uuid
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import orjson
 import structlog
 import waitress
 from flask import Flask
 from waitress import wasyncore
 from waitress.channel import HTTPChannel
+from waitress.parser import HTTPRequestParser, ParsingError
+from waitress.receiver import ChunkedReceiver
 from waitress.server import BaseWSGIServer
-from waitress.task import ThreadedTaskDispatcher
-from waitress.utilities import Error
+from waitress.task import ErrorTask, ThreadedTaskDispatcher
+from waitress.utilities import BadRequest, Error, RequestEntityTooLarge
 
+from registry.api.problems import CHALLENGE, plain_problem
 from registry.errors import Misconfigured
 from registry.settings import Settings
 
@@ -36,6 +42,12 @@ ARRIVAL_SECONDS = 10.0
 """A request's header arrives within this; its body too, or it goes on arriving at the slowest pace."""
 SLOWEST_PACE = 4096
 """Bytes a second, on the average since the request began."""
+STRANGERS_BODY = 64 * 1024
+"""Bytes of the body of a request without credentials: the forms of the pages are far smaller."""
+ALL_BODIES = 512 * 1024 * 1024
+"""Bytes of bodies that are held at once, in memory and temporary files; beyond it the largest that still arrive go."""
+LONGEST_HEADER = 32 * 1024
+"""Bytes of a request line with its headers; nginx takes 8 KiB for each of its lines."""
 
 
 class Server:
@@ -58,9 +70,13 @@ class Server:
                 cleanup_interval=1,
                 # What is a little too large is read and refused with a problem; this is for what is far beyond.
                 max_request_body_size=4 * settings.max_body,
+                max_request_header_size=LONGEST_HEADER,
                 ident="results-registry",
-                clear_untrusted_proxy_headers=True,
+                # The gate reads them, and only as many as there are proxies of our own.
+                clear_untrusted_proxy_headers=not settings.proxies,
             )
+            for listener in self._listeners():
+                listener.channel_class = Channel
         except OSError as error:
             raise Misconfigured(f"Port {settings.port} of {settings.host} cannot be had: {error.strerror}.") from error
 
@@ -68,6 +84,10 @@ class Server:
         """Serve until a signal; then refuse connections, and return when every request was answered."""
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._on_signal)
+        self.serve()
+
+    def serve(self) -> None:
+        """Serve until `stopping` is set, and then what was begun."""
         while not self._stopping.is_set():
             self._turn()
         log.info("draining", requests=sum(len(one.requests) for one in self._channels()))
@@ -89,6 +109,7 @@ class Server:
             self._tended = time.monotonic()
             for channel in self._channels():
                 self._tend(channel)
+            self._bound_bodies()
 
     def _tend(self, channel: HTTPChannel) -> None:
         """Close a connection that takes no answer, and refuse a request that arrives too slowly."""
@@ -99,7 +120,20 @@ class Server:
             seconds = now - self._arriving.setdefault(arriving, now)
             enough = arriving.headers_finished and arriving.body_bytes_received > SLOWEST_PACE * seconds
             if seconds > ARRIVAL_SECONDS and not enough:
-                refuse(channel)
+                refuse(channel, RequestTimeout("The request took too long to arrive."))
+
+    def _bound_bodies(self) -> None:
+        """Refuse the largest bodies that still arrive until those that are held are not too much."""
+        channels = self._channels()
+        arriving = [(one.request.body_bytes_received, one) for one in channels if one.request is not None]
+        held = sum(size for size, _ in arriving) + sum(
+            request.body_bytes_received for one in channels for request in one.requests
+        )
+        for size, channel in sorted(arriving, key=lambda pair: -pair[0]):
+            if held <= ALL_BODIES or not size:
+                break
+            held -= size
+            refuse(channel, Overloaded("Too many large requests arrive at once; repeat it later."))
 
     def _listeners(self) -> list[BaseWSGIServer]:
         return [one for one in self._map.values() if isinstance(one, BaseWSGIServer)]
@@ -123,6 +157,86 @@ class Server:
         return bool(self._channels())
 
 
+class Refusal(ErrorTask):  # type: ignore[misc]
+    """The answer to what never reaches the application: a problem, as the application's own refusals are."""
+
+    def execute(self) -> None:
+        error, name = self.request.error, str(uuid.uuid4())
+        body = orjson.dumps(plain_problem(error.code, f"{error.body}.".replace("..", "."), request=name))
+        self.status = f"{error.code} {error.reason}"
+        self.response_headers += [("Content-Type", "application/problem+json"), ("X-Request-Id", name)]
+        self.response_headers += [("Cache-Control", "no-store"), *getattr(error, "headers", ())]
+        self.set_close_on_finish()
+        self.content_length = len(body)
+        self.write(body)
+
+
+class Request(HTTPRequestParser):  # type: ignore[misc]
+    """A request as it arrives; of one without credentials no large body is kept.
+
+    It is read to its end all the same, for a client that is still sending would lose the answer with the connection.
+    """
+
+    _refused = False
+    error: Error | None
+    completed: bool
+    expect_continue: bool
+
+    def received(self, data: bytes) -> int:
+        """Take what has come; how much of it was of this request."""
+        consumed: int = super().received(data)
+        large = max(self.content_length, self.body_bytes_received) > STRANGERS_BODY
+        if large and self.body_rcv is not None and "AUTHORIZATION" not in self.headers and not self._refused:
+            self._refused = True
+            self.body_rcv.buf.close()
+            self.body_rcv.buf = Discarded()
+        if self._refused and self.error is None and (self.completed or self.expect_continue):
+            self.expect_continue = False
+            self.error = Unauthorized("A body of this size is only taken with a token: Authorization: Bearer rgs_…")
+            self.completed = True
+        if self.error is None and isinstance(self.body_rcv, ChunkedReceiver):
+            self._bound_chunk(self.body_rcv)
+        return consumed
+
+    def parse_header(self, header_plus: bytes) -> None:
+        """Read the request line and the headers; `ParsingError` for what waitress itself lets fall through."""
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:
+            # Python reads no number of more digits than this: that of the body is then larger than any that is taken.
+            if len(self.headers.get("CONTENT_LENGTH", "")) <= sys.get_int_max_str_digits():
+                raise ParsingError(f"The address cannot be read: {error}") from None
+            self.content_length = self.adj.max_request_body_size
+
+    def _bound_chunk(self, chunks: ChunkedReceiver) -> None:
+        """Refuse a chunk as soon as its size is known to be too large, and a line about chunks that does not end."""
+        if self.body_bytes_received + chunks.chunk_remainder >= self.adj.max_request_body_size:
+            self.error = RequestEntityTooLarge("A chunk is larger than any body that is taken")
+        elif max(len(chunks.control_line), len(chunks.trailer)) > LONGEST_HEADER:
+            self.error = BadRequest("The size of a chunk or the trailer is too long")
+        self.completed = self.completed or self.error is not None
+
+
+class Discarded:
+    """A buffer that keeps nothing."""
+
+    def append(self, data: bytes) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+    def __len__(self) -> int:
+        return 0
+
+
+class Channel(HTTPChannel):  # type: ignore[misc]
+    """A connection."""
+
+    parser_class = Request
+    error_task_class = Refusal
+
+
 class Lanes(ThreadedTaskDispatcher):  # type: ignore[misc]
     """The threads that answer requests, and one more for `/healthz`, which so waits behind nobody."""
 
@@ -141,16 +255,30 @@ class Lanes(ThreadedTaskDispatcher):  # type: ignore[misc]
             super().add_task(task)
 
 
+class Unauthorized(Error):  # type: ignore[misc]
+    code = 401
+    reason = "Unauthorized"
+    headers = (("WWW-Authenticate", CHALLENGE),)
+
+
 class RequestTimeout(Error):  # type: ignore[misc]
     code = 408
     reason = "Request Timeout"
 
 
-def refuse(channel: HTTPChannel) -> None:
-    """Answer the request that is still arriving with 408, and close the connection."""
+class Overloaded(Error):  # type: ignore[misc]
+    code = 503
+    reason = "Service Unavailable"
+    headers = (("Retry-After", "5"),)
+
+
+def refuse(channel: HTTPChannel, error: Error) -> None:
+    """Answer the request that is still arriving with an error, and close the connection."""
     with channel.requests_lock:
         late, channel.request = channel.request, None
-        late.error = RequestTimeout("The request took too long to arrive.")
+        if late is None:
+            return
+        late.error = error
         late.connection_close = True
         channel.requests.append(late)
         if len(channel.requests) == 1:

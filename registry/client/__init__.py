@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from registry.client.http import Answer, Transport
     from registry.client.logging import flush, log_cells, log_grid
     from registry.client.reading import cells, grid, grids, ranking, statistics
-    from registry.client.records import Cells, GridDocument, Records
+    from registry.client.records import Cells, GridDocument, RankingDocument, Records
     from registry.client.sender import Receipt
 
 __all__ = [
@@ -41,6 +41,7 @@ __all__ = [
     "NotAllowed",
     "NotNow",
     "NotThere",
+    "RankingDocument",
     "Receipt",
     "Records",
     "Refused",
@@ -91,6 +92,7 @@ _PLACES = {
     "records": (
         "Cells",
         "GridDocument",
+        "RankingDocument",
         "Records",
     ),
     "sender": ("Receipt",),

@@ -66,6 +66,13 @@ class Line:
             self.http.close()
 
 
+def prepare(origin: Origin) -> None:
+    """Import what a connection to this origin needs, so that none of it is imported while a request is under way."""
+    if origin.scheme == "https":
+        import ssl  # noqa: F401
+    _proxy(origin)
+
+
 def _connection(scheme: str, host: str, port: int) -> http.client.HTTPConnection:
     if scheme == "http":
         return http.client.HTTPConnection(host, port)

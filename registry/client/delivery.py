@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from registry.client.errors import NotThere, Refused
 from registry.client.item import CELLS, IDENTITY, Item
+from registry.client.notes import say_once
 from registry.client.origin import segment
+from registry.client.thinning import Curve, curve_of, failed, most_levels, thinned
 
 if TYPE_CHECKING:
     from registry.client.http import Transport
@@ -23,6 +25,7 @@ class Courier:
     def __init__(self, transport: Transport, project: str) -> None:
         self.transport, self.project = transport, project
         self._ids: dict[tuple[str, ...], str] = {}
+        self._curves: dict[str, tuple[Curve, Answered]] = {}
 
     def deliver(self, items: Sequence[Item]) -> Answered:
         """Send a grid, or cells of one grid together, once; what the registry answered. Raises `ClientError`."""
@@ -59,8 +62,44 @@ class Courier:
         raise Refused(409, {"status": 409, "detail": "The grid comes and goes; the cells were not added."})
 
     def _amend(self, grid: str, document: dict[str, Any], key: str) -> Answered:
+        """The grid with these cells, thinned if its axis is full."""
+        curve, answered = self._curves.get(grid, (None, {}))
+        cells = document["cells"] if curve is None else curve.kept(document["cells"])
+        if not cells:
+            return answered
+        try:
+            answered = self._patch(grid, cells, key)
+        except Refused as error:
+            most = most_levels(error)
+            if most is None or (thinned := self._thin(grid, cells, most, key)) is None:
+                raise
+            curve, answered = thinned
+        if curve is not None:
+            self._curves[grid] = (curve, answered)
+        return answered
+
+    def _patch(self, grid: str, cells: list[dict[str, Any]], key: str) -> Answered:
         headers = {"Idempotency-Key": f"{key}-{grid}"}
-        return self._send("PATCH", f"grids/{grid}/cells", {"cells": document["cells"]}, headers)
+        return self._send("PATCH", f"grids/{grid}/cells", {"cells": cells}, headers)
+
+    def _thin(self, grid: str, cells: list[dict[str, Any]], most: int, key: str) -> tuple[Curve, Answered] | None:
+        """Publish the grid with every second step, and these cells; None if that is no curve of steps."""
+        answer = self.transport.call("GET", f"grids/{grid}", repeat=False)
+        found = answer.json()
+        curve = curve_of(found, cells, most)
+        if curve is None:
+            return None
+        say_once(
+            f"thinned {grid}",
+            f'The axis "{curve.axis}" of {found["benchmark"]} · {found["model"]} · {found["metric"]["name"]} has the '
+            f"{most} levels that an axis may have. It is thinned: from now on one level in {curve.gap:g} is kept, and "
+            "so on as it grows. Log less often to keep every one.",
+        )
+        headers = {"If-Match": answer.headers["etag"], "Idempotency-Key": f"{key}-{grid}-thinned"}
+        answered = self._send("POST", self._grids, thinned(found, curve), headers)
+        if kept := [*failed(found, curve), *curve.kept(cells)]:
+            answered = self._patch(grid, kept, f"{key}-rest")
+        return curve, answered
 
     def _make(self, document: dict[str, Any], key: str) -> Answered:
         """The grid with these cells; 412 when it has come into being meanwhile."""

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from registry.client.connection import Line
+from registry.client.connection import Line, prepare
 from registry.client.errors import BadAddress, NotAllowed, NotNow, NotThere, Refused, Unreachable
 from registry.client.origin import backoff, clean_token, same_origin, segment, split_url
 
@@ -61,6 +61,7 @@ class Transport:
 
     def __init__(self, url: str, token: str | None = None, *, timeout: float = 30.0, patience: float = 60.0) -> None:
         self.origin, self.base = split_url(url)
+        prepare(self.origin)
         self.timeout, self.patience = timeout, patience
         self._token = None if token is None else clean_token(token)
         self._local = threading.local()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from registry.client.config import DEFAULT_URL, Config, find_config
 from registry.client.data import read_cells, read_data
+from registry.client.data.scalars import quantity, whole
 from registry.client.environment import is_silent
 from registry.client.errors import BadAddress, BadData, Unreachable
 from registry.client.item import CELLS, GRID, make_item
@@ -31,6 +32,9 @@ def log_grid(  # noqa: PLR0913 (a grid has that many names, all by keyword)
     axes: Any = None,
     trials: Any = None,
     stderr: Any = None,
+    questions: int | None = None,
+    design_effect: float | None = None,
+    derived: bool | Sequence[str] = False,
     labels: Mapping[str, Any] | None = None,
     project: str | None = None,
     url: str | None = None,
@@ -44,6 +48,8 @@ def log_grid(  # noqa: PLR0913 (a grid has that many names, all by keyword)
     tuple-keyed dict, a list of records, or one number; None and NaN are unmeasured. `axes` names the axes and, where
     the data does not, their levels: `["Type", "Length"]`, `{"Type": ["1", "2"], "Length": [0, 1]}`. `metric` is a name
     or `{"name", "unit", "direction", "lower", "upper"}`. `trials` and `stderr` are one number or shaped like the data.
+    With `trials` go `questions`, that they are about (trials = questions × samples), and `design_effect`, a cell's
+    variance over that of independent trials. `derived`: the values are made of other grids, or of these names.
 
     Raises nothing unless `strict`: then bad data, a refusal or a registry that cannot be reached within a minute is
     an error, and the answer is waited for. In a job of several processes only rank 0 speaks, unless `all_ranks`.
@@ -51,7 +57,8 @@ def log_grid(  # noqa: PLR0913 (a grid has that many names, all by keyword)
     names = _names(experiment, benchmark, model, variant, metric)
 
     def document() -> dict[str, Any]:
-        return _header(names, metric, labels) | read_data(data, axes, names, trials, stderr)
+        members = _members(questions, design_effect, derived)
+        return _header(names, metric, labels) | members | read_data(data, axes, names, trials, stderr)
 
     return _log(GRID, document, (url, token, project), strict=strict, all_ranks=all_ranks)
 
@@ -65,6 +72,9 @@ def log_cells(  # noqa: PLR0913
     metric: str | Mapping[str, Any],
     variant: str = "",
     axes: Any = None,
+    questions: int | None = None,
+    design_effect: float | None = None,
+    derived: bool | Sequence[str] = False,
     labels: Mapping[str, Any] | None = None,
     project: str | None = None,
     url: str | None = None,
@@ -75,7 +85,8 @@ def log_cells(  # noqa: PLR0913
     """Add cells to a grid, or replace them, while the job goes on; the grid is made if it is not there.
 
     `cells` is one record (`{"Step": 100, "value": 0.7}`), several, or anything that `log_grid` takes. Calls within a
-    second go in one request. Otherwise like `log_grid`; `labels` count only for a grid that is made.
+    second go in one request. Otherwise like `log_grid`; `questions`, `design_effect`, `derived` and `labels` count only
+    for a grid that is made.
     """
     names = _names(experiment, benchmark, model, variant, metric)
 
@@ -83,7 +94,8 @@ def log_cells(  # noqa: PLR0913
         read_axes, read = read_cells(cells, axes, names)
         if not read:
             raise BadData("There is no measured cell in this.")
-        return _header(names, metric, labels) | {"axes": read_axes, "cells": read}
+        members = _members(questions, design_effect, derived)
+        return _header(names, metric, labels) | members | {"axes": read_axes, "cells": read}
 
     return _log(CELLS, document, (url, token, project), strict=strict, all_ranks=all_ranks)
 
@@ -118,6 +130,19 @@ def _header(
     given = {str(name): str(text) for name, text in (labels or {}).items()}
     identity = {name: str(names[name]) for name in ("experiment", "benchmark", "model", "variant")}
     return identity | {"metric": fields} | ({"labels": given} if given else {})
+
+
+def _members(questions: int | None, design_effect: float | None, derived: bool | Sequence[str]) -> dict[str, Any]:
+    """What was said of the whole grid."""
+    named = [str(name) for name in derived] if isinstance(derived, (list, tuple, set, frozenset)) else bool(derived)
+    if isinstance(derived, str):
+        raise BadData("`derived` is True or a list of names, not one text.")
+    given = {
+        "questions": whole(questions, "questions"),
+        "design_effect": quantity(design_effect, "design_effect"),
+        "derived": named or None,
+    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _config(where: tuple[str | None, str | None, str | None], *, strict: bool) -> Config:

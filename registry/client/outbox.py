@@ -24,6 +24,7 @@ _TRY_DISK_AGAIN_SECONDS = 10.0
 _MEASURE_AGAIN_SECONDS = 5.0
 _TIMEOUT = 30.0
 _ADOPTED = 10_000
+_FORK_SECONDS = 10.0
 
 
 class Outbox:
@@ -99,7 +100,7 @@ class Outbox:
             config.check()
             self._senders[key] = Sender(
                 (config.url, project),
-                lambda: Courier(config.transport(timeout=_TIMEOUT), project),
+                lambda: _courier(config, project),
                 lambda: self._adoptable(config, project),
                 self.around.coalesce_seconds,
             )
@@ -168,6 +169,13 @@ def is_meant_for(item: Item, config: Config, project: str) -> bool:
 
 _outbox: Outbox | None = None
 _making = threading.Lock()
+_importing = threading.Lock()
+"""Held while a sender's thread imports what it needs. A fork waits for it: the child would inherit half a module."""
+
+
+def _courier(config: Config, project: str) -> Courier:
+    with _importing:
+        return Courier(config.transport(timeout=_TIMEOUT), project)
 
 
 def outbox() -> Outbox:
@@ -205,12 +213,22 @@ def _register_end() -> None:
         util.Finalize(None, end, exitpriority=100)
 
 
+def _before_fork() -> None:
+    _importing.acquire(timeout=_FORK_SECONDS)
+
+
+def _after_fork_in_parent() -> None:
+    with contextlib.suppress(RuntimeError):  # it took too long
+        _importing.release()
+
+
 def _after_fork_in_child() -> None:
-    global _outbox, _making  # noqa: PLW0603
+    global _outbox, _making, _importing  # noqa: PLW0603
     _making = threading.Lock()
+    _importing = threading.Lock()
     if _outbox is not None:
         _outbox.abandon()
         _outbox = None
 
 
-os.register_at_fork(after_in_child=_after_fork_in_child)
+os.register_at_fork(before=_before_fork, after_in_parent=_after_fork_in_parent, after_in_child=_after_fork_in_child)

@@ -9,7 +9,7 @@ from typing import Any
 from registry.client.config import Config, find_config
 from registry.client.errors import BadAddress, BadData
 from registry.client.http import Transport, segment
-from registry.client.records import Cells, GridDocument, Records, read_feed
+from registry.client.records import Cells, GridDocument, RankingDocument, Records, read_feed
 
 Names = str | Sequence[str] | None
 _AT_ONCE = 30
@@ -56,16 +56,19 @@ def cells(grid: str | Mapping[str, Any] | None = None, **wanted: Any) -> Cells:
 
 
 def statistics(grid: str | Mapping[str, Any], *, timeout: float = 30.0, **where: Any) -> dict[str, Any]:
-    """Everything that was computed about a grid; waits for it so many seconds. `state`: ready, failed or pending."""
+    """Everything that was computed about a grid; waits for it so many seconds. `state`: ready, failed or pending.
+
+    `alpha`, `sharp_change` and `equivalence` ask for other settings than the usual ones.
+    """
     config, more = _config(where, needs_project=False)
     return _awaited(config, f"grids/{segment(_id(grid))}/statistics", more, timeout)
 
 
-def ranking(experiment: str, metric: str, *, timeout: float = 30.0, **asked: Any) -> dict[str, Any]:
+def ranking(experiment: str, metric: str, *, timeout: float = 30.0, **asked: Any) -> RankingDocument:
     """A ranking, by default of models: `by`, `benchmark`, `method`, `missing`, `alpha` and so on are as in the API."""
     config, more = _config(asked)
     query = {"experiment": experiment, "metric": metric, **more}
-    return _awaited(config, f"projects/{segment(config.project or '')}/rankings", query, timeout)
+    return RankingDocument(_awaited(config, f"projects/{segment(config.project or '')}/rankings", query, timeout))
 
 
 def _config(where: Mapping[str, Any], *, needs_project: bool = True) -> tuple[Config, dict[str, Any]]:

@@ -88,6 +88,17 @@ class GridDocument(dict[str, Any]):
         return array.to_series().unstack()
 
 
+class RankingDocument(dict[str, Any]):
+    """A ranking as the registry answers it; `reason` says why where there is none, or not yet."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each name in the order of the ranking, with its names as the index; empty if there is none."""
+        import pandas as pd
+
+        frame = pd.DataFrame(list(self.get("ranking") or []))
+        return frame.set_index("name") if "name" in frame else frame
+
+
 def read_feed(lines: bytes) -> Cells:
     """A tidy feed as NDJSON, with levels that are plain numbers as numbers."""
     rows: list[dict[str, Any]] = [json.loads(line) for line in lines.splitlines()]

@@ -13,12 +13,19 @@ from registry.errors import RegistryError, TryLater
 
 _ONE_ASK = 10
 """Seconds that one request waits on the server."""
+_SEVERAL = ("statistics", "trends", "peaks", "thresholds")
 
 
 class Failed(RegistryError):
     """A worker gave up; the detail says why."""
 
     code = "failed"
+
+
+class NotDefined(RegistryError):
+    """The question was answered: there is no such thing, and the detail says why."""
+
+    code = "not_defined"
 
 
 def awaited(session: Session, path: str, what: str, seconds: float, **query: Any) -> dict[str, Any]:
@@ -35,7 +42,10 @@ def awaited(session: Session, path: str, what: str, seconds: float, **query: Any
             if answer.status != 202:
                 break
             if time.monotonic() >= until:
-                raise TryLater(f"The {what} are not there after {seconds:g} s; ask again, or wait longer with --wait.")
+                verb = "are" if what in _SEVERAL else "is"
+                raise TryLater(
+                    f"The {what} {verb} not there after {seconds:g} s; ask again, or wait longer with --wait."
+                )
             time.sleep(0.1 if left else 0.0)  # a server too busy to wait answers at once
     document: dict[str, Any] = answer.json()
     if document.get("state") == "failed":

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from registry.commands.awaiting import awaited, waits
+from registry.commands.awaiting import NotDefined, awaited, waits
 from registry.commands.grids import Named, find_grid, names_grids
 from registry.commands.screen import coloured, until
 from registry.commands.screen.screen import rows_of_csv
@@ -61,6 +61,8 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
         least=_LEAST,
         essence=list,
     )
+    if document.get("status") == "not_comparable" and points is None:
+        raise NotDefined(f"There is no comparison: {document.get('reason')}.")
     if points is not None:
         session.screen.note(check(document, points))
 

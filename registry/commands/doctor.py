@@ -11,7 +11,9 @@ import orjson
 from registry.commands.servers import home_option, settings_of_servers
 from registry.commands.status import CHECK_FAILED
 from registry.database import Database
+from registry.nearby import address_in
 from registry.operations.examine import Sign, examine
+from registry.settings import given_variables
 
 _COLOURS = {"good": "green", "doubtful": "yellow", "bad": "red"}
 
@@ -25,7 +27,8 @@ def doctor(ctx: click.Context, home: Path | None, as_json: bool) -> None:
     settings = settings_of_servers(home)
     database = Database(settings, name="doctor")
     signs = []
-    for sign in examine(settings, database):
+    of_home = home is not None or not given_variables() & {"database_url", "port"}
+    for sign in examine(settings, database, address_in(settings.home) if of_home else None):
         signs.append(sign)
         if not as_json:
             show(sign)

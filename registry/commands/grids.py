@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from registry.client.http import segment
+from registry.commands import completing
 from registry.commands.screen.page import page
 from registry.commands.session import Session
 from registry.errors import NotFound
@@ -38,7 +39,8 @@ def names_grids(command: Callable[..., None]) -> Callable[..., None]:
     short = {"experiment": ["-e"], "benchmark": ["-b"], "model": ["-m"]}
     for kind in reversed(KINDS):
         text = f"Only this {kind}; may be repeated."
-        run = click.option(*short.get(kind, []), f"--{kind}", multiple=True, metavar="NAME", help=text)(run)
+        names = [*short.get(kind, []), f"--{kind}"]
+        run = click.option(*names, multiple=True, metavar="NAME", help=text, shell_complete=completing.names(kind))(run)
     return run
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 import traceback
 from collections.abc import Mapping
 from typing import Any
@@ -68,3 +70,13 @@ class LazyGroup(click.Group):
             ctx.exit(status_of(error))
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
+        except BrokenPipeError:
+            _write_nowhere()
+            ctx.exit(0)
+
+
+def _write_nowhere() -> None:
+    """After the reader of a pipe went away: what is still written, at the end of the process too, goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

@@ -8,7 +8,7 @@ import click
 
 from registry.commands.servers import home_option, settings_of_servers
 from registry.database import Database
-from registry.operations.purge import purge, purgeable
+from registry.operations.purge import purge, purge_projects, purgeable
 from registry.operations.record import COMMAND
 
 
@@ -17,9 +17,9 @@ from registry.operations.record import COMMAND
 @click.option("--older-than", "days", type=click.IntRange(1, 36_500), default=30, show_default=True, help="In days.")
 @click.option("--yes", is_flag=True, help="Do it; without this it is only told how many grids it would be.")
 def purge_command(home: Path | None, days: int, yes: bool) -> None:
-    """Remove grids that were deleted, alone or with their project, and all their revisions, for good.
+    """Remove what was deleted, grids and whole projects, with all that was computed of it, for good.
 
-    Each is named in the audit log of its project. Backups still hold them.
+    Each is named in the audit log. Backups still hold it.
     """
     database = Database(settings_of_servers(home), name="purge")
     with database.reading() as connection:
@@ -35,5 +35,7 @@ def purge_command(home: Path | None, days: int, yes: bool) -> None:
             break
         removed += count
         click.echo(f"{removed} of {left}", err=True)
+    with database.transaction() as connection:
+        emptied = purge_projects(connection, COMMAND, older_than_days=days)
     database.close()
-    click.echo(f"{removed} grids were removed.")
+    click.echo(f"{removed} grids and {emptied} projects were removed.")

@@ -13,15 +13,22 @@ import click
 
 from registry.client.config import Config, find_config
 from registry.client.environment import spool_root
+from registry.client.errors import NotThere
+from registry.commands.completing import names
 from registry.commands.pushing import Push, Report
-from registry.commands.status import CHECK_FAILED, ERROR, UNREACHABLE, USAGE
+from registry.commands.session import advised
+from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE
 from registry.errors import RegistryError
 from registry.importers import formats
 from registry.importers.found import Overrides
-from registry.importers.reading import Skipped, items_of, problem_lines
+from registry.importers.reading import Asked, Skipped, items_of
 from registry.importers.showing import shown
+from registry.importers.twins import distinct
 
-_NAMED = 20
+
+def _several(_context: click.Context, _option: click.Parameter, given: str | None) -> tuple[str, ...]:
+    """Names separated by commas."""
+    return tuple(name.strip() for name in (given or "").split(",") if name.strip())
 
 
 @click.command(name="push")
@@ -39,15 +46,27 @@ _NAMED = 20
 @click.option("--lower", type=float, help="The smallest value that is possible.")
 @click.option("--upper", type=float, help="The largest value that is possible.")
 @click.option("--trials", type=click.IntRange(min=1), help="The Bernoulli trials behind each value.")
+@click.option("--questions", type=click.IntRange(min=1), help="That the trials of each cell are about.")
+@click.option(
+    "--design-effect", type=click.FloatRange(min=1), help="A cell's variance over that of independent trials."
+)
+@click.option("--derived", is_flag=True, help="The values are made of other grids: shown, but not ranked.")
+@click.option("--axes", callback=_several, metavar="NAMES", help="The columns, or keys of records, that are axes.")
+@click.option("--value", metavar="NAME", help="The column, or the key of records, of the values.")
+@click.option("--repeats", metavar="NAME", help="What tells repeats of a cell apart: a seed, a run. No axis.")
+@click.option("--drop", callback=_several, metavar="NAMES", help="Columns that say nothing of the cell.")
 @click.option("--rows", help="Of a pivot: the axis down the first column.")
 @click.option("--columns", help="Of a pivot: the axis across the heading.")
 @click.option("--numeric", multiple=True, metavar="AXIS", help="An axis of numbers; repeatable.")
 @click.option("--ordinal", multiple=True, metavar="AXIS", help="An axis of names in an order; repeatable.")
 @click.option("--nominal", multiple=True, metavar="AXIS", help="An axis of names, though they look like numbers.")
 @click.option("--only", multiple=True, metavar="PATTERN", help="Take these metrics of a file; '*' takes all.")
+@click.option(
+    "--exclude", "left_out", multiple=True, metavar="PATTERN", help="Leave out files or folders of such a name."
+)
 @click.option("--label", "labels", multiple=True, metavar="KEY=TEXT", help="A label for every grid; repeatable.")
 @click.option("--url", metavar="URL", help="The registry's address.")
-@click.option("-p", "--project", metavar="SLUG", help="The project.")
+@click.option("-p", "--project", metavar="SLUG", help="The project.", shell_complete=names("project"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def push(  # noqa: PLR0913, PLR0917 (each is an option)
@@ -60,6 +79,7 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     project: str | None,
     as_json: bool,
     quiet: bool,
+    left_out: tuple[str, ...],
     **said: Any,
 ) -> None:
     """Send the grids of files, folders, or an MLflow server's URL.
@@ -67,19 +87,36 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     A file's format is told by its content. What was read with a doubt is a warning. The same content makes no second
     revision, and a push that was cut off goes on where it ended when it is run again.
 
-    Exit status: 0 all was sent, 1 a file or a grid was at fault, 2 a wrong option, 3 statistics failed (--wait), 4 the
-    token or the project will not do, 5 the registry did not answer: the rest waits in the spool for `registry sync`.
+    Exit status: 0 all was read and sent, 1 a file or a part of one was not read or a grid was refused (--exclude leaves
+    files out), 2 a wrong option, 3 statistics failed (--wait), 4 the token or the project will not do, 5 the registry
+    did not answer: the rest waits in the spool for `registry sync`.
     """
-    wanted = Overrides(**said, labels=_labels(labels))
+    asked = Asked(files, form, Overrides(**said, labels=_labels(labels)), left_out)
     if missing := [name for name in files if "://" not in name and not Path(name).exists()]:
         raise click.UsageError(f"There is no file {missing[0]}.")
     if dry_run:
-        sys.exit(_rehearse(files, form, wanted, as_json=as_json, quiet=quiet))
+        sys.exit(_rehearse(asked, as_json=as_json, quiet=quiet))
     config = find_config(url, project=project)
     if config.project is None:
         click.echo("No project: say --project, or set REGISTRY_PROJECT.", err=True)
         sys.exit(USAGE)
-    sys.exit(_send(files, form, wanted, config, wait=wait, as_json=as_json, quiet=quiet))
+    try:
+        status = _send(asked, config, wait=wait, as_json=as_json, quiet=quiet)
+    except NotThere as error:  # a push asks for nothing but its project
+        click.echo(f"Error: {_advised(error, config)}", err=True)
+        sys.exit(REFUSED)
+    except RegistryError as error:
+        error.detail = _advised(error, config)
+        raise
+    sys.exit(status)
+
+
+def _advised(error: RegistryError, config: Config) -> str:
+    if isinstance(error, NotThere):
+        who = "this token" if config.token else "a visitor without a token"
+        project = f'There is no project "{config.project}" at {config.url} that {who} may see'
+        return f"{project}: `registry ls projects` lists them, `registry project create {config.project}` makes it."
+    return advised(error, config)
 
 
 def _labels(given: Sequence[str]) -> dict[str, str]:
@@ -89,37 +126,37 @@ def _labels(given: Sequence[str]) -> dict[str, str]:
     return {key: text for key, _, text in pairs}
 
 
-def _rehearse(files: Sequence[str], form: str, wanted: Overrides, *, as_json: bool, quiet: bool) -> int:
+def _rehearse(asked: Asked, *, as_json: bool, quiet: bool) -> int:
     """Show what would be stored."""
-    faulty = 0
-    for one in items_of(files, form, wanted):
+    report = Report()
+    for one in distinct(items_of(asked)):
         if isinstance(one, Skipped):
-            faulty += one.is_fault
-            _say_skipped(one, quiet=quiet)
+            report.skip(one)
             continue
+        report.files |= one.files or {one.source}
         try:
             lines = shown(one)
         except RegistryError as error:
-            faulty += 1
-            for line in problem_lines(one, error):
-                click.echo(line, err=True)
+            report.refuse(one.faults(error))
             continue
         if as_json:
             click.echo(json.dumps(one.document(), ensure_ascii=False))
         elif not quiet:
             click.echo("\n".join(lines))
-    return ERROR if faulty else 0
+    for line in report.faults.shown("Error"):
+        click.echo(line, err=True)
+    if losses := list(report.losses()):
+        click.echo(f"{'; '.join(losses)}.", err=True)
+    return ERROR if report.faults else 0
 
 
-def _send(
-    files: Sequence[str], form: str, wanted: Overrides, config: Config, *, wait: bool, as_json: bool, quiet: bool
-) -> int:
+def _send(asked: Asked, config: Config, *, wait: bool, as_json: bool, quiet: bool) -> int:
     run = Push(config, spool_root())
     loud = not quiet and not as_json
-    with run, _progress(files, shown=loud and sys.stderr.isatty()) as tell:
-        for one in items_of(files, form, wanted, tell):
+    with run, _progress(asked, shown=loud and sys.stderr.isatty()) as tell:
+        for one in distinct(items_of(asked, tell)):
             if isinstance(one, Skipped):
-                run.skip(one)
+                run.report.skip(one)
             else:
                 run.add(one)
         run.flush()
@@ -143,35 +180,25 @@ def _send(
     return CHECK_FAILED if report.failed else 0
 
 
-def _say_skipped(one: Skipped, *, quiet: bool) -> None:
-    if one.is_fault or not quiet:
-        for line in one.lines():
-            click.echo(line, err=True)
-
-
 def _lines(report: Report, *, quiet: bool) -> Iterator[str]:
     """Warnings, faults and a sentence that counts."""
     if not quiet:
-        for line, times in list(report.warnings.items())[:_NAMED]:
-            yield f"Warning: {line}" + (f" ({times} times)" if times > 1 else "")
-        if len(report.warnings) > _NAMED:
-            yield f"… and {len(report.warnings) - _NAMED} more warnings (--json has all)."
-    yield from (f"Error: {line}" for line in report.faults[:_NAMED])
-    if len(report.faults) > _NAMED:
-        yield f"… and {len(report.faults) - _NAMED} more errors."
+        yield from report.warnings.shown("Warning")
+    yield from report.faults.shown("Error")
     yield from report.failed
     if report.spooled:
         yield f"{report.unreachable} {report.spooled} grids wait in the spool: run `registry sync` later."
-    if not quiet:
+    if not quiet or report.faults:
         yield report.sentence()
 
 
 @contextmanager
-def _progress(files: Sequence[str], *, shown: bool) -> Iterator[Any]:
+def _progress(asked: Asked, *, shown: bool) -> Iterator[Any]:
     """A bar on standard error over the files."""
     if not shown:
         yield lambda: None
         return
-    total = sum(1 for _ in formats.files_of([Path(name) for name in files if "://" not in name]))
+    paths = [Path(name) for name in asked.names if "://" not in name]
+    total = sum(1 for _ in formats.files_of(paths, asked.left_out))
     with click.progressbar(length=max(total, 1), label="Pushing", file=sys.stderr, show_pos=True) as bar:
         yield lambda: bar.update(1)

@@ -8,8 +8,10 @@ something else, and pushing a file again must make its content the current one.
 from __future__ import annotations
 
 import hashlib
+import math
 import secrets
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -18,14 +20,18 @@ from typing import Any
 import orjson
 
 from registry.client.config import Config
-from registry.client.errors import NotNow, Unreachable
+from registry.client.errors import NotAllowed, NotNow, NotThere, Refused, Unreachable
 from registry.client.http import segment
 from registry.client.item import GRID, make_item
 from registry.client.spool import Spool
-from registry.importers.reading import Item, Skipped, missing_names, problem_text
+from registry.commands.reasons import Reasons
+from registry.importers.reading import Item, Said, Skipped, missing_names
+from registry.renderings.words import counted
 
 TOGETHER = 500
-_BYTES = 8 * 1024 * 1024
+BYTES = 4 * 1024 * 1024
+CELLS = 20_000
+"""A batch has at most so many grids, and more bytes or cells only if it is one grid: so it is answered in time."""
 _FRESH = 24 * 3600.0
 _POLL = 30
 
@@ -38,29 +44,59 @@ class Report:
     same: int = 0
     resumed: int = 0
     spooled: int = 0
+    refused: int = 0
+    """Grids that were read and are not sent, or that the registry would not take."""
     files: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
     grids: list[dict[str, Any]] = field(default_factory=list)
-    warnings: dict[str, int] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
+    warnings: Reasons = field(default_factory=Reasons)
+    faults: Reasons = field(default_factory=Reasons)
     failed: list[str] = field(default_factory=list)
     unreachable: str = ""
 
-    def warn(self, line: str) -> None:
-        self.warnings[line] = self.warnings.get(line, 0) + 1
-
     def sentence(self) -> str:
+        """What was sent and what was not, in one line."""
         parts = [f"{self.new} new", f"{self.same} unchanged"]
         parts += [f"{self.resumed} sent before"] if self.resumed else []
-        parts += [f"{len(self.faults)} at fault"] if self.faults else []
-        total = self.new + self.same + self.resumed
-        return f"{total} grids from {len(self.files)} files: {', '.join(parts)}."
+        parts += [f"{self.refused} at fault"] if self.refused else []
+        total = counted(self.new + self.same + self.resumed, "grid", "grids")
+        said = f"{total} from {counted(len(self.files), 'file', 'files')}: {', '.join(parts)}"
+        return "; ".join([said, *self.losses()]) + "."
+
+    def skip(self, one: Skipped) -> None:
+        """A file that was not read, or in part."""
+        self.unread |= one.files or {one.source}
+        for said in one.faults():
+            self.faults.add(said)
+
+    def refuse(self, faults: Iterable[Said]) -> None:
+        """A grid that was read and is at fault."""
+        self.refused += 1
+        for said in faults:
+            self.faults.add(said)
+
+    def losses(self) -> Iterator[str]:
+        """The files of which something was not read."""
+        if whole := len(self.unread - self.files):
+            yield f"{counted(whole, 'file was', 'files were')} not read"
+        if part := len(self.unread & self.files):
+            yield f"{counted(part, 'file was', 'files were')} read in part"
 
     def document(self) -> dict[str, Any]:
         return {
             "new": self.new, "same": self.same, "resumed": self.resumed, "spooled": self.spooled,
-            "files": len(self.files), "grids": self.grids, "faults": self.faults, "failed": self.failed,
-            "warnings": [{"detail": line, "times": times} for line, times in self.warnings.items()],
+            "refused": self.refused, "files": len(self.files), "unread": sorted(self.unread), "grids": self.grids,
+            "faults": list(self.faults.lines), "failed": self.failed,
+            "warnings": [{"detail": line, "times": times} for line, times in self.warnings.lines.items()],
         }  # fmt: skip
+
+
+def positions(sent: dict[str, Any]) -> int:
+    """How much a grid weighs: its cells, those that nobody measured included. What is no grid weighs one."""
+    axes, cells = sent.get("axes"), sent.get("cells")
+    levels = [axis.get("levels") for axis in axes if isinstance(axis, dict)] if isinstance(axes, list) else []
+    shape = math.prod(len(given) for given in levels if isinstance(given, list) and given)
+    return max(shape, len(cells) if isinstance(cells, list) else 0)
 
 
 class Journal:
@@ -94,8 +130,7 @@ class Push:
         where = hashlib.sha256(f"{self.transport.url}\n{self.project}".encode()).hexdigest()[:16]
         self.journal = Journal(spool.with_name("push") / where)
         self._waiting: list[tuple[Item, str, bytes]] = []
-        self._size = 0
-        self._identities: dict[bytes, str] = {}
+        self._size = self._cells = 0
         self._unreachable = False
         self._run = secrets.token_bytes(16)
 
@@ -106,51 +141,43 @@ class Push:
         self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
     ) -> None:
         self.transport.close()
-        if kind is None and not self._unreachable and not self.report.faults:
+        if kind is None and not self._unreachable:
             self.journal.remove()
 
-    def skip(self, one: Skipped) -> None:
-        """A file that holds nothing to send; its own fault, or just a stranger in a folder."""
-        for line in one.lines():
-            if one.is_fault:
-                self.report.faults.append(line)
-            else:
-                self.report.warn(line)
-
     def add(self, one: Item) -> None:
-        self.report.files.add(one.source)
-        for line in one.warnings():
-            self.report.warn(line)
+        report = self.report
+        report.files |= one.files or {one.source}
+        for said in one.warnings():
+            report.warnings.add(said)
         if missing := missing_names(one.found.submission):
-            self.report.faults.append(f"{one.source}: {missing}")
+            report.refuse([Said(one.source, missing)])
             return
-        self._look_for_twins(one)
         body = orjson.dumps(one.found.submission)
         digest = hashlib.sha256(body).hexdigest()
         if digest in self.journal.known:
-            self.report.resumed += 1
+            report.resumed += 1
             return
+        cells = positions(one.found.submission)
+        if self._waiting and (self._size + len(body) > BYTES or self._cells + cells > CELLS):
+            self.flush()
         self._waiting.append((one, digest, body))
         self._size += len(body)
-        if len(self._waiting) >= TOGETHER or self._size >= _BYTES:
+        self._cells += cells
+        if len(self._waiting) >= TOGETHER:
             self.flush()
-
-    def _look_for_twins(self, one: Item) -> None:
-        sent = one.found.submission
-        names = [sent.get(name, "") for name in ("experiment", "benchmark", "model", "variant")]
-        key = hashlib.sha256(orjson.dumps([*names, sent["metric"].get("name")])).digest()[:16]
-        before = self._identities.setdefault(key, one.source)
-        if before != one.source:
-            self.report.warn(f"{one.source}: the same grid came from {before}; this one becomes the later revision")
 
     def flush(self) -> None:
         """Send what waits as one batch."""
-        batch, self._waiting, self._size = self._waiting, [], 0
+        batch, self._waiting, self._size, self._cells = self._waiting, [], 0, 0
         if not batch:
             return
         if self._unreachable:
             self._keep(batch)
-            return
+        else:
+            self._post(batch)
+
+    def _post(self, batch: list[tuple[Item, str, bytes]]) -> None:
+        """Send a batch; one that is refused as a whole goes in halves, down to the grid that is at fault."""
         body = b"[" + b",".join(one[2] for one in batch) + b"]"
         # Of this push alone: a later one must publish again, not get the stored answer of this one.
         key = hashlib.sha256(self._run + body).hexdigest()
@@ -161,13 +188,22 @@ class Push:
             self._unreachable, self.report.unreachable = True, error.detail
             self._keep(batch)
             return
+        except (NotAllowed, NotThere):
+            raise
+        except Refused as error:
+            if len(batch) == 1:
+                self.report.refuse([Said(batch[0][0].source, error.detail)])
+                return
+            self._post(batch[: len(batch) // 2])
+            self._post(batch[len(batch) // 2 :])
+            return
         self._take(batch, answer.json()["items"])
 
     def _take(self, batch: list[tuple[Item, str, bytes]], items: list[dict[str, Any]]) -> None:
         report, done = self.report, []
         for (one, digest, _), item in zip(batch, items, strict=True):
             if "problem" in item:
-                report.faults += problem_text(one, item["problem"])
+                report.refuse(one.problems(item["problem"]))
                 continue
             grid = item["grid"]
             done.append(digest)
@@ -176,7 +212,7 @@ class Push:
             names = ("id", "revision", "experiment", "benchmark", "model", "variant")
             report.grids.append({name: grid[name] for name in names} | {"metric": grid["metric"]["name"]})
             for doubt in grid.get("warnings", ()):
-                report.warn(f"{one.source}{one.at(doubt.get('pointer'))}: {doubt['detail']}")
+                report.warnings.add(Said(f"{one.source}{one.at(doubt.get('pointer'))}", doubt["detail"]))
         self.journal.note(done)
 
     def _keep(self, batch: list[tuple[Item, str, bytes]]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from registry.commands.awaiting import awaited, waits
+from registry.commands.awaiting import NotDefined, awaited, waits
 from registry.commands.grids import KINDS, Named, find_grids, names_grids
 from registry.commands.screen import coloured, until
 from registry.commands.screen.painted import Style
@@ -20,13 +20,16 @@ from registry.errors import NotFound
 from registry.question import METHODS, MISSING, TARGETS
 from registry.renderings.ranking import page, ranking_csv
 
+_ASKED = 64
+"""Pairs of an experiment and a metric that are asked about one by one."""
 _COLOURS = ("green", "cyan", "yellow", "magenta", "blue", "red")
-_LEAST = ("losses", "ties", "wins", "one benchmark less", "cells", "stderr")
+_LEAST = ("losses", "ties", "wins", "one benchmark less", "cells", "stderr", "could show")
 _STYLES: dict[str, Style] = {
     "group": lambda letters: _COLOURS[(ord(letters[0]) - ord("A")) % len(_COLOURS)] if letters[:1].isupper() else "",
     "rank": lambda rank: "bold" if rank == "1" else "",
     "score": sign,
-    "a - b": sign,
+    "difference": sign,
+    "lead": sign,
 }
 
 
@@ -36,7 +39,11 @@ _STYLES: dict[str, Style] = {
 @click.option("--method", type=click.Choice(METHODS), help="What the order is by.  [default: mean_difference]")
 @click.option("--missing", type=click.Choice(MISSING), help="What missing cells count for.  [default: matched]")
 @click.option("--alpha", type=click.FloatRange(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
-@click.option("--target", type=click.Choice(TARGETS), help="Re-running these cells, or other benchmarks?")
+@click.option(
+    "--target",
+    type=click.Choice(TARGETS),
+    help="These cells run again, other questions, or other benchmarks?  [default: rerun]",
+)
 @click.option("--full", is_flag=True, help="Also the pairs behind the order, and how other policies would order.")
 @waits
 @asks_server
@@ -55,6 +62,8 @@ def rank(session: Session, named: Named, full: bool, seconds: float, **question:
         least=_LEAST,
         essence=lambda: [str(one["name"]) for one in document.get("ranking") or ()],
     )
+    if not document.get("ranking"):
+        raise NotDefined(f"There is no ranking: {document.get('reason') or document.get('status')}.")
 
 
 def _scope(session: Session, named: Named) -> dict[str, str]:
@@ -64,14 +73,31 @@ def _scope(session: Session, named: Named) -> dict[str, str]:
             raise click.UsageError(f"A ranking is of one {kind}; --{kind} is given {len(named[kind])} times.")
     if named["experiment"] and named["metric"]:
         return {"experiment": named["experiment"][0], "metric": named["metric"][0]}
-    pairs = dict.fromkeys((one["experiment"], one["metric"]["name"]) for one in find_grids(session, _kinds(named)))
+    pairs = _pairs(session, named)
     if len(pairs) == 1:
-        return dict(zip(("experiment", "metric"), next(iter(pairs)), strict=True))
+        return dict(zip(("experiment", "metric"), pairs[0], strict=True))
     if not pairs:
         raise NotFound(f"No grid in {session.project} at {session.config.url} fits; `registry ls` lists them.")
 
     listed = "\n".join(f"  -e {quote(one)} --metric {quote(other)}" for one, other in itertools.islice(pairs, 20))
     raise NotFound(f"Say which of these {len(pairs)} is ranked:\n{listed}")
+
+
+def _pairs(session: Session, named: Named) -> list[tuple[str, str]]:
+    """The experiments with the metrics of their grids: asked pair by pair if those are few, else grid by grid."""
+    choices = [list(named[kind]) or _names(session, kind) for kind in ("experiment", "metric")]
+    pairs = list(itertools.product(*choices))
+    if len(pairs) > _ASKED:
+        grids = find_grids(session, _kinds(named))
+        return list(dict.fromkeys((one["experiment"], one["metric"]["name"]) for one in grids))
+    asked = [({**_kinds(named), "experiment": (one,), "metric": (other,)}, (one, other)) for one, other in pairs]
+    return [pair for query, pair in asked if next(find_grids(session, query, limit=1), None) is not None]
+
+
+def _names(session: Session, kind: str) -> list[str]:
+    """The first names of a kind in use: more than are asked about are not needed."""
+    listed = session.transport.get(session.in_project(f"{kind}s"), limit=_ASKED + 1)["items"]
+    return [str(one["name"]) for one in listed]
 
 
 def _kinds(named: Named) -> dict[str, Sequence[str]]:

@@ -15,6 +15,7 @@ import click
 from registry.client.config import Config
 from registry.client.errors import NotAllowed, NotThere, Refused, Unreachable
 from registry.client.http import Transport, segment
+from registry.commands.completing import names
 from registry.commands.place import find_place
 from registry.commands.screen import Screen
 from registry.commands.screen.screen import Colour
@@ -60,7 +61,7 @@ class Session:
 
 _OPTIONS = (
     click.option("--url", metavar="URL", help="The registry's address."),
-    click.option("-p", "--project", metavar="SLUG", help="The project's slug."),
+    click.option("-p", "--project", metavar="SLUG", help="The project's slug.", shell_complete=names("project")),
     click.option("--json", "as_json", is_flag=True, help="Print JSON."),
     click.option("-q", "--quiet", is_flag=True, help="Print only the essential: no headings, notes or progress."),
     click.option("--color", "colour", type=click.Choice(get_args(Colour)), default="auto", help="When to use colour."),

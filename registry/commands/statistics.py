@@ -21,7 +21,7 @@ from registry.renderings.words import title
 
 Document = dict[str, Any]
 _SURE = 0.05
-_LEAST = ("trend p", "MK p", "exact p", "points", "neighbours", "their mean", "shape", "first", "", "last")
+_LEAST = ("neighbours", "their mean", "if unrelated", "could show")
 
 
 @click.command()
@@ -54,14 +54,19 @@ def trends(
 @waits
 @asks_server
 def peaks(session: Session, grid: str | None, named: Named, seconds: float) -> None:
-    """Show a grid's best cells, what ties with them, and what noise leaves of them.
+    """Show a grid's best cells, and the set that holds the best one with 95 % confidence.
 
     GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
     """
     found = find_grid(session, grid, named)
     document = awaited(session, f"grids/{found}/peaks", "peaks", seconds)
     parts = renderings.page(document, "peaks")
-    styles: dict[str, Style] = {"P(best)": lambda _: "bold", "better by": sign, "best": lambda _: "bold"}
+    styles: dict[str, Style] = {
+        "P(best)": lambda _: "bold",
+        "value": lambda _: "bold",
+        "better by": sign,
+        "best": lambda _: "bold",
+    }
     _show(session, found, document, parts, renderings.of("peaks")["csv"], styles)
 
 
@@ -87,7 +92,11 @@ def _of_trends(document: Document) -> dict[str, Style]:
     colours = {"higher": ("green", "red"), "lower": ("red", "green")}.get(better or "", ("cyan", "cyan"))
     words = dict(zip(("increasing", "decreasing"), colours, strict=True))
     sure: Style = lambda cell: "bold" if _number(cell) < _SURE else "faint"  # noqa: E731
-    return {"direction": lambda cell: words.get(cell, ""), "q": sure, "→": lambda _: "faint", "slope": lambda _: "bold"}
+    return {
+        "direction": lambda cell: words.get(cell, ""),
+        "q": sure,
+        "→": lambda _: "faint",
+    }
 
 
 def _number(cell: str) -> float:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import io
+import re
 from importlib.resources import files
 from typing import Any
+from urllib.request import urlopen
 
 import pytest
+
+
+def leaves(values: Any) -> list[Any]:
+    return [leaf for one in values for leaf in leaves(one)] if isinstance(values, list) else [values]
+
 
 QUERY = "?experiment=type-by-length&benchmark=Core%20Generalization"
 
@@ -31,6 +39,26 @@ def test_pandas_reads_csv_and_parquet(table: str, first_grid: dict[str, Any]) ->
         found = dict(zip(zip(frame["Type"], frame["Length_num"], strict=True), frame["value"], strict=True))
         assert found == expected(first_grid)
         assert frame["value"].dtype == frame["Length_num"].dtype == "float64"
+
+
+def test_pandas_and_polars_open_the_arrow_file(table: str, first_grid: dict[str, Any]) -> None:
+    import pandas
+    import polars
+
+    from registry.renderings.feed import IDENTITY, MEASURED
+
+    address = f"{table}.arrow{QUERY}"
+    with urlopen(address) as answer:
+        assert answer.headers["Content-Type"] == "application/vnd.apache.arrow.file"
+        content = answer.read()
+    opened = polars.read_ipc(io.BytesIO(content), use_pyarrow=False)
+    for rows in (
+        pandas.read_feather(address)[["Type", "Length_num", "value"]].itertuples(index=False, name=None),
+        opened.select("Type", "Length_num", "value").iter_rows(),
+    ):
+        assert {(kind, length): value for kind, length, value in rows} == expected(first_grid)
+    assert tuple(opened.columns) == (*IDENTITY, "Type", "Type_num", "Length", "Length_num", *MEASURED)
+    assert opened.schema["updated_at"] == polars.Datetime("us", "UTC")
 
 
 def test_pandas_pivots_what_was_never_measured_to_nan(table: str, first_grid: dict[str, Any]) -> None:
@@ -88,8 +116,9 @@ def test_duckdb_reads_it_through_httpfs(table: str, first_grid: dict[str, Any], 
     assert {(str(kind), length): value for kind, length, value in rows} == expected(first_grid)
 
 
-def test_altair_accepts_every_seed_as_vega_lite(served: str, seeds: Any) -> None:
+def test_altair_accepts_every_seed_as_vega_lite_and_vega_draws_it(served: str, seeds: Any) -> None:
     import altair
+    import vl_convert
 
     items = seeds.get(f"projects/{seeds.slug}/grids").get_json()["items"]
     assert len(items) == 18
@@ -98,3 +127,6 @@ def test_altair_accepts_every_seed_as_vega_lite(served: str, seeds: Any) -> None
         assert answer.status_code == 200
         chart = altair.Chart.from_dict(answer.get_json(force=True))
         assert chart.to_dict()["$schema"].endswith("v6.json")
+        picture = vl_convert.vegalite_to_svg(answer.get_json(force=True), vl_version="6.4")
+        measured = sum(value is not None for value in leaves(seeds.get(f"grids/{item['id']}").get_json()["values"]))
+        assert len(re.findall('aria-roledescription="rect mark"[^>]*fill="rgb', picture)) == measured

@@ -67,8 +67,7 @@ def test_a_reader_that_goes_away_is_no_error(person: Person, project: Project) -
     running.stdout.close()
     told = running.stderr.read()
     running.stderr.close()
-    running.wait(30)
-    assert told == b""
+    assert (running.wait(30), told) == (0, b"")
 
 
 def test_a_reader_of_a_file_that_goes_away_is_no_error(person: Person, ready: Project) -> None:
@@ -103,6 +102,18 @@ def test_an_interrupt_is_quiet_and_130(person: Person, project: Project) -> None
     os.close(ours)
     assert b"Traceback" not in written
     assert b"waiting for trends" in written
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("registry rank -m qwen", {"Qwen-2.5 3B", "Qwen-2.5 7B"}), ("registry show -b nothing", set())],
+)
+def test_names_of_the_project_are_completed(person: Person, ready: Project, typed: str, offered: set[str]) -> None:
+    asks = person.having(_REGISTRY_COMPLETE="bash_complete", COMP_WORDS=typed, COMP_CWORD="3")
+    shown = asks.start(stdout=subprocess.PIPE).communicate()[0].decode()
+    assert {line.partition(",")[2] for line in shown.splitlines() if line} == offered
+    away = asks.having(REGISTRY_URL="http://127.0.0.1:9").start(stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert away.communicate() == (b"\n", b"")
 
 
 @pytest.mark.parametrize(("typed", "offered"), [("registry tre", "trends"), ("registry compl", "completion")])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import update
 
+from registry.client import Refused, Transport
 from registry.commands import pushing
 from registry.demo import demo_grids
 from registry.tables import derivations
@@ -92,14 +94,213 @@ def test_what_the_registry_refuses_is_told_at_its_place(person: Person) -> None:
     assert f"{table}:3:2: 2.0 is outside" in said
 
 
-def test_a_folder_is_pushed_and_strangers_in_it_are_named(person: Person) -> None:
+def test_what_the_options_say_of_every_grid_is_published(person: Person, project: Project) -> None:
+    said = ["--trials", "300", "--questions", "60", "--design-effect", "1.5", "--derived"]
+    person.json("push", SEEDS[0], *said)
+    [grid] = project.get(f"projects/{project.slug}/grids").get_json()["items"]
+    assert (grid["questions"], grid["design_effect"], grid["derived"]) == (60, 1.5, True)
+
+
+def test_more_questions_than_trials_are_a_fault(person: Person) -> None:
+    said = person.complains("push", "-q", "--dry-run", SEEDS[0], "--trials", "300", "--questions", "301")
+    assert "is above 300, the smallest number of trials of a cell" in said
+
+
+def test_an_average_of_a_table_is_a_warning_until_it_is_declared(person: Person) -> None:
+    table = person.home / "t.csv"
+    table.write_text("Length,value\n0,1\n1,2\n")
+    names = ["--experiment", "e", "--benchmark", "Average", "--model", "m", "--metric", "x"]
+    assert "publish it with derived" in person.says("push", "--dry-run", str(table), *names)
+    assert "publish it with derived" not in person.says("push", "--dry-run", str(table), *names, "--derived")
+
+
+def test_a_folder_is_pushed_and_what_was_not_read_in_it_is_status_1(person: Person) -> None:
     folder = person.home / "results"
     shutil.copytree(FILES / "mteb", folder / "mteb")
     shutil.copytree(FILES / "helm", folder / "helm")
     (folder / "notes.bin").write_bytes(b"\x01\x02")
-    report = person.json("push", str(folder))
-    assert (report["new"], report["files"], report["faults"]) == (3, 2, [])
-    assert any("notes.bin" in one["detail"] for one in report["warnings"])
+    report = json.loads(person.says("push", str(folder), "--json", status=1))
+    assert (report["new"], report["files"], report["unread"]) == (3, 2, [str(folder / "notes.bin")])
+    assert any("notes.bin: Its content is of no known format" in one for one in report["faults"])
+    left_out = person.json("push", str(folder), "--exclude", "*.bin")
+    assert (left_out["same"], left_out["unread"]) == (3, [])
+
+
+def test_a_thousand_files_that_are_not_read_are_one_line_and_their_number_the_last(person: Person) -> None:
+    folder = person.home / "strangers"
+    folder.mkdir()
+    for number in range(1000):
+        (folder / f"{number:04}.json").write_text(json.dumps({"answer": number}))
+    answer = person.run("push", str(folder))
+    assert answer.exit_code == 1
+    first, last = answer.stderr.splitlines()
+    assert first.startswith(f"Error: {folder}/0000.json: Its JSON is of no known format")
+    assert first.endswith("(and 999 more like this; --json has all)")
+    assert last == "0 grids from 0 files: 0 new, 0 unchanged; 1000 files were not read."
+    assert person.run("push", "--dry-run", str(folder)).stderr.splitlines()[-1] == "1000 files were not read."
+
+
+def test_an_empty_folder_is_status_1(person: Person) -> None:
+    (person.home / "empty").mkdir()
+    assert "empty: The folder holds no file" in person.complains("push", "empty")
+
+
+def test_two_files_of_one_grid_are_told_apart_by_the_revision_that_the_format_gives(person: Person) -> None:
+    for revision, score in (("aaa", 0.5), ("bbb", 0.75)):
+        folder = person.home / "mteb" / "org__model" / revision
+        folder.mkdir(parents=True)
+        entry = {"hf_subset": "default", "main_score": score}
+        (folder / "STS12.json").write_text(json.dumps({"task_name": "STS12", "scores": {"test": [entry]}}))
+    report = person.json("push", "mteb")
+    assert [(one["variant"], one["revision"]) for one in report["grids"]] == [("", 1), ("bbb", 1)]
+    again = person.json("push", "mteb")
+    assert (again["new"], again["same"]) == (0, 2)
+
+
+def test_of_two_files_of_one_grid_without_a_revision_the_later_is_refused(person: Person, project: Project) -> None:
+    names = ["--experiment", "e", "--benchmark", "b", "--model", "m", "--metric", "x"]
+    for name, value in (("one", 1), ("same", 1), ("two", 2)):
+        (person.home / f"{name}.csv").write_text(f"Length,value\n0,{value}\n1,2\n")
+    answer = person.run("push", "one.csv", "same.csv", "two.csv", *names)
+    assert answer.exit_code == 1
+    assert "two.csv: e · b · m · x came from one.csv with other values; --variant" in answer.stderr
+    [grid] = project.get(f"projects/{project.slug}/grids").get_json()["items"]
+    assert grid["revision"] == 1
+    assert project.get(f"grids/{grid['id']}").get_json()["values"] == [1, 2]
+
+
+def test_a_batch_is_bounded_by_the_cells_of_its_grids(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pushing, "CELLS", 25)
+    sizes: list[int] = []
+    taken = pushing.Push._take
+
+    def counted(self: pushing.Push, batch: Any, items: Any) -> None:
+        sizes.append(len(batch))
+        taken(self, batch, items)
+
+    monkeypatch.setattr(pushing.Push, "_take", counted)
+    axis = {"name": "Step", "kind": "numeric", "levels": list(range(10))}
+    grid = {"experiment": "e", "benchmark": "b", "metric": {"name": "x"}, "axes": [axis], "values": [0.5] * 10}
+    lines = "".join(json.dumps(grid | {"model": f"m{number}"}) + "\n" for number in range(5))
+    (person.home / "five.ndjson").write_text(lines)
+    assert person.json("push", "five.ndjson")["new"] == 5
+    assert sizes == [2, 2, 1]
+
+
+def test_a_folder_of_records_is_one_grid_and_pushed_again_the_same(person: Person) -> None:
+    asked = ["push", str(FILES / "needles"), "--axes", "context_length,depth_percent", "--value", "score"]
+    asked += ["--repeats", "version", "--experiment", "niah", "--benchmark", "needle"]
+    first, again = person.json(*asked), person.json(*asked)
+    assert (first["new"], first["files"], first["unread"]) == (1, 5, [])
+    assert (again["new"], again["same"]) == (0, 1)
+
+
+def test_a_record_at_fault_is_named_and_loses_no_other_file(person: Person) -> None:
+    folder = person.home / "records"
+    folder.mkdir()
+    for step in range(5):
+        (folder / f"{step}.json").write_text(json.dumps({"step": step, "score": step / 4}))
+    (folder / "2.json").write_text(json.dumps([{"step": 2, "score": 1}, {"step": 9, "score": "high"}]))
+    asked = ["push", str(folder), "--axes", "step", "--value", "score", "--experiment", "e", "--benchmark", "b"]
+    report = json.loads(person.says(*asked, "--model", "m", "--json", status=1))
+    assert (report["new"], report["files"], report["unread"]) == (1, 4, [str(folder / "2.json")])
+    [fault] = report["faults"]
+    assert fault.startswith(f'{folder}/2.json /1/score: "high" is not a number')
+    (folder / "2.json").write_text(json.dumps({"step": 2, "score": 1, "model": "n"}))
+    report = json.loads(person.says(*asked, "--json", status=1))
+    assert len(report["unread"]) == 5
+    assert f"{folder}/0.json /0/model: is empty" in report["faults"][0]
+
+
+@pytest.mark.parametrize("options", [["--axes", "step", "--value", "v"], []])
+@pytest.mark.parametrize("lines", [False, True])
+def test_a_key_that_comes_twice_in_a_record_is_refused(person: Person, options: list[str], lines: bool) -> None:
+    record = '{"step": 1, "model": "m", "metric": "x", "axes": [], "values": 1, "v": 1, "v": 5}'
+    (person.home / "twice.json").write_text(f"{record}\n" * 2 if lines else f"[{record}]")
+    names = ["--experiment", "e", "--benchmark", "b"]
+    said = person.complains("push", "twice.json", *options, *names)
+    assert 'key "v" comes twice in one object' in said
+    assert ("Line 1" in said) == lines
+
+
+def test_a_batch_that_is_refused_as_a_whole_loses_only_the_grid_at_fault(
+    person: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call = Transport.call
+
+    def narrow(self: Transport, method: str, path: str, body: Any = None, **options: Any) -> Any:
+        if b"too large" in (body or b""):
+            raise Refused(413, {"status": 413, "detail": "The body is too large."})
+        return call(self, method, path, body, **options)
+
+    monkeypatch.setattr(Transport, "call", narrow)
+    grid = {"experiment": "e", "benchmark": "b", "metric": {"name": "x"}, "axes": [], "values": 1.0}
+    lines = [json.dumps(grid | {"model": name}) for name in ("a", "b", "too large", "c", "d")]
+    (person.home / "some.ndjson").write_text("\n".join(lines))
+    report = json.loads(person.says("push", "some.ndjson", "--json", status=1))
+    assert (report["new"], report["refused"], report["faults"]) == (4, 1, ["some.ndjson: The body is too large."])
+
+
+def test_a_project_that_is_not_there_is_said_to_be_made(person: Person) -> None:
+    answer = person.run("push", "-p", "nobodys", SEEDS[0])
+    assert answer.exit_code == 4
+    said = answer.stderr
+    assert 'There is no project "nobodys"' in said
+    assert "`registry project create nobodys`" in said
+
+
+def encoder(person: Person, model: str, task: str, scores: dict[str, dict[str, float]]) -> None:
+    """A file of MTEB: main scores by split and subset."""
+    folder = person.home / "mteb" / model / "1"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "model_meta.json").write_text(json.dumps({"name": model}))
+    entries = {
+        split: [{"hf_subset": subset, "main_score": score} for subset, score in given.items()]
+        for split, given in scores.items()
+    }
+    (folder / f"{task}.json").write_text(json.dumps({"task_name": task, "scores": entries}))
+
+
+def compared(person: Person, house: House, task: str, baseline: str, contender: str) -> dict[str, Any]:
+    """The comparison of two models, computed."""
+    asked = ["compare", "-b", task, "--json", "--wait", "0", f"model={baseline}", f"model={contender}"]
+    person.run(*asked)
+    house.compute()
+    found: dict[str, Any] = json.loads(person.run(*asked).stdout)
+    return found
+
+
+def test_two_languages_of_one_task_are_never_compared(person: Person, house: House) -> None:
+    encoder(person, "english", "STS22", {"test": {"en": 0.6}})
+    encoder(person, "chinese", "STS22", {"test": {"zh": 0.7}})
+    encoder(person, "both", "STS22", {"test": {"en": 0.5, "zh": 0.8}})
+    person.json("push", "mteb")
+    assert compared(person, house, "STS22", "english", "chinese")["n_common"] == 0
+    shared = compared(person, house, "STS22", "english", "both")
+    assert (shared["n_common"], round(shared["mean"], 9)) == (1, -0.1)
+
+
+def test_two_languages_of_one_task_are_never_ranked_against_each_other(person: Person, house: House) -> None:
+    encoder(person, "english", "STS22", {"test": {"en": 0.6}})
+    encoder(person, "chinese", "STS22", {"test": {"zh": 0.7}})
+    encoder(person, "test alone", "Banking77", {"test": {"default": 0.5}})
+    encoder(person, "both splits", "Banking77", {"train": {"default": 0.9}, "test": {"default": 0.75}})
+    person.json("push", "mteb")
+    asked = ["rank", "-e", "mteb", "--full", "--json", "--wait", "0"]
+    person.run(*asked)
+    house.compute()
+    pairs = {frozenset((one["a"], one["b"])): one for one in json.loads(person.run(*asked).stdout)["pairs"]}
+    assert {names: one["n_common"] for names, one in pairs.items() if one["n_common"]} == {
+        frozenset(("test alone", "both splits")): 1
+    }
+
+
+def test_a_model_with_one_split_shares_it_with_a_model_that_has_two(person: Person, house: House) -> None:
+    encoder(person, "short", "Banking77", {"test": {"default": 0.5}})
+    encoder(person, "long", "Banking77", {"train": {"default": 0.9}, "test": {"default": 0.75}})
+    person.json("push", "mteb")
+    found = compared(person, house, "Banking77", "short", "long")
+    assert (found["n_common"], found["mean"]) == (1, 0.25)
 
 
 def test_a_push_that_was_cut_off_sends_only_the_rest(person: Person, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from registry.client.http import Transport
 from registry.commands.compare import check
 from registry.commands.status import CheckFailed
 from registry.errors import Conflict
@@ -261,3 +262,51 @@ def test_a_name_that_nobody_has_brings_the_near_ones(person: Person, ready: Proj
 @pytest.mark.parametrize("said", ["Qwen", "colour=red", "01"])
 def test_what_names_no_grid_is_a_usage_error(person: Person, ready: Project, said: str) -> None:
     assert person.complains("show", said, status=2)
+
+
+def test_a_ranking_that_is_refused_says_why_and_ends_with_1(person: Person, project: Project, house: House) -> None:
+    for model in ("a", "b"):
+        project.published(model=model, metric={"name": "skew"}, trials=None)
+    asked = ["rank", "--metric", "skew", "--wait", "0"]
+    person.run(*asked)
+    house.compute()
+    for words in ([], ["-q"], ["--json"]):
+        answer = person.run(*asked, *words)
+        assert answer.exit_code == 1
+        assert answer.stderr == "Error: There is no ranking: the metric has no better end.\n"
+
+
+def test_grids_without_a_common_cell_are_no_comparison_and_end_with_1(
+    person: Person, project: Project, house: House
+) -> None:
+    for model, level in (("a", "x"), ("b", "y")):
+        axes = [{"name": "Type", "kind": "nominal", "levels": [level]}]
+        project.published(model=model, axes=axes, values=[50.0])
+    asked = ["compare", "model=a", "model=b", "--wait", "0"]
+    assert person.complains(*asked) == (
+        "Error: The comparison is not there after 0 s; ask again, or wait longer with --wait.\n"
+    )
+    house.compute()
+    answer = person.run(*asked)
+    assert (answer.exit_code, answer.stderr) == (
+        1, "Error: There is no comparison: no coordinate was measured in both.\n"
+    )  # fmt: skip
+
+
+def test_what_is_ranked_is_found_without_reading_every_grid(
+    person: Person, project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(12):
+        project.published(model=f"m{number}")
+    project.published(experiment="other", metric={"name": "loss", "direction": "lower"}, trials=None)
+    asked: list[tuple[str, Any]] = []
+    call = Transport.call
+
+    def watched(self: Transport, method: str, path: str, *given: Any, **options: Any) -> Any:
+        asked.append((path.rpartition("/")[2], (options.get("query") or {}).get("limit")))
+        return call(self, method, path, *given, **options)
+
+    monkeypatch.setattr(Transport, "call", watched)
+    person.run("rank", "-e", "type-by-length", "--wait", "0")
+    assert [one for one in asked if one[0] == "grids"] == [("grids", 1), ("grids", 1)]
+    assert asked[-1][0] == "rankings"

@@ -1,0 +1,39 @@
+"""Names of the registry for a shell's completion: asked for when Tab is pressed, and none where nobody answers soon."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import click
+
+from registry.client.http import segment
+from registry.commands.place import find_place
+from registry.errors import RegistryError
+
+_SECONDS = 2.0
+_MOST = 1000
+
+Complete = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def names(kind: str) -> Complete:
+    """The completion of a name of this kind, in the project that the words so far say: `project` of one of all."""
+
+    def complete(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+        try:
+            place = find_place(context.params.get("url"), context.params.get("project"), lambda _warning: None)
+            with place.transport(timeout=_SECONDS, patience=_SECONDS) as transport:
+                if kind == "project":
+                    return _that_begin(begun, [one["slug"] for one in transport.get("projects", limit=_MOST)["items"]])
+                if place.project is None:
+                    return []
+                found = transport.get(f"projects/{segment(place.project)}/{kind}s", limit=_MOST)["items"]
+        except (RegistryError, OSError):
+            return []
+        return _that_begin(begun, [one["name"] for one in found])
+
+    return complete
+
+
+def _that_begin(begun: str, found: list[str]) -> list[str]:
+    return [name for name in found if name and name.casefold().startswith(begun.casefold())]

@@ -1,0 +1,49 @@
+"""Lines that say where and why, gathered by reason: of a reason that repeats in a thousand files a few are shown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from registry.importers.reading import Said
+
+_SHOWN = 3
+"""Of one reason so many lines are shown; a further one counts the rest."""
+_REASONS = 20
+_VARIES = re.compile(r'"[^"]*"|\([^()]*\)|[-+]?\d[\w.,:-]*')
+
+
+@dataclass
+class Reasons:
+    """Lines of the form `PLACE: REASON` in the order of their reasons' first."""
+
+    lines: dict[str, int] = field(default_factory=dict)
+    """How often each line was said."""
+    _by_reason: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, said: Said) -> None:
+        line = str(said)
+        self.lines[line] = self.lines.get(line, 0) + 1
+        if self.lines[line] == 1:
+            self._by_reason.setdefault(reason_of(said.detail), []).append(line)
+
+    def __len__(self) -> int:
+        return len(self.lines)
+
+    def shown(self, what: str) -> Iterator[str]:
+        """At most a few lines a reason, each after `what`; a reason of many is one line, with their number."""
+        for lines in list(self._by_reason.values())[:_REASONS]:
+            if len(lines) > _SHOWN:
+                yield f"{what}: {lines[0]} (and {len(lines) - 1} more like this; --json has all)"
+                continue
+            for line in lines:
+                times = self.lines[line]
+                yield f"{what}: {line}" + (f" ({times} times)" if times > 1 else "")
+        if (more := len(self._by_reason) - _REASONS) > 0:
+            yield f"… and {more} more reasons (--json has all)."
+
+
+def reason_of(detail: str) -> str:
+    """A sentence without what differs from file to file: quoted names, numbers, and what stands behind a colon."""
+    return _VARIES.sub("…", detail).partition(": ")[0]
