@@ -31,6 +31,7 @@ CHECKS = (
     "missing rankings",
     "stale rankings",
     "wrong rankings",
+    "still pending",
     "failed",
     "refused",
     "server errors",
@@ -90,6 +91,8 @@ def check(
     seen.check_revisions()
     seen.check_statistics()
     seen.check_rankings(until)
+    if not experiments:
+        seen.check_nothing_waits(until)
     check_strangers(history, stranger, seen)
     check_numbers(history, wire, project)
     facts = {
@@ -279,6 +282,18 @@ class Seen:
             for what in wrong_ranking(document, self._slots(mine)):
                 self.find("wrong rankings", f"{experiment}: {what}")
 
+    def check_nothing_waits(self, until: float) -> None:
+        """The service says itself that nothing is pending, rankings neither; what nobody claims stays so for ever."""
+        while True:
+            ready = self.wire.insist("GET", "/readyz", within=max(1.0, until - time.monotonic())).json
+            waiting = {kind: ready[kind]["pending"] for kind in ("derivations", "answers")}
+            if not any(waiting.values()):
+                return
+            if time.monotonic() > until:
+                self.find("still pending", f"{waiting}")
+                return
+            time.sleep(0.3)
+
     def _slots(self, newest: Mapping[str, int]) -> dict[str, dict[Any, float]]:
         """Value by slot (benchmark, task, step) of each model."""
         models: dict[str, dict[Any, float]] = defaultdict(dict)
@@ -349,8 +364,8 @@ def wrong_ranking(document: Mapping[str, Any], models: Mapping[str, Mapping[Any,
         theirs = tuple(pair[name] for name in ("n_common", "wins", "ties", "losses"))
         if ours != theirs:
             wrong.append(f"{a} and {b}: common, wins, ties, losses are {theirs}, not {ours}")
-        elif ours[0] and not near(pair["mean_difference"], arithmetic.mean_difference(models[a], models[b])):
-            wrong.append(f"{a} and {b}: the mean difference is {pair['mean_difference']}")
+        elif ours[0] and not near(pair["difference"], arithmetic.mean_difference(models[a], models[b])):
+            wrong.append(f"{a} and {b}: the mean difference is {pair['difference']}")
     return wrong
 
 

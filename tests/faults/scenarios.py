@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import random
 import signal
 import time
@@ -13,6 +14,9 @@ from tests.faults.stage import PROJECT, Stage, awaited
 from tests.faults.wire import Wire
 
 SETTLED = 60.0
+_WORKERS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'registry-worker'"
+BUSY_WORKERS = f"{_WORKERS} AND state <> 'idle'"
+WAITING_WORKERS = f"{_WORKERS} AND wait_event_type = 'Lock'"
 
 
 class Script(Client):
@@ -48,8 +52,9 @@ class Script(Client):
     def publish_large(self) -> Write:
         """A grid that keeps a worker busy for a while."""
         number, chance = self.history.number(), random.Random(1)
+        identity = ("large", "one", f"large {number}")
         steps = list(range(700))
-        sent = grid(chance, number, ("large", "one", "large")) | {
+        sent = grid(chance, number, identity) | {
             "axes": [
                 {"name": "Task", "kind": "nominal", "levels": ["a", "b", "c"]},
                 {"name": "Step", "kind": "numeric", "levels": steps},
@@ -57,7 +62,7 @@ class Script(Client):
             "values": [[round(chance.uniform(40, 60), 1) for _ in steps] for _ in range(3)],
             "metric": {"name": "loss"},  # without a better end, so nobody ranks it
         }
-        return self._acknowledged(Write(number, 0, "POST", ("large", "one", "large"), self._grids, sent))
+        return self._acknowledged(Write(number, 0, "POST", identity, self._grids, sent))
 
     def read_all(self, write: Write) -> None:
         """The ranking and the statistics that this write changes, as they are now."""
@@ -104,34 +109,30 @@ def forgetful_broker(stage: Stage, script: Script) -> None:
 def frozen_worker(stage: Stage, script: Script) -> None:
     """A worker is frozen in the middle of a grid; its lease runs out, another computes, it thaws and comes late."""
     script.await_statistics(script.publish("before"))
-    write = script.publish_large()
-    held = "SELECT count(*) FROM derivations WHERE state = 'pending' AND leased_until IS NOT NULL"
-    with stage.sql() as cursor:
-
-        def leased() -> bool:
-            cursor.execute(held)
-            return bool(cursor.fetchone()[0])
-
-        awaited(leased, 20, "a lease")
-    stage.freeze("worker")
+    write = freeze_in_the_middle(stage, script)
     script.await_statistics(write)
     script.read_statistics(write.grid, write.revision)
-    with stage.sql() as cursor:
-        cursor.execute("SELECT now()")
-        thawed = cursor.fetchone()[0]
+    with stage.row_lock("derivations", "grid_id", write.grid):
         stage.thaw("worker")
-
-        def late() -> bool:
-            cursor.execute(
-                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'registry-worker'"
-                " AND state = 'idle' AND state_change > %s AND query ~ 'COMMIT|ROLLBACK'",
-                (thawed,),
-            )
-            return bool(cursor.fetchone()[0])
-
-        with contextlib.suppress(TimeoutError):  # a worker that had computed nothing yet has nothing to settle
-            awaited(late, 8, "a late settlement")
+        with contextlib.suppress(TimeoutError):  # who checks the lease has nothing to wait for
+            awaited(lambda: stage.ask(WAITING_WORKERS), 15, "a late settlement")
+    awaited(lambda: not stage.ask(WAITING_WORKERS), 15, "the end of the late settlement")
     script.read_statistics(write.grid, write.revision)
+
+
+def freeze_in_the_middle(stage: Stage, script: Script) -> Write:
+    """A large grid whose worker is frozen while it holds the lease, in no transaction."""
+    leased = "SELECT count(*) FROM derivations WHERE grid_id = %s AND state = 'pending' AND leased_until IS NOT NULL"
+    for _ in range(20):
+        write = script.publish_large()
+        with contextlib.suppress(TimeoutError):  # it was settled between two looks
+            awaited(functools.partial(stage.ask, leased, write.grid), 5, "a lease")
+        stage.freeze("worker")
+        if stage.ask(leased, write.grid) and not stage.ask(BUSY_WORKERS):
+            return write
+        stage.thaw("worker")
+        script.await_statistics(write)
+    raise TimeoutError("a worker was never frozen in the middle of a grid")
 
 
 def asleep(stage: Stage, script: Script) -> None:

@@ -178,6 +178,15 @@ class Stage:
             row = cursor.fetchone() if cursor.description else None
             return row and row[0]
 
+    @contextlib.contextmanager
+    def row_lock(self, table: str, column: str, value: str) -> Iterator[None]:
+        """Within the block, nobody else can lock or change these rows."""
+        with self.sql() as cursor:
+            cursor.connection.autocommit = False
+            cursor.execute(f"SELECT FROM {table} WHERE {column} = %s FOR UPDATE", (value,))
+            yield
+            cursor.connection.rollback()
+
     def broker(self) -> redis.Redis:
         return redis.Redis(unix_socket_path=str(self.sockets / "valkey.sock"), socket_timeout=3.0)
 

@@ -18,9 +18,10 @@ class Patch(NamedTuple):
 
 
 _PROMISE = '[{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows]'
+# For longer than anybody waits, but not for as long as only a clock that ran ahead would write.
 _NEVER_DUE = (
     '[{"grid_id": row["grid_id"], "revision": row["number"], "lease": row["grid_id"],'
-    ' "leased_until": "2999-01-01T00:00:00Z"} for row in rows]'
+    ' "leased_until": (datetime.now(UTC) + timedelta(minutes=9)).isoformat()} for row in rows]'
 )
 _TASK_OF_A_LEASE = '''def derive(lease: str) -> None:
     """Derive what this message is about; nobody else knows of it."""
@@ -68,6 +69,11 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     ),
     # The web process sends the message after its commit, and nobody looks again.
     "commit-then-delay": (
+        Patch(
+            "registry.operations.publish",
+            "import uuid\n",
+            "import uuid\nfrom datetime import UTC, datetime, timedelta\n",
+        ),
         Patch("registry.operations.publish", _PROMISE, _NEVER_DUE),
         Patch(
             "registry.api.once",
@@ -115,7 +121,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     ),
     # The reader of the standard library takes NaN, and nobody looks again.
     "NaN accepted": (
-        Patch("registry.api.reading", "        orjson.loads(body)\n", ""),
+        Patch("registry.api.reading", "        orjson.loads(body)\n", "        pass\n"),
         Patch(
             "registry.intake.faults",
             "        return value if math.isfinite(value) else None\n",
