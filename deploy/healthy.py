@@ -33,7 +33,7 @@ def dispatcher(settings: Settings) -> str | None:
     with Database(settings, name="healthy").reading() as connection:
         health = health_of(connection)
     if health.oldest_seconds > OVERDUE_SECONDS:
-        return f"The oldest promised statistics have been due for {health.oldest_seconds:.0f} s."
+        return f"What was promised first has been due for {health.oldest_seconds:.0f} s."
     return None
 
 

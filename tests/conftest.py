@@ -11,6 +11,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from sqlalchemy import create_engine, make_url, text
@@ -108,3 +109,19 @@ def house(settings: Settings) -> Iterator[House]:
 def project(house: House) -> Project:
     """A private project with a token of each role."""
     return house.make_project()
+
+
+@pytest.fixture(autouse=True)
+def _applications_of_a_test_leave_no_connections(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An application that a test makes for itself keeps a pool until it is collected, and the server has few places."""
+    made: list[Database] = []
+    build = Database.__init__
+
+    def remember(self: Database, *given: Any, **named: Any) -> None:
+        build(self, *given, **named)
+        made.append(self)
+
+    monkeypatch.setattr(Database, "__init__", remember)
+    yield
+    for database in made:
+        database.close()

@@ -60,7 +60,7 @@ def test_the_sweep_is_published_and_read_back(served: Served) -> None:
     assert asked.status_code == 200
     said = run("read_back.py", served)
     assert "1. majority (rank 1 to 1)" in said
-    assert said.count("a member, 95 % interval") == 5
+    assert said.count(" points, 95 % interval") == 5
 
 
 def test_an_xarray_comes_back_as_it_was(served: Served) -> None:

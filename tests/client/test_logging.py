@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import logging
 import multiprocessing
@@ -17,9 +18,11 @@ from typing import Any
 
 import pytest
 
+from registry.api.context import Parts
 from registry.client import BadAddress, BadData, Refused, Unreachable, flush, log_cells, log_grid, outbox
 from registry.client.item import Item
 from registry.client.outbox import existing_outbox
+from registry.intake.faults import Limits
 from tests.client.conftest import Served
 from tests.client.tiny import Reply, Tiny
 from tests.house import ACCURACY
@@ -39,6 +42,34 @@ def test_one_line_publishes_a_grid(served: Served) -> None:
     assert (receipt.state, published["revision"], published["cell_count"]) == ("sent", 1, 2)
     assert served.grid()["values"] == [[99.3, None], [None, 96.7]]
     assert spooled(outbox.outbox().around.spool) == []
+
+
+def test_what_is_said_of_a_whole_grid_goes_along(served: Served) -> None:
+    members = {"questions": 30, "design_effect": 1.5, "derived": ["AIME", "GPQA"]}
+    log_grid({"1": 50.0, "2": 60.0}, **NAMES, axes=["Type"], trials=150, **members, **served.where).wait(10)
+    found = served.grid()
+    assert {name: found[name] for name in members} == members
+
+
+def test_cells_that_make_a_grid_say_it_too_and_later_ones_change_nothing(served: Served) -> None:
+    cell = {"Step": 1, "value": 50.0, "trials": 150}
+    log_cells(cell, **NAMES, questions=30, derived=True, **served.where).wait(10)
+    log_cells(cell | {"Step": 2}, **NAMES, questions=10, **served.where).wait(10)
+    found = served.grid()
+    assert (found["questions"], found["derived"], found["cell_count"]) == (30, True, 2)
+
+
+def test_what_is_not_said_is_not_sent(tiny: Tiny, job: Path) -> None:
+    tiny.answer(Reply(201, {"id": "1"}))
+    log_grid(50.0, **NAMES, derived=False, url=tiny.url, project="p", token="rgs_secret")
+    assert flush(10)
+    assert not {"questions", "design_effect", "derived"} & set(tiny.seen[0].json)
+
+
+@pytest.mark.parametrize("member", [{"questions": 2.5}, {"design_effect": float("inf")}, {"derived": "Average"}])
+def test_what_cannot_be_meant_of_a_grid_is_bad_data(member: dict[str, Any]) -> None:
+    with pytest.raises(BadData):
+        log_grid(50.0, **NAMES, trials=150, **member, **NOWHERE, strict=True)
 
 
 def test_the_file_in_the_spool_is_named_by_its_content_which_is_the_key(tiny: Tiny, job: Path) -> None:
@@ -370,3 +401,63 @@ def test_a_spool_that_cannot_be_written_is_no_reason_not_to_send(
     assert flush(10)
     assert tiny.seen[0].json["values"] == 1.0
     assert "cannot be written" in caplog.text
+
+
+FORKS_AMID_THE_IMPORT = """
+import os, sys, threading
+
+amid, forked = threading.Event(), threading.Event()
+
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "registry.client.connection":  # in the middle of registry.client.http
+            amid.set()
+            forked.wait(0.3)
+
+sys.meta_path.insert(0, Slow())
+from registry.client import flush, log_grid
+
+def publish(model):
+    return log_grid(1.0, experiment="e", benchmark="b", model=model, metric="x")
+
+publish("parent")
+assert amid.wait(10)
+child = os.fork()
+forked.set()
+if child == 0:
+    os._exit(0 if publish("child").wait(10) else 1)
+assert flush(10)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_child_that_is_forked_while_the_client_imports_http_sends_too(served: Served, job: Path) -> None:
+    named = {"REGISTRY_URL": served.url, "REGISTRY_TOKEN": served.where["token"]}
+    named |= {"REGISTRY_PROJECT": served.where["project"]}
+    ran = subprocess.run(
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FORKS_AMID_THE_IMPORT],
+        env=os.environ | named, capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert {grid["model"] for grid in served.grids()} == {"parent", "child"}
+
+
+def test_a_curve_that_grows_beyond_its_axis_is_thinned_and_goes_on(
+    served: Served, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(Parts, "limits", Limits(levels=40))
+    monkeypatch.setenv("REGISTRY_COALESCE_SECONDS", "0")
+    for first in range(0, 400, 10):
+        cells = [{"Step": step, "value": step / 1000} for step in range(first, first + 10)]
+        cells[0]["value"] = float("inf") if first == 0 else cells[0]["value"]
+        receipt = log_cells(cells, **NAMES | {"metric": "loss"}, **served.where)
+        assert receipt.wait(10) is not None
+    found = served.grid()
+    steps = found["axes"][0]["levels"]
+    assert 20 <= len(steps) <= 40
+    assert (steps[0], found["values"]) == (0, [None, *(step / 1000 for step in steps[1:])])
+    assert [one["at"] for one in found["reasons"]] == [{"Step": 0}]
+    assert steps[-1] > 380
+    gaps = [after - before for before, after in itertools.pairwise(steps)]
+    assert max(gaps) <= 2 * min(gaps) + 1
+    assert len([record for record in caplog.records if "is thinned" in record.getMessage()]) == 1

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from registry.client import BadAddress, NotThere, cells, grid, grids, ranking, statistics
+from registry.client import BadAddress, NotThere, RankingDocument, cells, grid, grids, ranking, statistics
 from tests.client.conftest import Served
 
 SIZES = [{"label": "7b", "number": 7e9}, {"label": "32b", "number": 32e9}]
@@ -108,6 +108,8 @@ def test_statistics_and_rankings_are_read_and_awaited(served: Served, published:
     assert (found["state"], found["grid"], found["digest"]) == ("ready", one["id"], one["digest"])
     ranked = ranking("type-by-length", "accuracy", **published)
     assert [entry["name"] for entry in ranked["ranking"]] == ["A", "B"]
+    assert ranked.to_pandas()["rank"].to_dict() == {"A": 1, "B": 2}
+    assert RankingDocument({"state": "pending"}).to_pandas().empty
     fresh = served.project.published(model="fresh")
     assert statistics(fresh["id"], timeout=0, **published)["state"] == "pending"
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from redis import AuthenticationError, Redis, RedisError
 
+from registry.embedded.binaries import find_valkey
 from registry.settings import Settings
 from tests.deploy.compose_file import COMPOSE, ROOT, services
+from tests.live.system import awaited, free_port
 
 ONE_SHOT = {"migrate"}
 OURS = ["migrate", "web", "worker", "dispatcher"]
@@ -87,10 +92,37 @@ def test_what_keeps_data_has_a_named_volume() -> None:
 
 
 def test_redis_writes_its_log_and_evicts_nothing() -> None:
-    command = services()["redis"]["command"]
-    options = dict(zip(command[1::2], command[2::2], strict=True))
-    assert options["--appendonly"] == "yes"
-    assert options["--maxmemory-policy"] == "noeviction"
+    command = services()["redis"]["command"][-1]
+    assert "--appendonly yes" in command
+    assert "--maxmemory-policy noeviction" in command
+
+
+@pytest.mark.parametrize("name", services())
+def test_no_secret_stands_in_a_command_line(name: str) -> None:
+    assert "PASSWORD" not in str(services()[name].get("command"))
+
+
+def test_redis_takes_its_password_and_ends_when_it_is_told(tmp_path: Path) -> None:
+    (tmp_path / "redis-server").symlink_to(find_valkey())
+    *shell, script = services()["redis"]["command"]
+    port = free_port()
+    own = script.replace("$$", "$").replace("redis-server -", f"redis-server - --port {port} --dir {tmp_path}")
+    environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "REDISCLI_AUTH": "hunter2"}
+    with subprocess.Popen([*shell, own], env=environment, stdout=subprocess.DEVNULL) as server:
+        with Redis(port=port, password="hunter2") as client:
+            awaited(lambda: answers(client), within=20)
+        with Redis(port=port) as stranger, pytest.raises(AuthenticationError):
+            stranger.ping()
+        assert b"hunter2" not in Path(f"/proc/{server.pid}/cmdline").read_bytes()
+        server.terminate()
+        assert server.wait(20) == 0
+
+
+def answers(client: Redis) -> bool:
+    try:
+        return bool(client.ping())
+    except RedisError:
+        return False
 
 
 def test_nothing_serves_or_computes_before_the_tables_are_there() -> None:

@@ -96,7 +96,7 @@ def test_the_first_printed_line_shows_the_seven_slopes_of_the_first_heatmap(firs
         measured = [(length, value) for length, value in enumerate(row) if value is not None]
         slope = theilslopes([value for _, value in measured], [length for length, _ in measured]).slope
         [line] = re.findall(rf"^{label} .*$", text, flags=re.MULTILINE)
-        shown = line[: line.index("[")].split()[-1]
+        shown = line.split("[")[1].split()[-1]  # after the interval of the change, before its own
         decimals = len(shown.partition(".")[2])
         assert decimals >= 2
         assert float(shown.replace("−", "-")) == pytest.approx(slope, abs=0.5000001 * 10**-decimals), line
