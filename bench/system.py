@@ -36,6 +36,8 @@ class System:
     token: str
     settings: Settings
     database: Database
+    web: int
+    """The number of the web process, of gunicorn's parent."""
     project: str = "bench"
 
     def connection(self) -> HTTPConnection:
@@ -67,7 +69,7 @@ def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2
             for command in commands
         ]
         try:
-            found = System(settings.port, token, settings, database)
+            found = System(settings.port, token, settings, database, children[0].pid)
             await_ready(found)
             yield found
         finally:

@@ -1,0 +1,167 @@
+"""What hostile requests cost: `python -m bench.attacks` prints a table.
+
+Each goes to a waitress process while another client asks for `/healthz`. Told are the answer, how long
+it took, the longest that `/healthz` waited meanwhile, and by how much the process grew at its peak.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPException
+from pathlib import Path
+from typing import Any
+
+from bench.system import System, system
+
+MEBIBYTE = 1024 * 1024
+IDENTITY = "experiment=e&benchmark=b&model=m&metric=x&columns=L"
+FLOOD = 2_000
+
+
+def main() -> None:
+    with system("waitress") as found:
+        publish_large(found)
+        print("| | status | took s | /healthz s | peak MiB |\n|---|---|---|---|---|")
+        for name, attack in ATTACKS.items():
+            print(told(found, name, attack), flush=True)
+        for line in flood(found):
+            print(line, flush=True)
+
+
+def told(found: System, name: str, attack: Callable[[System], int]) -> str:
+    """A line of the table."""
+    Path(f"/proc/{found.web}/clear_refs").write_text("5")  # the peak counts from here
+    before, began = resident(found, "VmRSS"), time.perf_counter()
+    with watched(found) as waits:
+        status = attack(found)
+    took, peak = time.perf_counter() - began, resident(found, "VmHWM")
+    return f"| {name} | {status} | {took:.2f} | {max(waits, default=0.0):.3f} | {peak - before:.0f} |"
+
+
+def resident(found: System, which: str) -> float:
+    """The resident memory of the web process now (VmRSS) or at its peak (VmHWM), in MiB."""
+    lines = Path(f"/proc/{found.web}/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(which)) / 1024
+
+
+@contextmanager
+def watched(found: System) -> Iterator[list[float]]:
+    """How long `/healthz` took, again and again while the block lasts."""
+    over, waits = threading.Event(), list[float]()
+
+    def look() -> None:
+        while not over.wait(0.02):
+            began = time.perf_counter()
+            connection = found.connection()
+            connection.request("GET", "/healthz")
+            connection.getresponse().read()
+            waits.append(time.perf_counter() - began)
+
+    watcher = threading.Thread(target=look)
+    watcher.start()
+    try:
+        yield waits
+    finally:
+        over.set()
+        watcher.join()
+
+
+def call(found: System, method: str, path: str, body: bytes | None = None, **headers: str) -> int:
+    """The status of an answer that is read to its end; 0 where the connection was cut."""
+    given = {"Authorization": f"Bearer {found.token}"} | {
+        name.replace("_", "-"): text for name, text in headers.items()
+    }
+    connection = found.connection()
+    try:
+        connection.request(method, path, body, given)
+        answer = connection.getresponse()
+        while answer.read(MEBIBYTE):
+            pass
+        return answer.status
+    except (OSError, HTTPException):
+        return 0
+
+
+def json_post(body: bytes, **headers: str) -> Callable[[System], int]:
+    path = "/api/v1/projects/bench/grids"
+    return lambda found: call(found, "POST", path, body, Content_Type="application/json", **headers)
+
+
+def table_post(body: bytes, media: str) -> Callable[[System], int]:
+    path = f"/api/v1/projects/bench/grids?{IDENTITY}"
+    return lambda found: call(found, "POST", path, body, Content_Type=media)
+
+
+def repeated_keys(count: int) -> bytes:
+    keys = ",".join(f'"k{number}":1' for number in range(count))
+    return f'{{{keys},"k{count - 1}":2}}'.encode()
+
+
+def publish_large(found: System) -> None:
+    """A grid of a million cells."""
+    levels = [list(range(1_000)), list(range(1_000))]
+    axes = [{"name": name, "kind": "numeric", "levels": each} for name, each in zip("AB", levels, strict=True)]
+    grid: dict[str, Any] = {
+        "experiment": "large",
+        "benchmark": "b",
+        "model": "m",
+        "metric": {"name": "x"},
+        "axes": axes,
+    }
+    grid["values"] = [[a * 1_000 + b for b in range(1_000)] for a in range(1_000)]
+    assert json_post(json.dumps(grid).encode())(found) == 201
+
+
+def large_cells(form: str) -> Callable[[System], int]:
+    return lambda found: call(found, "GET", f"/api/v1/projects/bench/cells.{form}?experiment=large")
+
+
+def usual(found: System) -> float:
+    """How long after a publication the usual ranking is there."""
+    score = {"experiment": "board", "benchmark": "b", "model": f"m{time.time_ns()}", "axes": [], "values": 1.0}
+    began = time.perf_counter()
+    metric = {"name": "x", "direction": "higher"}
+    assert json_post(json.dumps(score | {"metric": metric}).encode())(found) == 201
+    question = "/api/v1/projects/bench/rankings?experiment=board&metric=x"
+    while call(found, "GET", question, Prefer="wait=20") != 200:
+        pass
+    return time.perf_counter() - began
+
+
+def flood(found: System) -> Iterator[str]:
+    """Questions without end, each another: what they are answered, and what the usual ranking is delayed by them."""
+    before = sorted(usual(found) for _ in range(5))[2]
+    question = "/api/v1/projects/bench/rankings?experiment=board&metric=x&alpha=0.0"
+    given = Counter(call(found, "GET", f"{question}{number + 1_000}") for number in range(FLOOD))
+    after = sorted(usual(found) for _ in range(5))[2]
+    yield f"\n{FLOOD:,} rankings with another alpha each: {dict(given)}"
+    yield f"the usual ranking after a publication: {before:.2f} s before, {after:.2f} s after ({after / before:.1f} x)"
+
+
+# Numbered, so that it does not shrink so far that it is refused for that alone.
+LONG = b'{"experiment":"' + b"".join(b"%08d" % n + b"x" * 1_016 for n in range(62 * 1_024)) + b'"}'
+ATTACKS: dict[str, Callable[[System], int]] = {
+    "a path of 64,000 digits": lambda found: call(found, "GET", "/" + "0" * 64_000),
+    "`Prefer: wait=` 5,000 nines": lambda found: call(
+        found, "GET", "/api/v1/projects/bench", Prefer=f"wait={'9' * 5_000}"
+    ),
+    "CSV: 32,000 spaces in a heading": table_post(b"a" + b" " * 32_000 + b"b,1,2\nx,1,2\n", "text/csv"),
+    "JSON: 20,000 keys, one twice": json_post(repeated_keys(20_000)),
+    "JSON: one text of 15 MiB": json_post(b'{"experiment":"' + b"x" * (15 * MEBIBYTE) + b'"}'),
+    "JSON: 62 MiB in gzip": json_post(gzip.compress(LONG, 1), Content_Encoding="gzip"),
+    "Markdown: one cell of 15 MiB": table_post(b"a|b\n-|-\n" + b"x" * (15 * MEBIBYTE) + b"|1\n", "text/markdown"),
+    "Markdown: 13 MiB of pipes": table_post(b"|" * (13 * MEBIBYTE) + b"\n|-|-|\n", "text/markdown"),
+    "Markdown: bold and 9,900 spaces": table_post((b"**a**" + b" " * 9_900 + b"x\n") * 4, "text/markdown"),
+    "a million cells as NDJSON": large_cells("ndjson"),
+    "a million cells as JSON": large_cells("json"),
+    "a million cells as Arrow": large_cells("arrow"),
+}
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,228 @@
+"""Statements about rankings: who is separated, where the ranks lie, what the intervals hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bench.scenarios import Chance, Outcome, Scenario
+from workers.statistics import Standings, blocks, rank
+from workers.statistics.orders import Refused, block_goodness
+
+LAYOUT = np.repeat([150, 150, 200, 990], 20)
+"""Trials of the slots of four benchmarks of twenty cells each: two of few questions, one of many."""
+OWNERS = np.repeat(np.arange(4), 20)
+
+
+def names(size: int) -> tuple[str, ...]:
+    return tuple(f"m{i}" for i in range(size))
+
+
+def of_trials(chance: Chance, truth: np.ndarray, trials: np.ndarray, owners: np.ndarray, **more: Any) -> Standings:
+    """Models x slots of proportions in percent."""
+    values = 100 * chance.binomial(trials, np.clip(truth, 0, 1)) / trials
+    return Standings(
+        names(len(truth)),
+        values,
+        owners,
+        tuple(f"b{i}" for i in range(int(owners.max()) + 1)),
+        np.broadcast_to(trials, truth.shape).astype(np.int64),
+        "higher",
+        0.0,
+        100.0,
+        **more,
+    )
+
+
+def of_repeats(chance: Chance, models: int, slots: int, repeats: int) -> Standings:
+    """Equal models with normal noise, every cell the mean of so many runs."""
+    runs = chance.normal(size=(models, slots, repeats))
+    stderr = runs.std(axis=-1, ddof=1) / np.sqrt(repeats)
+    counts = np.full((models, slots), repeats)
+    owners = np.zeros(slots, dtype=np.int64)
+    return Standings(names(models), runs.mean(axis=-1), owners, ("b",), None, "higher", stderr=stderr, repeats=counts)
+
+
+def of_values(values: np.ndarray, owners: np.ndarray) -> Standings:
+    """Values of which nothing is known but themselves."""
+    benchmarks = tuple(f"b{i}" for i in range(int(owners.max()) + 1))
+    return Standings(names(len(values)), values, owners, benchmarks, None, "higher")
+
+
+def board(chance: Chance, models: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
+    """Truths of models x slots in the layout, and of the models: benchmarks move each model by `spread` points."""
+    base = chance.uniform(0.4, 0.7, LAYOUT.size)
+    moves = chance.normal(0, spread / 100, (models, 4)) + np.linspace(0, 0.03, models)[:, None]
+    return np.clip(base + moves[:, OWNERS], 0.02, 0.98), moves.mean(axis=1)
+
+
+def separated(standings: Standings) -> Outcome:
+    found = rank(standings)["pairs"]
+    return int(any(pair["p_holm"] is not None and pair["p_holm"] < 0.05 for pair in found)), 1
+
+
+def equal_models(models: int, chance: Chance) -> Outcome:
+    truth = np.repeat(chance.uniform(0.4, 0.95, LAYOUT.size)[None, :], models, axis=0)
+    return separated(of_trials(chance, truth, LAYOUT, OWNERS))
+
+
+def equal_with_repeats(models: int, slots: int, repeats: int, chance: Chance) -> Outcome:
+    return separated(of_repeats(chance, models, slots, repeats))
+
+
+def equal_without_noise(models: int, chance: Chance) -> Outcome:
+    return separated(of_values(chance.normal(size=(models, 40)), np.repeat(np.arange(4), 10)))
+
+
+def outside(models: int, spread: float, chance: Chance) -> Outcome:
+    """Whether a printed rank lies outside of its own range."""
+    truth, _ = board(chance, models, spread)
+    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS))["ranking"]
+    return int(any(not row["rank_low"] <= row["rank"] <= row["rank_high"] for row in rows)), 1
+
+
+def true_rank_outside(models: int, spread: float, chance: Chance) -> Outcome:
+    """Whether any true rank lies outside of its range."""
+    truth, means = board(chance, models, spread)
+    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS))["ranking"]
+    ranks = {f"m{i}": 1 + int(np.sum(means > own)) for i, own in enumerate(means)}
+    return int(any(not row["rank_low"] <= ranks[row["name"]] <= row["rank_high"] for row in rows)), 1
+
+
+def difference_holds(spread: float, chance: Chance) -> Outcome:
+    truth, means = board(chance, 2, spread)
+    (pair,) = rank(of_trials(chance, truth, LAYOUT, OWNERS))["pairs"]
+    gap = 100 * (means[0] - means[1])
+    return int(pair["interval"]["low"] <= gap <= pair["interval"]["high"]), 1
+
+
+def difference_without_noise_holds(sizes: tuple[int, ...], chance: Chance) -> Outcome:
+    """The interval of the mean over benchmarks where nothing but the values is known."""
+    owners = np.repeat(np.arange(len(sizes)), sizes)
+    (pair,) = rank(of_values(chance.normal(size=(2, owners.size)), owners))["pairs"]
+    if pair["interval"] is None:
+        return 0, 0
+    return int(pair["interval"]["low"] <= 0 <= pair["interval"]["high"]), 1
+
+
+def new_questions(samples: int, questions: int, chance: Chance) -> Outcome:
+    """Whether the interval for other questions holds the difference, 0, of two equal models whose questions differ in
+    how hard they are by 2 on the logit scale."""
+    hard = expit(logit(0.6) + chance.normal(0, 2, (2, questions)))
+    hits = chance.binomial(samples, hard).sum(axis=1)
+    n = samples * questions
+    standings = Standings(
+        names(2),
+        100 * hits[:, None] / n,
+        np.zeros(1, dtype=np.int64),
+        ("b",),
+        np.full((2, 1), n),
+        "higher",
+        0.0,
+        100.0,
+        questions=np.full((2, 1), questions),
+    )
+    (pair,) = rank(standings, target="new_questions")["pairs"]
+    return int(pair["interval"]["low"] <= 0 <= pair["interval"]["high"]), 1
+
+
+def new_benchmarks(benchmarks: int, chance: Chance) -> Outcome:
+    values = chance.normal(size=(2, benchmarks))
+    (pair,) = rank(of_values(values, np.arange(benchmarks)), target="new_benchmarks")["pairs"]
+    return int(pair["interval"]["low"] <= 0 <= pair["interval"]["high"]), 1
+
+
+def resampled(models: int, benchmarks: int, spread: float, chance: Chance) -> Outcome:
+    """How many of the models have a true rank outside of the resampled range; nothing where none is given."""
+    means = chance.normal(0, spread, models)
+    values = means[:, None] + chance.normal(size=(models, benchmarks))
+    (found,) = rank(of_values(values, np.arange(benchmarks)))["stability"]["resampling"]
+    if found["status"] != "ok":
+        return 0, 0
+    ranks = {f"m{i}": 1 + int(np.sum(means > own)) for i, own in enumerate(means)}
+    return sum(not one["low"] <= ranks[one["name"]] <= one["high"] for one in found["names"]), models
+
+
+def strength_holds(slots: int, chance: Chance) -> Outcome:
+    """How many of five equal models have a Bradley–Terry score within 1.96 errors of 0."""
+    found = rank(of_values(chance.normal(size=(5, slots)), np.zeros(slots, dtype=np.int64)), "bradley_terry")
+    rows = [row for row in found["ranking"] if row["stderr"]]
+    return sum(abs(row["score"]) <= 1.96 * row["stderr"] for row in rows), len(rows)
+
+
+def friedman(cells: int, chance: Chance) -> Outcome:
+    """Whether Friedman's test finds a difference of four equal models over eight benchmarks that move each of them."""
+    owners = np.repeat(np.arange(8), cells)
+    values = chance.normal(size=(4, 8))[:, owners] + chance.normal(size=(4, owners.size))
+    goodness = block_goodness(of_values(values, owners), "matched")
+    assert not isinstance(goodness, Refused)
+    found = blocks.friedman(goodness)
+    return int(found.exact_p is not None and found.exact_p < 0.05), 1
+
+
+def _separated() -> Iterator[Scenario]:
+    statement = "any two equal models are separated"
+    for models in (2, 5, 10):
+        setting = f"{models} models, 20 cells × 4 benchmarks, trials 150, 150, 200, 990"
+        yield Scenario(statement, setting, "at_most", 0.05, partial(equal_models, models), 1_000)
+        setting = f"{models} models, nothing known of the noise, 10 cells × 4 benchmarks"
+        yield Scenario(statement, setting, "at_most", 0.05, partial(equal_without_noise, models), 1_000)
+    for repeats in (2, 3, 5):
+        for slots in (1, 4, 20):
+            setting = f"2 models, {slots} slots, {repeats} repeats"
+            run = partial(equal_with_repeats, 2, slots, repeats)
+            yield Scenario("equal models are separated out of few repeats", setting, "at_most", 0.06, run)
+    for cells in (1, 5, 20):
+        run = partial(friedman, cells)
+        setting = f"4 models, 8 benchmarks of {cells} cells"
+        yield Scenario("Friedman’s test over benchmarks (p < .05), equal models", setting, "at_most", 0.05, run, 100)
+
+
+def _ranks() -> Iterator[Scenario]:
+    for spread in (0.0, 1.0, 3.0, 5.0):
+        setting = f"5 models, model × benchmark sd {spread:g} points"
+        run = partial(outside, 5, spread)
+        yield Scenario("a printed rank lies outside of its range", setting, "at_most", 0.0, run, 500)
+        run = partial(true_rank_outside, 5, spread)
+        yield Scenario("a true rank lies outside of its range", setting, "at_most", 0.05, run, 1_000)
+    for models in (5, 10):
+        for benchmarks in (8, 15, 30):
+            for spread in (0.3, 1.0):
+                setting = f"{models} models, {benchmarks} benchmarks, models apart by sd {spread:g} of the noise"
+                run = partial(resampled, models, benchmarks, spread)
+                yield Scenario("a resampled range misses a model’s true rank", setting, "at_most", 0.06, run, 100)
+
+
+def _intervals() -> Iterator[Scenario]:
+    for spread in (0.0, 3.0):
+        run = partial(difference_holds, spread)
+        setting = f"trials 150, 150, 200, 990, model × benchmark sd {spread:g} points"
+        yield Scenario("the interval of a difference holds it", setting, "at_least", 0.94, run, 400)
+    for sizes in ((20,), (10, 10, 10, 10), (1, 1, 1, 1, 1), (2, 20), (1, 30)):
+        run = partial(difference_without_noise_holds, sizes)
+        setting = f"nothing known of the noise, slots {', '.join(map(str, sizes))}"
+        yield Scenario("the interval of a difference holds it", setting, "at_least", 0.94, run, 400)
+    for samples in (5, 16, 64):
+        run = partial(new_questions, samples, 30)
+        setting = f"30 questions × {samples} samples"
+        yield Scenario("the interval for new questions holds the difference", setting, "at_least", 0.94, run, 400)
+    for benchmarks in (3, 5, 10):
+        run = partial(new_benchmarks, benchmarks)
+        setting = f"{benchmarks} benchmarks"
+        yield Scenario("the interval for new benchmarks holds the difference", setting, "at_least", 0.94, run, 400)
+    for slots in (10, 20, 80):
+        run = partial(strength_holds, slots)
+        yield Scenario(
+            "a Bradley–Terry score lies within 1.96 errors of the truth",
+            f"5 equal models, {slots} slots",
+            "shown",
+            None,
+            run,
+        )
+
+
+SCENARIOS = [*_separated(), *_ranks(), *_intervals()]

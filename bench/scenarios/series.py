@@ -1,0 +1,203 @@
+"""Words and intervals about series."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from scipy.special import expit, logit
+
+from bench.scenarios import Chance, Outcome, Scenario
+from bench.scenarios.worlds import breaks, curves_of, directions, proportions, repeated, without_trials
+from registry.grid import Grid
+from workers.statistics.changes import largest
+from workers.statistics.fitted_change import FittedChange
+from workers.statistics.terms import Interval
+from workers.statistics.thresholds import thresholds
+from workers.statistics.trend import trend_of
+
+TRENDS = ("increasing", "decreasing", "slightly_increasing", "slightly_decreasing")
+VARIES = ("varies_without_trend",)
+SIZES, CHANCES, LENGTHS = (30, 100, 300), (0.5, 0.9, 0.98), (3, 5, 10, 20)
+
+
+Draw = Callable[[Chance], Grid]
+
+
+def says(words: Sequence[str], draw: Draw, chance: Chance) -> Outcome:
+    """Whether any series of a grid has one of these words."""
+    return int(any(word in words for word in directions(draw(chance)))), 1
+
+
+def breaks_anywhere(draw: Draw, chance: Chance) -> Outcome:
+    return int(breaks(draw(chance)) > 0), 1
+
+
+def level(rows: int, columns: int, share: float) -> np.ndarray:
+    return np.full((rows, columns), share)
+
+
+def world(n: int, share: float, rows: int, columns: int, spread: float = 1.0, effect: float | None = None) -> Callable:
+    return lambda chance: proportions(chance, level(rows, columns, share), n, spread, effect)
+
+
+def blind(n: int, share: float, rows: int, columns: int) -> Callable:
+    return lambda chance: without_trials(proportions(chance, level(rows, columns, share), n))
+
+
+def seeds(repeats: int, columns: int) -> Callable:
+    return lambda chance: repeated(chance, np.zeros((1, columns)), repeats)
+
+
+def falling(points: float, columns: int, n: int) -> Callable:
+    truth = np.linspace(0.9, 0.9 - points / 100, columns)[None, :]
+    return lambda chance: proportions(chance, truth, n)
+
+
+def holds(interval: Interval | None, truth: float) -> Outcome:
+    if interval is None:
+        return 0, 0
+    return int(interval.low - 1e-9 <= truth <= interval.high + 1e-9), 1
+
+
+def change_holds(change: FittedChange | None, truth: float) -> Outcome:
+    return (0, 0) if change is None else holds(change.interval, truth)
+
+
+def fitted(n: int, first: float, last: float, columns: int, chance: Chance) -> Outcome:
+    """Whether the interval of the fitted change holds the change of a logistic truth."""
+    truth = expit(np.linspace(logit(first), logit(last), columns))[None, :]
+    (curve,) = curves_of(proportions(chance, truth, n))
+    return change_holds(trend_of(curve).change, 100 * (last - first))
+
+
+def largest_step(n: int, share: float, columns: int, chance: Chance) -> Outcome:
+    (curve,) = curves_of(proportions(chance, level(1, columns, share), n))
+    drop = largest(curve, np.ones(columns - 1), 0.05).drop
+    return holds(drop.interval, 0.0) if drop else (0, 0)
+
+
+def sen(columns: int, chance: Chance) -> Outcome:
+    values = chance.normal(size=(1, columns)) + np.arange(columns)
+    grid = replace(repeated(chance, np.zeros((1, columns)), 2), values=tuple(values[0]), repeats=None, sd=None)
+    (curve,) = curves_of(grid)
+    return holds(trend_of(curve).line.interval, 1.0)
+
+
+def said_flat(n: int, columns: int, chance: Chance) -> Outcome:
+    """Whether a change of exactly the margin, two points, is called flat."""
+    truth = expit(np.linspace(logit(0.9), logit(0.88), columns))[None, :]
+    return int(directions(proportions(chance, truth, n)) == ["flat"]), 1
+
+
+def crossed(n: int, columns: int, chance: Chance) -> Outcome:
+    """Whether the interval of a crossing holds it, of a truth that falls from 95 to 60 and crosses 80."""
+    truth = np.linspace(0.95, 0.60, columns)
+    (curve,) = curves_of(proportions(chance, truth[None, :], n))
+    (found,) = thresholds(curve, (80.0,), "higher", 0.05)
+    if found.interval is None:
+        return 0, 1
+    at = (0.95 - 0.80) / 0.35 * (columns - 1)
+    low, high = (float(end) if end is not None else None for end in (found.interval.low, found.interval.high))
+    return int((low is None or low <= at) and (high is None or at <= high)), 1
+
+
+def _trends() -> Iterator[Scenario]:
+    for n in SIZES:
+        for share in CHANCES:
+            for m in LENGTHS:
+                run = partial(says, TRENDS, world(n, share, 1, m))
+                yield Scenario("a trend word, flat truth", f"one series, n {n}, p {share}, m {m}", "at_most", 0.05, run)
+    for n, share, m in ((30, 0.5, 5), (100, 0.9, 10), (300, 0.98, 10), (300, 0.5, 20), (30, 0.98, 20)):
+        yield Scenario(
+            "a trend word in any row of seven, flat truth",
+            f"n {n}, p {share}, m {m}",
+            "at_most",
+            0.05,
+            partial(says, TRENDS, world(n, share, 7, m)),
+            1_000,
+        )
+        yield Scenario(
+            "varies without trend, in any row of seven, flat truth",
+            f"n {n}, p {share}, m {m}",
+            "at_most",
+            0.05,
+            partial(says, VARIES, world(n, share, 7, m)),
+            1_000,
+        )
+    for m, least in ((3, 0.60), (4, 0.60), (5, 0.70), (10, 0.99)):
+        run = partial(says, TRENDS, falling(20, m, 100))
+        yield Scenario("power: a straight fall of 20 points is called one", f"n 100, m {m}", "at_least", least, run)
+    for m in (5, 10, 20):
+        run = partial(said_flat, 3_000, m)
+        yield Scenario("flat, though the change is the margin", f"n 3,000, m {m}", "at_most", 0.05, run)
+
+
+def _steps() -> Iterator[Scenario]:
+    for n, share in ((30, 0.5), (150, 0.45), (300, 0.9), (100, 0.98)):
+        yield Scenario(
+            "a sharp step or an onset anywhere in 7 × 20, flat truth",
+            f"n {n}, p {share}",
+            "at_most",
+            0.05,
+            partial(breaks_anywhere, world(n, share, 7, 20)),
+            1_000,
+        )
+    for n, share in ((150, 0.45), (300, 0.9)):
+        yield Scenario(
+            "a sharp step or an onset anywhere in 7 × 20, flat truth",
+            f"without trials (n {n}, p {share})",
+            "at_most",
+            0.0,
+            partial(breaks_anywhere, blind(n, share, 7, 20)),
+            300,
+        )
+
+
+def _intervals() -> Iterator[Scenario]:
+    for n, share in ((150, 0.45), (300, 0.9)):
+        for m in LENGTHS:
+            run = partial(largest_step, n, share, m)
+            setting = f"n {n}, p {share}, m {m}"
+            yield Scenario("the interval of the largest step holds the truth", setting, "at_least", 0.94, run)
+    for m in (5, 8, 20):
+        run = partial(sen, m)
+        yield Scenario("Sen's interval of the slope holds the truth", f"normal noise, m {m}", "at_least", 0.94, run)
+    for n in (30, 300):
+        for first, last in ((0.5, 0.5), (0.9, 0.9), (0.98, 0.98), (0.95, 0.6)):
+            for m in LENGTHS:
+                run = partial(fitted, n, first, last, m)
+                setting = f"n {n}, from {first} to {last}, m {m}"
+                yield Scenario("the interval of the fitted change holds the truth", setting, "at_least", 0.94, run)
+    for n, m in ((30, 10), (100, 10), (300, 20)):
+        run = partial(crossed, n, m)
+        yield Scenario("the interval of a crossing holds it", f"n {n}, m {m}", "at_least", 0.95, run)
+
+
+def _few_repeats() -> Iterator[Scenario]:
+    for repeats in (2, 3, 5):
+        for m in (4, 10):
+            setting = f"{repeats} repeats, m {m}"
+            run = partial(says, TRENDS, seeds(repeats, m))
+            yield Scenario("a trend word out of few repeats, flat truth", setting, "at_most", 0.06, run)
+            run = partial(says, VARIES, seeds(repeats, m))
+            yield Scenario("varies without trend out of few repeats, flat truth", setting, "at_most", 0.06, run)
+
+
+def _dependent() -> Iterator[Scenario]:
+    for m in (3, 5, 10, 20):
+        setting = f"twice the binomial variance, n 300, p .5, m {m}"
+        run = partial(says, TRENDS, world(300, 0.5, 1, m, 2.0))
+        yield Scenario("a trend word, flat truth, design effect not posted", setting, "shown", None, run)
+        run = partial(says, TRENDS, world(300, 0.5, 1, m, 2.0, 2.0))
+        yield Scenario("a trend word, flat truth, design effect 2 posted", setting, "at_most", 0.05, run)
+    setting = "twice the binomial variance, 7 × 20, n 300, p .5"
+    run = partial(breaks_anywhere, world(300, 0.5, 7, 20, 2.0))
+    yield Scenario("a sharp step or an onset, design effect not posted", setting, "shown", None, run, 300)
+    run = partial(breaks_anywhere, world(300, 0.5, 7, 20, 2.0, 2.0))
+    yield Scenario("a sharp step or an onset, design effect 2 posted", setting, "at_most", 0.05, run, 300)
+
+
+SCENARIOS = [*_trends(), *_steps(), *_intervals(), *_few_repeats(), *_dependent()]
