@@ -14,9 +14,10 @@ def main():
     print("\nalong Size, for each skill")
     for series in statistics(majority)["series"]:
         if series["along"] == "Size":
-            low, high = series["slope_interval"]["low"], series["slope_interval"]["high"]
-            skill = series["at"]["Skill"]
-            print(f"{skill}: {series['slope']:+.2f} a member, 95 % interval [{low:+.2f}, {high:+.2f}]")
+            change, skill = series["fitted_change"], series["at"]["Skill"]
+            low, high = change["interval"]["low"], change["interval"]["high"]
+            found = f"{series['direction']}, {change['value']:+.1f} points"
+            print(f"{skill}: {found}, 95 % interval [{low:+.1f}, {high:+.1f}]")
 
     print("\nmean over all cells")
     print(cells(experiment="juries").to_pandas().groupby("model")["value"].mean().round(1).to_string())
