@@ -12,8 +12,8 @@ from bench.load import publish
 from bench.main_job import drain
 from bench.system import system
 from registry.demo import demo_grids
-from registry.grid import Axis, Grid, Level, Metric
-from registry.intake import Limits, read_submission
+from registry.grids.grid import Axis, Grid, Level, Metric
+from registry.grids.intake import Limits, read_submission
 
 PERCENT = Metric("accuracy", "%", "higher", 0, 100)
 

@@ -17,14 +17,14 @@ from flask.testing import FlaskClient
 
 from migrations.apply import migrate
 from registry import create_app
-from registry.database import Database
 from registry.demo import publish_demo
-from registry.embedded import embedded_servers
+from registry.local.embedded import embedded_servers
 from registry.logs import configure_logs
 from registry.settings import Settings
-from workers.answer import answer_due
+from registry.storage.database import Database
 from workers.derive import derive_due
-from workers.fold import fold_marks
+from workers.jobs.invalidation import fold_marks
+from workers.queries import answer_due
 
 ROUNDS = 60
 TARGET_MS = 60.0

@@ -17,10 +17,9 @@ from pathlib import Path
 
 from migrations.apply import migrate
 from registry import create_app
-from registry.database import Database
 from registry.demo import demo_grids
-from registry.embedded import embedded_servers
-from registry.intake import Limits, read_submission
+from registry.grids.intake import Limits, read_submission
+from registry.local.embedded import embedded_servers
 from registry.operations.export import exported, select_cells
 from registry.operations.find import Filters
 from registry.operations.publish import publish
@@ -29,6 +28,7 @@ from registry.renderings.feed_text import csv_pieces
 from registry.renderings.heatmap import heatmap_svg
 from registry.renderings.heatmap.png import png_of
 from registry.settings import Settings
+from registry.storage.database import Database
 from tests.house import House, publication
 
 

@@ -20,12 +20,12 @@ from sqlalchemy import func, select, text
 
 from bench.system import System, await_ready, system
 from registry.errors import Unavailable
-from registry.question import RankingQuestion
-from registry.tables import answers, tallies
-from workers.answer import answer_due, read_and_answer
-from workers.counting import catch_up
+from registry.query import RankingQuestion
+from registry.storage.tables import answers, tallies
 from workers.derive import derive_due
-from workers.fold import fold_marks
+from workers.jobs.invalidation import fold_marks
+from workers.queries import answer_due, read_and_answer
+from workers.rankings.pair_sums.update import catch_up
 
 CELLS = 140
 BATCH = 500

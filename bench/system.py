@@ -14,12 +14,12 @@ from http.client import HTTPConnection
 from socket import socket
 
 from migrations.apply import migrate
-from registry.database import Database
-from registry.embedded import embedded_servers
-from registry.operations.admit import issue_token
-from registry.operations.project import make_project
-from registry.running import DISPATCHER, WORKER
+from registry.local.embedded import embedded_servers
+from registry.local.processes import DISPATCHER, WORKER
+from registry.operations.auth import issue_token
+from registry.operations.projects import make_project
 from registry.settings import Settings
+from registry.storage.database import Database
 
 GUNICORN = [
     sys.executable, "-m", "gunicorn", "--worker-class", "gthread", "--threads", "8", "--no-control-socket",

@@ -18,7 +18,7 @@ def web(settings: Settings) -> str | None:
 
 def worker(settings: Settings) -> str | None:
     """The worker on this host answers a ping that goes through the broker: it is alive and not deaf."""
-    from registry.jobs import celery_app
+    from registry.broker import celery_app
 
     name = f"celery@{socket.gethostname()}"
     answers = celery_app(settings).control.ping(destination=[name], timeout=4)
@@ -27,8 +27,8 @@ def worker(settings: Settings) -> str | None:
 
 def dispatcher(settings: Settings) -> str | None:
     """No promise is long overdue. A dispatcher computes by itself when nobody else does, so one would be its fault."""
-    from registry.database import Database
-    from registry.operations.watch import health_of
+    from registry.operations.health import health_of
+    from registry.storage.database import Database
 
     with Database(settings, name="healthy").reading() as connection:
         health = health_of(connection)

@@ -2,7 +2,7 @@
 
 from alembic import context
 
-from registry.tables import metadata
+from registry.storage.tables import metadata
 
 context.configure(
     connection=context.config.attributes["connection"], target_metadata=metadata, transaction_per_migration=False

@@ -17,12 +17,12 @@ def create_app(settings: Settings) -> Flask:
     from flask import Flask
 
     from registry import api, pages
+    from registry.api.access_log import watch
     from registry.api.context import Parts
-    from registry.api.gate import Gate, stand_before
-    from registry.api.traffic import watch
-    from registry.database import Database
-    from registry.guard import Guard
-    from registry.jobs import Doorbell
+    from registry.api.request_policy import Gate, stand_before
+    from registry.broker import Doorbell
+    from registry.storage.circuit_breaker import Guard
+    from registry.storage.database import Database
 
     app = Flask("registry", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body

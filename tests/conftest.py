@@ -19,9 +19,9 @@ from sqlalchemy.pool import NullPool
 
 from migrations.apply import migrate
 from registry import create_app
-from registry.database import Database
-from registry.embedded import embedded_servers
+from registry.local.embedded import embedded_servers
 from registry.settings import Settings, driver_url
+from registry.storage.database import Database
 from tests.house import House, Project
 
 UNCOUNTED = {"token_rate": 0.0, "address_rate": 0.0, "failure_rate": 0.0}

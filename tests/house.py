@@ -11,10 +11,10 @@ from typing import Any
 from flask import Flask
 from werkzeug.test import TestResponse
 
-from registry.database import Database
-from registry.operations.admit import ROLES, issue_token
-from registry.operations.project import make_project
+from registry.operations.auth import ROLES, issue_token
+from registry.operations.projects import make_project
 from registry.settings import Settings
+from registry.storage.database import Database
 
 ACCURACY = {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100}
 
@@ -73,9 +73,9 @@ class House:
 
     def compute(self) -> None:
         """Do what the dispatcher and the workers would do, until nothing is due."""
-        from workers.answer import answer_due
         from workers.derive import derive_due
-        from workers.fold import fold_marks
+        from workers.jobs.invalidation import fold_marks
+        from workers.queries import answer_due
 
         fold_marks(self.database, self.settings)
         while derive_due(self.database, self.settings) + answer_due(self.database, self.settings):

@@ -14,9 +14,9 @@ from typing import Any
 from migrations.apply import migrate
 from registry import create_app
 from registry.api import examples
-from registry.database import Database
-from registry.embedded import embedded_servers
+from registry.local.embedded import embedded_servers
 from registry.settings import Settings
+from registry.storage.database import Database
 from tests.house import House
 
 TARGET = Path(examples.__file__).with_name("examples.json")

@@ -10,9 +10,9 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
 from migrations.apply import migrate
-from registry.operations.watch import SCHEMA
+from registry.operations.health import SCHEMA
 from registry.settings import driver_url
-from registry.tables import metadata
+from registry.storage.tables import metadata
 
 
 def test_a_migrated_database_has_the_tables_of_the_code(empty_database_url: str) -> None:

@@ -1,1 +1,1 @@
-"""The arithmetic: everything that nobody posted."""
+"""Background workers: compute statistics, rankings and comparisons from stored grids."""

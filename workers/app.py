@@ -6,11 +6,11 @@ import os
 
 from celery.signals import worker_process_init, worker_shutting_down
 
-from registry.database import Database
-from registry.jobs import celery_app
+from registry.broker import celery_app
 from registry.logs import configure_logs
 from registry.settings import Settings
-from workers.leaving import leave
+from registry.storage.database import Database
+from workers.jobs.shutdown import leave
 
 NICENESS = 10
 

@@ -15,14 +15,14 @@ import structlog
 from sqlalchemy import Connection, and_, delete, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
-from registry.database import Database
-from registry.facts import facts_of_statistics
-from registry.rows import grid_of
 from registry.settings import Settings
-from registry.tables import derivations, grids, revisions, statistics
-from workers.cpu_limit import cpu_limit
-from workers.leaving import leaving
-from workers.promises import Claim, claim, give_back, let_go
+from registry.storage.bi_facts import facts_of_statistics
+from registry.storage.database import Database
+from registry.storage.rows import grid_of
+from registry.storage.tables import derivations, grids, revisions, statistics
+from workers.jobs.cpu_limit import cpu_limit
+from workers.jobs.leases import Claim, claim, give_back, let_go
+from workers.jobs.shutdown import leaving
 from workers.statistics import METHODS_VERSION, Parameters, describe
 
 log = structlog.get_logger()

@@ -19,15 +19,15 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from sqlalchemy import Table, func, select
 
-from registry.database import Database
+from registry.broker import ANSWER, DERIVE, QUEUE, WAKE_LIST, celery_app, redis_client
 from registry.errors import RegistryError
-from registry.jobs import ANSWER, DERIVE, QUEUE, WAKE_LIST, celery_app, redis_client
 from registry.logs import configure_logs
 from registry.settings import Settings
-from registry.tables import answers, derivations
-from workers.fold import fold_marks, redo_old_methods
-from workers.promises import due, forget_old_answers, forget_old_keys, give_up_exhausted
-from workers.standin import StandIn
+from registry.storage.database import Database
+from registry.storage.tables import answers, derivations
+from workers.inline_worker import StandIn
+from workers.jobs.invalidation import fold_marks, redo_old_methods
+from workers.jobs.leases import due, forget_old_answers, forget_old_keys, give_up_exhausted
 
 log = structlog.get_logger()
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select
 
-from registry.question import Question
-from registry.tables import aliases, grids, revisions
+from registry.query import Question
+from registry.storage.tables import aliases, grids, revisions
 
 _ALIASES = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == bindparam("project"))
 

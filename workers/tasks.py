@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from registry.jobs import ANSWER, DERIVE
-from workers.answer import answer_due
+from registry.broker import ANSWER, DERIVE
 from workers.app import app, database, settings
 from workers.derive import derive_shift
-from workers.leaving import leaving
+from workers.jobs.shutdown import leaving
+from workers.queries import answer_due
 
 
 @app.task(name=DERIVE)

@@ -12,12 +12,12 @@ import click
 import orjson
 from sqlalchemy import Connection, and_, select, tuple_
 
-from registry.database import Database
 from registry.errors import Fault, Invalid, NotFound, RegistryError
 from registry.logs import configure_logs
 from registry.settings import Settings
-from registry.tables import derivations, grids, projects, revisions
-from registry.tables import statistics as documents
+from registry.storage.database import Database
+from registry.storage.tables import derivations, grids, projects, revisions
+from registry.storage.tables import statistics as documents
 from workers.verify_checks import Difference, of_answers, of_grids, of_revision, of_scopes
 
 AT_ONCE = 20

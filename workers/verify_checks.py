@@ -11,14 +11,14 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, exists, select, text
 
-from registry.database import Database
-from registry.question import RankingQuestion, question_of
-from registry.rows import grid_of
+from registry.query import RankingQuestion, question_of
 from registry.settings import Settings
-from registry.tables import answers, marks, scopes
-from workers.answer import answer_again, tag_of
+from registry.storage.database import Database
+from registry.storage.rows import grid_of
+from registry.storage.tables import answers, marks, scopes
 from workers.derive import statistics_row
-from workers.recount import recount
+from workers.queries import answer_again, tag_of
+from workers.rankings.pair_sums.verify import recount
 from workers.statistics import METHODS_VERSION
 
 _NAMED = 3

@@ -9,7 +9,7 @@ import numpy as np
 
 from bench.scenarios import Chance, Outcome, Scenario
 from bench.scenarios.worlds import PERCENT, axis, flat, hits
-from registry.grid import Grid, Metric
+from registry.grids.grid import Grid, Metric
 from workers.statistics.best_cells import noisy_peaks
 from workers.statistics.table import Table
 

@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
 from workers.statistics import Standings, blocks, rank
-from workers.statistics.orders import Refused, block_goodness
+from workers.statistics.ranking_methods import Refused, block_goodness
 
 LAYOUT = np.repeat([150, 150, 200, 990], 20)
 """Trials of the slots of four benchmarks of twenty cells each: two of few questions, one of many."""

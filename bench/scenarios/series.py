@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
 from bench.scenarios.worlds import breaks, curves_of, directions, proportions, repeated, without_trials
-from registry.grid import Grid
+from registry.grids.grid import Grid
 from workers.statistics.changes import largest
 from workers.statistics.fitted_change import FittedChange
 from workers.statistics.terms import Interval

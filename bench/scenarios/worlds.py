@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from bench.scenarios import Chance
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from workers.statistics import Parameters
 from workers.statistics.changes import holm_of_family, listed, steps_of
 from workers.statistics.direction import Direction

@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from registry.tables import Numbers
+from registry.storage.tables import Numbers
 
 revision = "0001"
 down_revision = None

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.facts import facts_of_answer, facts_of_statistics
+from registry.storage.bi_facts import facts_of_answer, facts_of_statistics
 
 revision = "0004"
 down_revision = "0003"

@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-from registry.question import RankingQuestion
+from registry.query import RankingQuestion
 
 revision = "0007"
 down_revision = "0006"

@@ -5,16 +5,15 @@ from __future__ import annotations
 from flask import Flask
 
 from registry.api import (
-    audit,
+    audit_log,
     batch,
     cells,
     comparisons,
-    document,
     experiments,
     feeds,
     grids,
-    identity,
-    naming,
+    names,
+    openapi,
     pictures,
     problems,
     projects,
@@ -22,9 +21,10 @@ from registry.api import (
     service,
     shares,
     statistics,
+    whoami,
 )
-from registry.api.platform import Api
-from registry.api.waiting import note_preference
+from registry.api.long_poll import note_preference
+from registry.api.smorest import Api
 
 
 def register(app: Flask) -> None:
@@ -34,6 +34,6 @@ def register(app: Flask) -> None:
     shares.take_links(app)
     app.after_request(note_preference)
     answers = (statistics, pictures, rankings, comparisons, experiments)
-    for module in (projects, grids, batch, cells, feeds, *answers, naming, identity, audit, shares, service):
+    for module in (projects, grids, batch, cells, feeds, *answers, names, whoami, audit_log, shares, service):
         api.register_blueprint(module.blp)
-    document.register(app, api)
+    openapi.register(app, api)

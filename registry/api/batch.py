@@ -9,16 +9,16 @@ from flask import Response, request
 from sqlalchemy import Connection
 from werkzeug.exceptions import UnsupportedMediaType
 
-from registry.api import documents, examples
-from registry.api.answers import json_answer
+from registry.api import examples, serializers
 from registry.api.context import admit_body, caller, enter, parts
-from registry.api.once import written
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.idempotency import written
 from registry.api.problems import problem_of
 from registry.api.publication import read_grid
-from registry.api.reading import read_body, read_json, read_lines
+from registry.api.request_body import read_body, read_json, read_lines
+from registry.api.responses import json_answer
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid, Malformed, RegistryError
-from registry.intake import Submission
+from registry.grids.intake import Submission
 from registry.operations.publish import Published, publish
 
 blp = Blueprint("batch", __name__, url_prefix=API_PREFIX, description="Many grids in one request.")
@@ -91,4 +91,4 @@ def read_one(sent: Any) -> Submission:
 
 
 def item(outcome: Published) -> dict[str, Any]:
-    return documents.published(outcome.stored)
+    return serializers.published(outcome.stored)

@@ -7,15 +7,15 @@ from typing import Any
 
 from flask import Response
 
-from registry.api import documents, examples
-from registry.api.answers import MEDIA, rendered, wanted_form
+from registry.api import examples, serializers
 from registry.api.context import grid_row, parts
 from registry.api.exports import send_export
 from registry.api.feeds import export_of
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.responses import MEDIA, rendered, wanted_form
 from registry.api.schemas import CellsQuery
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.export import select_revision
-from registry.operations.stored import stored_grid
+from registry.operations.stored_grids import stored_grid
 from registry.renderings.grid import cells_markdown, cells_text
 
 blp = Blueprint("cells", __name__, url_prefix=API_PREFIX, description="The measured cells of a grid, one row each.")
@@ -64,7 +64,7 @@ def _answer(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Respo
         stored = stored_grid(grid_row(connection, grid, "reader", query.get("revision")))
     form, tag = wanted_form(suffix, _FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
     if form in ("txt", "md"):
-        return rendered(form, documents.grid(stored), {"txt": cells_text, "md": cells_markdown}, tag)
+        return rendered(form, serializers.grid(stored), {"txt": cells_text, "md": cells_markdown}, tag)
     axes = tuple(axis.name for axis in stored.grid.axes)
     selection = select_revision(stored.id, stored.revision, len(stored.grid.values), axes)
     head = {"grid": str(stored.id), "revision": stored.revision, "digest": stored.digest}

@@ -9,13 +9,13 @@ from flask import Response
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.answers import wanted_form
-from registry.api.asked import answer_to
+from registry.api.cached_results import answer_to
 from registry.api.context import enter, parts
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.responses import wanted_form
 from registry.api.schemas import ComparisonQuery
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.compare import revision_of
-from registry.question import ComparisonQuestion
+from registry.query import ComparisonQuestion
 from registry.renderings.comparison import comparison_csv, comparison_markdown, comparison_text
 
 blp = Blueprint("comparisons", __name__, url_prefix=API_PREFIX, description="How far one grid is from another.")

@@ -11,17 +11,17 @@ from typing import Any, cast
 from flask import current_app, g, request
 from sqlalchemy import Connection
 
-from registry.api.gate import Gate, sent_token
-from registry.database import Database
+from registry.api.request_policy import Gate, sent_token
+from registry.broker import Doorbell
 from registry.errors import NotFound, Unauthenticated
-from registry.intake import Limits
-from registry.jobs import Doorbell
-from registry.operations.admit import ANYONE, Caller, Role, admit, admit_operator, identify
-from registry.operations.project import find_project
+from registry.grids.intake import Limits
+from registry.operations.auth import ANYONE, Caller, Role, admit, admit_operator, identify
+from registry.operations.idempotency import find_kept
+from registry.operations.projects import find_project
 from registry.operations.read import find_grid, find_owner
-from registry.operations.remember import find_kept
-from registry.operations.share import identify_share
+from registry.operations.shares import identify_share
 from registry.settings import Settings
+from registry.storage.database import Database
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from typing import Any
 from flask import Response
 
 from registry.api import examples
-from registry.api.answers import wanted_form
-from registry.api.asked import answer_to
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.cached_results import answer_to
+from registry.api.responses import wanted_form
 from registry.api.schemas import SweetSpotQuery
-from registry.question import SweetSpotQuestion
+from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.query import SweetSpotQuestion
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
 
 blp = Blueprint("experiments", __name__, url_prefix=API_PREFIX, description="All grids of an experiment together.")

@@ -18,9 +18,9 @@ import structlog
 from flask import Response, request
 from werkzeug.exceptions import RequestedRangeNotSatisfiable
 
-from registry import kept_exports
-from registry.api.answers import MEDIA, accepts_gzip, common, not_modified, packed
+from registry.api import export_cache
 from registry.api.context import parts
+from registry.api.responses import MEDIA, accepts_gzip, common, not_modified, packed
 
 log = structlog.get_logger()
 _BLOCK = 256 * 1024
@@ -68,7 +68,7 @@ def _file(export: Export) -> BinaryIO | None:
     if export.cells <= _SMALL:
         return io.BytesIO(b"".join(export.pieces()))
     try:
-        return kept_exports.opened(parts().settings, export.tag, export.pieces())
+        return export_cache.opened(parts().settings, export.tag, export.pieces())
     except OSError as error:
         log.warning("exports cannot be kept", reason=str(error))
         return None

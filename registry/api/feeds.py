@@ -11,12 +11,12 @@ from flask import Response
 from marshmallow import INCLUDE
 
 from registry.api import examples
-from registry.api.answers import MEDIA, wanted_form
 from registry.api.context import enter, parts
 from registry.api.exports import Export, send_export
 from registry.api.filters import filters_of
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.responses import MEDIA, wanted_form
 from registry.api.schemas import FeedQuery
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.export import Selection, exported, select_cells
 from registry.renderings.feed import cells_of, columns_of
 from registry.renderings.feed_arrow import arrow_pieces, arrow_version, parquet_pieces

@@ -12,9 +12,9 @@ from marshmallow import ValidationError, fields
 
 from registry.api.context import parts
 from registry.api.shapes.words import PRINTABLE
-from registry.intake.faults import REPORTED, number, unsigned_zero, whole
-from registry.intake.levels import MAX_AXES, has_control
-from registry.intake.members import MOST_PARTS
+from registry.grids.intake.faults import REPORTED, number, unsigned_zero, whole
+from registry.grids.intake.levels import MAX_AXES, has_control
+from registry.grids.intake.members import MOST_PARTS
 from registry.settings import Settings
 
 
@@ -158,7 +158,7 @@ class Instant(fields.Field[datetime]):
 
 
 class Block(fields.Field[Any]):
-    """Numbers nested to the axes' depth, or one number; read by `registry.intake` once the axes are known."""
+    """Numbers nested to the axes' depth, or one number; read by `registry.grids.intake` once the axes are known."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if isinstance(value, (str, bool, dict)):
@@ -167,7 +167,7 @@ class Block(fields.Field[Any]):
 
 
 class Levels(fields.Field[Any]):
-    """The levels of an axis; each is read by `registry.intake`."""
+    """The levels of an axis; each is read by `registry.grids.intake`."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, list):
@@ -261,7 +261,7 @@ UNKNOWN = "Unknown field."
 
 
 class Derived(fields.Field[Any]):
-    """Whether a grid is made of others, or the list of their names, which is read by `registry.intake`."""
+    """Whether a grid is made of others, or the list of their names, which is read by `registry.grids.intake`."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, (bool, list)):

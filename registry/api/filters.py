@@ -9,8 +9,8 @@ from marshmallow import Schema
 
 from registry.api.fields import unknown
 from registry.errors import Fault, Invalid
-from registry.intake.faults import escaped
-from registry.intake.levels import has_control
+from registry.grids.intake.faults import escaped
+from registry.grids.intake.levels import has_control
 from registry.operations.find import Filters
 
 

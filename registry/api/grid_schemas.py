@@ -22,7 +22,7 @@ from registry.api.fields import (
     Whole,
 )
 from registry.api.schemas import about
-from registry.intake.members import MOST_DESIGN_EFFECT, MOST_QUESTIONS
+from registry.grids.intake.members import MOST_DESIGN_EFFECT, MOST_QUESTIONS
 
 READ_ONLY = (
     "id", "project", "shape", "cell_count", "revision", "digest", "derivation", "created_at", "updated_at",

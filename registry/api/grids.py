@@ -12,24 +12,24 @@ from flask import Response
 from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
-from registry.api import documents, examples, publication
-from registry.api.answers import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
-from registry.api.audit import actor
+from registry.api import examples, publication, serializers
+from registry.api.audit_log import actor
 from registry.api.context import caller, enter, grid_row, owned, parts
 from registry.api.filters import filters_of
 from registry.api.grid_schemas import AmendQuery, CellsIn, PublishQuery
-from registry.api.once import written
+from registry.api.idempotency import written
+from registry.api.long_poll import preference, waited
 from registry.api.paging import page, read_key, write_key
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.responses import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
 from registry.api.schemas import DeleteQuery, Empty, FindQuery, RevisionQuery, RevisionsQuery
-from registry.api.waiting import preference, waited
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.amend import amend
+from registry.operations.audit_log import record
+from registry.operations.delete import forget
 from registry.operations.find import Page, find_grids, sort_key
-from registry.operations.forget import forget
 from registry.operations.publish import Published, publish
 from registry.operations.read import compare_revisions, find_summary, list_revisions
-from registry.operations.record import record
-from registry.operations.stored import grid_summary, stored_grid
+from registry.operations.stored_grids import grid_summary, stored_grid
 from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 
 blp = Blueprint(
@@ -90,7 +90,7 @@ def publish_grid(query: dict[str, Any], project: str) -> Response:
             expected=expected_revisions(),
         )
         if query["dry_run"]:
-            return json_answer(documents.summary(published.stored))  # nothing is there, so no Location and no ETag
+            return json_answer(serializers.summary(published.stored))  # nothing is there, so no Location and no ETag
         return published_answer(published, made=201)
 
     home = partial(enter, slug=project, needs="writer")
@@ -110,7 +110,7 @@ def _computed(response: Response, *, rehearsed: bool = False) -> Response:
     row = waited(look, lambda row: row is None or row.state != "pending" or row.number != row.current_revision)
     if row is not None:
         stored = grid_summary(row)
-        response.set_data(dumps(documents.published(stored)))
+        response.set_data(dumps(serializers.published(stored)))
         response.headers["ETag"] = f'"{stored.etag}"'
     return response
 
@@ -119,7 +119,7 @@ def published_answer(published: Published, *, made: int) -> Response:
     """The answer to a publication or an amendment."""
     stored = published.stored
     response = Response(
-        dumps(documents.published(stored)), made if published.is_new else 200, content_type="application/json"
+        dumps(serializers.published(stored)), made if published.is_new else 200, content_type="application/json"
     )
     response.headers["ETag"] = f'"{stored.etag}"'
     response.headers["Location"] = f"{API_PREFIX}/grids/{stored.id}"
@@ -147,7 +147,7 @@ def find(query: dict[str, Any], project: str) -> Response:
         found = find_grids(connection, row.id, filters, wanted)
     shown = found[: query["limit"]]
     more = write_key(sort_key(shown[-1], query["sort"]), shown[-1].id) if len(found) > len(shown) else None
-    return page([documents.summary(stored) for stored in shown], more)
+    return page([serializers.summary(stored) for stored in shown], more)
 
 
 @blp.get("/grids/<uuid:grid>")
@@ -174,7 +174,7 @@ def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None) -> R
         stored = stored_grid(grid_row(connection, grid, "reader", revision))
     form = wanted_form(suffix, _FORMS)
     forms = {"txt": grid_text, "md": grid_markdown, "csv": cells_csv}
-    return rendered(form, documents.grid(stored), forms, stored.etag)
+    return rendered(form, serializers.grid(stored), forms, stored.etag)
 
 
 @blp.delete("/grids/<uuid:grid>")
@@ -238,7 +238,7 @@ def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
         rows = list_revisions(connection, grid, int(query.get("cursor", 0)), query["limit"] + 1)
     shown = rows[: query["limit"]]
     more = str(shown[-1].number) if len(rows) > len(shown) else None
-    return page([documents.revision(row) for row in shown], more)
+    return page([serializers.revision(row) for row in shown], more)
 
 
 @blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):revision>")
@@ -262,4 +262,4 @@ def difference(_query: dict[str, Any], grid: uuid.UUID, a: int, b: int) -> Respo
     with parts().database.reading() as connection:
         owned(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)
-    return json_answer(documents.difference(found), tag=f"{grid}-{a}-{b}")
+    return json_answer(serializers.difference(found), tag=f"{grid}-{a}-{b}")

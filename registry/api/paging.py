@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 
 from flask import Response, g, request
 
-from registry.api.answers import dumps, send
+from registry.api.responses import dumps, send
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = 2**57

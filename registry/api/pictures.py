@@ -11,16 +11,16 @@ from typing import Any
 import orjson
 from flask import Response
 
-from registry.api import documents, examples
-from registry.api.answers import dumps, not_modified, send, wanted_form
+from registry.api import examples, serializers
 from registry.api.context import grid_row, parts
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.long_poll import unready, waited
+from registry.api.responses import dumps, not_modified, send, wanted_form
 from registry.api.schemas import BadgeQuery, Empty, PictureQuery, PngQuery
 from registry.api.shapes import PLAIN
-from registry.api.waiting import unready, waited
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.operations.read import find_statistics
-from registry.operations.stored import StoredGrid, stored_grid
+from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.renderings import badge, report
 from registry.renderings.badge import badge_json, badge_svg
 from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega
@@ -89,7 +89,7 @@ def _picture(
     tag = f"{stored.revision_tag}-{_statistics_tag(row)}-{asked}v{_LOOK}.{form}"
     if not_modified(tag):
         return send(b"", tag=tag)
-    return send(draw(documents.grid(stored), _statistics(row), _options(query)), form=form, tag=tag)
+    return send(draw(serializers.grid(stored), _statistics(row), _options(query)), form=form, tag=tag)
 
 
 def _stored(grid: uuid.UUID, revision: int | None = None) -> tuple[StoredGrid, Any]:
@@ -148,7 +148,7 @@ def _badge(grid: uuid.UUID, query: dict[str, Any], form: str, draw: Callable[...
     level = (query["axis"], query["level"]) if "axis" in query else None
     if level is not None and level[1] not in axes.get(level[0], ()):
         raise Invalid([Fault("/level", f'the grid has no level "{level[1]}" on an axis "{level[0]}"')])
-    message, known = badge.said(documents.grid(stored), _statistics(row), level)
+    message, known = badge.said(serializers.grid(stored), _statistics(row), level)
     label = query.get("label") or stored.grid.metric.name
     tag = sha256(dumps([label, message, known, _LOOK])).hexdigest()[:16]
     return send(draw(label, message, known=known), form=form, tag=f"{tag}.{form}")
@@ -206,4 +206,4 @@ def _report(grid: uuid.UUID, suffix: str | None) -> Response:
     tag = f"{stored.revision_tag}-{_statistics_tag(row)}-report-v{_LOOK}.{form}"
     if not_modified(tag):
         return send(b"", tag=tag)
-    return send(report.of(form)((documents.grid(stored), _statistics(row))), form=form, tag=tag)
+    return send(report.of(form)((serializers.grid(stored), _statistics(row))), form=form, tag=tag)

@@ -8,19 +8,18 @@ from typing import Any
 from flask import Response, request
 from sqlalchemy import Connection
 
-from registry.api import documents, examples
-from registry.api.answers import json_answer, known_tags
-from registry.api.audit import actor
+from registry.api import examples, serializers
+from registry.api.audit_log import actor
 from registry.api.context import caller, enter, parts, project_for
-from registry.api.once import Kept, Write, made, written
+from registry.api.idempotency import Kept, Write, made, written
 from registry.api.paging import page
-from registry.api.platform import API_PREFIX, Blueprint, reply
 from registry.api.problems import registry_error
+from registry.api.responses import json_answer, known_tags
 from registry.api.schemas import ByIdQuery, Empty, ProjectChange, ProjectIn, ProjectsQuery, TokenIn
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Conflict, PreconditionFailed
-from registry.operations import admit
-from registry.operations import project as projects
-from registry.operations.record import record
+from registry.operations import auth, projects
+from registry.operations.audit_log import record
 
 _TOKEN = {name: value for name, value in (examples.TOKEN_SECRET or {}).items() if name != "token"}
 
@@ -44,7 +43,7 @@ def make_project(sent: dict[str, Any]) -> Response:
         row = projects.make_project(connection, **sent | {"name": sent["name"] or sent["slug"]})
         record(connection, actor(connection), "project.made", row.id, project_id=row.id, slug=row.slug)
         place = f"{API_PREFIX}/projects/{row.slug}"
-        return row, json_answer(documents.project(row), status=201, Location=place)
+        return row, json_answer(serializers.project(row), status=201, Location=place)
 
     return made(sent["slug"], make)
 
@@ -57,7 +56,7 @@ def list_projects(query: dict[str, Any]) -> Response:
     with parts().database.reading() as connection:
         rows = projects.list_projects(connection, caller(connection), query.get("cursor"), query["limit"] + 1)
     shown = rows[: query["limit"]]
-    return page([documents.project(row) for row in shown], str(shown[-1].slug) if len(rows) > len(shown) else None)
+    return page([serializers.project(row) for row in shown], str(shown[-1].slug) if len(rows) > len(shown) else None)
 
 
 @blp.get("/projects/<project>")
@@ -71,7 +70,7 @@ def list_projects(query: dict[str, Any]) -> Response:
 def read_project(_query: dict[str, Any], project: str) -> Response:
     """Read a project"""
     row = project_for(project, "reader")
-    return json_answer(documents.project(row), tag=_tag(row))
+    return json_answer(serializers.project(row), tag=_tag(row))
 
 
 def _tag(row: Any) -> str:
@@ -104,7 +103,7 @@ def change_project(changes: dict[str, Any], project: str) -> Response:
         _expect(connection, home.id)
         row = projects.change_project(connection, home.id, changes)
         record(connection, actor(connection), "project.changed", row.id, project_id=row.id, **changes)
-        answer = json_answer(documents.project(row))
+        answer = json_answer(serializers.project(row))
         answer.headers["ETag"] = f'"{_tag(row)}"'
         return answer
 
@@ -151,11 +150,11 @@ def make_token(sent: dict[str, Any], project: str) -> Response:
     days = sent["days"] or parts().settings.token_days
 
     def write(connection: Connection, home: Any) -> Response:
-        row, secret = admit.issue_token(connection, project_id=home.id, role=sent["role"], name=sent["name"], days=days)
+        row, secret = auth.issue_token(connection, project_id=home.id, role=sent["role"], name=sent["name"], days=days)
         told = {"name": row.name, "role": row.role, "expires_at": row.expires_at.isoformat()}
         record(connection, actor(connection), "token.made", row.id, project_id=row.project_id, **told)
         place = f"{API_PREFIX}/projects/{project}/tokens/{row.id}"
-        return json_answer(documents.token(row) | {"token": secret}, status=201, Location=place)
+        return json_answer(serializers.token(row) | {"token": secret}, status=201, Location=place)
 
     return _written(project, write, kept=_without_secret)
 
@@ -174,9 +173,9 @@ def list_tokens(query: dict[str, Any], project: str) -> Response:
     after = uuid.UUID(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
-        rows = admit.list_tokens(connection, row.id, after, query["limit"] + 1)
+        rows = auth.list_tokens(connection, row.id, after, query["limit"] + 1)
     shown = rows[: query["limit"]]
-    return page([documents.token(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
+    return page([serializers.token(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
 
 
 @blp.get("/projects/<project>/tokens/<uuid:token_id>")
@@ -186,7 +185,7 @@ def read_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Res
     """Read what a token is for and when it was used"""
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
-        return json_answer(documents.token(admit.find_token(connection, row.id, token_id)))
+        return json_answer(serializers.token(auth.find_token(connection, row.id, token_id)))
 
 
 @blp.delete("/projects/<project>/tokens/<uuid:token_id>")
@@ -196,7 +195,7 @@ def revoke_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> R
     """Revoke a token at once"""
 
     def write(connection: Connection, row: Any) -> Response:
-        admit.revoke(connection, row.id, token_id)
+        auth.revoke(connection, row.id, token_id)
         record(connection, actor(connection), "token.revoked", token_id, project_id=row.id)
         return Response(status=204)
 

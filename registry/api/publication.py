@@ -12,14 +12,14 @@ from werkzeug.exceptions import UnsupportedMediaType
 from registry.api import examples
 from registry.api.context import admit_body, parts
 from registry.api.grid_schemas import READ_ONLY, GridIn
-from registry.api.platform import faults_of
-from registry.api.reading import read_body, read_json
+from registry.api.request_body import read_body, read_json
+from registry.api.smorest import faults_of
 from registry.errors import Fault, Invalid, Malformed
+from registry.grids.intake import Doubt, Submission, not_told_yet, read_submission
+from registry.grids.intake.faults import Limits
 from registry.importers import delimited, markdown
 from registry.importers.found import Found, Overrides
 from registry.importers.source import Source
-from registry.intake import Doubt, Submission, not_told_yet, read_submission
-from registry.intake.faults import Limits
 
 SCHEMA = GridIn()
 READERS = {"text/csv": delimited.read, "text/markdown": markdown.read}

@@ -7,11 +7,11 @@ from typing import Any
 from flask import Response
 
 from registry.api import examples
-from registry.api.answers import wanted_form
-from registry.api.asked import answer_to
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.cached_results import answer_to
+from registry.api.responses import wanted_form
 from registry.api.schemas import RankingQuery
-from registry.question import RankingQuestion
+from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.query import RankingQuestion
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
 
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")

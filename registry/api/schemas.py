@@ -19,7 +19,7 @@ from registry.api.fields import (
     Whole,
 )
 from registry.operations.find import SORTS
-from registry.question import METHODS, MISSING, TARGETS
+from registry.query import METHODS, MISSING, TARGETS
 from registry.renderings.heatmap import PALETTES, THEMES
 
 SLUG = "[a-z0-9][a-z0-9-]{0,62}"

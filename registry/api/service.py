@@ -11,14 +11,14 @@ from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from registry.api import examples
-from registry.api.answers import json_answer
 from registry.api.context import parts
-from registry.api.gate import address_rate, failure_rate, token_rate
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.metrics import REGISTRY, note_promises
+from registry.api.request_policy import address_rate, failure_rate, token_rate
+from registry.api.responses import json_answer
 from registry.api.shapes import PLAIN
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import RegistryError
-from registry.metrics import REGISTRY, note_promises
-from registry.operations.watch import health_of
+from registry.operations.health import health_of
 
 VERSION = version("results-registry")
 _ROOT = {

@@ -10,16 +10,16 @@ from flask import Flask, Response, g, request
 from sqlalchemy import Connection
 from werkzeug.datastructures import ImmutableMultiDict
 
-from registry.api import documents, examples
-from registry.api.answers import json_answer
-from registry.api.audit import actor
+from registry.api import examples, serializers
+from registry.api.audit_log import actor
 from registry.api.context import enter, parts
-from registry.api.once import written
+from registry.api.idempotency import written
 from registry.api.paging import page
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.responses import json_answer
 from registry.api.schemas import ByIdQuery, Empty, ShareIn
-from registry.operations import share as shares
-from registry.operations.record import record
+from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.operations import shares
+from registry.operations.audit_log import record
 
 blp = Blueprint("shares", __name__, url_prefix=API_PREFIX, description="Links that open one path without a token.")
 
@@ -56,7 +56,7 @@ def make_share(sent: dict[str, Any], project: str) -> Response:
         told = {"path": row.path, "expires_at": row.expires_at.isoformat()}
         record(connection, actor(connection), "share.made", row.id, project_id=home.id, **told)
         url = f"{parts().settings.url}{quote(row.path)}?share={carried}"
-        return json_answer(documents.share(row) | {"url": url}, status=201)
+        return json_answer(serializers.share(row) | {"url": url}, status=201)
 
     return written(lambda connection: enter(connection, project, "admin"), write, needs="admin")
 
@@ -71,7 +71,7 @@ def list_shares(query: dict[str, Any], project: str) -> Response:
         row = enter(connection, project, "admin")
         rows = shares.list_shares(connection, row.id, after, query["limit"] + 1)
     shown = rows[: query["limit"]]
-    return page([documents.share(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
+    return page([serializers.share(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
 
 
 @blp.delete("/projects/<project>/shares/<uuid:share_id>")

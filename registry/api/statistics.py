@@ -12,14 +12,14 @@ import orjson
 from flask import Response
 
 from registry.api import examples
-from registry.api.answers import known_tags, rendered, send_stored, tagged, wanted_form
-from registry.api.asked import Part
-from registry.api.asked_of_grid import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
+from registry.api.cached_results import Part
 from registry.api.context import caller, parts
-from registry.api.platform import API_PREFIX, Blueprint, reply
+from registry.api.grid_queries import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
+from registry.api.long_poll import unready, waited
+from registry.api.responses import known_tags, rendered, send_stored, tagged, wanted_form
 from registry.api.schemas import StatisticsQuery, ThresholdsQuery, TrendsQuery
-from registry.api.waiting import unready, waited
-from registry.operations.admit import admit
+from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.operations.auth import admit
 from registry.operations.read import find_statistics
 from registry.renderings import statistics as renderings
 

@@ -73,7 +73,7 @@ def find_config(
 
     Raises `BadAddress` for a file that cannot be read as TOML.
     """
-    from registry.nearby import address_in, home_of, token_in
+    from registry.local_instance import address_in, home_of, token_in
 
     environment = os.environ if environment is None else environment
     near_path = repository_file(directory or Path.cwd())

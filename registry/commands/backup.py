@@ -9,10 +9,10 @@ from sqlalchemy import text
 
 from migrations.grants import regrant
 from registry.commands.servers import home_option, settings_of_servers
-from registry.database import Database
-from registry.embedded.copying import dump, load
 from registry.errors import Conflict, NotFound
+from registry.local.embedded.copying import dump, load
 from registry.settings import Settings
+from registry.storage.database import Database
 
 
 @click.command()

@@ -7,8 +7,8 @@ import secrets
 import click
 
 from registry.commands.environment import settings_of_environment
-from registry.database import Database
 from registry.operations.bi import make_reader
+from registry.storage.database import Database
 
 
 @click.command()

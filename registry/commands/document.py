@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from registry import create_app
-from registry.api.document import openapi_yaml
+from registry.api.openapi import openapi_yaml
 from registry.settings import Settings
 
 

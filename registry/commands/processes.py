@@ -8,8 +8,8 @@ from typing import Any
 
 import click
 
-from registry import running
 from registry.commands.environment import settings_of_environment
+from registry.local import processes
 from registry.settings import given_variables
 
 
@@ -27,25 +27,25 @@ def up(home: Path | None, host: str | None, port: int | None, demo: bool) -> Non
     settings = settings_of_environment()
     changes: dict[str, Any] = {"home": home, "host": host, "port": port}
     settings = replace(settings, **{name: value for name, value in changes.items() if value is not None})
-    running.up(settings, given=given_variables(), demo=demo, say=click.echo)
+    processes.up(settings, given=given_variables(), demo=demo, say=click.echo)
 
 
 @click.command()
 def serve() -> None:
     """Serve HTTP (waitress); the database must be migrated."""
-    running.serve(settings_of_environment())
+    processes.serve(settings_of_environment())
 
 
 @click.command()
 def worker() -> None:
     """Run a Celery worker, which computes statistics and rankings."""
-    running.become(running.WORKER, settings_of_environment())
+    processes.become(processes.WORKER, settings_of_environment())
 
 
 @click.command()
 def dispatch() -> None:
     """Run the dispatcher, which sees to it that every promise is kept."""
-    running.become(running.DISPATCHER, settings_of_environment())
+    processes.become(processes.DISPATCHER, settings_of_environment())
 
 
 @click.command()

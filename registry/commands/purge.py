@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from registry.commands.servers import home_option, settings_of_servers
-from registry.database import Database
+from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purge_projects, purgeable
-from registry.operations.record import COMMAND
+from registry.storage.database import Database
 
 
 @click.command("purge")

@@ -17,7 +17,7 @@ from registry.commands.screen.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
 from registry.commands.statistics import sign
 from registry.errors import NotFound
-from registry.question import METHODS, MISSING, TARGETS
+from registry.query import METHODS, MISSING, TARGETS
 from registry.renderings.ranking import page, ranking_csv
 
 _ASKED = 64

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from registry.commands.environment import settings_of_environment
-from registry.embedded import Home, Postgres, Valkey
+from registry.local.embedded import Home, Postgres, Valkey
 from registry.settings import Settings, given_variables
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import click
 
 from registry.commands.environment import settings_of_environment
-from registry.database import Database
 from registry.errors import NotFound
-from registry.operations.admit import issue_token
-from registry.operations.project import find_project
-from registry.operations.record import COMMAND, record
-from registry.running import write_secret
+from registry.local.processes import write_secret
+from registry.operations.audit_log import COMMAND, record
+from registry.operations.auth import issue_token
+from registry.operations.projects import find_project
+from registry.storage.database import Database
 
 
 @click.command()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from registry import running
 from registry.commands.servers import home_option, settings_of_servers
+from registry.local import processes
 
 
 @click.command()
@@ -26,4 +26,4 @@ def verify(home: Path | None, project: str | None, most: int | None, after: str 
     options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
     # The arithmetic is the workers': this process, which knows none of it, becomes theirs.
     command = [sys.executable, "-m", "workers.verify", *options, *(["--json"] if as_json else [])]
-    running.become(command, settings_of_servers(home))
+    processes.become(command, settings_of_servers(home))

@@ -8,12 +8,12 @@ import uuid
 from importlib.resources import files
 from typing import Any
 
-from registry.database import Database
-from registry.intake import Limits, read_submission
-from registry.operations.alias import make_alias
-from registry.operations.project import find_project, make_project
+from registry.grids.intake import Limits, read_submission
+from registry.operations.aliases import make_alias
+from registry.operations.projects import find_project, make_project
 from registry.operations.publish import publish
 from registry.operations.read import find_statistics
+from registry.storage.database import Database
 
 PROJECT = "demo"
 _WAIT_SECONDS = 20.0

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from registry.grids.intake.levels import read_number
 from registry.importers.blocks import Block
 from registry.importers.found import Note, Place
 from registry.importers.metrics import meaning_of
 from registry.importers.words import plain_number
-from registry.intake.levels import read_number
 
 _KEYED = re.compile(r"\*\*(.+?):?\*\*\s*:?\s*(.*)")
 _QUOTED = re.compile(r"[\"“`]([^\"“”`]+)[\"”`]")

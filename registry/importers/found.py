@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-from registry.intake.faults import Limits
+from registry.grids.intake.faults import Limits
 
 IDENTITY = ("experiment", "benchmark", "model", "variant")
 _METRIC = ("unit", "direction", "lower", "upper")

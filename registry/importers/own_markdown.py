@@ -12,13 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NoReturn
 
 from registry.errors import Fault, Invalid
+from registry.grids.intake.faults import whole
+from registry.grids.intake.levels import MAX_AXES
 from registry.importers.blocks import is_table, line_block, parts, table_rows, unescaped
 from registry.importers.found import Found, Note, Overrides, Place
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.tables import Table, check_header, even, text_of, value_of
 from registry.importers.words import Findings, common_words, plain_number
-from registry.intake.faults import whole
-from registry.intake.levels import MAX_AXES
 
 _LAST = re.compile(r"\d+ of \d+ cells? measured · revision \d+(.*)")
 _TRIALS = re.compile(r" · trials (\d+)(?: · .*|$)")

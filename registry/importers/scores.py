@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from registry.errors import Fault, Invalid
+from registry.grids.intake.faults import number
 from registry.importers.found import Found, Note
 from registry.importers.metrics import bounded, meaning_of
-from registry.intake.faults import number
 
 
 def single(

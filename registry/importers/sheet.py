@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from registry.grids.intake.levels import read_number
 from registry.importers.found import IDENTITY, Found, Note, Overrides, Place
 from registry.importers.metrics import explained
 from registry.importers.words import Findings, is_rounded, plain_number
-from registry.intake.levels import read_number
 
 METRIC_WORDS = ("metric", "unit", "direction", "lower", "upper")
 IDENTITY_WORDS = (*IDENTITY, *METRIC_WORDS)

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from registry.errors import Fault, Invalid, Malformed
+from registry.grids.intake import Limits, read_submission
 from registry.importers.reading import Item, Said, missing_names
-from registry.intake import Limits, read_submission
 
 _LEVELS = 8
 

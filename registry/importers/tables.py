@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from registry.errors import Fault, Invalid
+from registry.grids.intake.faults import whole
+from registry.grids.intake.levels import MAX_AXES
 from registry.importers.found import Note, Overrides, Place
 from registry.importers.markup import measured
 from registry.importers.metrics import meaning_of
@@ -26,8 +28,6 @@ from registry.importers.words import (
     same_text,
     shown,
 )
-from registry.intake.faults import whole
-from registry.intake.levels import MAX_AXES
 
 Row = tuple[int, list[str]]
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")

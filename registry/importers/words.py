@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from registry.errors import Fault, Invalid
+from registry.grids.intake.faults import REPORTED, number
 from registry.importers.found import Note, Place
-from registry.intake.faults import REPORTED, number
 
 GAPS = frozenset(("", "·", "—", "–", "-", "n/a", "N/A"))
 """What stands in a cell that nobody measured."""

@@ -9,10 +9,10 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select, update
 
 from registry.errors import NotFound, PreconditionFailed
-from registry.intake import Limits
-from registry.intake import amend as amended
+from registry.grids.intake import Limits
+from registry.grids.intake import amend as amended
 from registry.operations.publish import Published, mark_scopes, write_revisions
-from registry.operations.stored import (
+from registry.operations.stored_grids import (
     GridSummary,
     StoredGrid,
     grid_summaries,
@@ -20,8 +20,8 @@ from registry.operations.stored import (
     stored_grid,
     stored_grids,
 )
-from registry.rows import columns_of
-from registry.tables import grids
+from registry.storage.rows import columns_of
+from registry.storage.tables import grids
 
 
 def hold(connection: Connection, grid_id: uuid.UUID, expected: Sequence[str] | None) -> StoredGrid:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, delete, insert, text
 
 from registry.errors import Fault, Invalid, NotFound
-from registry.operations.project import find_project
-from registry.tables import bi_readers, new_id
+from registry.operations.projects import find_project
+from registry.storage.tables import bi_readers, new_id
 
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 _LIMITS = ("default_transaction_read_only = on", "statement_timeout = '60s'", "search_path = bi", "TimeZone = 'UTC'")

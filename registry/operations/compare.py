@@ -7,7 +7,7 @@ import uuid
 from sqlalchemy import Connection, select
 
 from registry.errors import NotFound
-from registry.tables import grids, revisions
+from registry.storage.tables import grids, revisions
 
 
 def revision_of(connection: Connection, project_id: uuid.UUID, grid_id: uuid.UUID, number: int | None) -> int:

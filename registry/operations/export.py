@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Text, cast, func, select, text
 from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.operations.find import Filters, conditions
-from registry.tables import grids, revisions
+from registry.storage.tables import grids, revisions
 
 _KEY = Struct(">16sII")
 _PIECE_GRIDS, _PIECE_CELLS = 256, 50_000

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Select, and_, literal_column, or_, select
 
-from registry.operations.stored import (
+from registry.operations.stored_grids import (
     GridSummary,
     StoredGrid,
     grid_summaries,
@@ -18,7 +18,7 @@ from registry.operations.stored import (
     stored_grid,
     stored_grids,
 )
-from registry.tables import aliases, grids, revisions
+from registry.storage.tables import aliases, grids, revisions
 
 SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric")
 _ALIASED = ("experiment", "benchmark", "model", "variant")

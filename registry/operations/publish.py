@@ -11,11 +11,11 @@ from sqlalchemy import Connection, and_, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import Busy, PreconditionFailed
-from registry.intake import Names, Submission
-from registry.operations.name import KINDS, note_names
-from registry.operations.stored import GridSummary, grid_summaries, grid_summary, revision_tag
-from registry.rows import columns_of
-from registry.tables import derivations, grids, marks, new_id, revisions
+from registry.grids.intake import Names, Submission
+from registry.operations.names import KINDS, note_names
+from registry.operations.stored_grids import GridSummary, grid_summaries, grid_summary, revision_tag
+from registry.storage.rows import columns_of
+from registry.storage.tables import derivations, grids, marks, new_id, revisions
 
 _TRIES = 3
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, delete, exists, func, or_, select, text, tuple_, update
 
-from registry.operations.name import KINDS
+from registry.operations.audit_log import Actor, record
+from registry.operations.names import KINDS
 from registry.operations.publish import mark_scopes
-from registry.operations.record import Actor, record
-from registry.tables import (
+from registry.storage.tables import (
     aliases,
     answers,
     bi_readers,

@@ -11,11 +11,11 @@ from typing import Any, cast
 from sqlalchemy import ARRAY, Connection, Text, and_, any_, bindparam, case, select
 
 from registry.errors import NotFound
-from registry.grid import Cell, Grid
-from registry.operations.stored import grid_summaries, stored_grid, stored_grids
-from registry.prepared import Prepared
-from registry.rows import MEMBERS, level_document
-from registry.tables import derivations, grids, projects, revisions, statistics, tokens
+from registry.grids.grid import Cell, Grid
+from registry.operations.stored_grids import grid_summaries, stored_grid, stored_grids
+from registry.storage.prepared_statements import Prepared
+from registry.storage.rows import MEMBERS, level_document
+from registry.storage.tables import derivations, grids, projects, revisions, statistics, tokens
 
 _GRID = grids.c.id == bindparam("grid_id")
 _CURRENT = stored_grids().where(_GRID)

@@ -19,14 +19,14 @@ from registry.pages import (
     project,
     ranking,
     revisions,
-    signing,
+    sessions,
     status,
 )
 from registry.pages.front import pages
 
 __all__ = ["register"]
 
-VIEWS = (project, grid, revisions, experiment, ranking, comparison, status, signing, data, docs, palette)
+VIEWS = (project, grid, revisions, experiment, ranking, comparison, status, sessions, data, docs, palette)
 """The modules whose views are on the blueprint: importing them put them there."""
 
 

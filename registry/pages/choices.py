@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from registry.operations.find import Filters
-from registry.operations.offer import offered
+from registry.operations.form_options import offered
 
 MOST_LISTED, MOST_SUGGESTED = 200, 1000
 

@@ -12,24 +12,24 @@ import orjson
 from flask import Response, request
 from sqlalchemy import Connection
 
-from registry.api import documents
-from registry.api.asked import ask
+from registry.api import serializers
+from registry.api.cached_results import ask
 from registry.api.comparisons import comparison_asked
 from registry.api.context import enter, parts
 from registry.api.schemas import ComparisonQuery
 from registry.errors import Fault, NotFound
 from registry.operations.find import Filters
-from registry.operations.offer import search_grids
+from registry.operations.form_options import search_grids
 from registry.operations.read import find_grid, find_statistics
-from registry.operations.stored import StoredGrid, stored_grid
-from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
-from registry.pages.asked import LOOK, look, salvaged, state_of, tags_of
+from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.blocks import parts_of
 from registry.pages.front import pages
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.links import data_path
 from registry.pages.palette import BINS, DIFFERENCES
-from registry.question import ComparisonQuestion
+from registry.pages.queries import LOOK, look, salvaged, state_of, tags_of
+from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.query import ComparisonQuestion
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.options import Options
 from registry.renderings.words import title
@@ -124,7 +124,7 @@ def _maps(
 ) -> dict[str, Any]:
     """Both grids in the range of both together, and the difference; each in its own range where there is none.
     `small` says whether they fit into tables."""
-    baseline, contender = (documents.grid(one) for one in sides)
+    baseline, contender = (serializers.grid(one) for one in sides)
     named = {"baseline": baseline, "contender": contender, "titles": [title(baseline), title(contender)]}
     if not (fits(baseline) and fits(contender)):
         return named | {"small": False}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from flask import Response, current_app, make_response, request
 from werkzeug.exceptions import NotFound
 
-from registry.api.platform import API_PREFIX
+from registry.api.smorest import API_PREFIX
 from registry.pages.front import pages
 
 _OPEN = ("grids/", "projects/")

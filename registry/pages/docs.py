@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from flask import Response, current_app
 
-from registry.api.document import openapi, reference
-from registry.pages.answer import page
+from registry.api.openapi import openapi, reference
 from registry.pages.front import pages
+from registry.pages.responses import page
 
 
 @pages.get("/docs")

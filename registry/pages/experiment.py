@@ -11,28 +11,28 @@ from typing import Any
 import orjson
 from flask import Response, request
 
-from registry.api import documents
-from registry.api.asked import ask, settled
+from registry.api import serializers
+from registry.api.cached_results import ask, settled
 from registry.api.context import enter, parts
 from registry.api.paging import write_key
 from registry.api.schemas import SweetSpotQuery
 from registry.errors import NotFound
-from registry.intake.levels import has_control
+from registry.grids.intake.levels import has_control
 from registry.operations.find import Filters, Page, find_whole_grids, sort_key
-from registry.operations.named import there_are
-from registry.operations.offer import count_grids, offered
+from registry.operations.form_options import count_grids, offered
+from registry.operations.query_names import there_are
 from registry.operations.read import find_statistics
-from registry.operations.stored import StoredGrid
-from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
-from registry.pages.asked import LOOK, checked, cursor_of, look, state_of, tags_of
+from registry.operations.stored_grids import StoredGrid
 from registry.pages.blocks import parts_of
 from registry.pages.choices import choice_of
 from registry.pages.front import pages
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import data_path
 from registry.pages.palette import BINS
+from registry.pages.queries import LOOK, checked, cursor_of, look, state_of, tags_of
+from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
 from registry.pages.verdict import verdict_of
-from registry.question import SweetSpotQuestion
+from registry.query import SweetSpotQuestion
 from registry.renderings.heatmap.options import Options
 from registry.renderings.numbers import plain_number
 from registry.renderings.sweet_spot import sweet_spot_blocks
@@ -142,7 +142,7 @@ def _panels(shown: Sequence[StoredGrid], statistics: Sequence[Any], options: Opt
     """Each grid with its heatmap and the range of its values."""
     found = []
     for one, known in zip(shown, statistics, strict=True):
-        document = documents.grid(one)
+        document = serializers.grid(one)
         measured = [value for value in one.grid.values if value is not None]
         ready = known.document is not None and known.revision == one.revision
         stored = orjson.loads(gzip.decompress(known.document)) if ready else None

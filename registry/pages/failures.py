@@ -9,10 +9,10 @@ from werkzeug.exceptions import HTTPException, NotFound
 
 from registry import errors
 from registry.api import problems
-from registry.api.platform import API_PREFIX
-from registry.pages.answer import furniture
+from registry.api.smorest import API_PREFIX
 from registry.pages.front import describe, pages
 from registry.pages.links import here
+from registry.pages.responses import furniture
 
 
 def register(app: Flask) -> None:

@@ -10,11 +10,11 @@ from importlib.resources import files
 
 from flask import Blueprint, Response, g, request
 
-from registry.api.answers import accepts_gzip
 from registry.api.context import parts
+from registry.api.responses import accepts_gzip
 from registry.errors import NotFound, Unauthenticated
-from registry.operations.share import find_share, identify_share
-from registry.operations.visit import resume_visit
+from registry.operations.sessions import resume_visit
+from registry.operations.shares import find_share, identify_share
 from registry.pages.links import page_path
 
 pages = Blueprint("pages", __name__, template_folder="templates")

@@ -11,14 +11,12 @@ from typing import Any
 import orjson
 from flask import Response, request
 
-from registry.api import documents
+from registry.api import serializers
 from registry.api.context import grid_row, parts
-from registry.api.platform import API_PREFIX
+from registry.api.smorest import API_PREFIX
 from registry.errors import Fault, Invalid
 from registry.operations.read import find_statistics, list_revisions, names_of_publishers
-from registry.operations.stored import stored_grid
-from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
-from registry.pages.asked import look
+from registry.operations.stored_grids import stored_grid
 from registry.pages.baselines import baseline_of, baselines_of, differing
 from registry.pages.blocks import Part, parts_of, table_part
 from registry.pages.findings import findings_of, missing_of
@@ -26,6 +24,8 @@ from registry.pages.front import knows_tokens, pages
 from registry.pages.heatmap import SHOWS, Heatmap, fits, heatmap_of
 from registry.pages.links import Query, data_path, located
 from registry.pages.palette import BINS, DIFFERENCES
+from registry.pages.queries import look
+from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
 from registry.pages.shares import shares_of
 from registry.pages.spark import HEIGHT, WIDTH, sparks_of
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
@@ -63,10 +63,10 @@ def grid(grid: uuid.UUID, project: str | None = None) -> Response:
     shown = (("revision", str(stored.revision)),) if stored.revision != stored.current_revision else ()
 
     def context() -> dict[str, Any]:
-        document = documents.grid(stored)
+        document = serializers.grid(stored)
         ready = current and found.document is not None
         statistics = orjson.loads(gzip.decompress(found.document)) if ready else None
-        against = documents.grid(baseline) if baseline else None
+        against = serializers.grid(baseline) if baseline else None
         state_word = found.state if current else "older"
         small = fits(document)
         map_ = heatmap_of(document, statistics, options, show, against) if small else None

@@ -9,8 +9,8 @@ from urllib.parse import quote, unquote, urlencode
 
 from flask import g, request
 
-from registry.api.platform import API_PREFIX
-from registry.operations.share import reaches
+from registry.api.smorest import API_PREFIX
+from registry.operations.shares import reaches
 
 DATA = "/data"
 Query = Iterable[tuple[str, str]]

@@ -8,22 +8,22 @@ from typing import Any
 
 from flask import Response, g, request
 
-from registry.api import documents
+from registry.api import serializers
 from registry.api.context import caller, enter, parts
 from registry.api.filters import filters_of
 from registry.api.paging import write_key
 from registry.api.schemas import SLUG, FindQuery
 from registry.errors import Fault, Invalid
-from registry.intake.levels import has_control
+from registry.grids.intake.levels import has_control
 from registry.operations.find import Page, find_grids, sort_key
-from registry.operations.name import names_in_use
-from registry.operations.offer import count_grids
-from registry.operations.project import list_projects
-from registry.pages.answer import page
-from registry.pages.asked import checked, cursor_of
+from registry.operations.form_options import count_grids
+from registry.operations.names import names_in_use
+from registry.operations.projects import list_projects
 from registry.pages.choices import choice_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
+from registry.pages.queries import checked, cursor_of
+from registry.pages.responses import page
 
 FILTERS = ("experiment", "benchmark", "model", "variant", "metric")
 _PROJECTS, _GRIDS, _EXPERIMENTS = 500, 50, 100
@@ -38,7 +38,7 @@ def projects() -> Response:
     """The projects that the visitor may see."""
     with parts().database.reading() as connection:
         rows = list_projects(connection, caller(connection), _after(), _PROJECTS + 1)
-    shown = [documents.project(row) for row in rows[:_PROJECTS]]
+    shown = [serializers.project(row) for row in rows[:_PROJECTS]]
     more = rows[_PROJECTS - 1].slug if len(rows) > _PROJECTS else None
     json = data_path("/projects", "private" if g.get("signed_in") else "public")
     return page("projects.html", [shown, more], lambda: {"projects": shown, "more": more, "json": json})
@@ -77,7 +77,7 @@ def project(project: str) -> Response:
     def context() -> dict[str, Any]:
         return {
             "project": row,
-            "grids": [documents.summary(stored) for stored in shown],
+            "grids": [serializers.summary(stored) for stored in shown],
             "total": total,
             "choices": choices,
             "experiments": experiments[:_EXPERIMENTS],

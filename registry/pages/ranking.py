@@ -13,15 +13,13 @@ import orjson
 from flask import Response, redirect, request
 from sqlalchemy import Connection
 
-from registry.api.asked import ask
+from registry.api.cached_results import ask
 from registry.api.context import enter, parts
 from registry.api.schemas import RankingQuery
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.find import Filters
-from registry.operations.named import there_are
-from registry.operations.offer import count_grids, is_lower_better, offered, offered_axes, offered_scopes
-from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
-from registry.pages.asked import salvaged, state_of, tags_of
+from registry.operations.form_options import count_grids, is_lower_better, offered, offered_axes, offered_scopes
+from registry.operations.query_names import there_are
 from registry.pages.bars import WIDTH, bars_of, further_columns
 from registry.pages.blocks import parts_of
 from registry.pages.choices import MOST_LISTED, Choice, choice_of
@@ -30,7 +28,9 @@ from registry.pages.links import data_path, here, to
 from registry.pages.matrix import MOST_IN_MATRIX, matrix_of
 from registry.pages.pairs import pairs_of
 from registry.pages.palette import DIFFERENCES
-from registry.question import METHODS, MISSING, TARGETS, RankingQuestion
+from registry.pages.queries import salvaged, state_of, tags_of
+from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.query import METHODS, MISSING, TARGETS, RankingQuestion
 from registry.renderings.policies import friedman_blocks, policy_blocks, target
 from registry.renderings.policies import method as by_author
 from registry.renderings.ranking import order_blocks

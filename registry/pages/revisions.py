@@ -7,16 +7,16 @@ from typing import Any
 
 from flask import Response
 
-from registry.api import documents
+from registry.api import serializers
 from registry.api.context import grid_row, parts
 from registry.operations.read import compare_revisions, find_summary
-from registry.operations.stored import grid_summary, stored_grid
-from registry.pages.answer import page
+from registry.operations.stored_grids import grid_summary, stored_grid
 from registry.pages.changed import MEASURED, changes_of, differing, name_of, written
 from registry.pages.front import pages
 from registry.pages.links import data_path
+from registry.pages.responses import page
 from registry.renderings.words import place, title
-from registry.rows import MEMBERS
+from registry.storage.rows import MEMBERS
 
 _LISTED = 200
 _LARGEST = 2**31 - 1
@@ -28,14 +28,14 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
     with parts().database.reading() as connection:
         row = grid_row(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)
-        before, after = (documents.summary(grid_summary(find_summary(connection, grid, number))) for number in (a, b))
+        before, after = (serializers.summary(grid_summary(find_summary(connection, grid, number))) for number in (a, b))
     stored = stored_grid(row)
 
     def context() -> dict[str, Any]:
-        document = documents.difference(found)
+        document = serializers.difference(found)
         return {
-            "grid": documents.summary(stored),
-            "title": title(documents.summary(stored)),
+            "grid": serializers.summary(stored),
+            "title": title(serializers.summary(stored)),
             "found": document,
             "changed": [(one["at"], differing(one["from"], one["to"])) for one in document["changed"][:_LISTED]],
             "lists": [_listed(document, kind) for kind in ("added", "removed")],

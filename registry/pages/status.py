@@ -7,9 +7,9 @@ from typing import Any
 from flask import Response
 
 from registry.api.context import caller, parts
-from registry.operations.watch import answers_in, failed_grids, health_of, pending_grids
-from registry.pages.answer import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.operations.health import answers_in, failed_grids, health_of, pending_grids
 from registry.pages.front import pages
+from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
 
 _LISTED = 50
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from registry.interval import around, wilson
+from registry.renderings.interval import around, wilson
 from registry.renderings.numbers import plain_number
 from registry.renderings.tidy import axis_names
 

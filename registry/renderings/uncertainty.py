@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from registry.interval import around, wilson
+from registry.renderings.interval import around, wilson
 
 
 def interval_of(

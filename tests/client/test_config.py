@@ -10,7 +10,7 @@ import pytest
 
 from registry.client import BadAddress
 from registry.client.config import DEFAULT_URL, find_config
-from registry.nearby import TOKEN_FILE, announced
+from registry.local_instance import TOKEN_FILE, announced
 
 OWN = """
 url = "https://own.example.org"

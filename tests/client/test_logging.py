@@ -22,7 +22,7 @@ from registry.api.context import Parts
 from registry.client import BadAddress, BadData, Refused, Unreachable, flush, log_cells, log_grid, outbox
 from registry.client.item import Item
 from registry.client.outbox import existing_outbox
-from registry.intake.faults import Limits
+from registry.grids.intake.faults import Limits
 from tests.client.conftest import Served
 from tests.client.tiny import Reply, Tiny
 from tests.house import ACCURACY

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from sqlalchemy import make_url, text
 
-from registry.embedded.copying import find_program
 from registry.errors import Invalid, NotFound
+from registry.local.embedded.copying import find_program
 from registry.operations.bi import make_reader
 from registry.settings import driver_url
 from tests.clients.test_tables import duck, expected

@@ -13,7 +13,7 @@ from sqlalchemy import update
 from registry.client import Refused, Transport
 from registry.commands import pushing
 from registry.demo import demo_grids
-from registry.tables import derivations
+from registry.storage.tables import derivations
 from tests.commands.terminal import Person
 from tests.house import House, Project
 

@@ -13,7 +13,7 @@ import pytest
 import yaml
 from redis import AuthenticationError, Redis, RedisError
 
-from registry.embedded.binaries import find_valkey
+from registry.local.embedded.binaries import find_valkey
 from registry.settings import Settings
 from tests.deploy.compose_file import COMPOSE, ROOT, services
 from tests.live.system import awaited, free_port

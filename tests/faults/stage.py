@@ -154,7 +154,7 @@ class Stage:
 
     @property
     def sockets(self) -> Path:
-        from registry.embedded import Home
+        from registry.local.embedded import Home
 
         return Home(self.home).sockets
 

@@ -11,10 +11,10 @@ from typing import Any
 
 from sqlalchemy import func, select
 
-from registry.database import Database
-from registry.jobs import QUEUE, redis_client
+from registry.broker import QUEUE, redis_client
 from registry.settings import Settings
-from registry.tables import derivations
+from registry.storage.database import Database
+from registry.storage.tables import derivations
 from tests.live.system import Servers, System, awaited, processes
 
 
@@ -239,7 +239,7 @@ def test_a_worker_hears_again_after_each_restart_of_the_broker(fragile: System, 
 
 def processes_of_stand_in(system: System) -> list[int]:
     mine = processes(holding=f"REGISTRY_PORT={system.settings.port}")
-    return [pid for pid in processes(holding="workers.standin") if pid in mine]
+    return [pid for pid in processes(holding="workers.inline_worker") if pid in mine]
 
 
 def test_sigterm_ends_each_process_within_ten_seconds_and_loses_nothing(fragile: System) -> None:

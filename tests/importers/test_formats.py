@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 
 from registry.errors import Malformed
+from registry.grids.intake.faults import Limits
 from registry.importers import formats, parquet, source
 from registry.importers.found import Found, Overrides
 from registry.importers.mlflow import read_server
 from registry.importers.source import Source
-from registry.intake.faults import Limits
 
 FILES = Path(__file__).parent / "files"
 NAMED = {

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from migrations.apply import migrate
-from registry.database import Database
-from registry.embedded import Home, Postgres, Supervisor, Valkey
-from registry.operations.admit import issue_token
-from registry.operations.project import make_project
+from registry.local.embedded import Home, Postgres, Supervisor, Valkey
+from registry.operations.auth import issue_token
+from registry.operations.projects import make_project
 from registry.settings import Settings
+from registry.storage.database import Database
 from tests.house import publication
 
 T = TypeVar("T")

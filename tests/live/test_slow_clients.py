@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from registry.serving import ARRIVAL_SECONDS, IDLE_SECONDS
+from registry.local.web_server import ARRIVAL_SECONDS, IDLE_SECONDS
 from tests.live.system import PROJECT, System, awaited
 
 HALF = b"POST /api/v1/projects/live/grids HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: "

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from registry.database import Database
+from registry.storage.database import Database
 from tests.house import publication
 from tests.live.system import PROJECT, Answer, Client, System, awaited, bare_environment, free_port
 

@@ -10,9 +10,9 @@ import pytest
 from werkzeug.test import Client, TestResponse
 
 from registry import create_app
-from registry.database import Database
 from registry.demo import publish_demo
 from registry.settings import Settings
+from registry.storage.database import Database
 from tests.conftest import clone
 from tests.house import House
 
@@ -132,4 +132,4 @@ def guest(demo: Demo) -> Browser:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No page waits for an answer: where nothing is computed meanwhile it would wait in vain."""
-    monkeypatch.setattr("registry.api.asked.waited", lambda look, _settled, _patience: look())
+    monkeypatch.setattr("registry.api.cached_results.waited", lambda look, _settled, _patience: look())

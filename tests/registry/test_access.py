@@ -13,11 +13,11 @@ from sqlalchemy import func, text, update
 from werkzeug.test import TestResponse
 
 from registry import create_app
-from registry.operations.admit import _checksum, issue_token, well_formed
-from registry.operations.project import find_project
-from registry.operations.share import make_share
+from registry.operations.auth import _checksum, issue_token, well_formed
+from registry.operations.projects import find_project
+from registry.operations.shares import make_share
 from registry.settings import Settings
-from registry.tables import tokens
+from registry.storage.tables import tokens
 from tests.house import House, Project, publication
 
 METHODS = ("get", "post", "patch", "put", "delete")

@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 import pytest
 
-from registry.api.platform import API_PREFIX
+from registry.api.smorest import API_PREFIX
 from registry.demo import demo_grids
 from tests.house import House, Project, publication
 

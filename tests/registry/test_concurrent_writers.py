@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from registry.database import try_lock
-from registry.operations.remember import Answer, remember
+from registry.operations.idempotency import Answer, remember
+from registry.storage.database import try_lock
 from tests.house import House, Project, publication
 
 

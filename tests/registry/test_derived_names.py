@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from registry.derived_names import looks_derived
+from registry.grids.derived_names import looks_derived
 
 
 @pytest.mark.parametrize(

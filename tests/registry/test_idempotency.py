@@ -10,8 +10,8 @@ import pytest
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from registry.operations.remember import hold
-from registry.tables import idempotency_keys, projects, tokens
+from registry.operations.idempotency import hold
+from registry.storage.tables import idempotency_keys, projects, tokens
 from tests.house import House, Project, publication
 
 Send = Callable[[str], TestResponse]

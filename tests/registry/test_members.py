@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import select, text
 
 from registry.demo import demo_grids
-from registry.intake import Limits, read_submission
-from registry.intake.members import MOST_PARTS
-from registry.tables import revisions
+from registry.grids.intake import Limits, read_submission
+from registry.grids.intake.members import MOST_PARTS
+from registry.storage.tables import revisions
 from tests.house import House, Project, publication
 from tests.registry.test_amending import amend, cell
 from tests.registry.test_publishing_tables import PERCENT, PIVOT, post

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, update
 
-from registry.tables import answers
+from registry.storage.tables import answers
 from tests.house import House, Project
 
 

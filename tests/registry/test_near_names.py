@@ -8,7 +8,7 @@ from itertools import product
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.near_duplicates import near_duplicates
+from registry.grids.near_duplicates import near_duplicates
 from tests.registry.test_reading_in_proportion import in_proportion
 
 NAMES = st.sets(st.text("aB1 -", max_size=6), max_size=12)

@@ -12,7 +12,7 @@ from flask import Flask
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from ruamel.yaml import YAML
 
-from registry.api.document import openapi_yaml
+from registry.api.openapi import openapi_yaml
 from tests.house import House, Project
 
 METHODS = ("get", "post", "patch", "put", "delete")

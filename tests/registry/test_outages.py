@@ -10,8 +10,8 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
 from registry import create_app
-from registry.database import Database
 from registry.settings import Settings, driver_url
+from registry.storage.database import Database
 from tests.house import House, Project
 
 

@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import func, select
 
 from registry import create_app
-from registry.tables import grids, names
+from registry.storage.tables import grids, names
 from tests.house import ACCURACY, House, Project, publication
 
 LOSS = {"name": "loss"}

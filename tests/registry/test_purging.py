@@ -14,14 +14,14 @@ import pytest
 from sqlalchemy import func, select, text, update
 
 from registry import create_app
-from registry.database import Database
+from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purge_projects
-from registry.operations.record import COMMAND
 from registry.settings import Settings
-from registry.tables import derivations, grids, idempotency_keys, metadata, projects
+from registry.storage.database import Database
+from registry.storage.tables import derivations, grids, idempotency_keys, metadata, projects
 from tests.house import House, Project, publication
 from workers import derive
-from workers.promises import claim
+from workers.jobs.leases import claim
 
 
 @pytest.fixture

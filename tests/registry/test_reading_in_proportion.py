@@ -12,15 +12,15 @@ import pytest
 from marshmallow import ValidationError
 
 from registry.api.fields import Instant, Quantity, Share, Whole
-from registry.api.reading import read_json, read_lines
+from registry.api.request_body import read_json, read_lines
 from registry.api.schemas import FindQuery, PictureQuery, RankingQuery
-from registry.derived_names import looks_derived
 from registry.errors import RegistryError
+from registry.grids.derived_names import looks_derived
+from registry.grids.intake.levels import has_control, read_number
 from registry.importers import delimited, markdown
 from registry.importers.found import Overrides
 from registry.importers.source import Source
 from registry.importers.words import common_words
-from registry.intake.levels import has_control, read_number
 
 WANTED = Overrides(
     experiment="e", benchmark="b", model="m", metric="x", columns="Length", reads_prose=False, single=True

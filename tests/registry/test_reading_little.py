@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Engine, event
 
-from registry.operations.stored import CELLS
+from registry.operations.stored_grids import CELLS
 from tests.house import Project
 
 READS_CELLS = re.compile(rf'SELECT\b.*\brevisions\."?({"|".join(CELLS)})\b', re.DOTALL)

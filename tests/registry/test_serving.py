@@ -15,8 +15,8 @@ import pytest
 from waitress.buffers import OverflowableBuffer
 
 from registry import create_app
-from registry import serving as serving_module
-from registry.serving import LONGEST_HEADER, STRANGERS_BODY, Server
+from registry.local import web_server as serving_module
+from registry.local.web_server import LONGEST_HEADER, STRANGERS_BODY, Server
 from registry.settings import Settings
 from tests.house import Project, publication
 from tests.live.system import free_port

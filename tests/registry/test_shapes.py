@@ -11,9 +11,9 @@ from jsonschema import Draft202012Validator
 
 from registry.api.shapes import COMPONENTS
 from registry.demo import demo_grids
-from registry.grid import Axis, Grid, Level, Metric
-from registry.intake import Limits, read_submission
-from registry.rows import axis_document, metric_document
+from registry.grids.grid import Axis, Grid, Level, Metric
+from registry.grids.intake import Limits, read_submission
+from registry.storage.rows import axis_document, metric_document
 from workers.statistics import describe
 
 OPEN, PERCENT = Metric("a", None, "higher"), Metric("a", "%", "higher", 0, 100)

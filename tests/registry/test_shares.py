@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, text, update
 
 from registry.logs import redact
-from registry.tables import shares
+from registry.storage.tables import shares
 from tests.house import Project
 
 

@@ -13,9 +13,9 @@ from sqlalchemy.pool import NullPool
 
 from migrations.grants import grant_web_role
 from registry import create_app
-from registry.database import Database
 from registry.errors import Misconfigured
 from registry.settings import Settings, driver_url
+from registry.storage.database import Database
 from tests.house import House
 from tests.registry.test_access import OPERATIONS, Scene, _scene
 

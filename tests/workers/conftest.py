@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from registry import create_app
-from registry.database import Database
 from registry.settings import Settings
+from registry.storage.database import Database
 from tests.conftest import clone
 from tests.house import House
 

@@ -15,9 +15,9 @@ from werkzeug.test import TestResponse
 
 from registry.api.shapes import COMPONENTS
 from registry.demo import _data
-from registry.tables import answers
+from registry.storage.tables import answers
 from tests.house import ACCURACY, House, Project
-from workers import compare
+from workers import comparisons
 
 
 @pytest.fixture(autouse=True)
@@ -231,7 +231,7 @@ def test_a_comparison_that_cannot_be_computed_says_why(
         raise ZeroDivisionError("no comparison today")
 
     with monkeypatch.context() as patched:
-        patched.setattr(compare, "gap", refuse)
+        patched.setattr(comparisons, "gap", refuse)
         for _ in range(house.settings.attempts):
             house.compute()
             with house.database.transaction() as connection:

@@ -13,17 +13,17 @@ import numpy as np
 import pytest
 from sqlalchemy import delete, func, insert, select, update
 
-from registry.database import Database
+from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
-from registry.operations.record import COMMAND
-from registry.question import RankingQuestion
-from registry.tables import aliases, answers, counted, grids, marks, scopes, tallies, uncounted
+from registry.query import RankingQuestion
+from registry.storage.database import Database
+from registry.storage.tables import aliases, answers, counted, grids, marks, scopes, tallies, uncounted
 from tests.house import House, Project
 from tests.workers.test_rankings import ask, publish_seeds, records, score
-from workers.answer import answer, read_and_answer
-from workers.counting import catch_up, close_scope, open_scope, table_of
-from workers.fold import FOLDED_AT_ONCE, fold_marks
-from workers.recount import recount, repair
+from workers.jobs.invalidation import FOLDED_AT_ONCE, fold_marks
+from workers.queries import answer, read_and_answer
+from workers.rankings.pair_sums.update import catch_up, close_scope, open_scope, table_of
+from workers.rankings.pair_sums.verify import recount, repair
 from workers.scope import alias_map, scope_rows
 from workers.statistics.pair_sums import LARGER, canonical, packed, unpacked
 
@@ -312,7 +312,7 @@ def test_a_scope_that_has_become_small_is_read_from_its_cells_again(house: House
 def test_while_sums_are_counted_the_answer_is_pending(
     large: House, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers import answer as module
+    from workers import queries as module
 
     publish_ragged(project, 2)
     fold_marks(large.database, large.settings)

@@ -10,10 +10,10 @@ import uuid
 import pytest
 from sqlalchemy import select
 
-from registry.tables import derivations
+from registry.storage.tables import derivations
 from tests.house import House, Project
 from workers import derive
-from workers.cpu_limit import TookTooLong, cpu_limit
+from workers.jobs.cpu_limit import TookTooLong, cpu_limit
 
 
 def burn(seconds: float) -> None:

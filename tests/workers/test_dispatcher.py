@@ -14,13 +14,13 @@ import pytest
 from sqlalchemy import func, select, text, update
 
 from registry import create_app
-from registry.database import Database
-from registry.jobs import ANSWER, DERIVE, QUEUE, WAKE_LIST, Doorbell, redis_client
+from registry.broker import ANSWER, DERIVE, QUEUE, WAKE_LIST, Doorbell, redis_client
 from registry.settings import Settings
-from registry.tables import answers, derivations
+from registry.storage.database import Database
+from registry.storage.tables import answers, derivations
 from tests.house import House, Project
 from workers.dispatcher import MOST_DOORBELLS, Dispatcher
-from workers.promises import claim
+from workers.jobs.leases import claim
 
 
 @pytest.fixture

@@ -14,13 +14,13 @@ from werkzeug.test import TestResponse
 
 from registry.api.shapes import COMPONENTS
 from registry.demo import _data
-from registry.question import METHODS, MISSING, RankingQuestion
-from registry.tables import answers, marks
+from registry.query import METHODS, MISSING, RankingQuestion
+from registry.storage.tables import answers, marks
 from tests.house import ACCURACY, House, Project
-from workers import answer as answer_module
-from workers.answer import answer, answer_due
-from workers.fold import fold_marks
-from workers.promises import claim
+from workers import queries as answer_module
+from workers.jobs.invalidation import fold_marks
+from workers.jobs.leases import claim
+from workers.queries import answer, answer_due
 
 
 @pytest.fixture(autouse=True)

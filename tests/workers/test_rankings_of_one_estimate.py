@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from scipy.stats import norm
 
-from registry.question import METHODS
+from registry.query import METHODS
 from tests.house import House, Project
 from tests.workers.test_counted_rankings import QUESTION, from_sums
 from tests.workers.test_rankings import answered, records, score

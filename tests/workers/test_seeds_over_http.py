@@ -210,8 +210,8 @@ def test_thresholds_may_be_asked_along_one_axis(demo: Project, house: House, des
 def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(project: Project, house: House) -> None:
     from sqlalchemy import update
 
-    from registry.tables import answers, derivations
-    from workers.fold import redo_old_methods
+    from registry.storage.tables import answers, derivations
+    from workers.jobs.invalidation import redo_old_methods
 
     grid = project.published()
     house.compute()

@@ -4,8 +4,8 @@
 JSON-ready dictionaries with the contract's names. `METHODS_VERSION` is stored beside every answer.
 """
 
+from workers.statistics.comparison import gap
 from workers.statistics.describe import describe
-from workers.statistics.gap import gap
 from workers.statistics.ranking import rank
 from workers.statistics.standings import Standings
 from workers.statistics.sweet_spot import sweet_spot

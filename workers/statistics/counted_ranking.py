@@ -15,15 +15,15 @@ import numpy as np
 from scipy.special import stdtrit
 
 from workers.statistics import pair_sums as ps
-from workers.statistics.contest import RELATIVE, Rank, letters_of
+from workers.statistics.component_ranking import RELATIVE, Rank, letters_of
 from workers.statistics.counted import Counted, SumEvidence, evidence_of
 from workers.statistics.document import plain
-from workers.statistics.orders import Method
+from workers.statistics.least_squares_scores import potentials
 from workers.statistics.pairs import APART, Pair, estimand_of
-from workers.statistics.potentials import potentials
+from workers.statistics.rank_groups import groups, in_order, letters, parts, rank_interval, strangers
 from workers.statistics.ranking import MOST_NAMES, Omission, Ranking, Stable, asked, contradicted
+from workers.statistics.ranking_methods import Method
 from workers.statistics.ranks import shared_ranks
-from workers.statistics.separation import groups, in_order, letters, parts, rank_interval, strangers
 from workers.statistics.stability import Agreement, OtherRank, PolicySensitivity, tau
 from workers.statistics.strengths import Strengths, bradley_terry
 from workers.statistics.terms import FloatArray, IntArray, Interval, detectable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.grid import Grid
+from registry.grids.grid import Grid
 from workers.statistics.best_cells import NoisyPeaks, noisy_peaks
 from workers.statistics.coverage import coverage
 from workers.statistics.document import plain

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from registry.grid import Axis, Metric
+from registry.grids.grid import Axis, Metric
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.standings import Standings
 from workers.statistics.table import Place, Table

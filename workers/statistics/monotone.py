@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.grid import Direction
+from registry.grids.grid import Direction
 from workers.statistics.table import Curve, Place
 from workers.statistics.terms import FloatArray
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from registry.grid import Direction
+from registry.grids.grid import Direction
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.noise import Noise
 from workers.statistics.proportions import fisher_p, pooled_z_p

@@ -9,10 +9,12 @@ from typing import Any, cast, get_args
 import numpy as np
 
 from workers.statistics.blocks import Friedman, friedman
-from workers.statistics.contest import Component, Contest, Rank, component
+from workers.statistics.component_ranking import Component, Contest, Rank, component
 from workers.statistics.document import plain
 from workers.statistics.dominance import dominance
-from workers.statistics.orders import (
+from workers.statistics.pairs import Pair, Target, estimand_of, pair_table
+from workers.statistics.rank_groups import components, separated
+from workers.statistics.ranking_methods import (
     METHODS,
     MISSING,
     Method,
@@ -24,9 +26,7 @@ from workers.statistics.orders import (
     prepared,
     standardised,
 )
-from workers.statistics.pairs import Pair, Target, estimand_of, pair_table
 from workers.statistics.resampling import Resampling
-from workers.statistics.separation import components, separated
 from workers.statistics.stability import Agreement, LeftOut, PolicySensitivity
 from workers.statistics.standings import Standings, of
 from workers.statistics.terms import Status, computable

@@ -20,7 +20,15 @@ from scipy.special import ndtr, stdtrit
 
 from workers.statistics.blocks import ranks_of
 from workers.statistics.contrasts import contrasts_of
-from workers.statistics.orders import Method, Missing, Refused, block_goodness, helm_rates, prepared, standardised
+from workers.statistics.ranking_methods import (
+    Method,
+    Missing,
+    Refused,
+    block_goodness,
+    helm_rates,
+    prepared,
+    standardised,
+)
 from workers.statistics.ranks import rank_rows
 from workers.statistics.standings import Standings
 from workers.statistics.strengths import bradley_terry, reaches_all

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.grid import Direction as Better
+from registry.grids.grid import Direction as Better
 from workers.statistics.changes import (
     Change,
     Largest,

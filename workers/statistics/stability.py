@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from workers.statistics.kendall import tie_pattern, untied_pairs
-from workers.statistics.orders import METHODS, MISSING, Method, Missing, Scores, order, prepared
+from workers.statistics.rank_groups import components
+from workers.statistics.ranking_methods import METHODS, MISSING, Method, Missing, Scores, order, prepared
 from workers.statistics.ranks import shared_ranks
 from workers.statistics.resampling import Resampling, ranks_again, resampling
-from workers.statistics.separation import components
 from workers.statistics.standings import Standings, only
 from workers.statistics.terms import IntArray
 

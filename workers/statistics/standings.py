@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from registry.grid import Direction, Metric
+from registry.grids.grid import Direction, Metric
 from workers.statistics.decimals import decimals_by_column
 from workers.statistics.noise import successes_of
 from workers.statistics.terms import BoolArray, FloatArray, IntArray

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from registry.grid import Grid
+from registry.grids.grid import Grid
 from workers.statistics.blocks import Friedman, friedman, ranks_of
 from workers.statistics.document import plain
 from workers.statistics.table import Place, Table, place_of

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from registry.grid import Axis, Grid, Metric, Position
+from registry.grids.grid import Axis, Grid, Metric, Position
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.noise import CellErrors, Noise, binomial_errors, noise_of_cells
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable

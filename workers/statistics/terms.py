@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import erfc, ndtri, stdtr, stdtrit
 
-from registry.grid import Metric
+from registry.grids.grid import Metric
 
 METHODS_VERSION = "3"
 """Changes whenever a number that was stored before would come out differently."""

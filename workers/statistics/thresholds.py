@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import betainc, ndtr, stdtr
 
-from registry.grid import Direction
+from registry.grids.grid import Direction
 from workers.statistics.noise import Noise
 from workers.statistics.table import Curve, Place
 from workers.statistics.terms import BoolArray, FloatArray, IntArray

@@ -24,7 +24,7 @@ from registry.api.shapes.words import (
     object_of,
     ref,
 )
-from registry.question import METHODS, MISSING, TARGETS
+from registry.query import METHODS, MISSING, TARGETS
 
 ASKED: dict[str, Shape] = {
     "PendingAnswer": object_of(

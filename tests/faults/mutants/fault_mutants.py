@@ -29,9 +29,9 @@ _TASK_OF_A_LEASE = '''def derive(lease: str) -> None:
 
     from sqlalchemy import select
 
-    from registry.tables import derivations
+    from registry.storage.tables import derivations
     from workers import derive
-    from workers.promises import Claim
+    from workers.jobs.leases import Claim
 
     with database.reading() as connection:
         rows = connection.execute(select(derivations).where(derivations.c.lease == UUID(lease))).all()
@@ -48,7 +48,7 @@ _TASK = '''def derive() -> None:
 MUTANTS: dict[str, tuple[Patch, ...]] = {
     # Answers come before the log is on the disk.
     "synchronous_commit=off": (
-        Patch("registry.database", '"synchronous_commit": "on",', '"synchronous_commit": "off",'),
+        Patch("registry.storage.database", '"synchronous_commit": "on",', '"synchronous_commit": "off",'),
     ),
     # The dispatcher forgets a promise when it has sent the message: the broker is the record of work.
     "publish-outbox": (
@@ -56,7 +56,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
             "workers.dispatcher",
             "                self.celery.send_task(name, retry=False)\n",
             """                from dataclasses import replace
-                from workers.promises import claim
+                from workers.jobs.leases import claim
                 if name == DERIVE:
                     for_ever = replace(self.settings, lease_seconds=1e9)
                     claimed = claim(self.database, for_ever, derivations, self.settings.batch_promises)
@@ -76,11 +76,11 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
         ),
         Patch("registry.operations.publish", _PROMISE, _NEVER_DUE),
         Patch(
-            "registry.api.once",
+            "registry.api.idempotency",
             "    if not rehearse:\n        parts().doorbell.ring()\n",
             """    if not rehearse:
         import contextlib
-        from registry.jobs import DERIVE, celery_app
+        from registry.broker import DERIVE, celery_app
         with contextlib.suppress(Exception):
             celery_app(parts().settings).send_task(DERIVE, args=[response.get_json()["id"]], retry=False)
         parts().doorbell.ring()
@@ -103,7 +103,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     # A ranking is served whatever was published since.
     "stale rankings": (
         Patch(
-            "registry.api.asked",
+            "registry.api.cached_results",
             "return row.id is not None and not row.marked and row.etag is not None and row.answered == row.generation",
             "return row.id is not None and row.etag is not None",
         ),
@@ -121,13 +121,13 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     ),
     # The reader of the standard library takes NaN, and nobody looks again.
     "NaN accepted": (
-        Patch("registry.api.reading", "        orjson.loads(body)\n", "        pass\n"),
+        Patch("registry.api.request_body", "        orjson.loads(body)\n", "        pass\n"),
         Patch(
-            "registry.intake.faults",
+            "registry.grids.intake.faults",
             "        return value if math.isfinite(value) else None\n",
             "        return value\n",
         ),
-        Patch("registry.intake.blocks", " and all(map(isfinite, filter(None, leaves)))", ""),
+        Patch("registry.grids.intake.blocks", " and all(map(isfinite, filter(None, leaves)))", ""),
     ),
 }
 

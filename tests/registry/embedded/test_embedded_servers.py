@@ -8,7 +8,7 @@ import pytest
 import redis
 from sqlalchemy import create_engine, text
 
-from registry.embedded import embedded_servers
+from registry.local.embedded import embedded_servers
 
 
 def ask(database_url: str, *statements: str) -> list[tuple[object, ...]]:

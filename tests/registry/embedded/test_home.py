@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from registry.embedded import Home, embedded_servers
 from registry.errors import Misconfigured
+from registry.local.embedded import Home, embedded_servers
 
 
 def test_a_second_start_on_the_same_home_is_refused(tmp_path: Path) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from registry.embedded import Home
-from registry.embedded.home import LARGEST_LOG
+from registry.local.embedded import Home
+from registry.local.embedded.home import LARGEST_LOG
 
 
 def test_a_large_log_is_moved_aside_and_its_writer_goes_on(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import psycopg2
 import pytest
 
-from registry.embedded import Home, binaries, embedded_servers
-from registry.embedded.binaries import find_postgres, major_version
 from registry.errors import Misconfigured
+from registry.local.embedded import Home, binaries, embedded_servers
+from registry.local.embedded.binaries import find_postgres, major_version
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
 
@@ -127,7 +127,7 @@ def test_where_namespaces_are_refused_the_server_becomes_nobody(
     root_s = tmp_path / "root-s"
     with embedded_servers(root_s):
         pass
-    monkeypatch.setattr("registry.embedded.postgres.namespace_works", lambda *_: False)
+    monkeypatch.setattr("registry.local.embedded.postgres.namespace_works", lambda *_: False)
     for home in (root_s, tmp_path / "new"):
         for _ in range(2):
             with embedded_servers(home, programs):

@@ -18,8 +18,8 @@ import psycopg2
 import pytest
 import redis
 
-from registry.embedded import Child, Home, Supervisor, embedded_servers
 from registry.errors import Misconfigured
+from registry.local.embedded import Child, Home, Supervisor, embedded_servers
 
 Start = Callable[..., Any]  # the fixture `up`
 PATIENCE = 15.0
@@ -252,7 +252,7 @@ def test_the_terminal_s_interrupt_does_not_reach_the_children(tmp_path: Path, up
 
 
 def test_starting_takes_nothing_but_the_standard_library(tmp_path: Path) -> None:
-    launch = Path(sys.modules["registry.embedded"].__file__ or "").with_name("launch.py")
+    launch = Path(sys.modules["registry.local.embedded"].__file__ or "").with_name("launch.py")
     done = subprocess.run(
         [sys.executable, "-I", "-S", str(launch)], stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

@@ -8,9 +8,9 @@ import pwd
 import sys
 from pathlib import Path
 
-from registry.embedded import Child, Home, Postgres, Supervisor, Valkey
-from registry.embedded.launch import change_user
 from registry.errors import Misconfigured
+from registry.local.embedded import Child, Home, Postgres, Supervisor, Valkey
+from registry.local.embedded.launch import change_user
 
 parser = argparse.ArgumentParser()
 parser.add_argument("home", type=Path)

@@ -13,7 +13,7 @@ from typing import Any
 import grid_documents
 import pytest
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.renderings.comparison import comparison_csv
 from registry.renderings.feed import cells_of, columns_of
 from registry.renderings.feed_text import csv_pieces
@@ -22,7 +22,7 @@ from registry.renderings.ranking import ranking_csv
 from registry.renderings.statistics import of
 from registry.renderings.sweet_spot import sweet_spot_csv
 from registry.renderings.thresholds import thresholds_csv
-from registry.rows import axis_document, metric_document
+from registry.storage.rows import axis_document, metric_document
 from workers.statistics import describe
 
 AXIS = "the axis"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.renderings.statistics import of
-from registry.rows import axis_document, metric_document
+from registry.storage.rows import axis_document, metric_document
 from workers.statistics import describe
 
 TYPES = Axis("Type", "nominal", (Level("1"), Level("2")))

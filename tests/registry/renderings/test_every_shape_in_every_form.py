@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import vl_convert
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.pages.findings import findings_of
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.spark import sparks_of
@@ -21,7 +21,7 @@ from registry.renderings.badge import said
 from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
 from registry.renderings.heatmap import heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.png import heatmap_png
-from registry.rows import axis_document, metric_document
+from registry.storage.rows import axis_document, metric_document
 from workers.statistics import describe
 
 HIGHER, LOWER, NEITHER = (Metric("accuracy", "%", way, 0.0, 100.0) for way in ("higher", "lower", None))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reference_numbers import PERCENT, TRIALS, having, leaves, seed_grid, seeds
 from scipy import stats
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from workers.statistics import gap
 from workers.statistics.kendall import score
 

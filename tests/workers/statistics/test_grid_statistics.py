@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from reference_numbers import PERCENT, described, having, line, name_of, seed_grid, seeds
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from workers.statistics import describe
 
 

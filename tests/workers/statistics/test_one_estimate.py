@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from workers.statistics import Standings, rank
-from workers.statistics.orders import METHODS, MISSING
 from workers.statistics.pairs import pair_table
+from workers.statistics.ranking_methods import METHODS, MISSING
 from workers.statistics.sign_law import sign_flip_of
 
 quick = settings(

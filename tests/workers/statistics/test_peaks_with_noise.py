@@ -12,7 +12,7 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import betainc, betaln
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from workers.statistics import describe, sweet_spot
 from workers.statistics.best_set import quantile
 

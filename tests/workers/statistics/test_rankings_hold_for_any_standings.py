@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from workers.statistics import Standings, rank
-from workers.statistics.orders import METHODS, MISSING, OF_UNITS
+from workers.statistics.ranking_methods import METHODS, MISSING, OF_UNITS
 
 OF_DIFFERENCES = (*OF_UNITS, "standardised_difference")
 

@@ -12,10 +12,10 @@ from scipy.stats import norm
 from scipy.stats import t as student
 
 from workers.statistics import Standings, rank
-from workers.statistics.orders import METHODS, MISSING, Method, Missing, Scores, order, prepared
+from workers.statistics.rank_groups import components
+from workers.statistics.ranking_methods import METHODS, MISSING, Method, Missing, Scores, order, prepared
 from workers.statistics.ranks import shared_ranks
 from workers.statistics.resampling import DRAWS, SEED, draws, expanded, ranks_again, resampling
-from workers.statistics.separation import components
 
 RAGGED = np.array(
     [

@@ -7,7 +7,7 @@ import pytest
 from reference_numbers import PERCENT, described, having, line, name_of, seeds
 from scipy import special, stats
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from workers.statistics import describe
 
 

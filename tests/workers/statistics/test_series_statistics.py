@@ -8,7 +8,7 @@ import math
 import pytest
 from reference_numbers import PERCENT, having, leaves, line, name_of, one_series, series_of
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from workers.statistics import describe
 
 EXACT = 1e-9

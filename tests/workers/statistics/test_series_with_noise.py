@@ -11,7 +11,7 @@ import pytest
 from reference_numbers import PERCENT, described, having, line, name_of, one_series, seed_grid, series_of
 from scipy import optimize, special, stats
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from workers.statistics import Parameters, describe
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from reference_numbers import PERCENT, leaves, line, one_series
 from scipy import stats
 
-from registry.grid import Axis, Grid, Level, Metric
+from registry.grids.grid import Axis, Grid, Level, Metric
 from workers.statistics import Parameters, Standings, describe, rank
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.kendall import exact_p, mann_kendall, score

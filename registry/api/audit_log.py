@@ -1,0 +1,42 @@
+"""The audit log of a project, and who acts in a request."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from flask import Response
+from sqlalchemy import Connection
+
+from registry.api import examples, serializers
+from registry.api.context import caller, enter, parts
+from registry.api.paging import page
+from registry.api.problems import request_id
+from registry.api.schemas import ByIdQuery
+from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.operations.audit_log import Actor, list_records
+
+blp = Blueprint("audit", __name__, url_prefix=API_PREFIX, description="Who did what and when.")
+
+
+def actor(connection: Connection) -> Actor:
+    """Who sends this request, as the log names them."""
+    return Actor(caller(connection).token_id, uuid.UUID(request_id()))
+
+
+@blp.get("/projects/<project>/audit")
+@blp.arguments(ByIdQuery, location="query")
+@blp.answers(reply(200, "A page of acts, newest first", "Acts", example=examples.AUDIT, headers=["Link"]))
+def list_audit(query: dict[str, Any], project: str) -> Response:
+    """Read who did what
+
+    Tokens made and revoked, the project made, changed or deleted, grids deleted or purged, aliases made and removed,
+    shares made and taken back, visits ended by signing out: each with the token and the request that did it. Nothing is
+    changed or removed here. Needs the role admin.
+    """
+    before = uuid.UUID(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "admin")
+        rows = list_records(connection, row.id, before, query["limit"] + 1)
+    shown = rows[: query["limit"]]
+    return page([serializers.act(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)

@@ -1,0 +1,109 @@
+"""Answers to questions about an experiment or a revision: a stored document, or a promise of one."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from flask import Response
+
+from registry.api.context import caller, parts
+from registry.api.long_poll import preference, unready, waited
+from registry.api.responses import known_tags, rendered, send_stored, tagged
+from registry.errors import Busy
+from registry.operations.auth import admit
+from registry.operations.cached_results import find_answer, note_asked, promise_answer, resolve
+from registry.operations.find import with_aliases
+from registry.operations.query_names import check_names
+from registry.query import Question
+
+Renderers = Mapping[str, Callable[[Any], str]]
+_ROUNDS = 5
+"""So often a question is asked again when its aliases change while it is answered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a document, and what tells its entity tag from the whole's."""
+
+    mark: str
+    select: Callable[[dict[str, Any]], dict[str, Any]]
+
+
+def answer_to(question: Question, project: str, form: str, renderers: Renderers, part: Part | None = None) -> Response:
+    """The answer to a question, or a part of it, in the form that is wanted; `202` while it is pending."""
+    mark = "" if part is None else part.mark
+    known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
+    question, row = ask(question, project, known)
+    if not settled(row) or not answered(row):
+        return unready(row, question.document(), pending=not settled(row))
+    if row.document is None or (form == "json" and part is None):
+        return send_stored(row.document, tagged(row.etag + mark, form))
+    document = orjson.loads(gzip.decompress(row.document))
+    return rendered(form, document if part is None else part.select(document), renderers, row.etag + mark)
+
+
+def ask(question: Question, project: str, known: Sequence[str] = (), patience: float = 0.0) -> tuple[Question, Any]:
+    """The question without aliases and the row of its answer, which is promised when nobody asked before.
+
+    Waits as long as the caller prefers, or for `patience` seconds if that is longer. The document is left out when
+    its etag is among the `known` ones.
+    """
+
+    def look() -> Any:
+        with parts().database.reading() as connection:
+            row = find_answer(connection, project, question, known)
+            admit(caller(connection), row, "reader")
+            return row
+
+    preference()
+    asked = question
+    for _ in range(_ROUNDS):
+        row = look()
+        if row.aliased:
+            question = _resolved(row.project_id, asked)
+            row = look()
+        if row.id is None:
+            _promise(row.project_id, question)
+        elif row.unread or asleep(row):
+            with parts().database.transaction() as connection:
+                note_asked(connection, row.project_id, row.id, parts().settings.max_open_questions)
+        if not settled(row):
+            parts().doorbell.ring()
+            row = waited(look, settled, patience)
+        if question == asked or question == _resolved(row.project_id, asked):
+            return question, row
+        question = asked  # an alias was made or removed meanwhile: what was answered is another question
+    raise Busy("The aliases in this question are being changed; ask again.")
+
+
+def _resolved(project_id: Any, question: Question) -> Question:
+    with parts().database.reading() as connection:
+        return resolve(connection, project_id, question)
+
+
+def answered(row: Any) -> bool:
+    """Whether the stored document is for the inputs as they are now; new methods may be under way meanwhile."""
+    return row.id is not None and not row.marked and row.etag is not None and row.answered == row.generation
+
+
+def asleep(row: Any) -> bool:
+    """Whether an input has changed and nobody computes the answer until somebody asks."""
+    return not row.marked and row.state == "ready" and row.answered != row.generation
+
+
+def settled(row: Any) -> bool:
+    """Whether waiting longer brings nothing: there is an answer, or it has failed."""
+    return answered(row) or (row.id is not None and not row.marked and row.state == "failed")
+
+
+def _promise(project_id: Any, question: Question) -> None:
+    """Promise an answer; `NotFound` or `Invalid` when no grid could be its input: typing errors store nothing."""
+    with parts().database.transaction() as connection:
+        experiments = with_aliases(connection, project_id, "experiment", [question.experiment])
+        if question.experiment:
+            check_names(connection, project_id, question, experiments)
+        promise_answer(connection, project_id, question, parts().settings.max_open_questions)

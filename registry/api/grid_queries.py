@@ -1,0 +1,70 @@
+"""Questions about the current revision of a grid: its statistics by other settings, and where its series cross."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Response
+
+from registry.api.cached_results import Part, Renderers, answer_to
+from registry.api.context import caller, owned, parts
+from registry.api.responses import wanted_form
+from registry.errors import Fault, Invalid
+from registry.operations.auth import admit
+from registry.operations.query_names import no_axis
+from registry.operations.read import find_summary
+from registry.query import StatisticsQuestion, ThresholdsQuestion
+from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
+
+FORMS = ("json", "txt", "md", "csv")
+_SETTINGS = ("alpha", "sharp_change", "equivalence")
+_THRESHOLDS: Renderers = {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv}
+
+
+def settings_of(query: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings that a query asks for in place of the usual ones."""
+    return {name: query[name] for name in _SETTINGS if name in query}
+
+
+def statistics_asked(
+    grid: uuid.UUID, query: Mapping[str, Any], suffix: str | None, renderers: Renderers, part: Part | None
+) -> Response:
+    """The statistics, or a part of them, by the settings of the query; computed when they are first asked."""
+    row = _current(grid)
+    settings = settings_of(query)
+    question = StatisticsQuestion("", "", grid=str(grid), revision=row.revision, **settings)
+    return answer_to(question, row.project, wanted_form(suffix, FORMS), renderers, part)
+
+
+def thresholds_asked(
+    grid: uuid.UUID, levels: Sequence[float], query: Mapping[str, Any], suffix: str | None
+) -> Response:
+    """Where the series cross these levels, by the settings of the query; computed when it is first asked."""
+    check_along(grid, query)
+    row = _current(grid)
+    settings, asked = settings_of(query), tuple(sorted(set(levels)))
+    along = query.get("along", "")
+    question = ThresholdsQuestion(
+        "", "", grid=str(grid), revision=row.revision, along=along, thresholds=asked, **settings
+    )
+    return answer_to(question, row.project, wanted_form(suffix, FORMS), _THRESHOLDS)
+
+
+def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
+    """`Invalid` when the query asks along an axis that the grid does not have; nothing has to be computed to say so."""
+    if "along" not in query:
+        return
+    with parts().database.reading() as connection:
+        row = find_summary(connection, grid, owned(connection, grid, "reader").revision)
+        admit(caller(connection), row, "reader")
+    axes = [axis["name"] for axis in row.axes]
+    if query["along"] not in axes:
+        raise Invalid([Fault("/along", no_axis(query["along"], axes))])
+
+
+def _current(grid: uuid.UUID) -> Any:
+    """The project and the current revision of a grid that the caller may read."""
+    with parts().database.reading() as connection:
+        return owned(connection, grid, "reader")

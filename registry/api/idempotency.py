@@ -1,0 +1,123 @@
+"""Writes that may be repeated: with an Idempotency-Key the first answer is the answer."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Callable
+from hashlib import sha256
+from typing import Any
+
+from flask import Response, request
+from sqlalchemy import Connection
+
+from registry.api.context import caller, parts
+from registry.api.request_body import read_body
+from registry.errors import InvalidHeader
+from registry.operations.auth import Role, admit, admit_operator
+from registry.operations.idempotency import Answer, find_kept, hold, recall, remember
+
+_KEPT_HEADERS = ("Content-Type", "Location", "ETag")
+_KEY = re.compile(r"[!-~]{1,255}")
+Write = Callable[[Connection, Any], Response]
+Kept = Callable[[Response], Response]
+"""What is kept of an answer for repetitions, where that is not the answer itself."""
+
+
+def written(
+    project_of: Callable[[Connection], Any],
+    write: Write,
+    *,
+    needs: Role = "writer",
+    rehearse: bool = False,
+    kept: Kept | None = None,
+) -> Response:
+    """Run `write` in one transaction, in the project that `project_of` lets the caller into in the role `needs`.
+
+    With an `Idempotency-Key` the response is stored in the same transaction and replayed to every repetition, also
+    when what it was about is gone since. Afterwards the workers are woken. A rehearsal stores nothing.
+    """
+    key = None if rehearse else idempotency_key()
+    with parts().database.transaction(rehearse=rehearse) as connection:
+        stored = None if key is None else kept_answer(connection, key, needs)
+        if stored is not None:
+            return _replayed(stored)
+        row = project_of(connection)
+        response = write(connection, row) if key is None else _once(connection, row, key, write, kept)
+    if not rehearse:
+        parts().doorbell.ring()
+    return response
+
+
+def made(slug: str, make: Callable[[Connection], tuple[Any, Response]]) -> Response:
+    """Make a project of this name in one transaction, once for an `Idempotency-Key`: its row, and the answer."""
+    key = idempotency_key()
+    with parts().database.transaction() as connection:
+        admit_operator(caller(connection))
+        if key is not None:
+            hold(connection, slug, key)
+        for one in [] if key is None else find_kept(connection, key, slug=slug):
+            if one.digest in _digests():
+                return _replayed(one.answer)
+        row, response = make(connection)
+        if key is not None:
+            remember(connection, row.id, key, _digests()[0], _answer(response))
+    return response
+
+
+def kept_answer(connection: Connection, key: str, needs: Role) -> Answer | None:
+    """The answer to this very request under this key, if the caller has the role in the project that it was given in.
+
+    It is looked for before the project or the grid itself: the request may have deleted it.
+    """
+    arguments = request.view_args or {}
+    for one in find_kept(connection, key, slug=arguments.get("project"), grid_id=arguments.get("grid")):
+        if one.digest in _digests():
+            admit(caller(connection), one.project, needs)
+            return one.answer
+    return None
+
+
+def idempotency_key() -> str | None:
+    """The request's Idempotency-Key; `InvalidHeader` when it has another form than it may."""
+    key = request.headers.get("Idempotency-Key")
+    if key is not None and _KEY.fullmatch(key) is None:
+        raise InvalidHeader("the header Idempotency-Key has 1 to 255 visible ASCII characters")
+    return key
+
+
+def _once(connection: Connection, row: Any, key: str, write: Write, kept: Kept | None) -> Response:
+    stored = recall(connection, row.project_id, key, _digests())
+    if stored is not None:
+        return _replayed(stored)
+    response = write(connection, row)
+    remember(connection, row.project_id, key, _digests()[0], _answer(kept(response) if kept else response))
+    return response
+
+
+def _digests() -> tuple[bytes, ...]:
+    """What tells this request from any other: the digest that is stored, and the others that are known as it."""
+    conditions = [request.headers.get(name) for name in ("If-Match", "If-None-Match")]
+    asked = f"{request.method} {request.full_path}\n{conditions}\n{request.mimetype}\n".encode()
+    # Earlier versions hashed the body as it was sent, gzip or not: their keys still hold for as long as they are kept.
+    return sha256(asked + _content()).digest(), sha256(asked + request.get_data()).digest()
+
+
+def _answer(response: Response) -> Answer:
+    headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
+    return Answer(response.status_code, headers, _plain(response))
+
+
+def _replayed(stored: Answer) -> Response:
+    return Response(stored.body, stored.status, {**stored.headers, "Idempotent-Replayed": "true"})
+
+
+def _content() -> bytes:
+    """The body whatever it was compressed with: the same content is the same request."""
+    return read_body(request, parts().settings.max_inflated) if request.get_data() else b""
+
+
+def _plain(response: Response) -> bytes:
+    """The body as it is without compression: who asks again may take another coding than who asked first."""
+    compressed = response.headers.get("Content-Encoding") == "gzip"
+    return gzip.decompress(response.get_data()) if compressed else response.get_data()

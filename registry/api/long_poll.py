@@ -1,0 +1,75 @@
+"""Waiting for what is pending, and saying when to come back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from flask import Response, g, request
+
+from registry.api.context import parts
+from registry.api.responses import json_answer, patience
+from registry.storage.statement_timeout import extend_request
+
+_FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
+
+
+def waited(look: Callable[[], Any], settled: Callable[[Any], bool], at_least: float = 0.0) -> Any:
+    """What `look` sees, again and again for as long as the caller prefers to wait, or for `at_least` so many seconds,
+    and it is not settled.
+
+    A process that is to end has nobody wait.
+    """
+    row = look()
+    seconds = max(at_least, preference())
+    if settled(row) or not seconds:
+        return row
+    if not parts().waiters.acquire(blocking=False):
+        g.pop("preference", None)
+        return row
+    extend_request(seconds)
+    try:
+        until, pause = time.monotonic() + seconds, _FIRST_LOOK
+        while not settled(row) and time.monotonic() < until and not parts().stopping.is_set():
+            parts().stopping.wait(min(pause, max(0.0, until - time.monotonic())))
+            pause = min(2 * pause, _SLOWEST_LOOK)
+            row = look()
+    finally:
+        parts().waiters.release()
+    return row
+
+
+def preference() -> int:
+    """For how many seconds the caller prefers to wait; the answer says that this was taken into account."""
+    seconds = patience(parts().settings.max_wait)
+    if seconds:
+        g.preference = f"wait={seconds}"
+    return seconds
+
+
+def unready(row: Any, subject: dict[str, Any], *, pending: bool | None = None) -> Response:
+    """The answer where there is no document: pending (202, and where to ask again) or failed (200, with the reason)."""
+    if not (row.state != "failed" if pending is None else pending):
+        return json_answer(subject | {"state": "failed", "reason": row.reason, "attempts": row.attempts})
+    href = asked_address()
+    promised = subject | {"state": "pending", "derivation": {"state": "pending", "href": href}}
+    return json_answer(promised, status=202, Retry_After="1", Location=href)
+
+
+def asked_address() -> str:
+    """Where the JSON of what this request asks for is: its path without a form's suffix, and its query."""
+    arguments = request.view_args or {}
+    form = arguments.get("suffix") or arguments.get("form")
+    path = quote(request.path.removesuffix(f".{form}") if form else request.path)
+    # Who reads by a link comes back by it.
+    query = [*request.args.items(multi=True), *([("share", g.share)] if "share" in g else [])]
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def note_preference(response: Response) -> Response:
+    """Say which preference was taken into account (RFC 7240, 3)."""
+    if "preference" in g:
+        response.headers["Preference-Applied"] = g.preference
+    return response

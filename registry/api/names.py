@@ -1,0 +1,106 @@
+"""Names in use, and the aliases that join them."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from flask import Response
+from sqlalchemy import Connection
+
+from registry.api import examples, serializers
+from registry.api.audit_log import actor
+from registry.api.context import enter, parts
+from registry.api.idempotency import written
+from registry.api.paging import page, read_text, write_text
+from registry.api.responses import json_answer
+from registry.api.schemas import AliasIn, ByIdQuery, Empty, NamesQuery
+from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.operations import aliases
+from registry.operations.audit_log import record
+from registry.operations.names import names_in_use
+
+blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grids are called, and what is the same.")
+
+
+@blp.post("/projects/<project>/aliases")
+@blp.arguments(AliasIn, example=examples.ALIAS_IN)
+@blp.answers(
+    reply(201, "Joined", "Alias", example=examples.ALIAS, headers=["Location"]),
+    errors=[400, 409, 415],
+    parameters=["Idempotency-Key"],
+)
+def make_alias(sent: dict[str, Any], project: str) -> Response:
+    """Join two names
+
+    Grids keep the names that they were published with; filters and rankings take the alias for the name.
+    """
+
+    def write(connection: Connection, row: Any) -> Response:
+        made = aliases.make_alias(connection, row.id, **sent)
+        record(connection, actor(connection), "alias.made", made.id, project_id=row.id, **sent)
+        place = f"{API_PREFIX}/projects/{project}/aliases/{made.id}"
+        return json_answer(serializers.alias(made), status=201, Location=place)
+
+    return written(lambda connection: enter(connection, project, "writer"), write)
+
+
+@blp.get("/projects/<project>/aliases")
+@blp.arguments(ByIdQuery, location="query")
+@blp.answers(reply(200, "A page of aliases", "Aliases", example=examples.ALIASES, headers=["Link"]), public=True)
+def list_aliases(query: dict[str, Any], project: str) -> Response:
+    """List the aliases"""
+    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        rows = aliases.list_aliases(connection, row.id, after, query["limit"] + 1)
+    shown = rows[: query["limit"]]
+    return page([serializers.alias(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
+
+
+@blp.get("/projects/<project>/aliases/<uuid:alias_id>")
+@blp.arguments(Empty, location="query")
+@blp.answers(
+    reply(200, "The alias", "Alias", example=examples.ALIAS, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def read_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
+    """Read an alias"""
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        return json_answer(serializers.alias(aliases.find_alias(connection, row.id, alias_id)), tag=alias_id.hex)
+
+
+@blp.delete("/projects/<project>/aliases/<uuid:alias_id>")
+@blp.arguments(Empty, location="query")
+@blp.answers(reply(204, "Parted"), errors=[409], parameters=["Idempotency-Key"])
+def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
+    """Part two names again"""
+
+    def write(connection: Connection, row: Any) -> Response:
+        removed = aliases.remove_alias(connection, row.id, alias_id)
+        told = {name: getattr(removed, name) for name in ("kind", "alias", "name")}
+        record(connection, actor(connection), "alias.removed", alias_id, project_id=row.id, **told)
+        return Response(status=204)
+
+    return written(lambda connection: enter(connection, project, "writer"), write)
+
+
+@blp.get("/projects/<project>/<any(models,benchmarks,variants,experiments,metrics):kind>")
+@blp.arguments(NamesQuery, location="query")
+@blp.answers(
+    reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
+)
+def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
+    """List the names in use
+
+    With how many grids carry each, and what it is an alias of.
+    """
+    after = read_text(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        found = names_in_use(connection, row.id, kind.removesuffix("s"), after, query["limit"] + 1)
+    shown = found[: query["limit"]]
+    return page(shown, write_text(shown[-1]["name"]) if len(found) > len(shown) else None)

@@ -1,0 +1,185 @@
+"""Who may come in at all: only by a name of this service, and not too often. No project and no role is known yet.
+
+The limits are kept in this process. A token that was found good has a bucket of its own; everyone else shares one with
+their address, and whoever sends tokens that are no good has another, smaller one.
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import math
+import re
+from hashlib import sha256
+from urllib.parse import urlsplit
+
+from flask import Flask, Response, request
+from werkzeug.routing import RequestRedirect
+
+from registry.api.rate_limit import Buckets, Rate
+from registry.errors import Misdirected, Unauthenticated
+from registry.settings import Settings
+
+UNCOUNTED = ("/healthz", "/readyz", "/metrics")
+"""What watches the service asks by whatever name and as often as it likes."""
+_HOST = re.compile(r"(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?", re.IGNORECASE | re.ASCII)
+"""A Host header: a name or an address, and a port."""
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+_ALL_ADDRESSES = {"0.0.0.0", "::"}  # noqa: S104 (compared, not bound)
+_CORS = {
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, PATCH, DELETE",
+    "Access-Control-Allow-Headers": (
+        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Prefer, Range"
+    ),
+    "Access-Control-Max-Age": "600",
+}
+_EXPOSED = (
+    "Accept-Ranges, Content-Range, ETag, Idempotent-Replayed, Link, Location, Preference-Applied, Retry-After,"
+    " X-Request-Id"
+)
+
+
+class Gate:
+    """The names and the rates of one service."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._names = allowed_names(settings)
+        self._addresses_too = settings.host in _ALL_ADDRESSES
+        self._proxies = settings.proxies
+        self._origins = set(split(settings.cors_origins))
+        self._tokens = Buckets(token_rate(settings), "This token asks too often")
+        self._addresses = Buckets(address_rate(settings), "This address asks too often")
+        self._failures = Buckets(failure_rate(settings), "Too many bad tokens came from this address")
+
+    def admit(self) -> Response | None:
+        """Let the request in; `Misdirected` or `TooManyRequests` if it may not, an answer to a browser's first ask."""
+        if request.path in UNCOUNTED:
+            return None
+        self._check_name(request.environ.get("HTTP_HOST", ""))
+        key = _key()
+        if key is not None and key in self._tokens:
+            self._tokens.take(key)
+        else:
+            self._failures.check(self.address())
+            self._addresses.take(self.address())
+        asks_first = request.method == "OPTIONS" and "Access-Control-Request-Method" in request.headers
+        return Response(status=204, headers=_CORS) if asks_first and self._listed() else None
+
+    def recognise(self) -> None:
+        """The request's token was found good: from now on it has a bucket of its own."""
+        key = _key()
+        if key is not None and key not in self._tokens:
+            self._tokens.take(key)
+
+    def reject(self) -> None:
+        """The request's token was no good."""
+        self._failures.take(self.address(), need=-math.inf)
+
+    def address(self) -> str:
+        """The client's address; behind proxies, what the outermost of those that are ours saw."""
+        seen = [one.strip() for one in request.headers.get("X-Forwarded-For", "").split(",") if one.strip()]
+        if self._proxies and seen:
+            return seen[-min(self._proxies, len(seen))]
+        return request.remote_addr or ""
+
+    def finish(self, response: Response) -> Response:
+        """Let the pages of listed origins read the answer; others have no part in it (no CORS header at all).
+
+        A redirection names a path only: what this service is called is not for a Host header to say.
+        """
+        if isinstance(request.routing_exception, RequestRedirect):
+            there = urlsplit(request.routing_exception.new_url)
+            path = "/" + there.path.lstrip("/")
+            response.location = f"{path}?{there.query}" if there.query else path
+            response.set_data(b"")
+        if self._origins:
+            response.vary.add("Origin")
+            if self._listed():
+                response.headers["Access-Control-Allow-Origin"] = request.headers["Origin"]
+                response.headers["Access-Control-Expose-Headers"] = _EXPOSED
+        return response
+
+    def _listed(self) -> bool:
+        return request.headers.get("Origin") in self._origins
+
+    def _check_name(self, sent: str) -> None:
+        if "*" in self._names:
+            return
+        if not _HOST.fullmatch(sent):
+            raise Misdirected("The Host header names no host.")
+        name = host_name(sent)
+        if name not in self._names and not (self._addresses_too and _is_address(name)):
+            raise Misdirected(
+                f"This service is not called {name!r}; REGISTRY_HOSTS lists the names that it answers to."
+            )
+
+
+def stand_before(app: Flask, gate: Gate) -> None:
+    """Ask the gate before every request of this application."""
+    app.before_request(gate.admit)
+    app.after_request(gate.finish)
+
+
+def allowed_names(settings: Settings) -> frozenset[str]:
+    """The host names that the service answers to, in lower case and without ports."""
+    given = [settings.host, urlsplit(settings.url).hostname or "", *split(settings.hosts)]
+    return frozenset(_LOOPBACK | {host_name(name) for name in given if name})
+
+
+def host_name(host: str) -> str:
+    """The name of a Host header: without port, brackets and the last dot."""
+    text = host.strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    name = text if text.count(":") > 1 else text.partition(":")[0]
+    return name.removesuffix(".")
+
+
+def split(text: str) -> list[str]:
+    """The entries of a setting that lists several, separated by commas."""
+    return [one.strip() for one in text.split(",") if one.strip()]
+
+
+def token_rate(settings: Settings) -> Rate:
+    return Rate(settings.token_rate, settings.token_burst)
+
+
+def address_rate(settings: Settings) -> Rate:
+    return Rate(settings.address_rate, settings.address_burst)
+
+
+def failure_rate(settings: Settings) -> Rate:
+    return Rate(settings.failure_rate, settings.failure_burst)
+
+
+def sent_token() -> str | None:
+    """The token of the Authorization header: Bearer, or the password of Basic. `Unauthenticated` if it has neither."""
+    header = request.headers.get("Authorization")
+    if header is None:
+        return None
+    scheme, _, rest = header.partition(" ")
+    if scheme.lower() == "bearer" and rest.strip():
+        return rest.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(rest, validate=True).decode().partition(":")[2]
+        except ValueError:
+            pass
+    raise Unauthenticated("The Authorization header is neither 'Bearer <token>' nor Basic with a token as password.")
+
+
+def _key() -> str | None:
+    """What stands for the sent token here, however the header spells it: a digest, so that nobody finds tokens here."""
+    try:
+        token = sent_token()
+    except Unauthenticated:
+        return None
+    return None if token is None else sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,157 @@
+"""Stored things as the contract's JSON."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+from registry.api.context import parts
+from registry.grids.grid import Cell, Grid
+from registry.operations.read import Difference
+from registry.operations.stored_grids import GridSummary, StoredGrid, digest_text
+from registry.storage.rows import MEMBERS, axis_document, metric_document
+
+CARRIED = ("trials", "stderr", "repeats", "sd")
+
+
+def project(row: Any) -> dict[str, Any]:
+    names = ("id", "slug", "name", "visibility", "created_at", "updated_at")
+    return {name: getattr(row, name) for name in names}
+
+
+def token(row: Any) -> dict[str, Any]:
+    names = ("id", "name", "role", "created_at", "expires_at", "last_used_at")
+    return {name: getattr(row, name) for name in names}
+
+
+def identity(row: Any) -> dict[str, Any]:
+    return token(row) | {"project": row.project}
+
+
+def act(row: Any) -> dict[str, Any]:
+    names = ("id", "at", "act", "subject", "detail", "token_id", "request_id")
+    return {name: getattr(row, name) for name in names}
+
+
+def share(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("id", "path", "created_at", "expires_at")}
+
+
+def alias(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("id", "kind", "alias", "name", "created_at")}
+
+
+def published(stored: GridSummary) -> dict[str, Any]:
+    """A grid as publishing answers it: without its values, and with its page for people."""
+    told = summary(stored)
+    return {"id": told.pop("id"), "html_url": f"{parts().settings.url}/grids/{stored.id}", **told}
+
+
+def summary(stored: GridSummary) -> dict[str, Any]:
+    """A grid without its values."""
+    return {
+        "id": stored.id,
+        "project": stored.project,
+        "experiment": stored.names.experiment,
+        "benchmark": stored.names.benchmark,
+        "model": stored.names.model,
+        "variant": stored.names.variant,
+        "metric": metric_document(stored.metric),
+        "axes": [axis_document(axis) for axis in stored.axes],
+        "shape": stored.shape,
+        "cell_count": stored.cell_count,
+        "revision": stored.revision,
+        "digest": stored.digest,
+        "derivation": derivation(stored.state, stored.reason, f"/api/v1/grids/{stored.id}/statistics"),
+        "labels": dict(stored.labels),
+        **stored.members,
+        "created_at": stored.created_at,
+        "updated_at": stored.updated_at,
+        "warnings": list(stored.warnings),
+    }
+
+
+def derivation(state: str, reason: str | None, href: str) -> dict[str, Any]:
+    found = {"state": state, "href": href}
+    return found if state != "failed" else found | {"reason": reason}
+
+
+def grid(stored: StoredGrid) -> dict[str, Any]:
+    """A grid with its values, and with what was given beside them."""
+    content = stored.grid
+    document = summary(stored) | {"values": nested(content.values, content.shape)}
+    for name in CARRIED:
+        given = getattr(content, name)
+        if given is not None:
+            document[name] = nested(given, content.shape) if isinstance(given, tuple) else given
+    if content.reasons:
+        document["reasons"] = [
+            {"at": coordinate(content, content.position(index)), "reason": reason}
+            for index, reason in content.reasons.items()
+        ]
+    return document
+
+
+def nested(flat: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
+    """A flat row-major tuple as lists nested to the shape; the one value where there are no axes."""
+    if not shape:
+        return flat[0]
+    if len(shape) == 1:
+        return list(flat)
+    step = math.prod(shape[1:])
+    return [nested(flat[place * step : (place + 1) * step], shape[1:]) for place in range(shape[0])]
+
+
+def coordinate(content: Grid, at: tuple[int, ...]) -> dict[str, Any]:
+    """A position by the names of its axes: numbers on numeric axes, labels elsewhere."""
+    return {
+        axis.name: axis_document(axis)["levels"][place] if axis.kind == "numeric" else axis.levels[place].label
+        for axis, place in zip(content.axes, at, strict=True)
+    }
+
+
+def cells(content: Grid) -> list[dict[str, Any]]:
+    """The measured cells, tidy."""
+    names = [axis.name for axis in content.axes]
+    coordinates = itertools.product(*(axis_document(axis)["levels"] for axis in content.axes))
+    carried = {name: given for name in CARRIED if (given := getattr(content, name)) is not None}
+    columns = [given if isinstance(given, tuple) else itertools.repeat(given) for given in carried.values()]
+    found = []
+    for at, value, *more in zip(coordinates, content.values, *columns, strict=False):
+        if value is not None:
+            cell = {"at": dict(zip(names, at, strict=True)), "value": value}
+            cell.update((name, one) for name, one in zip(carried, more, strict=True) if one is not None)
+            found.append(cell)
+    return found
+
+
+def measurement(cell: Cell) -> dict[str, Any]:
+    """A cell's value and whatever it carries."""
+    carried = {name: getattr(cell, name) for name in CARRIED}
+    return {"value": cell.value} | {name: value for name, value in carried.items() if value is not None}
+
+
+def revision(row: Any) -> dict[str, Any]:
+    return {
+        "revision": row.number,
+        "digest": digest_text(row.digest),
+        "cell_count": row.cell_count,
+        "labels": row.labels,
+        "derivation": {"state": row.state},
+        "created_at": row.created_at,
+    }
+
+
+def difference(found: Difference) -> dict[str, Any]:
+    return {
+        "from": found.a,
+        "to": found.b,
+        "added": [{"at": at} | measurement(cell) for at, cell in found.added],
+        "removed": [{"at": at} | measurement(cell) for at, cell in found.removed],
+        "changed": [{"at": at, "from": measurement(old), "to": measurement(new)} for at, old, new in found.changed],
+        "metric_changed": found.metric_changed,
+        "axes_changed": found.axes_changed,
+        "labels_changed": found.labels_changed,
+        **{f"{name}_changed": name in found.members_changed for name in MEMBERS},
+    }

@@ -1,0 +1,204 @@
+"""flask-smorest as the registry uses it: strict arguments, problems for errors, hand-written answers in the spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NoReturn
+
+import flask_smorest
+from apispec.ext.marshmallow import MarshmallowPlugin
+from flask import Flask, Request
+from marshmallow import RAISE, Schema, ValidationError, fields
+from webargs.flaskparser import FlaskParser
+from werkzeug.exceptions import UnsupportedMediaType
+from werkzeug.http import HTTP_STATUS_CODES
+
+from registry.api import fields as own
+from registry.api.context import admit_body, parts
+from registry.api.grid_schemas import GridIn
+from registry.api.problems import http_error
+from registry.api.request_body import read_body, read_json
+from registry.api.responses import MEDIA
+from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS, limited
+from registry.errors import Fault, Invalid
+from registry.grids.intake.faults import escaped
+
+API_PREFIX = "/api/v1"
+
+
+class Parser(FlaskParser):
+    """Arguments are read strictly: unknown names are faults, bodies go through the one reader."""
+
+    DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012 (webargs declares it so)
+
+    def load_json(self, req: Request, schema: Schema) -> Any:
+        admit_body()
+        check_json(req)
+        return read_json(read_body(req, parts().settings.max_inflated))
+
+    def load_querystring(self, req: Request, schema: Schema) -> Any:
+        lists = {field.data_key or name for name, field in schema.fields.items() if isinstance(field, fields.List)}
+        for name, values in req.args.lists():
+            if len(values) > 1 and name not in lists and not name.startswith("label."):
+                raise Invalid([Fault(f"/{escaped(name)}", "is given more than once")])
+        return super().load_querystring(req, schema)
+
+    def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_options: Any) -> NoReturn:
+        raise Invalid(faults_of(error.messages_dict, schema))
+
+
+def check_json(request: Request) -> None:
+    """Refuse a body that does not say it is JSON."""
+    if not request.is_json:
+        sent = request.mimetype or "no content type"
+        raise UnsupportedMediaType(f"Send Content-Type: application/json, not {sent}.")
+
+
+def faults_of(messages: Mapping[str, Any], schema: Schema | None = None) -> list[Fault]:
+    """marshmallow's messages, {location: {field: [...]}}, as faults with JSON pointers.
+
+    With the schema, an unknown field is told which one may have been meant.
+    """
+    return [fault for at_location in messages.values() for fault in _faults(at_location, "", schema)]
+
+
+def _faults(messages: Any, pointer: str, schema: Any) -> Iterator[Fault]:
+    if isinstance(messages, Mapping):
+        told = own.unknown(map(str, messages), schema.fields) if [own.UNKNOWN] in messages.values() and schema else {}
+        for name, inner in messages.items():
+            if inner == [own.UNKNOWN] and name in told:
+                yield Fault(f"{pointer}/{escaped(name)}", told[name])
+                continue
+            here = pointer if name == "_schema" else f"{pointer}/{escaped(str(name))}"
+            yield from _faults(inner, here, schema if isinstance(name, int) else _schema_of(schema, name))
+    elif isinstance(messages, str):
+        yield Fault(pointer, messages)
+    else:
+        for message in messages:
+            yield from _faults(message, pointer, schema)
+
+
+def _schema_of(schema: Any, name: str) -> Any:
+    """The schema of a field that holds an object, or a list of them."""
+    field = None if schema is None else schema.fields.get(name)
+    field = field.inner if isinstance(field, fields.List) else field
+    return field.schema if isinstance(field, fields.Nested) else None
+
+
+class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
+    """A resource: `arguments` of flask-smorest, and `answers` to describe what it sends."""
+
+    ARGUMENTS_PARSER = Parser()
+
+    def arguments(self, schema: type[Schema], **options: Any) -> Callable[..., Any]:
+        """As in flask-smorest, with one schema object for all requests: making one costs more than using it."""
+        described: Callable[..., Any] = super().arguments(schema(), **options)
+        return described
+
+    def answers(
+        self,
+        *described: dict[str, Any],
+        errors: Iterable[int] = (),
+        public: bool = False,
+        parameters: Iterable[str] = (),
+        **doc: Any,
+    ) -> Callable[..., Any]:
+        """Describe the answers of a view and the shared parameters that it takes.
+
+        `public`: those of a public project are given without a token.
+        """
+        responses: dict[int | str, Any] = {}
+        for one in described:
+            responses.setdefault(one["status"], {}).update(one["response"])
+        for status in sorted({*errors, 401, 403, 404, 422, 429, 503}):
+            phrase = HTTP_STATUS_CODES[status]  # http.HTTPStatus has other words in Python 3.13
+            responses[status] = {"description": phrase, "headers": _error_headers(status)} | _PROBLEM
+        responses["default"] = {"description": "Any other error"} | _PROBLEM
+        security: list[dict[str, Any]] = [{"bearer": []}, {"basic": []}, *([{}] if public else [])]
+
+        def decorate(view: Callable[..., Any]) -> Callable[..., Any]:
+            described_view: Any = self.doc(responses=responses, security=security, **doc)(view)
+            described_view._apidoc.setdefault("arguments", {}).setdefault("parameters", []).extend(parameters)
+            return described_view  # type: ignore[no-any-return]
+
+        return decorate
+
+
+_PROBLEM = {"content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+
+
+def _error_headers(status: int) -> dict[str, Any]:
+    names = {401: ["WWW-Authenticate"], 405: ["Allow"], 409: [], 429: ["Retry-After"], 503: ["Retry-After"]}.get(
+        status, []
+    )
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def reply(
+    status: int,
+    description: str,
+    shape: str | Mapping[str, Any] | None = None,
+    *,
+    example: Any = None,
+    forms: Mapping[str, str] | None = None,
+    headers: Iterable[str] = (),
+    media: Iterable[str] = (),
+) -> dict[str, Any]:
+    """One answer of a view: a component's name or a JSON schema, an example, other forms with an example of each.
+
+    `media`: content types of answers that have no shape.
+    """
+    response: dict[str, Any] = {"description": description}
+    if shape is not None:
+        schema = {"$ref": f"#/components/schemas/{shape}"} if isinstance(shape, str) else dict(shape)
+        response["content"] = {"application/json": {"schema": schema, "example": example}}
+        for form, text in (forms or {}).items():
+            response["content"][MEDIA[form].split(";")[0]] = {"schema": {"type": "string"}, "example": text}
+    for one in media:
+        response.setdefault("content", {})[one] = {"schema": {"type": "object" if one.endswith("json") else "string"}}
+    names = ("X-Request-Id", *headers)
+    response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+    return {"status": status, "response": response}
+
+
+class Api(flask_smorest.Api):  # type: ignore[misc]
+    """The document under construction, with the shapes, headers and parameters that operations refer to."""
+
+    DEFAULT_ERROR_RESPONSE_NAME = None
+
+    def __init__(self, app: Flask) -> None:
+        app.config.update(API_TITLE="Results registry", API_VERSION="v1", OPENAPI_VERSION="3.1.0")
+        super().__init__(
+            app, spec_kwargs={"marshmallow_plugin": MarshmallowPlugin(), "info": {"description": DESCRIPTION}}
+        )
+        for field, *meaning in own.MEANINGS:
+            self.register_field(field, *meaning)
+        settings = app.extensions["registry"].settings
+        self.ma_plugin.converter.add_attribute_function(own.schema_of(settings))
+        self.spec.components.schema("GridIn", schema=GridIn)
+        for name, shape in (COMPONENTS | limited(settings)).items():
+            self.spec.components.schema(name, shape)
+        for name, header in HEADERS.items():
+            self.spec.components.header(name, header)
+        for name, one in PARAMETERS.items():
+            self.spec.components.parameter(name, one["in"], one)
+        self.spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer"})
+        self.spec.components.security_scheme(
+            "basic", {"type": "http", "scheme": "basic", "description": "The token as password; any user name."}
+        )
+
+    def handle_http_exception(self, error: Any) -> Any:
+        return http_error(error)
+
+
+DESCRIPTION = """\
+Grids of results in, statistics with their uncertainty out.
+
+Training and evaluation jobs publish grids: a metric over zero to four axes, for one model on one benchmark. They are
+kept as immutable revisions. Trends, changes, peaks, coverage and rankings are computed by workers and served as
+finished documents: `202` while one is pending (`Prefer: wait=10` waits), never an answer for old inputs.
+
+Errors are `application/problem+json` (RFC 9457); a 422 names each place with a JSON pointer. A 5xx or a lost
+connection means that the outcome is unknown: send the same request again. Publishing the same content twice makes
+one revision, and an `Idempotency-Key` makes any write repeatable.
+"""

@@ -1,0 +1,1 @@
+"""Grids as frozen values, and how they are made of what was sent."""

@@ -1,0 +1,117 @@
+"""A stored grid and new cells -> the grid of the next revision."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from registry.grids.grid import Axis, Grid, Position
+from registry.grids.intake import lattice
+from registry.grids.intake.blocks import in_numeric_order, size_of
+from registry.grids.intake.coordinates import Entry, read_cells
+from registry.grids.intake.faults import Doubt, Findings, Limits, escaped
+from registry.grids.intake.members import check_amended
+from registry.grids.intake.submission import check_values
+
+
+def amend(
+    grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits, *, may_grow: bool = True
+) -> tuple[Grid, tuple[Doubt, ...]]:
+    """`grid` with the cells added or replaced, levels added where needed, each with a doubt; raises `Invalid`.
+
+    A null value makes a cell unmeasured again. Cells that are not named stay as they are. A new level is a fault
+    unless the axes `may_grow`.
+    """
+    findings = Findings()
+    axes, entries = read_cells(cells, grid.axes, limits, findings)
+    _tell_growth(grid.axes, axes, entries, findings, may_grow=may_grow)
+    if size_of(axes) > limits.cells:
+        findings.fault("/cells", f"these coordinates span {size_of(axes)} cells; a grid holds at most {limits.cells}")
+    findings.stop_at_faults()
+    amended = _replaced(_widened(grid, axes), entries)
+    pointers = {amended.index(at): entry.pointer for at, entry in entries.items()}
+
+    def place(index: int) -> str:
+        return f"{pointers.get(index, '')}/value"
+
+    check_values(amended, place, findings)
+    check_amended(amended, lambda index: f"{pointers.get(index, '')}/trials", findings)
+    findings.stop_at_faults()
+    lattice.look(amended, place, findings)
+    mine = tuple(doubt for doubt in findings.told() if doubt.pointer != "/value")
+    return in_numeric_order(amended), mine
+
+
+def _tell_growth(
+    before: Sequence[Axis],
+    after: Sequence[Axis],
+    entries: Mapping[Position, Entry],
+    findings: Findings,
+    *,
+    may_grow: bool,
+) -> None:
+    """Name every level that an axis did not have, at the first cell that brings it."""
+    brought: dict[tuple[int, int], str] = {}
+    if before != tuple(after):
+        for position, entry in entries.items():
+            for place, level in enumerate(position):
+                if level >= len(before[place].levels):
+                    brought.setdefault((place, level), entry.pointer)
+    for (place, level), cell in brought.items():
+        axis = after[place]
+        pointer, label = f"{cell}/at/{escaped(axis.name)}", axis.levels[level].label
+        if may_grow:
+            findings.doubt("level_added", pointer, f'the axis "{axis.name}" had no level "{label}": it was added')
+        else:
+            findings.fault(pointer, f'the axis "{axis.name}" has no level "{label}", and levels=fixed adds none')
+
+
+_COLUMNS = ("values", "trials", "stderr", "repeats", "sd")
+
+
+def _widened(grid: Grid, axes: tuple[Axis, ...]) -> Grid:
+    """The same cells over axes that have grown at their ends."""
+    if axes == grid.axes:
+        return grid
+    wide = Grid(grid.metric, axes, ())
+    run = grid.shape[-1]
+    starts = [wide.index((*at, 0)) for at in itertools.product(*map(range, grid.shape[:-1]))]
+
+    def moved(column: tuple[Any, ...]) -> tuple[Any, ...]:
+        found: list[Any] = [None] * size_of(axes)
+        for number, start in enumerate(starts):
+            found[start : start + run] = column[number * run : (number + 1) * run]
+        return tuple(found)
+
+    columns: dict[str, Any] = {
+        name: moved(given) for name in _COLUMNS if isinstance(given := getattr(grid, name), tuple)
+    }
+    reasons = {wide.index(grid.position(index)): reason for index, reason in grid.reasons.items()}
+    return replace(grid, axes=axes, reasons=reasons, **columns)
+
+
+def _replaced(grid: Grid, entries: Mapping[Position, Entry]) -> Grid:
+    """The grid with other content at these positions."""
+    placed = {grid.index(at): entry for at, entry in entries.items()}
+    uniform = grid.trials if isinstance(grid.trials, int) else None
+    columns: dict[str, Any] = {}
+    for name in _COLUMNS:
+        new = {index: getattr(entry, "value" if name == "values" else name) for index, entry in placed.items()}
+        if name == "trials" and uniform is not None:
+            if set(new.values()) <= {uniform, None}:
+                continue  # cells that repeat the one number of trials say nothing new
+            new = {index: own or uniform if placed[index].value is not None else None for index, own in new.items()}
+            grid = replace(grid, trials=tuple(None if value is None else uniform for value in grid.values))
+        given = getattr(grid, name)
+        if given is None and not any(one is not None for one in new.values()):
+            continue
+        column = [None] * len(grid.values) if given is None else list(given)
+        for index, one in new.items():
+            column[index] = one
+        kept = name == "values" or tuple(column) == given or column.count(None) < len(column)
+        columns[name] = tuple(column) if kept else None
+    reasons = {index: reason for index, reason in grid.reasons.items() if index not in placed}
+    reasons |= {index: entry.reason for index, entry in placed.items() if entry.reason is not None}
+    return replace(grid, reasons=reasons, **columns)

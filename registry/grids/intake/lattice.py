@@ -1,0 +1,52 @@
+"""Values that cannot be a count of successes: with n trials a proportion lies on the lattice k / n.
+
+A value printed with d decimals is on the lattice when some whole k has |scale k / n - value| <= 10^-d / 2.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+
+import orjson
+
+from registry.grids.grid import Grid
+from registry.grids.intake.faults import Findings
+
+_FRACTION = re.compile(rb"\.(\d+)")
+
+
+def decimals(values: Sequence[float]) -> int:
+    """The most decimals that the shortest writing of any of the values has."""
+    text = orjson.dumps(values)
+    if b"e" in text:
+        return max(max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent)) for value in values)
+    return max((0 if part == b"0" else len(part) for part in _FRACTION.findall(text)), default=0)
+
+
+def look(grid: Grid, place: Callable[[int], str], findings: Findings) -> None:
+    """Doubt every value that no count out of its trials can produce.
+
+    The mean of repeats may stand between two counts, each of them rounded: it is as coarse as the other values.
+    """
+    scale = grid.metric.proportion_of
+    if grid.trials is None or scale is None:
+        return
+    measured = [value for value in grid.values if value is not None]
+    repeats = grid.repeats or (None,) * len(grid.values)
+    printed = [value for value, count in zip(grid.values, repeats, strict=True) if value is not None and not count]
+    slack = 0.5 * 10.0 ** -decimals(printed) + 1e-9
+    if isinstance(grid.trials, int):
+        per = grid.trials / scale
+        suspects = {value for value in set(measured) if abs(round(value * per) / per - value) > slack}
+        off = [(i, value, grid.trials) for i, value in enumerate(grid.values) if value in suspects] if suspects else []
+    else:
+        each = zip(grid.values, grid.trials, strict=True)
+        off = [
+            (i, value, trials)
+            for i, (value, trials) in enumerate(each)
+            if value is not None and trials and abs(round(value * trials / scale) * scale / trials - value) > slack
+        ]
+    for index, value, trials in off:
+        findings.doubt("off_lattice", place(index), f"{value} is not a whole count out of {trials} trials")

@@ -1,0 +1,105 @@
+"""What may be said of a whole grid: `questions`, `design_effect`, `derived`; and names that say the last unasked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from registry.grids.derived_names import looks_derived
+from registry.grids.grid import Axis, Grid
+from registry.grids.intake.faults import REPORTED, Findings, Limits, number, whole
+from registry.grids.intake.levels import has_control
+
+MOST_QUESTIONS = 2**31 - 1
+MOST_DESIGN_EFFECT = 1e6
+_LINE = 80
+_ADVICE = "it would count beside what it is made of"
+_DECLARE = "publish it with derived, and it is shown but neither ranked nor counted"
+MOST_PARTS = 1_000
+"""So many names a derived grid can be said to be made of."""
+
+
+def read_members(sent: Mapping[str, Any], limits: Limits, findings: Findings) -> dict[str, Any]:
+    """The fields of a Grid that were given; what is null or false is as if it was not."""
+    found: dict[str, Any] = {}
+    if (questions := sent.get("questions")) is not None:
+        found["questions"] = whole(questions)
+        if found["questions"] is None or found["questions"] > MOST_QUESTIONS:
+            findings.fault("/questions", f"must be a whole number from 1 to {MOST_QUESTIONS}")
+    if (effect := sent.get("design_effect")) is not None:
+        found["design_effect"] = number(effect)
+        if found["design_effect"] is None or not 1 <= found["design_effect"] <= MOST_DESIGN_EFFECT:
+            findings.fault("/design_effect", f"must be a number from 1 to {MOST_DESIGN_EFFECT:.0f}")
+    derived = sent.get("derived")
+    if derived is not None and derived is not False:
+        found["derived"] = derived is True or _parts(derived, limits, findings)
+    return found
+
+
+def _parts(given: Any, limits: Limits, findings: Findings) -> tuple[str, ...]:
+    """The names that a grid is made of, in the order of the alphabet: it is a set."""
+    if not isinstance(given, Sequence) or isinstance(given, str) or not 1 <= len(given) <= MOST_PARTS:
+        findings.fault("/derived", f"must be true, or a list of 1 to {MOST_PARTS} names")
+        return ()
+    for place, name in enumerate(given):
+        if not isinstance(name, str) or not 1 <= len(name) <= limits.name or has_control(name):
+            wanted = f"must be a name of 1 to {limits.name} characters without control characters"
+            findings.fault(f"/derived/{place}", wanted)
+            return ()
+    if len(set(given)) < len(given):
+        findings.fault("/derived", "must name each once")
+    return tuple(sorted(given))
+
+
+def check_members(grid: Grid, findings: Findings) -> None:
+    """That `questions` and `design_effect` have trials to go with, and no cell fewer trials than questions."""
+    known = known_trials(grid)
+    for name in ("questions", "design_effect"):
+        if getattr(grid, name) is not None and not known:
+            findings.fault(f"/{name}", "goes with trials")
+    if grid.questions is not None and known and grid.questions > min(known):
+        findings.fault("/questions", f"is above {min(known)}, the smallest number of trials of a cell")
+
+
+def known_trials(grid: Grid) -> list[int]:
+    """The numbers of trials that are known."""
+    given = grid.trials if isinstance(grid.trials, tuple) else (grid.trials,)
+    return [trials for trials in given if trials is not None]
+
+
+def check_amended(grid: Grid, pointer: Callable[[int], str], findings: Findings) -> None:
+    """That no cell of an amended grid has fewer trials than the grid has questions."""
+    if grid.questions is not None and isinstance(grid.trials, tuple):
+        for index, trials in enumerate(grid.trials):
+            if trials is not None and trials < grid.questions:
+                findings.fault(pointer(index), f"is below the {grid.questions} questions of the grid")
+
+
+def doubt_names(sent: Mapping[str, Any], grid: Grid, findings: Findings) -> None:
+    """Doubt names of averages and totals, which would count beside what they are made of."""
+    if grid.derived:
+        return
+    for kind in ("benchmark", "model", "variant"):
+        if _is_suspect(sent[kind]):
+            advice = _DECLARE if kind == "benchmark" else _ADVICE
+            findings.doubt("looks_derived", f"/{kind}", f'"{sent[kind]}" is named like an average or a total: {advice}')
+    _doubt_levels(grid.axes, findings)
+
+
+def _is_suspect(name: str) -> bool:
+    # Nobody calls an average by more than a line; long texts and runs of spaces would take the pattern long.
+    return len(name) <= _LINE and looks_derived(" ".join(name.split()))
+
+
+def _doubt_levels(axes: Sequence[Axis], findings: Findings) -> None:
+    suspects = (
+        (f"/axes/{place}/levels/{level}", one.label)
+        for place, axis in enumerate(axes)
+        if axis.kind != "numeric"
+        for level, one in enumerate(axis.levels)
+        if _is_suspect(one.label)
+    )
+    for pointer, label in islice(suspects, REPORTED):
+        detail = f'the level "{label}" is named like an average or a total: {_ADVICE}'
+        findings.doubt("looks_derived", pointer, detail)

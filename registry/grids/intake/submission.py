@@ -1,0 +1,279 @@
+"""A publication as it was sent -> names and a Grid.
+
+The mapping that comes in has been checked for its shape by the HTTP schema: field names, types of containers,
+lengths of names. Here its meaning is checked: levels, blocks, bounds, trials, and what is said of the whole grid.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Any
+
+import orjson
+
+from registry.grids.grid import Axis, Grid, Metric, Position
+from registry.grids.intake import lattice
+from registry.grids.intake.blocks import flatten, in_numeric_order, leaf_pointer, read_leaves, size_of
+from registry.grids.intake.coordinates import Entry, read_cells
+from registry.grids.intake.faults import Doubt, Findings, Limits, number, unsigned_zero, whole
+from registry.grids.intake.levels import guess_kind, read_axes
+from registry.grids.intake.members import check_members, doubt_names, read_members
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What a grid is called; with its project this is its identity."""
+
+    experiment: str
+    benchmark: str
+    model: str
+    variant: str
+    metric: str
+
+    @property
+    def key(self) -> uuid.UUID:
+        """The first 128 bits of the SHA-256 of the names: names may be longer than an index entry."""
+        names = [self.experiment, self.benchmark, self.model, self.variant, self.metric]
+        return uuid.UUID(bytes=sha256(orjson.dumps(names)).digest()[:16])
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    names: Names
+    grid: Grid
+    doubts: tuple[Doubt, ...] = ()
+
+
+def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
+    """Read one publication; raises `Invalid` with a pointer for every fault."""
+    findings = Findings()
+    metric = read_metric(sent["metric"], findings)
+    axes = read_axes(_with_kinds(sent), limits, findings)
+    if ("values" in sent) == ("cells" in sent):
+        findings.fault(
+            "", "give either values or cells" + ("" if "values" in sent else "; an empty grid has cells: []")
+        )
+    findings.stop_at_faults()
+    if "cells" in sent:
+        if misplaced := [name for name in ("stderr", "repeats", "sd", "reasons") if sent.get(name) is not None]:
+            findings.fault(f"/{misplaced[0]}", "with cells, each cell carries its own")
+        grid, place = _from_cells(sent, metric, axes, limits, findings)
+    else:
+        grid, place = _from_values(sent, metric, axes, limits, findings)
+    findings.stop_at_faults()
+    grid = replace(grid, **read_members(sent, limits, findings))
+    check_values(grid, place, findings)
+    check_members(grid, findings)
+    findings.stop_at_faults()
+    lattice.look(grid, place, findings)
+    doubt_names(sent, grid, findings)
+    names = Names(sent["experiment"], sent["benchmark"], sent["model"], sent["variant"], metric.name)
+    said = _said(sent)
+    told = {**dict.fromkeys(said), **dict.fromkeys(not_told_yet(said, findings.told()))}
+    return Submission(names, in_numeric_order(grid), tuple(told))
+
+
+def _said(sent: Mapping[str, Any]) -> list[Doubt]:
+    """The doubts that came with the publication: those of whoever read the values from something else."""
+    return [Doubt(one["code"], one["detail"], one.get("pointer")) for one in sent.get("warnings") or ()]
+
+
+def not_told_yet(said: Sequence[Doubt], mine: Sequence[Doubt]) -> list[Doubt]:
+    """The registry's doubts, but not that of repeats if whoever read the values has told of them, by rows or files."""
+    known = any(one.code == "repeats_read" for one in said)
+    return [one for one in mine if not (known and one.code == "repeats_read")]
+
+
+def _with_kinds(sent: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The declared axes; one without kind and levels gets its kind from the coordinates of the cells."""
+    return [
+        {**axis, "kind": guess_kind([cell["at"].get(axis["name"]) for cell in sent.get("cells", ())])}
+        if not axis.get("kind") and not axis.get("levels") and sent.get("cells")
+        else axis
+        for axis in sent["axes"]
+    ]
+
+
+def read_metric(sent: Mapping[str, Any], findings: Findings) -> Metric:
+    """The metric; its lower bound is below its upper one."""
+    metric = Metric(
+        sent["name"],
+        sent.get("unit"),
+        sent.get("direction"),
+        unsigned_zero(number(sent.get("lower"))),
+        unsigned_zero(number(sent.get("upper"))),
+    )
+    if metric.lower is not None and metric.upper is not None and metric.lower >= metric.upper:
+        findings.fault("/metric/upper", "must be above lower")
+    return metric
+
+
+def _from_values(
+    sent: Mapping[str, Any], metric: Metric, axes: Sequence[Axis], limits: Limits, findings: Findings
+) -> tuple[Grid, Callable[[int], str]]:
+    shape = [len(axis.levels) for axis in axes]
+    if size_of(axes) > limits.cells:
+        findings.fault("/axes", f"a grid holds at most {limits.cells} cells, not {size_of(axes)}")
+        findings.stop_at_faults()
+
+    def block(name: str, read: Callable[[Any], Any], wanted: str) -> Any:
+        leaves = flatten(sent[name], shape, f"/{name}", findings)
+        return (
+            None
+            if leaves is None
+            else read_leaves(leaves, read, wanted, lambda i: leaf_pointer(f"/{name}", i, shape), findings)
+        )
+
+    values = block("values", number, "must be a finite number or null") or ()
+    trials: Any = sent.get("trials")
+    if trials is not None:
+        whole_wanted = "must be a positive whole number"
+        trials = (
+            block("trials", whole, whole_wanted)
+            if isinstance(trials, list)
+            else _one(trials, whole, "/trials", whole_wanted, findings)
+        )
+    stderr: Any = sent.get("stderr")
+    if stderr is not None:
+        wanted = "must be a number that is not negative"
+        if isinstance(stderr, list):
+            stderr = block("stderr", _not_negative, wanted)
+        else:
+            one = _one(stderr, _not_negative, "/stderr", wanted, findings)
+            stderr = tuple(None if value is None else one for value in values)
+    repeats = sd = None
+    if sent.get("repeats") is not None or sent.get("sd") is not None:
+        repeats = block("repeats", whole, "must be a positive whole number") if _is_block(sent, "repeats") else None
+        sd = block("sd", _not_negative, "must be a number that is not negative") if _is_block(sent, "sd") else None
+        if repeats is None or sd is None:
+            findings.fault(
+                "/repeats" if repeats is None else "/sd", "repeats and sd are nested like values, both of them"
+            )
+    grid = Grid(metric, tuple(axes), values, trials, stderr, repeats, sd, labels=sent.get("labels") or {})
+    if not findings.faults:
+        _check_repeats(grid, findings)
+        grid = replace(grid, reasons=_reasons(sent.get("reasons") or (), grid, limits, findings))
+    return grid, lambda index: leaf_pointer("/values", index, shape)
+
+
+def _is_block(sent: Mapping[str, Any], name: str) -> bool:
+    """Whether a block was given that has a number for each cell: a list, or anything where there are no axes."""
+    return sent.get(name) is not None and (isinstance(sent[name], list) or not sent["axes"])
+
+
+def _check_repeats(grid: Grid, findings: Findings) -> None:
+    """That a cell has a value and two repeats or more where it has an sd, and no repeats where it has none."""
+    for index, (count, spread) in enumerate(zip(grid.repeats or (), grid.sd or (), strict=True)):
+        if (count is None) != (spread is None) or (count is not None and (count < 2 or grid.values[index] is None)):
+            pointer = leaf_pointer("/repeats", index, grid.shape)
+            findings.fault(pointer, "a cell has a value, 2 or more repeats and their sd, or neither of the two")
+
+
+def _reasons(given: Sequence[Any], grid: Grid, limits: Limits, findings: Findings) -> dict[int, str]:
+    """Why cells without a value are missing, by flat index: `[{"at", "reason"}]`, as a grid is read."""
+    cells = [{"at": one["at"], "value": None, "reason": one["reason"]} for one in given]
+    inner = Findings()
+    axes, entries = read_cells(cells, grid.axes, limits, inner)
+    for fault in inner.faults:
+        findings.fault(fault.pointer.replace("/cells", "/reasons", 1), fault.detail)
+    if axes != grid.axes:
+        findings.fault("/reasons", "name levels that the axes do not have")
+    if findings.faults:
+        return {}
+    for at, entry in entries.items():
+        if grid.values[grid.index(at)] is not None:
+            findings.fault(entry.pointer.replace("/cells", "/reasons", 1), "is the reason of a cell that has a value")
+    return {grid.index(at): entry.reason for at, entry in entries.items() if entry.reason is not None}
+
+
+def _from_cells(
+    sent: Mapping[str, Any], metric: Metric, axes: Sequence[Axis], limits: Limits, findings: Findings
+) -> tuple[Grid, Callable[[int], str]]:
+    grown, entries = read_cells(sent["cells"], axes, limits, findings)
+    if size_of(grown) > limits.cells:
+        findings.fault("/cells", f"these coordinates span {size_of(grown)} cells; a grid holds at most {limits.cells}")
+    findings.stop_at_faults()
+    trials = sent.get("trials")
+    if trials is not None:
+        trials = _one(trials, whole, "/trials", "beside cells, trials is one positive whole number", findings)
+    grid = build(metric, grown, entries, trials, sent.get("labels") or {})
+    pointers = {grid.index(at): entry.pointer for at, entry in entries.items()}
+    return grid, lambda index: f"{pointers.get(index, '')}/value"
+
+
+def build(
+    metric: Metric,
+    axes: tuple[Axis, ...],
+    entries: Mapping[Position, Entry],
+    trials: int | None,
+    labels: Mapping[str, str],
+) -> Grid:
+    """A grid from entries at positions; `trials` holds for the cells that bring none of their own."""
+    empty = Grid(metric, axes, (None,) * size_of(axes))
+    placed = {empty.index(at): entry for at, entry in entries.items()}
+
+    def column(name: str) -> Any:
+        if not any(getattr(entry, name) is not None for entry in placed.values()):
+            return None
+        found: list[Any] = [None] * len(empty.values)
+        for index, entry in placed.items():
+            found[index] = getattr(entry, name)
+        return tuple(found)
+
+    own = column("trials")
+    if own is not None and trials is not None:
+        own = tuple(
+            trials if mine is None and index in placed and placed[index].value is not None else mine
+            for index, mine in enumerate(own)
+        )
+    reasons = {index: entry.reason for index, entry in placed.items() if entry.reason is not None}
+    return Grid(
+        metric,
+        axes,
+        column("value") or empty.values,
+        trials if own is None else own,
+        column("stderr"),
+        column("repeats"),
+        column("sd"),
+        reasons,
+        labels,
+    )
+
+
+def check_values(grid: Grid, place: Callable[[int], str], findings: Findings) -> None:
+    """Bounds, and that trials go with a proportion and lie only where something was measured."""
+    lower, upper = grid.metric.lower, grid.metric.upper
+    measured = [value for value in grid.values if value is not None]
+    if measured and ((lower is not None and min(measured) < lower) or (upper is not None and max(measured) > upper)):
+        for index, value in enumerate(grid.values):
+            if value is not None and ((lower is not None and value < lower) or (upper is not None and value > upper)):
+                findings.fault(place(index), f"{value} is outside the metric's bounds {_bounds(lower, upper)}")
+    if grid.trials is not None and grid.metric.proportion_of is None:
+        findings.fault("/trials", "needs a proportion: bounds 0 to 1 or 0 to 100; send stderr for other metrics")
+    for name in ("trials", "stderr"):
+        given = getattr(grid, name)
+        if isinstance(given, tuple):
+            for index, one in enumerate(given):
+                if one is not None and grid.values[index] is None:
+                    findings.fault(
+                        place(index).replace("/values", f"/{name}", 1), f"{name} of a cell that has no value"
+                    )
+
+
+def _bounds(lower: float | None, upper: float | None) -> str:
+    return f"{'-∞' if lower is None else lower:} … {'∞' if upper is None else upper}"
+
+
+def _not_negative(value: Any) -> float | None:
+    found = number(value)
+    return found if found is not None and found >= 0 else None
+
+
+def _one(value: Any, read: Callable[[Any], Any], pointer: str, wanted: str, findings: Findings) -> Any:
+    found = read(value)
+    if found is None:
+        findings.fault(pointer, wanted)
+    return found

@@ -1,7 +1,0 @@
-"""From what was sent to a Grid: every doubt becomes a warning, every fault carries a JSON pointer. Pure."""
-
-from registry.intake.amendment import amend
-from registry.intake.faults import Doubt, Limits
-from registry.intake.submission import Names, Submission, not_told_yet, read_submission
-
-__all__ = ["Doubt", "Limits", "Names", "Submission", "amend", "not_told_yet", "read_submission"]

@@ -1,0 +1,34 @@
+"""PostgreSQL and Valkey as child processes: the registry on a laptop, in a test, anywhere without Docker.
+
+`registry up` builds on `Home`, `Supervisor`, `Postgres` and `Valkey`; tests and benches need only
+`embedded_servers`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from registry.local.embedded.children import Child
+from registry.local.embedded.home import Home
+from registry.local.embedded.postgres import Postgres
+from registry.local.embedded.supervisor import Supervisor
+from registry.local.embedded.valkey import Valkey
+
+__all__ = ["Child", "Home", "Postgres", "Supervisor", "Valkey", "embedded_servers"]
+
+
+@contextmanager
+def embedded_servers(directory: str | Path, binaries: str | Path | None = None) -> Iterator[tuple[str, str]]:
+    """Runs both servers while the block lasts and yields (database URL, Redis URL for Celery).
+
+    `directory` is created, or empty, or was used so before; its data stays. redis-py wants the second
+    address as `unix://<path>` instead of `redis+socket://<path>`. No signal handler is touched, and what
+    dies is not restarted.
+    """
+    with Home(directory) as home, Supervisor(home, signals=()) as supervisor:
+        postgres, valkey = Postgres(home, binaries), Valkey(home)
+        supervisor.start(valkey.child())
+        supervisor.start(postgres.child())
+        yield postgres.url, valkey.url

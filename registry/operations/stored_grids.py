@@ -1,0 +1,141 @@
+"""A grid as it is stored: its names, one revision's content and the state of its derivation.
+
+A `GridSummary` is for lists, a `StoredGrid` for one grid whose cells are wanted.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, Select, and_, func, select
+
+from registry.grids.grid import Axis, Grid, Metric
+from registry.grids.intake import Names
+from registry.storage.rows import MEMBERS, axis_of, grid_of, metric_of
+from registry.storage.tables import derivations, grids, projects, revisions
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridSummary:
+    """A grid at one revision without its cells: what a list tells of it. Its size is that of its names and levels."""
+
+    id: uuid.UUID
+    project: str
+    names: Names
+    metric: Metric
+    axes: tuple[Axis, ...]
+    cell_count: int
+    labels: Mapping[str, str]
+    members: Mapping[str, Any]
+    revision: int
+    current_revision: int
+    digest: str
+    state: str
+    reason: str | None
+    created_at: datetime
+    updated_at: datetime
+    warnings: Sequence[dict[str, str]]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(len(axis.levels) for axis in self.axes)
+
+    @property
+    def etag(self) -> str:
+        """Changes with the content and with the state of the derivation; `revision_tag` is its unchanging part."""
+        return f"{self.revision_tag}-{self.state}"
+
+    @property
+    def revision_tag(self) -> str:
+        return revision_tag(self.revision, self.digest)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredGrid(GridSummary):
+    """A grid at one revision with all of its cells."""
+
+    grid: Grid
+
+
+def revision_tag(revision: int, digest: str) -> str:
+    """What `If-Match` on a write compares: the revision and its digest."""
+    return f"{revision}-{digest.removeprefix('sha256:')[:16]}"
+
+
+def digest_text(digest: bytes) -> str:
+    return "sha256:" + bytes(digest).hex()
+
+
+CELLS = ("values", "trials", "cell_trials", "stderr", "repeats", "sd", "reasons")
+"""The columns of a revision that are as long as its grid is large, and what belongs to them."""
+_SUMMED_UP = tuple(column for column in revisions.c if column.name not in ("grid_id", "created_at", "token_id", *CELLS))
+
+
+def grid_summaries(number: ColumnElement[int] | int | None = None) -> Select[Any]:
+    """The statement that reads grids which are not deleted, without cells, at their current revision or at `number`."""
+    wanted = grids.c.revision if number is None else number
+    return (
+        select(
+            grids.c.id,
+            grids.c.project_id,
+            grids.c.experiment,
+            grids.c.benchmark,
+            grids.c.model,
+            grids.c.variant,
+            grids.c.revision.label("current_revision"),
+            grids.c.created_at,
+            func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at"),
+            projects.c.slug.label("project"),
+            projects.c.visibility,
+            *_SUMMED_UP,
+            derivations.c.state,
+            derivations.c.reason,
+        )
+        .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
+        .join(revisions, and_(revisions.c.grid_id == grids.c.id, revisions.c.number == wanted))
+        .join(
+            derivations,
+            and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number),
+        )
+        .where(grids.c.deleted_at.is_(None))
+    )
+
+
+def stored_grids(number: ColumnElement[int] | int | None = None) -> Select[Any]:
+    """Like `grid_summaries`, with the cells: megabytes of a large grid."""
+    return grid_summaries(number).add_columns(*(revisions.c[name] for name in CELLS))
+
+
+def grid_summary(row: Any) -> GridSummary:
+    """A row of `grid_summaries`."""
+    return GridSummary(**_told(row))
+
+
+def stored_grid(row: Any) -> StoredGrid:
+    """A row of `stored_grids`."""
+    return StoredGrid(**_told(row), grid=grid_of(row))
+
+
+def _told(row: Any) -> dict[str, Any]:
+    return {
+        "id": row.id,
+        "project": row.project,
+        "names": Names(row.experiment, row.benchmark, row.model, row.variant, row.metric["name"]),
+        "metric": metric_of(row.metric),
+        "axes": tuple(axis_of(axis) for axis in row.axes),
+        "cell_count": row.cell_count,
+        "labels": row.labels,
+        "members": {name: given for name in MEMBERS if (given := getattr(row, name)) is not None},
+        "revision": row.number,
+        "current_revision": row.current_revision,
+        "digest": digest_text(row.digest),
+        "state": row.state,
+        "reason": row.reason,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+        "warnings": row.warnings,
+    }

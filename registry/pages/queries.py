@@ -1,0 +1,102 @@
+"""What a page is asked for: the API's own query schemas, without what an empty form field says."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from typing import Any
+
+from flask import request
+from marshmallow import Schema, ValidationError, fields
+
+from registry.api.cached_results import answered, settled
+from registry.api.paging import read_key
+from registry.api.smorest import faults_of
+from registry.errors import Fault, Invalid
+from registry.renderings.heatmap.options import PALETTES, Options
+
+LOOK = ("palette", "range")
+CURSOR = r"[0-9a-f]{1,1600}~[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+
+
+def state_of(found: Any) -> str:
+    """`unasked`, `pending`, `ready` or `failed`: how the row of an answer stands."""
+    if found is None:
+        return "unasked"
+    if not settled(found):
+        return "pending"
+    return "ready" if answered(found) else "failed"
+
+
+def tags_of(found: Any) -> list[object]:
+    """What a page with this answer is made of."""
+    return [] if found is None else [found.etag, found.state, found.generation, found.answered, found.marked]
+
+
+def checked(
+    schema: type[Schema],
+    without: tuple[str, ...] = (),
+    also: tuple[str, ...] = (),
+    optional: tuple[str, ...] = (),
+    labels: bool = False,
+) -> dict[str, Any]:
+    """The page's parameters by a schema of the API, `Invalid` as there.
+
+    `also` names those that only pages have, `optional` those that a page may do without; with `labels` those that begin
+    with `label.` are left to `filters_of`.
+    """
+    rules = schema(exclude=without)
+    given: dict[str, Any] = {}
+    for name, texts in request.args.lists():
+        kept = [text for text in texts if text]
+        if name in also or not kept or (labels and name.startswith("label.")):
+            continue
+        many = isinstance(rules.fields.get(name), fields.List)
+        given[name] = kept if many else kept[-1]
+    try:
+        found: dict[str, Any] = rules.load(given, partial=optional)
+    except ValidationError as error:
+        raise Invalid(faults_of({"query": error.messages_dict})) from None
+    return found
+
+
+def salvaged(
+    schema: type[Schema], also: tuple[str, ...] = (), optional: tuple[str, ...] = ()
+) -> tuple[dict[str, Any], list[Fault]]:
+    """Like `checked`, but what is wrong is left out and told, so that a form can be shown again."""
+    try:
+        return checked(schema, also=also, optional=optional), []
+    except Invalid as error:
+        wrong = tuple(fault.pointer.split("/")[1] for fault in error.faults)
+        return checked(schema, also=(*also, *wrong), optional=(*optional, *wrong)), list(error.faults)
+
+
+def cursor_of(sort: str) -> tuple[Any, uuid.UUID] | None:
+    """The key after which the page begins, None for the first one."""
+    text = request.args.get("cursor")
+    if not text:
+        return None
+    if not re.fullmatch(CURSOR, text):
+        raise Invalid([Fault("/cursor", "is not a cursor of this list")])
+    return read_key(text, instant=sort.endswith("_at"))
+
+
+def look() -> Options:
+    """The palette and the range of colours that the URL asks for: `range=own`, `bounds` or `low,high`."""
+    palette = request.args.get("palette") or "cividis"
+    if palette not in PALETTES:
+        raise Invalid([Fault("/palette", f"is one of {', '.join(PALETTES)}")])
+    return Options(palette=palette, span=_span(request.args.get("range") or "own"))
+
+
+def _span(text: str) -> Any:
+    if text in ("own", "bounds"):
+        return text
+    ends = text.split(",")
+    try:
+        low, high = (float(end) for end in ends)
+    except ValueError:
+        raise Invalid([Fault("/range", "is own, bounds, or low,high")]) from None
+    if not low < high or abs(low) == float("inf") or abs(high) == float("inf"):
+        raise Invalid([Fault("/range", "must have a low end below a high end")])
+    return (low, high)

@@ -1,0 +1,99 @@
+"""Bulkhead and circuit breaker for database access in a web process.
+
+The bulkhead keeps one thread free of the database, so that refusals are answered while the others wait, and `/healthz`
+where it has no thread of its own (`registry/local/web_server.py` gives it one, gunicorn does not). The breaker opens
+after a timeout or a refused connection; then one request at a time tries again, until one is answered.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from registry.errors import Unavailable
+
+BREAK_SECONDS = 1.0
+STALLED_SECONDS = 2.0
+"""When for so long nobody came to the database and nobody left it, who would wait for a place is refused at once."""
+LONGEST_WAIT = 3.0
+SLOW_SECONDS = 1.0
+"""When who left last had been in for so long, nobody waits: the thread that would wait is the last free one."""
+
+AWAY = "The database does not answer. Whether a write took effect is unknown: repeat it."
+
+
+class Guard:
+    """`with guard:` around the use of the database admits so many threads at once, and nobody while it is away."""
+
+    def __init__(self, places: int) -> None:
+        self._room = threading.Condition()
+        self._places = places
+        self._moved = 0.0
+        self._entered: dict[int, float] = {}
+        """When each thread came in."""
+        self._slow = False
+        self._broken_until: float | None = None
+        """None: the database answers. Else it failed; from then on one request may try."""
+        self._trying: int | None = None
+        """The thread that tries."""
+
+    def __enter__(self) -> None:
+        """Take a place; `Unavailable` while the database is away, or when nobody moves on."""
+        with self._room:
+            self._refuse_if_broken()
+            if not self._places:
+                self._wait_for_a_place()
+            if self._broken_until is not None:
+                self._trying = threading.get_ident()
+            self._places -= 1
+            self._moved = self._entered[threading.get_ident()] = time.monotonic()
+
+    def __exit__(self, *_raised: object) -> None:
+        with self._room:
+            self._places += 1
+            self._moved = time.monotonic()
+            self._slow = self._moved - self._entered.pop(threading.get_ident(), self._moved) > SLOW_SECONDS
+            if self._trying == threading.get_ident():
+                self._trying = None
+            self._room.notify()
+
+    def trip(self) -> None:
+        """A statement took too long, or a connection was refused."""
+        with self._room:
+            self._broken_until = time.monotonic() + BREAK_SECONDS
+            self._room.notify_all()
+
+    def answered(self) -> None:
+        """The database has answered."""
+        if self._broken_until is not None:
+            with self._room:
+                self._broken_until = self._trying = None
+
+    def _refuse_if_broken(self) -> None:
+        if self._broken_until is not None and (self._trying is not None or time.monotonic() < self._broken_until):
+            raise Unavailable(AWAY, after=1)
+
+    def _wait_for_a_place(self) -> None:
+        begun = time.monotonic()
+        while not self._places:
+            patience = min(self._moved + STALLED_SECONDS, begun + LONGEST_WAIT) - time.monotonic()
+            if patience <= 0 or self._slow:
+                raise Unavailable("Every connection to the database is in use; try again.", after=1)
+            self._room.wait(patience)
+            self._refuse_if_broken()
+
+
+class Unguarded(Guard):
+    """What a process without requests uses: it waits as long as the database's own deadlines let it."""
+
+    def __init__(self) -> None:
+        super().__init__(places=0)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_raised: object) -> None:
+        pass
+
+    def trip(self) -> None:
+        pass

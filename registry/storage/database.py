@@ -1,0 +1,179 @@
+"""The engine, transactions and deadlines: the only module that commits, and that knows the driver's errors."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.engine import Engine
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+
+from registry.errors import Busy, Conflict, Unavailable
+from registry.settings import Settings, driver_url
+from registry.storage.circuit_breaker import AWAY, Guard, Unguarded
+from registry.storage.statement_timeout import WatchedConnection
+
+CONNECT_SECONDS = 3
+BEYOND_SERVER = 1.0
+"""The server ends a statement by itself after its timeout; one that froze is not waited for longer than this."""
+
+
+_DIGITS_OF_64_BITS = 19
+
+
+def _json(text_: str) -> Any:
+    """JSONB writes 1e22 as a whole number, which as a Python int no encoder of JSON would take again."""
+    return json.loads(text_, parse_int=_whole)
+
+
+def _whole(digits: str) -> int | float:
+    return int(digits) if len(digits) < _DIGITS_OF_64_BITS else float(digits)
+
+
+class Database:
+    """Two pools of connections, for transactions and for reading; a connection that changed between the two would
+    cost more than most reads. Threads may share it; forked children call `after_fork` first.
+
+    Whoever serves requests gives a `guard`, which refuses at once what could only wait.
+    """
+
+    def __init__(
+        self, settings: Settings, *, name: str, statement_timeout: float | None = None, guard: Guard | None = None
+    ) -> None:
+        self._guard = guard or Unguarded()
+        longest = statement_timeout or settings.statement_timeout
+        limits = {
+            "statement_timeout": int(1000 * longest),
+            "lock_timeout": int(1000 * settings.lock_timeout),
+            "idle_in_transaction_session_timeout": int(1000 * settings.idle_timeout),
+            "synchronous_commit": "on",
+            "TimeZone": "UTC",
+        }
+        options: dict[str, Any] = {
+            "pool_size": settings.pool_size,
+            "max_overflow": 0,
+            "pool_timeout": settings.pool_timeout,
+            "pool_use_lifo": True,
+            "json_serializer": lambda value: orjson.dumps(value).decode(),
+            "json_deserializer": _json,
+            "connect_args": {
+                "application_name": f"registry-{name}",
+                "connect_timeout": CONNECT_SECONDS,
+                "connection_factory": partial(
+                    WatchedConnection, limit=longest + BEYOND_SERVER if longest else math.inf, on_cut=self._guard.trip
+                ),
+                "options": " ".join(f"-c {key}={value}" for key, value in limits.items()),
+            },
+        }
+        url = driver_url(settings.database_url)
+        self._engine = create_engine(url, **options)
+        self._reading = create_engine(url, isolation_level="AUTOCOMMIT", pool_reset_on_return=None, **options)
+
+    @property
+    def engine(self) -> Engine:
+        """For migrations and tests; everyone else uses `transaction` and `reading`."""
+        return self._engine
+
+    @contextmanager
+    def transaction(self, *, rehearse: bool = False) -> Iterator[Connection]:
+        """A connection whose work is committed when the block ends, and undone when it raises.
+
+        With `rehearse` it is undone in any case: what a dry run needs.
+        """
+        with self._connected(self._engine) as connection, connection.begin() as transaction:
+            yield connection
+            if rehearse:
+                transaction.rollback()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """A connection for single statements, each its own snapshot and committed by itself.
+
+        Nothing that anybody was promised is written through it: only when a token was last used.
+        """
+        with self._connected(self._reading) as connection:
+            yield connection
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Connection]:
+        """A connection whose statements all see the database as it was at the first one."""
+        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self._connected(self._engine.execution_options(**options)) as connection, connection.begin():
+            yield connection
+
+    @contextmanager
+    def _connected(self, engine: Engine) -> Iterator[Connection]:
+        """A connection of the engine's pool; what database and driver raise comes in the registry's words."""
+        with self._guard:
+            try:
+                with self._connection(engine) as connection:
+                    yield connection
+            except PoolTimeout:
+                raise Unavailable("Every database connection is in use; try again.", after=1) from None
+            except DBAPIError as error:
+                if error.connection_invalidated:
+                    self._forget()
+                raise translate(error) from error
+            self._guard.answered()
+
+    def _connection(self, engine: Engine) -> Connection:
+        try:
+            return engine.connect()
+        except DBAPIError:
+            self._guard.trip()
+            raise
+
+    def _forget(self) -> None:
+        """One connection was lost, so the idle ones may be dead too: nobody else shall find that out."""
+        for engine in (self._engine, self._reading):
+            engine.dispose()
+
+    def after_fork(self) -> None:
+        """Forget the parent's connections without closing them."""
+        for engine in (self._engine, self._reading):
+            engine.dispose(close=False)
+
+    def close(self) -> None:
+        for engine in (self._engine, self._reading):
+            engine.dispose()
+
+
+_TRY_LATER_CLASSES = ("08", "53", "40")
+_TRY_LATER = ("57P01", "57P02", "57P03", "57014", "25006", "25P03", "25P04")
+
+
+def translate(error: DBAPIError) -> Exception:
+    """The registry's error for one of the database: 409 and 503 in the end; a defect of ours stays as it is."""
+    code: str | None = getattr(error.orig, "pgcode", None)
+    if code == "55P03":
+        return Busy("Another writer holds this; try again.")
+    if code == "23505":
+        return Conflict("Something with this name was made at the same moment.")
+    if error.connection_invalidated or code is None or code[:2] in _TRY_LATER_CLASSES or code in _TRY_LATER:
+        if code is None and not error.connection_invalidated and not _is_outage(error):
+            return error
+        return Unavailable(AWAY, after=2)
+    return error
+
+
+def _is_outage(error: DBAPIError) -> bool:
+    return type(error).__name__ in ("OperationalError", "InterfaceError")
+
+
+def quietly_committed(connection: Connection) -> None:
+    """This transaction may be lost in a crash of the server: only for records that are made again by themselves."""
+    connection.execute(text("SET LOCAL synchronous_commit = off"))
+
+
+def try_lock(connection: Connection, space: str, *parts: object) -> bool:
+    """Whether this transaction got the named advisory lock; it is released at the end of the transaction."""
+    name = "\x1f".join([space, *map(str, parts)])
+    statement = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 0))")
+    return bool(connection.execute(statement, {"name": name}).scalar())

@@ -1,0 +1,112 @@
+"""A Grid to the columns of a revision, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+from registry.grids.grid import Axis, Grid, Level, Metric, plain_label
+
+MEMBERS = ("questions", "design_effect", "derived")
+"""What may be said of a whole grid beside its values and labels."""
+
+
+def metric_document(metric: Metric) -> dict[str, Any]:
+    """The metric as it is stored and sent."""
+    return {
+        "name": metric.name,
+        "unit": metric.unit,
+        "direction": metric.direction,
+        "lower": metric.lower,
+        "upper": metric.upper,
+    }
+
+
+def level_document(level: Level) -> Any:
+    """A level as it is stored and sent: a number, a label, or both where they differ."""
+    if level.number is None:
+        return level.label
+    if level.label == plain_label(level.number):
+        return int(level.number) if abs(level.number) < 1e15 and level.number.is_integer() else level.number
+    return {"label": level.label, "number": level.number}
+
+
+@lru_cache(maxsize=256)
+def axis_document(axis: Axis) -> dict[str, Any]:
+    """The axis as it is stored and sent; the grids of an experiment share theirs, so it must not be changed."""
+    return {
+        "name": axis.name,
+        "kind": axis.kind,
+        "unit": axis.unit,
+        "scale": axis.scale,
+        "levels": [level_document(level) for level in axis.levels],
+    }
+
+
+def level_of(document: Any, *, numeric: bool) -> Level:
+    if isinstance(document, dict):
+        return Level(document["label"], float(document["number"]))
+    if numeric:
+        return Level(plain_label(float(document)), float(document))
+    return Level(document)
+
+
+def axis_of(document: dict[str, Any]) -> Axis:
+    numeric = document["kind"] == "numeric"
+    levels = tuple(level_of(level, numeric=numeric) for level in document["levels"])
+    return Axis(document["name"], document["kind"], levels, document["unit"], document["scale"])
+
+
+def metric_of(document: dict[str, Any]) -> Metric:
+    lower, upper = document["lower"], document["upper"]
+    return Metric(
+        document["name"],
+        document["unit"],
+        document["direction"],
+        None if lower is None else float(lower),
+        None if upper is None else float(upper),
+    )
+
+
+def columns_of(grid: Grid) -> dict[str, Any]:
+    """The columns of `revisions` that hold the grid's content."""
+    each = isinstance(grid.trials, tuple)
+    return {
+        "digest": bytes.fromhex(grid.digest.removeprefix("sha256:")),
+        "metric": metric_document(grid.metric),
+        "axes": [axis_document(axis) for axis in grid.axes],
+        "cell_count": grid.cell_count,
+        "values": grid.values,
+        "trials": None if each else grid.trials,
+        "cell_trials": grid.trials if each else None,
+        "stderr": grid.stderr,
+        "repeats": grid.repeats,
+        "sd": grid.sd,
+        "reasons": {str(index): reason for index, reason in grid.reasons.items()} or None,
+        "labels": dict(grid.labels),
+        **dict.fromkeys(MEMBERS),
+        **grid.members,
+    }
+
+
+def grid_of(row: Any) -> Grid:
+    """The Grid in a row that has the columns of `revisions`."""
+    return Grid(
+        metric_of(row.metric),
+        tuple(axis_of(axis) for axis in row.axes),
+        tuple(row.values),
+        row.trials if row.cell_trials is None else tuple(row.cell_trials),
+        _tuple(row.stderr),
+        _tuple(row.repeats),
+        _tuple(row.sd),
+        {int(index): reason for index, reason in (row.reasons or {}).items()},
+        row.labels,
+        questions=row.questions,
+        design_effect=row.design_effect,
+        derived=tuple(row.derived) if isinstance(row.derived, list) else bool(row.derived),
+    )
+
+
+def _tuple(column: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    return None if column is None else tuple(column)

@@ -1,0 +1,134 @@
+"""Who did what: every act of an administrator is in the log, with token and request; nothing leaves it or changes."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy.exc import IntegrityError
+
+from registry.operations.audit_log import COMMAND
+from registry.operations.purge import purge, purgeable
+from registry.storage.tables import audit, grids, revisions
+from tests.house import House, Project
+
+
+def acts(project: Project) -> list[dict[str, object]]:
+    answer = project.call("GET", f"projects/{project.slug}/audit", "admin")
+    assert answer.status_code == 200, answer.text
+    return answer.get_json()["items"]
+
+
+def test_every_act_is_in_the_log_newest_first(project: Project) -> None:
+    base = f"projects/{project.slug}"
+    made = project.call("POST", f"{base}/tokens", "admin", json={"name": "nightly", "role": "writer"})
+    token = made.get_json()
+    project.call("DELETE", f"{base}/tokens/{token['id']}", "admin")
+    alias = {"kind": "model", "alias": "Qwen", "name": "Qwen-2.5 3B"}
+    joined = project.call("POST", f"{base}/aliases", json=alias).get_json()
+    project.call("DELETE", f"{base}/aliases/{joined['id']}")
+    grid = project.published()
+    project.call("DELETE", f"grids/{grid['id']}")
+    project.call("PATCH", base, "admin", json={"visibility": "public"})
+    found = acts(project)
+    assert [one["act"] for one in found] == [
+        "project.changed",
+        "grid.deleted",
+        "alias.removed",
+        "alias.made",
+        "token.revoked",
+        "token.made",
+    ]
+    assert [one["subject"] for one in found] == [
+        str(project.id),
+        grid["id"],
+        joined["id"],
+        joined["id"],
+        token["id"],
+        token["id"],
+    ]
+    assert found[-1]["request_id"] == made.headers["X-Request-Id"]
+    assert found[-1]["detail"]["name"] == "nightly"
+    assert found[1]["detail"]["names"]["model"] == "Qwen-2.5 3B"
+    assert token["token"] not in str(found)
+    tokens = {one["name"]: one["id"] for one in project.call("GET", f"{base}/tokens", "admin").get_json()["items"]}
+    assert found[-1]["token_id"] == tokens["admin"]
+    assert found[1]["token_id"] == tokens["writer"]
+
+
+def test_making_and_deleting_a_project_is_in_the_log(house: House) -> None:
+    slug = "audited"
+    made = house.call("POST", "projects", token=house.operator, json={"slug": slug}).get_json()
+    house.call("DELETE", f"projects/{slug}", token=house.operator)
+    with house.database.reading() as connection:
+        found = connection.scalars(
+            select(audit.c.act).where(audit.c.detail["slug"].astext == slug).order_by(audit.c.id)
+        )
+        assert list(found) == ["project.made", "project.deleted"]
+    assert made["slug"] == slug
+
+
+def test_the_log_comes_in_pages(project: Project) -> None:
+    for number in range(5):
+        project.call("POST", f"projects/{project.slug}/tokens", "admin", json={"name": str(number), "role": "reader"})
+    path, seen = f"projects/{project.slug}/audit?limit=2", []
+    cursor = ""
+    while cursor is not None:
+        page = project.call("GET", path + cursor, "admin").get_json()
+        seen += [one["detail"]["name"] for one in page["items"]]
+        cursor = None if page["next"] is None else f"&cursor={page['next']}"
+    assert seen == ["4", "3", "2", "1", "0"]
+
+
+def test_an_act_that_fails_is_not_in_the_log(project: Project) -> None:
+    grid = project.published()
+    refused = project.call("DELETE", f"grids/{grid['id']}", headers={"If-Match": '"9-0"'})
+    assert refused.status_code == 412
+    assert project.call("DELETE", f"projects/{project.slug}/tokens/{grid['id']}", "admin").status_code == 404
+    assert acts(project) == []
+
+
+@pytest.mark.parametrize("what", ["update", "delete", "truncate"])
+@pytest.mark.parametrize("table", ["revisions", "audit"])
+def test_revisions_and_the_log_are_never_changed_not_even_by_their_owner(
+    house: House, project: Project, table: str, what: str
+) -> None:
+    project.call("DELETE", f"grids/{project.published()['id']}")
+    statements = {
+        ("revisions", "update"): update(revisions).values(cell_count=0),
+        ("revisions", "delete"): delete(revisions),
+        ("audit", "update"): update(audit).values(act="nothing"),
+        ("audit", "delete"): delete(audit),
+    }
+    statement = statements.get((table, what), text(f"TRUNCATE {table} CASCADE"))
+    with pytest.raises(IntegrityError, match="never changed"), house.database.engine.begin() as connection:
+        connection.execute(statement)
+
+
+def test_a_purge_removes_what_was_deleted_long_ago_and_says_so(house: House, project: Project) -> None:
+    old, recent, kept = (project.published(model=model) for model in ("old", "recent", "kept"))
+    house.compute()
+    for grid in (old, recent):
+        assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
+    with house.database.transaction() as connection:
+        long_ago = {"deleted_at": func.now() - timedelta(days=40)}
+        connection.execute(update(grids).where(grids.c.id == old["id"]).values(long_ago))
+    with house.database.reading() as connection:
+        assert purgeable(connection, older_than_days=30) == 1
+    with house.database.transaction() as connection:
+        assert purge(connection, COMMAND, older_than_days=30) == 1
+        assert purge(connection, COMMAND, older_than_days=30) == 0
+    with house.database.reading() as connection:
+        left = set(map(str, connection.scalars(select(revisions.c.grid_id))))
+    assert old["id"] not in left
+    assert {recent["id"], kept["id"]} <= left
+    said = acts(project)[0]
+    assert (said["act"], said["subject"], said["token_id"]) == ("grid.purged", old["id"], None)
+    assert project.published(model="old")["revision"] == 1
+
+
+def test_the_log_takes_lines_from_the_server_itself(house: House) -> None:
+    """A command has neither token nor request."""
+    with house.database.transaction(rehearse=True) as connection:
+        connection.execute(insert(audit).values(id=house.make_project().id, act="token.made", subject="x"))

@@ -1,0 +1,128 @@
+"""Names in a question: what no grid has is refused at once, with the names that there are, and nothing is computed."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from sqlalchemy import func, select
+
+from registry.api import cached_results
+from registry.storage.tables import answers
+from tests.house import House, Project
+
+
+@pytest.fixture(scope="module")
+def known(house: House) -> Project:
+    project = house.make_project()
+    for benchmark, model in (("AMC23", "a"), ("GPQA_D", "b"), ("AIME'24", "b")):
+        project.published(experiment="E", benchmark=benchmark, model=model, variant="")
+    for kind, alias, name in (("benchmark", "AIME24", "AIME'24"), ("model", "A", "a"), ("experiment", "e", "E")):
+        sent = {"kind": kind, "alias": alias, "name": name}
+        assert project.call("POST", f"projects/{project.slug}/aliases", json=sent).status_code == 201
+    return project
+
+
+def ask(project: Project, what: str = "rankings", **query: Any) -> Any:
+    given = {"experiment": "E", "metric": "accuracy"} if what == "rankings" else {"metric": "accuracy"}
+    return project.get(f"projects/{project.slug}/{what}?{urlencode(given | query, doseq=True)}")
+
+
+QUESTIONS = ("rankings", "experiments/E/sweet-spot")
+UNKNOWN = [
+    ({"benchmark": "NOPE"}, "/benchmark", 'no grid of this experiment has the benchmark "NOPE"; there are AIME\'24, '),
+    ({"benchmark": "AMC23,GPQA_D"}, "/benchmark", "; repeat the parameter for several"),
+    ({"benchmark": ["AMC23", "amc23"]}, "/benchmark", '"amc23"'),
+    ({"model": ["a", "c"]}, "/model", 'the model "c"; there are a, b'),
+    ({"variant": "x"}, "/variant", "there is none"),
+    ({"benchmark": "AMC23", "model": "b"}, "", "all of these names at once"),
+]
+
+
+@pytest.mark.parametrize("what", QUESTIONS)
+@pytest.mark.parametrize(("query", "pointer", "told"), UNKNOWN)
+def test_a_name_that_no_grid_has_is_refused_where_it_stands(
+    known: Project, what: str, query: Any, pointer: str, told: str
+) -> None:
+    answer = ask(known, what, **query)
+    assert answer.status_code == 422
+    [fault] = answer.get_json()["errors"]
+    assert fault["pointer"] == pointer
+    assert told in fault["detail"]
+
+
+def test_an_axis_that_no_grid_has_is_refused(known: Project) -> None:
+    [fault] = ask(known, by="axis:length").get_json()["errors"]
+    assert fault == {
+        "pointer": "/by",
+        "detail": 'no grid of this experiment has the axis "length"; there are Length, Type',
+    }
+    assert ask(known, by="axis:Length").status_code == 202
+
+
+def test_an_unknown_metric_or_experiment_is_not_found(known: Project) -> None:
+    for query in ({"metric": "Accuracy"}, {"experiment": "other"}):
+        assert ask(known, **query).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "query", [{"benchmark": "AIME24"}, {"benchmark": ["AIME'24", "AMC23"]}, {"model": "A"}, {"experiment": "e"}]
+)
+def test_a_name_that_is_an_alias_is_known(known: Project, query: Any) -> None:
+    assert ask(known, **query).status_code == 202
+
+
+def test_nothing_is_stored_for_a_question_with_unknown_names(known: Project) -> None:
+    def stored() -> int:
+        with known.house.database.reading() as connection:
+            query = select(func.count()).select_from(answers).where(answers.c.project_id == known.id)
+            return int(connection.scalar(query) or 0)
+
+    before = stored()
+    assert ask(known, benchmark="nobody's").status_code == 422
+    assert stored() == before
+
+
+@pytest.mark.parametrize("path", ["trends", "trends.csv", "statistics", "thresholds", "changes"])
+@pytest.mark.parametrize("more", ["", "&alpha=0.01", "&threshold=90"])
+def test_an_axis_that_the_grid_has_not_is_refused_before_there_are_statistics(
+    house: House, path: str, more: str
+) -> None:
+    project = house.make_project()
+    grid = project.published()["id"]
+    query = f"along=length{more if path.startswith('trends') else ''}" + ("&value=90" if path == "thresholds" else "")
+    [fault] = project.get(f"grids/{grid}/{path}?{query}").get_json()["errors"]
+    assert fault == {"pointer": "/along", "detail": 'the grid has no axis "length"; there are Length, Type'}
+
+
+def test_an_alias_that_goes_while_its_ranking_is_made_never_gives_that_of_the_other_experiment(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project = house.make_project()
+    project.published(experiment="E1", model="first")
+    project.published(experiment="E2", model="second")
+    sent = {"kind": "experiment", "alias": "E2", "name": "E1"}
+    alias = project.call("POST", f"projects/{project.slug}/aliases", json=sent).get_json()["id"]
+    house.compute()
+    waiting, gone, parted = cached_results.waited, threading.Event(), list[int]()
+
+    def waited(*given: Any) -> Any:
+        if not gone.is_set():
+            gone.set()
+            path = f"projects/{project.slug}/aliases/{alias}"
+            another = threading.Thread(target=lambda: parted.append(project.call("DELETE", path).status_code))
+            another.start()
+            another.join()
+        house.compute()
+        return waiting(*given)
+
+    monkeypatch.setattr(cached_results, "waited", waited)
+    answer = ask(project, experiment="E2", alpha="0.01")
+    assert parted == [204]
+    assert answer.status_code == 200
+    assert (answer.get_json()["experiment"], [one["name"] for one in answer.get_json()["ranking"]]) == (
+        "E2",
+        ["second"],
+    )

@@ -1,0 +1,73 @@
+"""Compare: two revisions -> what their identities differ in -> the gap between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from sqlalchemy import Connection, and_, select
+
+from registry.query import ComparisonQuestion
+from registry.storage.rows import grid_of
+from registry.storage.tables import grids, revisions
+from workers.statistics import gap
+
+FACTORS = ("experiment", "model", "benchmark", "variant", "metric")
+
+
+def compared_rows(connection: Connection, project_id: Any, question: ComparisonQuestion) -> tuple[Any, Any]:
+    """Baseline and contender: each a revision with the names of its grid."""
+    return (
+        _row(connection, project_id, question.baseline, question.baseline_revision),
+        _row(connection, project_id, question.contender, question.contender_revision),
+    )
+
+
+def _row(connection: Connection, project_id: Any, grid: str, number: int) -> Any:
+    names = (grids.c.experiment, grids.c.benchmark, grids.c.model, grids.c.variant)
+    query = (
+        select(*names, revisions)
+        .join(revisions, and_(revisions.c.grid_id == grids.c.id, revisions.c.number == number))
+        .where(grids.c.id == grid, grids.c.project_id == project_id)
+    )
+    return connection.execute(query).one()
+
+
+def comparison_document(
+    question: ComparisonQuestion, baseline: Any, contender: Any, joined: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    """The gap, from what, and what was odd about the question: equal inputs give equal bytes."""
+    sides = [_side(row, joined) for row in (baseline, contender)]
+    mine, theirs = (side | {"metric": side["metric"]["name"]} for side in sides)
+    differs = tuple(kind for kind in FACTORS if mine[kind] != theirs[kind])
+    return {
+        "baseline": sides[0],
+        "contender": sides[1],
+        "axes": baseline.axes,
+        **gap(grid_of(baseline), grid_of(contender), differs, question.alpha),
+        "inputs": [{name: side[name] for name in ("grid", "revision", "digest")} for side in sides],
+        "warnings": [*_same(*sides), *_units(baseline, contender)],
+    }
+
+
+def _side(row: Any, joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """A revision by its names, with aliases replaced by what they stand for."""
+    kinds = ("experiment", "benchmark", "model", "variant")
+    names = {kind: joined.get((kind, getattr(row, kind)), getattr(row, kind)) for kind in kinds}
+    digest = "sha256:" + bytes(row.digest).hex()
+    return {"grid": str(row.grid_id), "revision": row.number, "digest": digest, **names, "metric": row.metric}
+
+
+def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+    if (first["grid"], first["revision"]) == (second["grid"], second["revision"]):
+        yield {"code": "same_revision", "detail": "Baseline and contender are one revision of one grid."}
+
+
+def _units(first: Any, second: Any) -> Iterator[dict[str, str]]:
+    """Axes that are alike by name and say different units."""
+    theirs = {axis["name"]: axis["unit"] for axis in second.axes}
+    for axis in first.axes:
+        mine, other = axis["unit"], theirs.get(axis["name"])
+        if mine and other and mine != other:
+            detail = f'The axis "{axis["name"]}" is in {mine} in the baseline and in {other} in the contender.'
+            yield {"code": "axis_units", "detail": detail}

@@ -1,0 +1,65 @@
+"""A worker without a broker: a child process of the dispatcher that computes what nobody answered for."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import structlog
+
+from registry.logs import configure_logs
+from registry.settings import Settings, inherited_environment
+from registry.storage.database import Database
+from workers.jobs.shutdown import leave, leaving
+
+log = structlog.get_logger()
+
+IDLE_SECONDS = 5.0
+
+
+class StandIn:
+    """At most one child; it leaves by itself when nothing is due, and when its parent is gone."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Have the promises computed without the broker, if that is not under way."""
+        if self._child is None or self._child.poll() is not None:
+            log.warning("nobody answers: computing without the broker")
+            environment = inherited_environment() | self._settings.environment()
+            command = [sys.executable, "-m", "workers.inline_worker"]
+            self._child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+
+    def stop(self) -> None:
+        if self._child is not None and self._child.poll() is None:
+            self._child.terminate()
+            try:
+                self._child.wait(5)
+            except subprocess.TimeoutExpired:
+                self._child.kill()
+
+
+def main() -> None:
+    """Keep promises until none was due for a while."""
+    from workers.derive import derive_shift
+    from workers.queries import answer_due
+
+    settings = Settings.from_environment()
+    configure_logs(settings.log_level)
+    database = Database(settings, name="stand-in", statement_timeout=settings.worker_statement_timeout)
+    signal.signal(signal.SIGTERM, lambda *_: leave())
+    parent, idle_since = os.getppid(), time.monotonic()
+    while os.getppid() == parent and not leaving() and time.monotonic() - idle_since < IDLE_SECONDS:
+        if derive_shift(database, settings) + answer_due(database, settings):
+            idle_since = time.monotonic()
+        else:
+            time.sleep(settings.dispatch_seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Rank a scope that keeps sums: the rows of its names -> a ranking."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import numpy as np
+import orjson
+from sqlalchemy import Connection, func, select
+
+from registry.query import RankingQuestion
+from registry.storage.tables import grids, scopes, tallies
+from workers.rankings.direct import about, ranking_refused
+from workers.rankings.pair_sums.update import of_question, table_of
+from workers.rankings.scales import Scale, scales
+from workers.rankings.score_matrix import looking_derived, warnings_of
+from workers.scope import alias_map, experiment_names
+from workers.statistics.counted import Counted
+from workers.statistics.counted_ranking import MOST_COUNTED, rank_counted
+from workers.statistics.pair_sums import FIELDS
+from workers.statistics.ranking import Slots
+
+MOST_BENCHMARKS = 1_000
+
+
+def counted_ranking(connection: Connection, project_id: uuid.UUID, question: RankingQuestion) -> dict[str, Any]:
+    """The ranking's document; the connection must see one snapshot. Equal sums give equal bytes."""
+    scope = connection.execute(select(scopes).where(*of_question(project_id, question))).one()
+    found = scales(tuple(orjson.loads(kind)) for kind in scope.kinds)
+    if len(found.classes) > 1 or any(scale.factor != 1 for scale in found.of.values()):
+        reason = "units, directions or bounds differ; over so many cells only grids of one scale are compared"
+        return ranking_refused(question, reason)
+    scale = found.classes[0] if found.classes else Scale("", "higher", None, None)
+    if scale.direction is None:
+        return ranking_refused(question, "the metric has no better end")
+    benchmarks, more = _benchmarks(connection, scope)
+    asked = (question.method, question.missing, question.alpha, question.target)
+    document = about(question, benchmarks) | rank_counted(_counted(connection, scope, question, scale), *asked)
+    derived = "what was derived from other grids is not in the sums, and not listed"
+    document["left_out"].append({"part": "derived", "reason": derived})
+    if more:
+        document["left_out"].append({"part": "benchmarks", "reason": f"more than {MOST_BENCHMARKS:,}: the first ones"})
+    return document | {
+        "inputs": [],
+        "inputs_left_out": {"count": scope.grids, "checksum": scope.checksum.hex},
+        "derived": [],
+        "warnings": [*warnings_of(found), *looking_derived(benchmarks), *document["warnings"]],
+    }
+
+
+def counted_size(connection: Connection, project_id: uuid.UUID, question: RankingQuestion) -> tuple[int, int]:
+    """Names and cells of the scope of a question, as far as they are counted."""
+    query = select(func.count(tallies.c.name), func.coalesce(func.sum(tallies.c.cells), 0)).join_from(scopes, tallies)
+    names, cells = connection.execute(query.where(*of_question(project_id, question), tallies.c.cells > 0)).one()
+    return int(names), int(cells)
+
+
+def _counted(connection: Connection, scope: Any, question: RankingQuestion, scale: Scale) -> Counted:
+    query = select(tallies).where(tallies.c.scope_id == scope.id, tallies.c.cells > 0).order_by(tallies.c.name)
+    if question.model:
+        query = query.where(tallies.c.name.in_(question.model))
+    # One more than are compared: the refusal needs no sums.
+    rows = connection.execute(query.limit(MOST_COUNTED + 1)).all()
+    places = [row.place for row in rows]
+    sums = np.zeros((FIELDS, 0, 0), dtype=np.int64)
+    if 0 < len(rows) <= MOST_COUNTED:
+        width = max(places) + 1
+        sums = np.stack([table_of(row.sums, width)[:, places] for row in rows], axis=1)
+    return Counted(
+        tuple(row.name for row in rows),
+        tuple(row.cells for row in rows),
+        sums,
+        10.0 ** -(scope.exponent or 0),
+        -1 if scale.direction == "lower" else 1,
+        Slots(scope.slots, scope.compared),
+        scale.lower is not None and scale.upper is not None,
+    )
+
+
+def _benchmarks(connection: Connection, scope: Any) -> tuple[list[str], bool]:
+    """The names of the benchmarks, up to a limit, and whether there are more."""
+    aliases = alias_map(connection, scope.project_id)
+    here = (
+        grids.c.project_id == scope.project_id,
+        grids.c.metric == scope.metric,
+        grids.c.deleted_at.is_(None),
+    )
+    found: set[str] = set()
+    for experiment in experiment_names(aliases, scope.experiment):
+        after = ""
+        while len(found) <= MOST_BENCHMARKS:
+            # A loose scan of the index: one step for each benchmark, whatever the number of its grids.
+            least = select(func.min(grids.c.benchmark)).where(*here, grids.c.experiment == experiment)
+            name = connection.scalar(least.where(grids.c.benchmark > after))
+            if name is None:
+                break
+            found.add(aliases.get(("benchmark", name), name))
+            after = name
+    return sorted(found)[:MOST_BENCHMARKS], len(found) > MOST_BENCHMARKS

@@ -1,0 +1,250 @@
+"""The field of a ranking: stored grids -> Standings. Two values are comparable only in the same slot.
+
+A slot is (scale, benchmark, variant, coordinates) for models, with the roles exchanged for variants and for the levels
+of an axis. Aliases are applied here; where they make two grids claim the same slots, the one updated last counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from registry.grids.derived_names import looks_derived
+from registry.grids.near_duplicates import near_duplicates
+from registry.query import RankingQuestion
+from workers.rankings.columns import Columns, columns_of
+from workers.rankings.scales import Scale, Scales, kind_of, scales
+from workers.scope import is_asked_for, named
+from workers.statistics import Standings
+
+Integers = NDArray[np.int64]
+MOST_ALIKE = 10
+
+
+@dataclass(frozen=True)
+class Field:
+    """Who is compared over what, from which revisions, what had to be decided, and what is shown but not counted."""
+
+    standings: Standings
+    inputs: list[dict[str, Any]]
+    warnings: list[dict[str, str]]
+    derived: list[dict[str, str]]
+
+
+@dataclass
+class Slots:
+    """Slots numbered as they are met."""
+
+    places: dict[Hashable, int] = field(default_factory=dict)
+    benchmarks: list[str] = field(default_factory=list)
+
+    def number(self, benchmark: str, rest: tuple[Hashable, ...]) -> int:
+        place = self.places.setdefault((benchmark, *rest), len(self.places))
+        if place == len(self.benchmarks):
+            self.benchmarks.append(benchmark)
+        return place
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A name's cells in some slots."""
+
+    name: str
+    slots: Integers
+    cells: Columns
+    scale: Scale
+
+
+def build_field(question: RankingQuestion, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]) -> Field:
+    """The field of a question from rows of grids, oldest update first; in what order grids came means nothing else."""
+    meant = [(row, names) for row in rows if is_asked_for(question, names := named(row, aliases))]
+    # Stable: of two grids of the same names the one updated last comes last.
+    meant.sort(key=lambda one: tuple(one[1].values()))
+    derived = [_derived(row, names) for row, names in meant if row.derived is not None]
+    counted = [(row, names) for row, names in meant if row.derived is None]
+    found = scales(kind_of(row.metric) for row, _ in counted)
+    slots, cache = Slots(), dict[tuple[Any, ...], Any]()
+    blocks = [
+        block
+        for row, names in counted
+        for block in _blocks(question, row, names, slots, cache, found.of[kind_of(row.metric)])
+    ]
+    blocks = _directed(blocks)
+    ordered = _in_order(question, {block.name for block in blocks}, cache)
+    inputs = [{"grid": str(row.id), "revision": row.number} for row, _ in counted]
+    benchmarks = {names["benchmark"] for _, names in counted}
+    named_alike = [*looking_alike(counted, "benchmark", "model"), *looking_alike(counted, "model", "benchmark")]
+    warnings = [*_replaced(counted), *warnings_of(found), *looking_derived(benchmarks), *named_alike]
+    return Field(_standings(ordered, blocks, slots, found.classes), inputs, warnings, derived)
+
+
+def _derived(row: Any, names: Mapping[str, str]) -> dict[str, str]:
+    return {"grid": str(row.id), "benchmark": names["benchmark"], "model": names["model"]}
+
+
+def _replaced(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> list[dict[str, str]]:
+    """Grids that aliases make one."""
+    owners, found = dict[tuple[str, ...], Any](), []
+    for row, names in counted:
+        identity = tuple(names.values())
+        if identity in owners:
+            both = f"the grids {owners[identity]} and {row.id} are one"
+            detail = f"With aliases applied, {both}; where both measured, the second counts."
+            found.append({"code": "same_slots", "detail": detail})
+        owners[identity] = row.id
+    return found
+
+
+def _directed(blocks: list[_Block]) -> list[_Block]:
+    """The blocks that have a better end, if any has."""
+    directed = [block for block in blocks if block.scale.direction]
+    return directed or blocks
+
+
+def warnings_of(found: Scales) -> list[dict[str, str]]:
+    """What was decided about scales."""
+    warnings = []
+    if found.assumed:
+        detail = "Some grids say no direction of their metric; that of the others is assumed."
+        warnings.append({"code": "direction_assumed", "detail": detail})
+    if len(found.classes) > 1:
+        detail = "The grids are on different scales; values on other scales are not compared within a slot."
+        warnings.append({"code": "scale", "detail": detail})
+    return warnings
+
+
+def looking_derived(benchmarks: Iterable[str]) -> list[dict[str, str]]:
+    """Benchmarks that are called like an average of the others."""
+    names = sorted({name for name in benchmarks if looks_derived(name)})
+    said = 'The benchmark "{}" is counted as one more benchmark; if it was computed from others, publish it as derived.'
+    return [{"code": "looks_derived", "detail": said.format(name)} for name in names]
+
+
+def looking_alike(counted: Sequence[tuple[Any, Mapping[str, str]]], kind: str, other: str) -> list[dict[str, str]]:
+    """Names of a kind that look like one another and meet nowhere: one name spelled twice, perhaps.
+
+    Two benchmarks that one model has both been measured on are two, and so are two models on one benchmark.
+    """
+    owners: dict[str, set[str]] = {}
+    for _, names in counted:
+        owners.setdefault(names[kind], set()).add(names[other])
+    twins = near_duplicates(owners, owners)
+    pairs = sorted({(min(one), max(one)) for one in twins.items() if not owners[one[0]] & owners[one[1]]})
+    said = 'The {}s "{}" and "{}" look alike and no {} has both. If they are one, join them by an alias.'
+    found = [{"code": "near_duplicate", "detail": said.format(kind, *pair, other)} for pair in pairs[:MOST_ALIKE]]
+    if len(pairs) > MOST_ALIKE:
+        detail = f"{len(pairs) - MOST_ALIKE} more pairs of {kind}s look alike."
+        found.append({"code": "near_duplicate", "detail": detail})
+    return found
+
+
+def _blocks(
+    question: RankingQuestion,
+    row: Any,
+    names: Mapping[str, str],
+    slots: Slots,
+    cache: dict[tuple[Any, ...], Any],
+    scale: Scale,
+) -> list[_Block]:
+    """The cells of one grid: of its model or variant, or of each level of the axis that is ranked."""
+    cells, axis = columns_of(row, scale.factor), question.by.removeprefix("axis:")
+    if not question.by.startswith("axis:"):
+        other = "variant" if question.by == "model" else "model"
+        numbers = slot_numbers(slots, cache, names["benchmark"], (names[other],), row.axes, None, scale)
+        return [_Block(names[question.by], numbers, cells.flat(), scale)]
+    place = next((i for i, one in enumerate(row.axes) if one["name"] == axis), None)
+    if place is None:
+        return []
+    rest = (names["model"], names["variant"])
+    numbers = slot_numbers(slots, cache, names["benchmark"], rest, row.axes, place, scale)
+    labels = [_label(level) for level in row.axes[place]["levels"]]
+    known = cache.setdefault(("levels",), {})
+    for level in labels:
+        known.setdefault(level, len(known))
+    return [_Block(label, numbers, cells.level(i, place), scale) for i, label in enumerate(labels)]
+
+
+def slot_numbers(
+    slots: Slots,
+    cache: dict[tuple[Any, ...], Any],
+    benchmark: str,
+    rest: tuple[str, ...],
+    axes: Sequence[dict[str, Any]],
+    left_out: int | None,
+    scale: Scale | None = None,
+) -> Integers:
+    """The slot of each cell, row-major without the axis that is left out; grids over equal axes share the work."""
+    kind = scale.key if scale else None
+    key = (benchmark, rest, orjson.dumps(axes), left_out, kind)
+    if key not in cache:
+        kept = [axis for i, axis in enumerate(axes) if i != left_out]
+        order = sorted(range(len(kept)), key=lambda i: kept[i]["name"])
+        levels = [[_level(level) for level in axis["levels"]] for axis in kept]
+        found = []
+        for at in np.ndindex(*[len(each) for each in levels]):
+            coordinates = tuple((kept[i]["name"], levels[i][at[i]]) for i in order)
+            found.append(slots.number(benchmark, (kind, *rest, *coordinates)))
+        cache[key] = np.array(found, dtype=np.int64)
+    numbers: Integers = cache[key]
+    return numbers
+
+
+def _level(level: Any) -> str | float:
+    """What makes two levels the same: the number where there is one, else the label."""
+    if isinstance(level, dict):
+        return float(level["number"])
+    return level if isinstance(level, str) else float(level)
+
+
+def _label(level: Any) -> str:
+    return str(level["label"] if isinstance(level, dict) else level)
+
+
+def _in_order(question: RankingQuestion, names: set[str], cache: Mapping[tuple[Any, ...], Any]) -> list[str]:
+    """Levels as on their axis, models and variants by name."""
+    known = cache.get(("levels",), {})
+    return sorted(names, key=lambda name: (known.get(name, 0), name))
+
+
+def _standings(names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]) -> Standings:
+    """Over several scales only wins and ranks have a meaning: slots where lower is better are turned."""
+    usable = [one for one in classes if one.direction] or list(classes)
+    mixed = len(usable) > 1
+    places = {name: i for i, name in enumerate(names)}
+    cells = Columns.empty((len(names), len(slots.places)))
+    worst = np.full(len(slots.places), np.nan)
+    for block in blocks:
+        turn = -1 if mixed and block.scale.direction == "lower" else 1
+        cells.put(places[block.name], block.slots, block.cells, turn)
+        bound = block.scale.upper if block.scale.direction == "lower" else block.scale.lower
+        worst[block.slots] = np.nan if bound is None else turn * bound
+    benchmarks = sorted(set(slots.benchmarks))
+    owner = {name: i for i, name in enumerate(benchmarks)}
+    one = usable[0] if len(usable) == 1 else Scale("", None, None, None)
+    return Standings(
+        names=tuple(names),
+        benchmarks=np.array([owner[name] for name in slots.benchmarks], dtype=np.int64),
+        benchmark_names=tuple(benchmarks),
+        direction="higher" if mixed and all(each.direction for each in usable) else one.direction,
+        lower=one.lower,
+        upper=one.upper,
+        mixed=mixed,
+        worst=worst,
+        places=_together(slots) if mixed else None,
+        **cells.given(),
+    )
+
+
+def _together(slots: Slots) -> Integers:
+    """Equal numbers for slots that only their scales keep apart."""
+    known = dict[Hashable, int]()
+    found = []
+    for key in slots.places:
+        benchmark, _, *rest = key if isinstance(key, tuple) else (key, None)
+        found.append(known.setdefault((benchmark, *rest), len(known)))
+    return np.array(found, dtype=np.int64)

@@ -1,0 +1,248 @@
+"""The gap between two grids, contender less baseline, on the cells that both have.
+
+A comparison answers for one difference. Where more than one of model, benchmark, variant and metric differs, the
+numbers stand but nobody can say which of them the gap belongs to: `confounded`. Grids of different experiments share
+no slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from registry.grids.grid import Direction, Grid, Metric
+from workers.statistics.comparison_cells import CellGap, cell_gaps, effective, of_trials
+from workers.statistics.comparison_contrast import Contrast, contrast
+from workers.statistics.comparison_trends import GapTrend, gap_trends
+from workers.statistics.decimals import decimals_of, ticks_of
+from workers.statistics.describe import OUT_OF_REACH
+from workers.statistics.document import plain
+from workers.statistics.kendall import inversions, tie_pattern, untied_pairs
+from workers.statistics.mantel import risk_difference
+from workers.statistics.matching import Matched, OnlyIn, matched
+from workers.statistics.multiplicity import adjusted
+from workers.statistics.odds import BreslowDay, OddsRatio, Tables, breslow_day, odds_ratio
+from workers.statistics.signs import WORK
+from workers.statistics.standings import Standings, only
+from workers.statistics.table import Place, Table, place_of
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, IntArray, Interval, Status
+
+NOTHING = OnlyIn(0, ())
+ALL_LEVELS_WORK = 500_000_000
+"""Additions that the exact tests of all levels may cost together."""
+
+
+@dataclass(frozen=True, slots=True)
+class LevelGap(Contrast):
+    """One level of an axis; `p_holm` of its test is adjusted over the levels of the axis."""
+
+    level: Place = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Margin:
+    """The gap at each level of an axis that both grids declare, and how many levels were left out."""
+
+    levels: tuple[LevelGap, ...]
+    left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class MantelHaenszel:
+    """The risk difference over cells as strata, in the metric's unit with Sato's variance, and the odds ratio;
+    `strata` are the cells with trials in both grids."""
+
+    status: Status
+    strata: int
+    difference: float | None = None
+    stderr: float | None = None
+    interval: Interval | None = None
+    p: float | None = None
+    test: str | None = None
+    odds_ratio: OddsRatio | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Kendall's tau-b between the two grids' values over the common cells: are the same cells hard for both?"""
+
+    status: Status
+    tau: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Gap(Contrast):
+    """A comparison. `differs` lists what is not the same in the two grids. The fields of a contrast are `None`, and
+    the lists empty, where the numbers would have no meaning."""
+
+    alpha: float = 0.05
+    differs: tuple[str, ...] = ()
+    only_in_baseline: OnlyIn = NOTHING
+    only_in_contender: OnlyIn = NOTHING
+    by: dict[str, Margin] | None = None
+    along: tuple[GapTrend, ...] = ()
+    mantel_haenszel: MantelHaenszel | None = None
+    breslow_day: BreslowDay | None = None
+    agreement: Agreement | None = None
+    assumes: tuple[str, ...] = ()
+    cells: tuple[CellGap, ...] = ()
+    cells_left_out: int = 0
+
+
+def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: float = 0.05) -> dict[str, Any]:
+    """The JSON-ready comparison of two grids; `differs` names what their identities differ in.
+
+    Deterministic, for any grids; without NaN or Infinity; bounded by the limits that the modules state.
+    """
+    odd = other_scale(baseline.metric, contender.metric)
+    named = (*differs, *(["metric"] if odd and "metric" not in differs else []))
+    frame = Gap("ok", alpha=alpha, differs=named)
+    answer: dict[str, Any] = plain(filled(frame, baseline, contender, odd))
+    return answer
+
+
+def filled(frame: Gap, baseline: Grid, contender: Grid, odd: str | None) -> Gap:
+    """Fills the frame as far as the numbers have a meaning."""
+    if "experiment" in frame.differs:
+        reason = "values of different experiments are not comparable (an alias joins two names of one experiment)"
+        return replace(frame, status="not_comparable", reason=reason)
+    tables = Table.of(baseline), Table.of(contender)
+    found = matched(*tables, (baseline.design_effect, contender.design_effect))
+    if found is None:
+        return replace(frame, status="not_comparable", reason="the grids have not the same axes")
+    frame = replace(
+        frame,
+        n_common=found.count,
+        only_in_baseline=found.only_in_baseline,
+        only_in_contender=found.only_in_contender,
+    )
+    if found.count == 0:
+        return replace(frame, status="not_comparable", reason="no coordinate was measured in both")
+    if not all(table.computable for table in tables):
+        return replace(frame, status="undefined", reason=OUT_OF_REACH)
+    frame = replace(frame, agreement=agreement(found))
+    if odd is None:
+        frame = measured(frame, found, baseline)
+    return judged(frame, odd)
+
+
+def judged(frame: Gap, odd: str | None) -> Gap:
+    """The status of the whole."""
+    if len(frame.differs) > 1:
+        *most, last = frame.differs
+        reason = f"{', '.join(most)} and {last} differ: the gap cannot be laid to one of them"
+        return replace(frame, status="confounded", reason=f"{reason}; {odd}" if odd else reason)
+    return replace(frame, status="undefined", reason=odd) if odd else frame
+
+
+def other_scale(first: Metric, second: Metric) -> str | None:
+    """Why the values of two metrics cannot be subtracted, if so."""
+    for what in ("unit", "direction", "proportion_of"):
+        mine, theirs = getattr(first, what), getattr(second, what)
+        if mine != theirs:
+            said = {"unit": "units", "direction": "directions", "proportion_of": "scales"}[what]
+            return f"values of different {said} ({mine or 'none'} and {theirs or 'none'}) have no gap"
+    return None
+
+
+def measured(frame: Gap, found: Matched, baseline: Grid) -> Gap:
+    """Everything that needs one scale."""
+    direction, whole = baseline.metric.direction, baseline.metric.proportion_of
+    standings = found.standings(baseline.metric)
+    cells = cell_gaps(found, whole, direction, frame.alpha)
+    overall, assumes = contrast(standings, direction, frame.alpha, WORK)
+    strata = stratified(found, whole, frame.alpha)
+    return replace(
+        frame,
+        **(shallow(overall) | {"status": frame.status}),
+        assumes=assumed(assumes, cells, found),
+        by=margins(found, standings, direction, frame.alpha),
+        along=gap_trends(found, frame.alpha),
+        mantel_haenszel=strata[0],
+        breslow_day=strata[1],
+        cells=cells,
+        cells_left_out=found.count - len(cells),
+    )
+
+
+def shallow(found: Contrast) -> dict[str, Any]:
+    """The fields of a contrast as they are."""
+    return {field.name: getattr(found, field.name) for field in fields(Contrast)}
+
+
+def assumed(words: tuple[str, ...], cells: Sequence[CellGap], found: Matched) -> tuple[str, ...]:
+    """What the tests of the whole and of the cells take for granted."""
+    free = bool(np.isnan(found.design_effect).any()) and any(cell.test in ("fisher", "pooled_z") for cell in cells)
+    return ("independent_trials", *words) if free and "independent_trials" not in words else words
+
+
+def margins(found: Matched, standings: Standings, direction: Direction | None, alpha: float) -> dict[str, Margin]:
+    """The gap by the levels of each axis."""
+    work = min(WORK, ALL_LEVELS_WORK // max(1, sum(len(axis.levels) for axis in found.axes)))
+    by = {}
+    for place, axis in enumerate(found.axes):
+        kept = range(min(len(axis.levels), MOST_WRITTEN_LEVELS))
+        contrasts = [
+            contrast(only(standings, np.flatnonzero(found.positions[:, place] == i)), direction, alpha, work)[0]
+            for i in kept
+        ]
+        holm = adjusted([one.test.p if one.test else None for one in contrasts], "holm")
+        levels = tuple(level_gap(place_of(axis, i), one, p) for i, one, p in zip(kept, contrasts, holm, strict=True))
+        by[axis.name] = Margin(levels, len(axis.levels) - len(levels))
+    return by
+
+
+def level_gap(level: Place, found: Contrast, p_holm: float | None) -> LevelGap:
+    """A contrast as one level of an axis."""
+    test = found.test and replace(found.test, p_holm=p_holm)
+    return LevelGap(**shallow(found) | {"test": test}, level=level)
+
+
+def stratified(found: Matched, whole: float | None, alpha: float) -> tuple[MantelHaenszel, BreslowDay]:
+    """Mantel–Haenszel and Breslow–Day over the cells for whose noise only trials speak, in both grids."""
+    strata = np.flatnonzero(of_trials(found).all(axis=0))
+    if whole is None or strata.size == 0:
+        reason = "no common cell has trials in both grids"
+        return MantelHaenszel("insufficient", 0, reason=reason), BreslowDay("insufficient", 0, reason=reason)
+    (k1, k2), (n1, n2) = (array[:, strata] for array in effective(found, whole))
+    risk = risk_difference(k1, n1, k2, n2, 1 - alpha)
+    tables = Tables.of(k1, n1, k2, n2)
+    ratio = odds_ratio(tables, 1 - alpha)
+    return (
+        MantelHaenszel(
+            "ok" if risk.p is not None else "undefined",
+            int(strata.size),
+            risk.difference * whole,
+            None if risk.stderr is None else risk.stderr * whole,
+            risk.interval and Interval(1 - alpha, risk.interval.low * whole, risk.interval.high * whole),
+            risk.p,
+            risk.test,
+            ratio,
+            None if risk.p is not None else "every trial came out the same",
+        ),
+        breslow_day(tables, ratio),
+    )
+
+
+def agreement(found: Matched) -> Agreement:
+    """Kendall's tau-b (1945) in O(m log m)."""
+    if found.count < 2:
+        return Agreement("insufficient", reason="one common cell has no order")
+    ticks = [ticks_of(values, decimals_of(values)) for values in found.values]
+    first, second = (np.unique(row, return_inverse=True)[1] for row in ticks)
+    sizes = [untied_pairs(found.count, tie_pattern(ranks)) for ranks in (first, second)]
+    if min(sizes) == 0:
+        return Agreement("undefined", reason="every value of one grid is the same")
+    return Agreement("ok", float(concordance(first, second) / np.sqrt(float(sizes[0]) * float(sizes[1]))))
+
+
+def concordance(first: IntArray, second: IntArray) -> int:
+    """Pairs in the same order less pairs in the opposite order; a pair that ties in either counts for neither."""
+    against = inversions(second[np.lexsort((second, first))])
+    turned = int(second.max()) - second
+    return inversions(turned[np.lexsort((turned, first))]) - against

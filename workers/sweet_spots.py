@@ -1,0 +1,52 @@
+"""Sweet spots and asked thresholds: stored grids -> documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from registry.query import SweetSpotQuestion, ThresholdsQuestion
+from registry.storage.rows import grid_of
+from workers.scope import is_asked_for, named
+from workers.statistics import describe, sweet_spot
+from workers.statistics_by_settings import asked_parameters
+
+TOO_LARGE = {"status": "undefined", "reason": "too many cells; ask about fewer models or benchmarks", "inputs": []}
+"""What is answered about more cells than are read at once."""
+
+
+def sweet_spot_document(
+    question: SweetSpotQuestion, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    """One coordinate for all of the grids that the question means, and what it was computed from; grids that were
+    derived from others are shown and not counted."""
+    asked = [(row, names) for row in rows if is_asked_for(question, names := named(row, joined))]
+    meant = [(row, names) for row, names in asked if row.derived is None]
+    derived = [
+        {"grid": str(row.id), "benchmark": names["benchmark"], "model": names["model"]}
+        for row, names in asked
+        if row.derived is not None
+    ]
+    inputs = [{"grid": str(row.id), "revision": row.number, **names} for row, names in meant]
+    found = sweet_spot([grid_of(row) for row, _ in meant])
+    return {"experiment": question.experiment, "metric": question.metric, **found, "inputs": inputs, "derived": derived}
+
+
+def thresholds_document(question: ThresholdsQuestion, revision: Any) -> dict[str, Any]:
+    """Where each series of a revision crosses the asked levels."""
+    grid = grid_of(revision)
+    parameters = replace(asked_parameters(question, grid.metric), thresholds=question.thresholds)
+    described = describe(grid, parameters)
+    meant = [one for one in described["series"] if question.along in ("", one["along"])]
+    kept = ("along", "at", "status", "count", "from", "to", "first", "last", "direction", "thresholds")
+    return {
+        "grid": question.grid,
+        "revision": question.revision,
+        "metric": revision.metric,
+        "axes": revision.axes,
+        "params": described["params"],
+        "thresholds": list(question.thresholds),
+        "series": [{name: series[name] for name in kept} for series in meant],
+        "series_left_out": described["series_left_out"],
+    }
