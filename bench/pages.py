@@ -23,7 +23,7 @@ from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
 from workers.derive import derive_due
-from workers.jobs.invalidation import fold_marks
+from workers.jobs.invalidation import apply_invalidations
 from workers.queries import answer_due
 
 ROUNDS = 60
@@ -44,7 +44,7 @@ def demonstration() -> Iterator[tuple[FlaskClient, str]]:
         client = create_app(settings).test_client()
         client.get(EXPERIMENT)
         client.get(RANKING)
-        fold_marks(database, settings)
+        apply_invalidations(database, settings)
         while derive_due(database, settings) + answer_due(database, settings):
             pass
         yield client, f"/grids/{grids[0]}"

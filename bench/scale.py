@@ -20,10 +20,10 @@ from sqlalchemy import func, select, text
 
 from bench.system import System, await_ready, system
 from registry.errors import Unavailable
-from registry.query import RankingQuestion
+from registry.query import RankingQuery
 from registry.storage.tables import answers, tallies
 from workers.derive import derive_due
-from workers.jobs.invalidation import fold_marks
+from workers.jobs.invalidation import apply_invalidations
 from workers.queries import answer_due, read_and_answer
 from workers.rankings.pair_sums.update import catch_up
 
@@ -100,7 +100,7 @@ def settle(found: System) -> float:
     begun = time.perf_counter()
     while True:
         try:
-            while fold_marks(found.database, found.settings):
+            while apply_invalidations(found.database, found.settings):
                 pass
             answer_due(found.database, found.settings)
         except Unavailable as error:  # as a worker would: what waits is taken up again
@@ -130,7 +130,7 @@ def read_times(found: System, size: Size, count: int = 400) -> tuple[list[float]
 
 def one_more(found: System, size: Size, rounds: int = 9) -> tuple[list[float], float]:
     """Seconds to count one changed grid, and of the last ranking made from the sums."""
-    question = RankingQuestion(size.experiment, "accuracy")
+    question = RankingQuery(size.experiment, "accuracy")
     with found.database.reading() as connection:
         project = connection.scalar(text("SELECT id FROM projects WHERE slug = 'bench'"))
         keeps = connection.scalar(select(func.count()).select_from(tallies))
@@ -145,7 +145,7 @@ def one_more(found: System, size: Size, rounds: int = 9) -> tuple[list[float], f
         headers = {"Content-Type": "application/json", "Authorization": f"Bearer {found.token}"}
         connection_.request("POST", f"/api/v1/projects/{found.project}/grids/batch", body, headers)
         connection_.getresponse().read()
-        while fold_marks(found.database, found.settings):
+        while apply_invalidations(found.database, found.settings):
             pass
         begun = time.perf_counter()
         if not catch_up(found.database, project, question, float("inf")):

@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 def create_app(settings: Settings) -> Flask:
-    """The web application: one pool of connections, one doorbell, every resource."""
+    """The web application: one pool of connections, one wake-up, every resource."""
     from flask import Flask
 
     from registry import api, pages
     from registry.api.access_log import watch
     from registry.api.context import Parts
-    from registry.api.request_policy import Gate, stand_before
-    from registry.broker import Doorbell
-    from registry.storage.circuit_breaker import Guard
+    from registry.api.request_policy import RequestPolicy, enforce
+    from registry.broker import Notifier
+    from registry.storage.circuit_breaker import CircuitBreaker
     from registry.storage.database import Database
 
     app = Flask("registry", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body
     app.url_map.strict_slashes = False
     waiters = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
-    database = Database(settings, name="web", guard=Guard(max(1, settings.web_threads - 1)))
-    app.extensions["registry"] = Parts(settings, database, Doorbell(settings), waiters, Gate(settings))
+    database = Database(settings, name="web", breaker=CircuitBreaker(max(1, settings.web_threads - 1)))
+    app.extensions["registry"] = Parts(settings, database, Notifier(settings), waiters, RequestPolicy(settings))
     api.register(app)
     pages.register(app)
     watch(app, settings.request_timeout)
-    stand_before(app, app.extensions["registry"].gate)
+    enforce(app, app.extensions["registry"].policy)
     # A body of many numbers makes many objects and no cycles: looking for cycles cost a sixth of a batch.
     gc.freeze()
     gc.set_threshold(100_000, 20, 50)

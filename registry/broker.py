@@ -1,7 +1,8 @@
-"""The promise is in Postgres; this is the doorbell through Redis.
+"""The message broker: Celery on Redis, and the wake-ups that go through it.
 
-A web process at most wakes the dispatcher (`Doorbell.ring`); only the dispatcher sends Celery messages
-(`send_doorbells`). A lost ring costs time, never numbers: the dispatcher also looks by itself.
+A job is a row in PostgreSQL; a wake-up only says that there is one. A web process wakes the dispatcher
+(`Notifier.notify`), and the dispatcher alone sends Celery messages (`send_wakeups`). A lost wake-up costs time, never
+numbers: the dispatcher also looks by itself.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from registry.settings import Settings
 
 WAKE_LIST = "registry:wake"
 QUEUE = "registry"
-DERIVE = "workers.derive"
-ANSWER = "workers.answer"
+DERIVE_TASK = "workers.derive"
+ANSWER_TASK = "workers.answer"
 _SOCKET_SECONDS = 3.0
 _BREAK_SECONDS = 1.0
 
@@ -70,28 +71,28 @@ def celery_app(settings: Settings, name: str = "registry") -> Celery:
     return app
 
 
-class Doorbell:
-    """Wakes the dispatcher from a thread of its own, so that `ring` never waits and never raises."""
+class Notifier:
+    """Wakes the dispatcher from a thread of its own, so that `notify` never waits and never raises."""
 
     def __init__(self, settings: Settings) -> None:
         self._client = redis_client(settings)
-        self._rung = threading.Event()
+        self._asked = threading.Event()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
-    def ring(self) -> None:
-        """There is something to compute. Rings in quick succession become one."""
+    def notify(self) -> None:
+        """There is something to compute. Calls in quick succession become one."""
         if self._thread is None:
             with self._lock:
                 if self._thread is None:
-                    self._thread = threading.Thread(target=self._carry, name="doorbell", daemon=True)
+                    self._thread = threading.Thread(target=self._send, name="notifier", daemon=True)
                     self._thread.start()
-        self._rung.set()
+        self._asked.set()
 
-    def _carry(self) -> None:
+    def _send(self) -> None:
         while True:
-            self._rung.wait()
-            self._rung.clear()
+            self._asked.wait()
+            self._asked.clear()
             try:
                 with self._client.pipeline(transaction=False) as pipe:
                     pipe.rpush(WAKE_LIST, "1")

@@ -28,7 +28,7 @@ OLD_TARGETS = {"fixed_cells": "rerun"}
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Query:
     """A question about the grids of one experiment and metric. `benchmark`, `model` and `variant` name the ones that
     are meant; empty: all of them. Its answer is made anew when a grid of the scope changes."""
 
@@ -55,7 +55,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class RankingQuestion(Question):
+class RankingQuery(Query):
     """Who is better? `by` is `model`, `variant` or `axis:<name>`."""
 
     kind: ClassVar[str] = "ranking"
@@ -72,14 +72,14 @@ class RankingQuestion(Question):
 
 
 @dataclass(frozen=True, slots=True)
-class SweetSpotQuestion(Question):
+class SweetSpotQuery(Query):
     """Which coordinate serves all of the grids?"""
 
     kind: ClassVar[str] = "sweet_spot"
 
 
 @dataclass(frozen=True, slots=True)
-class RevisionQuestion(Question):
+class RevisionQuery(Query):
     """A question about one revision of a grid, by other settings than the usual ones where they are given. A revision
     never changes, so experiment and metric are empty: no publication touches the answer."""
 
@@ -91,18 +91,18 @@ class RevisionQuestion(Question):
 
     def document(self) -> dict[str, Any]:
         """The question as it is stored and sent; a setting that is the usual one is left out."""
-        return {name: value for name, value in Question.document(self).items() if value is not None}
+        return {name: value for name, value in Query.document(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
-class StatisticsQuestion(RevisionQuestion):
+class StatisticsQuery(RevisionQuery):
     """What are the statistics of the revision by these settings?"""
 
     kind: ClassVar[str] = "statistics"
 
 
 @dataclass(frozen=True, slots=True)
-class ThresholdsQuestion(RevisionQuestion):
+class ThresholdsQuery(RevisionQuery):
     """Where do the series of the revision cross these levels? `along` empty: the series of every axis."""
 
     kind: ClassVar[str] = "thresholds"
@@ -111,7 +111,7 @@ class ThresholdsQuestion(RevisionQuestion):
 
 
 @dataclass(frozen=True, slots=True)
-class ComparisonQuestion(Question):
+class ComparisonQuery(Query):
     """How far is one revision of a grid from one of another? Revisions never change, so experiment and metric are
     empty here too: only an alias touches the answer."""
 
@@ -123,13 +123,12 @@ class ComparisonQuestion(Question):
     alpha: float = 0.05
 
 
-_KINDS: dict[str, type[Question]] = {
-    one.kind: one
-    for one in (RankingQuestion, SweetSpotQuestion, StatisticsQuestion, ThresholdsQuestion, ComparisonQuestion)
+_KINDS: dict[str, type[Query]] = {
+    one.kind: one for one in (RankingQuery, SweetSpotQuery, StatisticsQuery, ThresholdsQuery, ComparisonQuery)
 }
 
 
-def question_of(document: Mapping[str, Any]) -> Question:
+def query_of(document: Mapping[str, Any]) -> Query:
     """The question in a document of `Question.document`."""
     asked = _KINDS[document["kind"]]
     given = {field.name: document[field.name] for field in fields(asked) if field.name in document}

@@ -33,10 +33,17 @@ def servers() -> Iterator[tuple[str, str]]:
     """The URL of a database to connect to first, and of a broker."""
     given = os.environ.get("REGISTRY_TEST_DATABASE_URL"), os.environ.get("REGISTRY_TEST_REDIS_URL")
     if given[0] and given[1]:
-        yield given[0], given[1]
+        yield given[0], _own_number(given[1])
         return
     with tempfile.TemporaryDirectory(prefix="registry-tests-") as directory, embedded_servers(directory) as urls:
         yield urls
+
+
+def _own_number(redis_url: str) -> str:
+    """The URL with a database number of this process: others beside it must not hear its tasks."""
+    process = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    address, _, number = redis_url.rpartition("/")
+    return f"{address}/{int(number) + int(process)}"
 
 
 def _run(url: str, statement: str) -> None:

@@ -74,10 +74,10 @@ class House:
     def compute(self) -> None:
         """Do what the dispatcher and the workers would do, until nothing is due."""
         from workers.derive import derive_due
-        from workers.jobs.invalidation import fold_marks
+        from workers.jobs.invalidation import apply_invalidations
         from workers.queries import answer_due
 
-        fold_marks(self.database, self.settings)
+        apply_invalidations(self.database, self.settings)
         while derive_due(self.database, self.settings) + answer_due(self.database, self.settings):
             pass
 

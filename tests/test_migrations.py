@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import ast
+import sys
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from sqlalchemy import create_engine, text
 from sqlalchemy.pool import NullPool
 
+import migrations.apply
 from migrations.apply import migrate
 from registry.operations.health import SCHEMA
 from registry.settings import driver_url
@@ -27,3 +32,12 @@ def test_processes_that_migrate_at_once_wait_for_each_other(empty_database_url: 
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(migrate, empty_database_url) for _ in range(4)]:
             done.result(timeout=60)
+
+
+@pytest.mark.parametrize(
+    "path", sorted(Path(migrations.apply.__file__).parent.glob("versions/*.py")), ids=lambda path: path.stem
+)
+def test_a_version_imports_none_of_the_code_that_goes_on_changing(path: Path) -> None:
+    imported = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom | ast.Import)]
+    names = {one.module or "" if isinstance(one, ast.ImportFrom) else one.names[0].name for one in imported}
+    assert {name.partition(".")[0] for name in names} <= {"alembic", "sqlalchemy", "orjson", *sys.stdlib_module_names}

@@ -10,7 +10,7 @@ from registry.broker import celery_app
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
-from workers.jobs.shutdown import leave
+from workers.jobs.shutdown import request_shutdown
 
 NICENESS = 10
 
@@ -31,4 +31,4 @@ def _own_connections(**_signal: object) -> None:
 @worker_shutting_down.connect
 def _end_shifts(**_signal: object) -> None:
     """The children give back what they have not begun: who stops the worker waits for one grid, not for a batch."""
-    leave()
+    request_shutdown()

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, select
 
-from registry.query import ComparisonQuestion
+from registry.query import ComparisonQuery
 from registry.storage.rows import grid_of
 from registry.storage.tables import grids, revisions
 from workers.statistics import gap
@@ -15,7 +15,7 @@ from workers.statistics import gap
 FACTORS = ("experiment", "model", "benchmark", "variant", "metric")
 
 
-def compared_rows(connection: Connection, project_id: Any, question: ComparisonQuestion) -> tuple[Any, Any]:
+def compared_rows(connection: Connection, project_id: Any, question: ComparisonQuery) -> tuple[Any, Any]:
     """Baseline and contender: each a revision with the names of its grid."""
     return (
         _row(connection, project_id, question.baseline, question.baseline_revision),
@@ -34,7 +34,7 @@ def _row(connection: Connection, project_id: Any, grid: str, number: int) -> Any
 
 
 def comparison_document(
-    question: ComparisonQuestion, baseline: Any, contender: Any, joined: Mapping[tuple[str, str], str]
+    question: ComparisonQuery, baseline: Any, contender: Any, joined: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
     """The gap, from what, and what was odd about the question: equal inputs give equal bytes."""
     sides = [_side(row, joined) for row in (baseline, contender)]

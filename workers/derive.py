@@ -21,8 +21,8 @@ from registry.storage.database import Database
 from registry.storage.rows import grid_of
 from registry.storage.tables import derivations, grids, revisions, statistics
 from workers.jobs.cpu_limit import cpu_limit
-from workers.jobs.leases import Claim, claim, give_back, let_go
-from workers.jobs.shutdown import leaving
+from workers.jobs.leases import Claim, claim, fail_attempt, release
+from workers.jobs.shutdown import is_shutting_down
 from workers.statistics import METHODS_VERSION, Parameters, describe
 
 log = structlog.get_logger()
@@ -30,14 +30,14 @@ log = structlog.get_logger()
 Key = tuple[uuid.UUID, int]
 _WRITTEN_EVERY = 0.1
 _SHIFT_SECONDS = 3.0
-"""How long one doorbell keeps a worker: far from the time limits, and from the patience of who stops it."""
+"""How long one wake-up keeps a worker: far from the time limits, and from the patience of who stops it."""
 
 
 def derive_shift(database: Database, settings: Settings) -> int:
     """Keep promises until none is due, or for one shift: what else waits must have its turn. How many were kept."""
     until = time.monotonic() + _SHIFT_SECONDS
     total = 0
-    while time.monotonic() < until and not leaving() and (count := derive_due(database, settings)):
+    while time.monotonic() < until and not is_shutting_down() and (count := derive_due(database, settings)):
         total += count
     return total
 
@@ -52,7 +52,7 @@ def derive_due(database: Database, settings: Settings) -> int:
     if len(rows) > 1:
         rows, rest = _cut(database, rows, settings.batch_cells)
         if rest:
-            let_go(database, claimed, rest)
+            release(database, claimed, rest)
     if rows:
         _derive(database, settings, claimed, rows)
     return len(rows)
@@ -89,15 +89,15 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
     done: list[dict[str, Any]] = []
     since = time.monotonic()
     for place, row in enumerate(batch):
-        if leaving():
-            let_go(database, claimed, batch[place:])
+        if is_shutting_down():
+            release(database, claimed, batch[place:])
             break
         try:
             with cpu_limit():
                 done.append(statistics_row(found[row.grid_id, row.revision]))
         except Exception as error:
             log.warning("derivation failed", grid=str(row.grid_id), revision=row.revision, error=repr(error))
-            give_back(database, settings, claimed, row, error)
+            fail_attempt(database, settings, claimed, row, error)
         if time.monotonic() - since > _WRITTEN_EVERY:
             _settle(database, claimed, done)
             done, since = [], time.monotonic()

@@ -1,6 +1,6 @@
-"""Keeps promises: folds marks, rings for the workers, and computes itself when nobody answers.
+"""Keeps promises: folds marks, wakes the workers, and computes itself when nobody answers.
 
-Its only memory is in Postgres. Several may run; the doorbells of one more than are needed find nothing to do.
+Its only memory is in Postgres. Several may run; the wake-ups of one more than are needed find nothing to do.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from sqlalchemy import Table, func, select
 
-from registry.broker import ANSWER, DERIVE, QUEUE, WAKE_LIST, celery_app, redis_client
+from registry.broker import ANSWER_TASK, DERIVE_TASK, QUEUE, WAKE_LIST, celery_app, redis_client
 from registry.errors import RegistryError
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import answers, derivations
-from workers.inline_worker import StandIn
-from workers.jobs.invalidation import fold_marks, redo_old_methods
-from workers.jobs.leases import due, forget_old_answers, forget_old_keys, give_up_exhausted
+from workers.inline_worker import InlineWorker
+from workers.jobs.invalidation import apply_invalidations, requeue_old_methods
+from workers.jobs.leases import delete_old_keys, delete_unread_results, due, fail_exhausted
 
 log = structlog.get_logger()
 
-MOST_DOORBELLS = 16
+MOST_WAKEUPS = 16
 _HOUSEKEEPING_SECONDS = 5.0
 _TIDYING_SECONDS = 300.0
 """How often what needs a look at every row is done."""
@@ -64,7 +64,7 @@ class Dispatcher:
     def __post_init__(self) -> None:
         self.client = redis_client(self.settings)
         self.celery: Celery = celery_app(self.settings)
-        self.stand_in = StandIn(self.settings)
+        self.stand_in = InlineWorker(self.settings)
 
     def run(self) -> None:
         """Take turns; a turn that fails for want of the database is taken again."""
@@ -82,11 +82,11 @@ class Dispatcher:
         """Have computed what is due, fold marks, keep house. Grids come first: somebody waits for them."""
         self.turned = time.monotonic()
         grids = self.look(derivations)
-        answered = self.ring(DERIVE, -(-grids.promises // self.settings.batch_promises))
-        fold_marks(self.database, self.settings)
+        answered = self.notify(DERIVE_TASK, -(-grids.promises // self.settings.batch_promises))
+        apply_invalidations(self.database, self.settings)
         self.keep_house()
         questions = self.look(answers)
-        answered = answered and self.ring(ANSWER, questions.promises)
+        answered = answered and self.notify(ANSWER_TASK, questions.promises)
         overdue = max(grids.waited, questions.waited) > self.settings.unanswered_seconds
         if overdue or not answered:
             self.stand_in.start()
@@ -97,31 +97,31 @@ class Dispatcher:
             self.housekept = time.monotonic()
             with self.database.transaction() as connection:
                 for table in (derivations, answers):
-                    give_up_exhausted(connection, table, self.settings.attempts)
-                forget_old_keys(connection, self.settings.idempotency_days)
+                    fail_exhausted(connection, table, self.settings.attempts)
+                delete_old_keys(connection, self.settings.idempotency_days)
                 tidy = time.monotonic() - self.tidied > _TIDYING_SECONDS
                 if tidy:
                     self.tidied = time.monotonic()
-                    forget_old_answers(connection, self.settings.question_days, self.settings.max_questions)
+                    delete_unread_results(connection, self.settings.question_days, self.settings.max_questions)
                 if tidy or self.redoing:
-                    self.redoing = redo_old_methods(connection) > 0
+                    self.redoing = requeue_old_methods(connection) > 0
 
     def look(self, table: Table) -> Due:
-        """What of a table is due, counted as far as it changes how many doorbells ring."""
-        most = MOST_DOORBELLS * self.settings.batch_promises
+        """What of a table is due, counted as far as it changes how many wake-ups are sent."""
+        most = MOST_WAKEUPS * self.settings.batch_promises
         some = select(table.c.due_at).where(due(table)).limit(most).subquery()
         query = select(func.count(), func.coalesce(func.extract("epoch", func.now() - func.min(some.c.due_at)), 0))
         with self.database.reading() as connection:
             count, waited = connection.execute(query.select_from(some)).one()
         return Due(count, float(waited))
 
-    def ring(self, name: str, wanted: int) -> bool:
-        """Send the doorbells of a kind that are missing in the queue; whether the broker took them."""
+    def notify(self, name: str, wanted: int) -> bool:
+        """Send the wake-ups of a kind that are missing in the queue; whether the broker took them."""
         if not wanted:
             return True
         try:
             queued = self.queued()
-            for _ in range(min(wanted - queued[name], MOST_DOORBELLS - queued.total())):
+            for _ in range(min(wanted - queued[name], MOST_WAKEUPS - queued.total())):
                 self.celery.send_task(name, retry=False)
         except (redis.RedisError, OperationalError, OSError) as error:
             log.warning("no broker", error=str(error))
@@ -129,14 +129,14 @@ class Dispatcher:
         return True
 
     def queued(self) -> Counter[str]:
-        """How many doorbells of each kind nobody has heard yet."""
-        messages: Any = self.client.lrange(QUEUE, 0, MOST_DOORBELLS)
+        """How many wake-ups of each kind nobody has heard yet."""
+        messages: Any = self.client.lrange(QUEUE, 0, MOST_WAKEUPS)
         return Counter(_task_of(message) for message in messages)
 
     def sleep(self) -> None:
-        """Until somebody rings, but no longer than the interval; without a broker for the interval.
+        """Wait until notified, but no longer than the interval; without a broker for the interval.
 
-        Who rings after a quiet while is heard at once; under steady publication a turn serves several.
+        A wake-up after a quiet while is taken at once; under steady publication a turn serves several.
         """
         try:
             self.client.blpop([WAKE_LIST], timeout=max(_SHORTEST_TURN, self.settings.dispatch_seconds))

@@ -13,14 +13,14 @@ import structlog
 from registry.logs import configure_logs
 from registry.settings import Settings, inherited_environment
 from registry.storage.database import Database
-from workers.jobs.shutdown import leave, leaving
+from workers.jobs.shutdown import is_shutting_down, request_shutdown
 
 log = structlog.get_logger()
 
 IDLE_SECONDS = 5.0
 
 
-class StandIn:
+class InlineWorker:
     """At most one child; it leaves by itself when nothing is due, and when its parent is gone."""
 
     def __init__(self, settings: Settings) -> None:
@@ -52,9 +52,9 @@ def main() -> None:
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
     database = Database(settings, name="stand-in", statement_timeout=settings.worker_statement_timeout)
-    signal.signal(signal.SIGTERM, lambda *_: leave())
+    signal.signal(signal.SIGTERM, lambda *_: request_shutdown())
     parent, idle_since = os.getppid(), time.monotonic()
-    while os.getppid() == parent and not leaving() and time.monotonic() - idle_since < IDLE_SECONDS:
+    while os.getppid() == parent and not is_shutting_down() and time.monotonic() - idle_since < IDLE_SECONDS:
         if derive_shift(database, settings) + answer_due(database, settings):
             idle_since = time.monotonic()
         else:

@@ -13,14 +13,14 @@ import structlog
 from sqlalchemy import and_, case, func, select, update
 
 from registry.query import (
-    ComparisonQuestion,
-    Question,
-    RankingQuestion,
-    RevisionQuestion,
-    StatisticsQuestion,
-    SweetSpotQuestion,
-    ThresholdsQuestion,
-    question_of,
+    ComparisonQuery,
+    Query,
+    RankingQuery,
+    RevisionQuery,
+    StatisticsQuery,
+    SweetSpotQuery,
+    ThresholdsQuery,
+    query_of,
 )
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
@@ -29,7 +29,7 @@ from registry.storage.tables import answers, revisions
 from workers.comparisons import compared_rows, comparison_document
 from workers.derive import finished
 from workers.jobs.cpu_limit import cpu_limit
-from workers.jobs.leases import Claim, claim, give_back, let_go
+from workers.jobs.leases import Claim, claim, fail_attempt, release
 from workers.rankings.direct import ranking, ranking_refused
 from workers.rankings.from_pair_sums import counted_ranking, counted_size
 from workers.rankings.pair_sums.update import catch_up, close_scope, is_counted, keeps_sums, open_scope
@@ -58,16 +58,16 @@ def answer_due(database: Database, settings: Settings) -> int:
             _answer(database, settings, claimed, row)
         except Exception as error:
             log.warning("answer failed", answer=str(row.id), error=repr(error))
-            give_back(database, settings, claimed, row, error)
+            fail_attempt(database, settings, claimed, row, error)
     return len(claimed.rows)
 
 
 def _answer(database: Database, settings: Settings, claimed: Claim, row: Any) -> None:
     begun = time.perf_counter()
     with cpu_limit():
-        found = read_and_answer(database, settings, row.project_id, question_of(row.question))
+        found = read_and_answer(database, settings, row.project_id, query_of(row.question))
     if found is None:
-        let_go(database, claimed, [row], _COUNTING_PAUSE)
+        release(database, claimed, [row], _COUNTING_PAUSE)
         return
     document = found | READY
     settled = {
@@ -95,10 +95,10 @@ def tag_of(document: Mapping[str, Any]) -> str:
     return sha256(orjson.dumps(dict(document))).hexdigest()[:24]
 
 
-def answer_again(database: Database, settings: Settings, project_id: Any, question: Question) -> dict[str, Any] | None:
+def answer_again(database: Database, settings: Settings, project_id: Any, question: Query) -> dict[str, Any] | None:
     """The finished document of a question, computed without a write; None while its sums are still being counted."""
     with cpu_limit():
-        if isinstance(question, RankingQuestion) and _is_large(database, settings, project_id, question):
+        if isinstance(question, RankingQuery) and _is_large(database, settings, project_id, question):
             if not _of_sums(question):
                 return ranking_refused(question, _TOO_MANY_CELLS) | READY
             with database.snapshot() as connection:
@@ -108,16 +108,14 @@ def answer_again(database: Database, settings: Settings, project_id: Any, questi
     return None if found is None else found | READY
 
 
-def read_and_answer(
-    database: Database, settings: Settings, project_id: Any, question: Question
-) -> dict[str, Any] | None:
+def read_and_answer(database: Database, settings: Settings, project_id: Any, question: Query) -> dict[str, Any] | None:
     """The document that answers a question from the rows as they are now; None while sums are still being counted."""
-    if isinstance(question, RevisionQuestion):
+    if isinstance(question, RevisionQuery):
         with database.reading() as connection:
             wanted = (revisions.c.grid_id == question.grid, revisions.c.number == question.revision)
             revision = connection.execute(select(revisions).where(*wanted)).one()
         return _about_revision(question, revision)
-    if isinstance(question, ComparisonQuestion):
+    if isinstance(question, ComparisonQuery):
         with database.reading() as connection:
             joined = alias_map(connection, project_id)
             return comparison_document(question, *compared_rows(connection, project_id, question), joined)
@@ -126,44 +124,44 @@ def read_and_answer(
     return _answer_from_cells(database, project_id, question)
 
 
-def _about_revision(question: RevisionQuestion, revision: Any) -> dict[str, Any]:
-    if isinstance(question, ThresholdsQuestion):
+def _about_revision(question: RevisionQuery, revision: Any) -> dict[str, Any]:
+    if isinstance(question, ThresholdsQuery):
         return thresholds_document(question, revision)
-    if isinstance(question, StatisticsQuestion):
+    if isinstance(question, StatisticsQuery):
         return statistics_asked_document(question, revision)
     raise TypeError(f"nobody answers {question.kind}")
 
 
-def _answer_from_cells(database: Database, project_id: Any, question: Question) -> dict[str, Any]:
+def _answer_from_cells(database: Database, project_id: Any, question: Query) -> dict[str, Any]:
     with database.reading() as connection:
         rows = scope_rows(connection, project_id, question)
         joined = alias_map(connection, project_id)
     return answer(question, rows, joined)
 
 
-def _is_large(database: Database, settings: Settings, project_id: Any, question: Question) -> bool:
+def _is_large(database: Database, settings: Settings, project_id: Any, question: Query) -> bool:
     """Whether the cells of a question are too many to be read and compared each time."""
     with database.reading() as connection:
-        usual = isinstance(question, RankingQuestion) and _of_sums(question) and not question.model
+        usual = isinstance(question, RankingQuery) and _of_sums(question) and not question.model
         if usual and keeps_sums(connection, project_id, question):
             return True
         return is_much(settings, question, *scope_size(connection, project_id, question))
 
 
-def is_much(settings: Settings, question: Question, models: int, cells: int) -> bool:
+def is_much(settings: Settings, question: Query, models: int, cells: int) -> bool:
     """Whether so many are too many."""
-    if isinstance(question, RankingQuestion) and question.by == "model":
+    if isinstance(question, RankingQuery) and question.by == "model":
         return models > MOST_NAMES or models * cells + _PER_PAIR * models**2 > settings.ranking_work
     return cells > settings.ranking_work
 
 
-def _of_sums(question: RankingQuestion) -> bool:
+def _of_sums(question: RankingQuery) -> bool:
     """Whether sums of pairs are kept for such a question."""
     return question.by == "model" and not question.benchmark and not question.variant
 
 
-def _answer_large(database: Database, settings: Settings, project_id: Any, question: Question) -> dict[str, Any] | None:
-    if not isinstance(question, RankingQuestion):
+def _answer_large(database: Database, settings: Settings, project_id: Any, question: Query) -> dict[str, Any] | None:
+    if not isinstance(question, RankingQuery):
         return {"experiment": question.experiment, "metric": question.metric} | TOO_LARGE
     if not _of_sums(question):
         return ranking_refused(question, _TOO_MANY_CELLS)
@@ -179,10 +177,10 @@ def _answer_large(database: Database, settings: Settings, project_id: Any, quest
     return _answer_from_cells(database, project_id, question)
 
 
-def answer(question: Question, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+def answer(question: Query, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """The document that answers a question about a scope: equal inputs give equal bytes."""
-    if isinstance(question, SweetSpotQuestion):
+    if isinstance(question, SweetSpotQuery):
         return sweet_spot_document(question, rows, joined)
-    if isinstance(question, RankingQuestion):
+    if isinstance(question, RankingQuery):
         return ranking(question, rows, joined)
     raise TypeError(f"nobody answers {question.kind}")

@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select
 
-from registry.query import Question
+from registry.query import Query
 from registry.storage.tables import aliases, grids, revisions
 
 _ALIASES = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == bindparam("project"))
 
 
-def scope_rows(connection: Connection, project_id: Any, question: Question) -> Sequence[Any]:
+def scope_rows(connection: Connection, project_id: Any, question: Query) -> Sequence[Any]:
     """The current revisions of the grids that the question is about, oldest update first."""
     joined = alias_map(connection, project_id)
     names = select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, revisions)
@@ -21,7 +21,7 @@ def scope_rows(connection: Connection, project_id: Any, question: Question) -> S
     return connection.execute(query).all()
 
 
-def scope_size(connection: Connection, project_id: Any, question: Question) -> tuple[int, int]:
+def scope_size(connection: Connection, project_id: Any, question: Query) -> tuple[int, int]:
     """How many models and how many cells the question is about, before aliases join models."""
     joined = alias_map(connection, project_id)
     counts = select(func.count(grids.c.model.distinct()), func.coalesce(func.sum(revisions.c.cell_count), 0))
@@ -35,7 +35,7 @@ def _current(query: Any) -> Any:
     )
 
 
-def _asked(joined: Mapping[tuple[str, str], str], project_id: Any, question: Question) -> list[ColumnElement[bool]]:
+def _asked(joined: Mapping[tuple[str, str], str], project_id: Any, question: Query) -> list[ColumnElement[bool]]:
     """Which rows of `grids` the question is about."""
     conditions = [
         grids.c.project_id == project_id,
@@ -70,6 +70,6 @@ def named(row: Any, joined: Mapping[tuple[str, str], str]) -> dict[str, str]:
     return {kind: joined.get((kind, getattr(row, kind)), getattr(row, kind)) for kind in kinds}
 
 
-def is_asked_for(question: Question, names: Mapping[str, str]) -> bool:
+def is_asked_for(question: Query, names: Mapping[str, str]) -> bool:
     """Whether a question that names benchmarks, models or variants means a grid of these names."""
     return all(not getattr(question, kind) or name in getattr(question, kind) for kind, name in names.items())

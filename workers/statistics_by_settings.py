@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from registry.grids.grid import Metric
-from registry.query import RevisionQuestion, StatisticsQuestion
+from registry.query import RevisionQuery, StatisticsQuery
 from registry.storage.rows import metric_of
 from workers.derive import statistics_document
 from workers.statistics import Parameters
@@ -14,13 +14,13 @@ from workers.statistics import Parameters
 _MARGINS = ("sharp_change", "equivalence")
 
 
-def asked_parameters(question: RevisionQuestion, metric: Metric) -> Parameters:
+def asked_parameters(question: RevisionQuery, metric: Metric) -> Parameters:
     """The settings that a question asks for, and the usual ones of the metric for the rest."""
     usual = Parameters.of(metric) if question.alpha is None else Parameters.of(metric, question.alpha)
     asked = {name: value for name in _MARGINS if (value := getattr(question, name)) is not None}
     return replace(usual, **asked)
 
 
-def statistics_asked_document(question: StatisticsQuestion, revision: Any) -> dict[str, Any]:
+def statistics_asked_document(question: StatisticsQuery, revision: Any) -> dict[str, Any]:
     """The statistics of a revision as they are kept for every one, but by the settings of the question."""
     return statistics_document(revision, asked_parameters(question, metric_of(revision.metric)))

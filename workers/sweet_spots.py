@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from registry.query import SweetSpotQuestion, ThresholdsQuestion
+from registry.query import SweetSpotQuery, ThresholdsQuery
 from registry.storage.rows import grid_of
 from workers.scope import is_asked_for, named
 from workers.statistics import describe, sweet_spot
@@ -17,7 +17,7 @@ TOO_LARGE = {"status": "undefined", "reason": "too many cells; ask about fewer m
 
 
 def sweet_spot_document(
-    question: SweetSpotQuestion, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]
+    question: SweetSpotQuery, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
     """One coordinate for all of the grids that the question means, and what it was computed from; grids that were
     derived from others are shown and not counted."""
@@ -33,7 +33,7 @@ def sweet_spot_document(
     return {"experiment": question.experiment, "metric": question.metric, **found, "inputs": inputs, "derived": derived}
 
 
-def thresholds_document(question: ThresholdsQuestion, revision: Any) -> dict[str, Any]:
+def thresholds_document(question: ThresholdsQuery, revision: Any) -> dict[str, Any]:
     """Where each series of a revision crosses the asked levels."""
     grid = grid_of(revision)
     parameters = replace(asked_parameters(question, grid.metric), thresholds=question.thresholds)

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, exists, select, text
 
-from registry.query import RankingQuestion, question_of
+from registry.query import RankingQuery, query_of
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.rows import grid_of
@@ -80,7 +80,7 @@ def statistics(row: Any) -> Iterator[str]:
 
 def sums(connection: Connection, scope: Any) -> Iterator[str]:
     """The sums behind rankings of large experiments, every integer."""
-    yield from recount(connection, scope.project_id, RankingQuestion(scope.experiment, scope.metric))
+    yield from recount(connection, scope.project_id, RankingQuery(scope.experiment, scope.metric))
 
 
 REVISION_CHECKS: dict[str, RevisionCheck] = {"digest": digest, "cell_count": cell_count, "statistics": statistics}
@@ -131,7 +131,7 @@ def _of_answer(database: Database, settings: Settings, answer_id: uuid.UUID) -> 
         return
     if tag_of(document) != row.etag:
         yield "the stored document is not the one that its entity tag was made of"
-    computed = answer_again(database, settings, row.project_id, question_of(row.question))
+    computed = answer_again(database, settings, row.project_id, query_of(row.question))
     again = _current_answer(database, answer_id)
     # An input that changed meanwhile has made the answer old; there is nothing to compare.
     if computed is None or again is None or again.generation != row.generation:

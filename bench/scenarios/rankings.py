@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from bench.scenarios import Chance, Outcome, Scenario
-from workers.statistics import Standings, blocks, rank
+from workers.statistics import ScoreMatrix, blocks, rank
 from workers.statistics.ranking_methods import Refused, block_goodness
 
 LAYOUT = np.repeat([150, 150, 200, 990], 20)
@@ -22,10 +22,10 @@ def names(size: int) -> tuple[str, ...]:
     return tuple(f"m{i}" for i in range(size))
 
 
-def of_trials(chance: Chance, truth: np.ndarray, trials: np.ndarray, owners: np.ndarray, **more: Any) -> Standings:
+def of_trials(chance: Chance, truth: np.ndarray, trials: np.ndarray, owners: np.ndarray, **more: Any) -> ScoreMatrix:
     """Models x slots of proportions in percent."""
     values = 100 * chance.binomial(trials, np.clip(truth, 0, 1)) / trials
-    return Standings(
+    return ScoreMatrix(
         names(len(truth)),
         values,
         owners,
@@ -38,19 +38,19 @@ def of_trials(chance: Chance, truth: np.ndarray, trials: np.ndarray, owners: np.
     )
 
 
-def of_repeats(chance: Chance, models: int, slots: int, repeats: int) -> Standings:
+def of_repeats(chance: Chance, models: int, slots: int, repeats: int) -> ScoreMatrix:
     """Equal models with normal noise, every cell the mean of so many runs."""
     runs = chance.normal(size=(models, slots, repeats))
     stderr = runs.std(axis=-1, ddof=1) / np.sqrt(repeats)
     counts = np.full((models, slots), repeats)
     owners = np.zeros(slots, dtype=np.int64)
-    return Standings(names(models), runs.mean(axis=-1), owners, ("b",), None, "higher", stderr=stderr, repeats=counts)
+    return ScoreMatrix(names(models), runs.mean(axis=-1), owners, ("b",), None, "higher", stderr=stderr, repeats=counts)
 
 
-def of_values(values: np.ndarray, owners: np.ndarray) -> Standings:
+def of_values(values: np.ndarray, owners: np.ndarray) -> ScoreMatrix:
     """Values of which nothing is known but themselves."""
     benchmarks = tuple(f"b{i}" for i in range(int(owners.max()) + 1))
-    return Standings(names(len(values)), values, owners, benchmarks, None, "higher")
+    return ScoreMatrix(names(len(values)), values, owners, benchmarks, None, "higher")
 
 
 def board(chance: Chance, models: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
@@ -60,7 +60,7 @@ def board(chance: Chance, models: int, spread: float) -> tuple[np.ndarray, np.nd
     return np.clip(base + moves[:, OWNERS], 0.02, 0.98), moves.mean(axis=1)
 
 
-def separated(standings: Standings) -> Outcome:
+def separated(standings: ScoreMatrix) -> Outcome:
     found = rank(standings)["pairs"]
     return int(any(pair["p_holm"] is not None and pair["p_holm"] < 0.05 for pair in found)), 1
 
@@ -115,7 +115,7 @@ def new_questions(samples: int, questions: int, chance: Chance) -> Outcome:
     hard = expit(logit(0.6) + chance.normal(0, 2, (2, questions)))
     hits = chance.binomial(samples, hard).sum(axis=1)
     n = samples * questions
-    standings = Standings(
+    standings = ScoreMatrix(
         names(2),
         100 * hits[:, None] / n,
         np.zeros(1, dtype=np.int64),

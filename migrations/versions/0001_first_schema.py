@@ -4,8 +4,6 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql
 
-from registry.storage.tables import Numbers
-
 revision = "0001"
 down_revision = None
 
@@ -163,14 +161,12 @@ def upgrade() -> None:
         sa.Column("metric", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("axes", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("cell_count", sa.Integer(), nullable=False),
-        sa.Column(
-            "values", Numbers("double precision"), nullable=False, comment="row-major, NULL where nobody measured"
-        ),
+        sa.Column("values", sa.ARRAY(sa.Double()), nullable=False, comment="row-major, NULL where nobody measured"),
         sa.Column("trials", sa.BigInteger(), nullable=True, comment="one number for every cell"),
-        sa.Column("cell_trials", Numbers("bigint"), nullable=True),
-        sa.Column("stderr", Numbers("double precision"), nullable=True),
-        sa.Column("repeats", Numbers("integer"), nullable=True),
-        sa.Column("sd", Numbers("double precision"), nullable=True),
+        sa.Column("cell_trials", sa.ARRAY(sa.BigInteger()), nullable=True),
+        sa.Column("stderr", sa.ARRAY(sa.Double()), nullable=True),
+        sa.Column("repeats", sa.ARRAY(sa.Integer()), nullable=True),
+        sa.Column("sd", sa.ARRAY(sa.Double()), nullable=True),
         sa.Column("reasons", postgresql.JSONB(astext_type=sa.Text()), nullable=True),
         sa.Column("labels", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'{}'"), nullable=False),
         sa.Column("warnings", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'[]'"), nullable=False),

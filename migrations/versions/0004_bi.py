@@ -1,7 +1,7 @@
 """The schema `bi`: read-only views for SQL tools, and the facts of documents that they show."""
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import orjson
@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.storage.bi_facts import facts_of_answer, facts_of_statistics
-
 revision = "0004"
 down_revision = "0003"
 
 _BATCH = 500
+_MOST_SERIES, _MOST_CELLS = 200, 40
+Document = Mapping[str, Any]
 
 
 def upgrade() -> None:
@@ -32,8 +32,8 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_bi_readers")),
     )
     op.create_index(op.f("ix_bi_readers_role_name"), "bi_readers", ["role_name"], unique=False)
-    _fill("statistics", ("grid_id", "revision"), facts_of_statistics)
-    _fill("answers", ("id",), facts_of_answer)
+    _fill("statistics", ("grid_id", "revision"), _facts_of_statistics)
+    _fill("answers", ("id",), _facts_of_answer)
     op.execute("CREATE SCHEMA bi")
     for statement in _VIEWS:
         op.execute(statement)
@@ -129,3 +129,60 @@ _VIEWS = [
         FROM public.projects p JOIN public.answers a ON a.project_id = p.id AND a.answered = a.generation,
         LATERAL jsonb_array_elements(a.facts -> 'ranking') AS t {_SEEN_DERIVED}""",
 ]
+
+
+# The facts as they were when the views above were made; what the service writes today may say more.
+
+
+def _facts_of_statistics(document: Document) -> dict[str, Any]:
+    """Of a grid's statistics: coverage, a list for each series, and one for each best or tied cell."""
+    coverage = document.get("coverage") or {}
+    return {
+        "coverage": [coverage.get("cells"), coverage.get("possible"), coverage.get("component_count")],
+        "trends": [_trend(one) for one in (document.get("series") or ())[:_MOST_SERIES]],
+        "peaks": _peaks(document.get("peaks") or {}),
+    }
+
+
+def _trend(one: Document) -> list[Any]:
+    interval, shape = one.get("slope_interval") or {}, one.get("shape") or {}
+    sharp = sum(1 for step in one.get("changes") or () if step.get("sharp"))
+    return [
+        one["along"],
+        one.get("at") or {},
+        one.get("count"),
+        one.get("first"),
+        one.get("last"),
+        one.get("slope"),
+        interval.get("low"),
+        interval.get("high"),
+        one.get("trend_p") if one.get("trend_p") is not None else (one.get("mann_kendall") or {}).get("p"),
+        one.get("q"),
+        one.get("direction"),
+        shape.get("kind"),
+        shape.get("at"),
+        sharp,
+    ]
+
+
+def _peaks(peaks: Document) -> list[list[Any]]:
+    """Value, coordinate, probability of being best, and whether it is the best or tied with it."""
+    best = peaks.get("best")
+    if not best:
+        return []
+    chances = [(one["at"], one["value"], one["probability"]) for one in peaks.get("probability_best") or ()]
+    tied = (peaks.get("best_set") or {}).get("at") or []
+    found = [
+        [best["value"], at, next((p for where, _, p in chances if where == at), None), "best"] for at in best["at"]
+    ]
+    found += [[value, at, p, "tied"] for at, value, p in chances if at in tied and at not in best["at"]]
+    return found[:_MOST_CELLS]
+
+
+def _facts_of_answer(document: Document) -> dict[str, Any] | None:
+    """Of a ranking: a list for each name. None for other answers."""
+    if "ranking" not in document:
+        return None
+    names = ("rank", "name", "score", "rank_low", "rank_high", "cells", "wins", "ties", "losses")
+    rows = [[*(one.get(name) for name in names), one.get("group") or []] for one in document["ranking"]]
+    return {"ranking": rows}

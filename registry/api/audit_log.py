@@ -12,7 +12,7 @@ from registry.api import examples, serializers
 from registry.api.context import caller, enter, parts
 from registry.api.paging import page
 from registry.api.problems import request_id
-from registry.api.schemas import ByIdQuery
+from registry.api.schemas import ByIdParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.audit_log import Actor, list_records
 
@@ -25,7 +25,7 @@ def actor(connection: Connection) -> Actor:
 
 
 @blp.get("/projects/<project>/audit")
-@blp.arguments(ByIdQuery, location="query")
+@blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of acts, newest first", "Acts", example=examples.AUDIT, headers=["Link"]))
 def list_audit(query: dict[str, Any], project: str) -> Response:
     """Read who did what

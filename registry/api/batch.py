@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 from werkzeug.exceptions import UnsupportedMediaType
 
 from registry.api import examples, serializers
-from registry.api.context import admit_body, caller, enter, parts
+from registry.api.context import authorize_body, caller, enter, parts
 from registry.api.idempotency import written
 from registry.api.problems import problem_of
 from registry.api.publication import read_grid
@@ -68,7 +68,7 @@ def publish_batch(project: str) -> Response:
 
 def read_batch() -> Sequence[Any]:
     """The grids as they were sent; `Invalid` when there are none or too many."""
-    admit_body()
+    authorize_body()
     body = read_body(request, parts().settings.max_inflated)
     if request.mimetype in ("application/x-ndjson", "application/ndjson", "application/jsonl"):
         sent: Any = read_lines(body, parts().settings.max_batch)

@@ -14,11 +14,11 @@ from registry.api.context import caller, parts
 from registry.api.long_poll import preference, unready, waited
 from registry.api.responses import known_tags, rendered, send_stored, tagged
 from registry.errors import Busy
-from registry.operations.auth import admit
-from registry.operations.cached_results import find_answer, note_asked, promise_answer, resolve
+from registry.operations.auth import authorize
+from registry.operations.cached_results import find_result, note_read, request_result, resolve
 from registry.operations.find import with_aliases
 from registry.operations.query_names import check_names
-from registry.query import Question
+from registry.query import Query
 
 Renderers = Mapping[str, Callable[[Any], str]]
 _ROUNDS = 5
@@ -33,7 +33,7 @@ class Part:
     select: Callable[[dict[str, Any]], dict[str, Any]]
 
 
-def answer_to(question: Question, project: str, form: str, renderers: Renderers, part: Part | None = None) -> Response:
+def answer_to(question: Query, project: str, form: str, renderers: Renderers, part: Part | None = None) -> Response:
     """The answer to a question, or a part of it, in the form that is wanted; `202` while it is pending."""
     mark = "" if part is None else part.mark
     known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
@@ -46,7 +46,7 @@ def answer_to(question: Question, project: str, form: str, renderers: Renderers,
     return rendered(form, document if part is None else part.select(document), renderers, row.etag + mark)
 
 
-def ask(question: Question, project: str, known: Sequence[str] = (), patience: float = 0.0) -> tuple[Question, Any]:
+def ask(question: Query, project: str, known: Sequence[str] = (), patience: float = 0.0) -> tuple[Query, Any]:
     """The question without aliases and the row of its answer, which is promised when nobody asked before.
 
     Waits as long as the caller prefers, or for `patience` seconds if that is longer. The document is left out when
@@ -55,8 +55,8 @@ def ask(question: Question, project: str, known: Sequence[str] = (), patience: f
 
     def look() -> Any:
         with parts().database.reading() as connection:
-            row = find_answer(connection, project, question, known)
-            admit(caller(connection), row, "reader")
+            row = find_result(connection, project, question, known)
+            authorize(caller(connection), row, "reader")
             return row
 
     preference()
@@ -70,9 +70,9 @@ def ask(question: Question, project: str, known: Sequence[str] = (), patience: f
             _promise(row.project_id, question)
         elif row.unread or asleep(row):
             with parts().database.transaction() as connection:
-                note_asked(connection, row.project_id, row.id, parts().settings.max_open_questions)
+                note_read(connection, row.project_id, row.id, parts().settings.max_open_questions)
         if not settled(row):
-            parts().doorbell.ring()
+            parts().notifier.notify()
             row = waited(look, settled, patience)
         if question == asked or question == _resolved(row.project_id, asked):
             return question, row
@@ -80,7 +80,7 @@ def ask(question: Question, project: str, known: Sequence[str] = (), patience: f
     raise Busy("The aliases in this question are being changed; ask again.")
 
 
-def _resolved(project_id: Any, question: Question) -> Question:
+def _resolved(project_id: Any, question: Query) -> Query:
     with parts().database.reading() as connection:
         return resolve(connection, project_id, question)
 
@@ -100,10 +100,10 @@ def settled(row: Any) -> bool:
     return answered(row) or (row.id is not None and not row.marked and row.state == "failed")
 
 
-def _promise(project_id: Any, question: Question) -> None:
+def _promise(project_id: Any, question: Query) -> None:
     """Promise an answer; `NotFound` or `Invalid` when no grid could be its input: typing errors store nothing."""
     with parts().database.transaction() as connection:
         experiments = with_aliases(connection, project_id, "experiment", [question.experiment])
         if question.experiment:
             check_names(connection, project_id, question, experiments)
-        promise_answer(connection, project_id, question, parts().settings.max_open_questions)
+        request_result(connection, project_id, question, parts().settings.max_open_questions)

@@ -12,7 +12,7 @@ from registry.api.context import grid_row, parts
 from registry.api.exports import send_export
 from registry.api.feeds import export_of
 from registry.api.responses import MEDIA, rendered, wanted_form
-from registry.api.schemas import CellsQuery
+from registry.api.schemas import CellsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.export import select_revision
 from registry.operations.stored_grids import stored_grid
@@ -40,7 +40,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.get("/grids/<uuid:grid>/cells")
-@blp.arguments(CellsQuery, location="query")
+@blp.arguments(CellsParameters, location="query")
 @_DESCRIBED
 def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid's cells
@@ -52,7 +52,7 @@ def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/cells.<any(json,txt,md,csv,ndjson,parquet,arrow):suffix>")
-@blp.arguments(CellsQuery, location="query")
+@blp.arguments(CellsParameters, location="query")
 @_DESCRIBED
 def read_cells_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read a grid's cells in the form that the suffix names"""

@@ -12,10 +12,10 @@ from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.context import enter, parts
 from registry.api.responses import wanted_form
-from registry.api.schemas import ComparisonQuery
+from registry.api.schemas import ComparisonParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.compare import revision_of
-from registry.query import ComparisonQuestion
+from registry.query import ComparisonQuery
 from registry.renderings.comparison import comparison_csv, comparison_markdown, comparison_text
 
 blp = Blueprint("comparisons", __name__, url_prefix=API_PREFIX, description="How far one grid is from another.")
@@ -45,7 +45,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.get("/projects/<project>/comparisons")
-@blp.arguments(ComparisonQuery, location="query")
+@blp.arguments(ComparisonParameters, location="query")
 @_DESCRIBED
 def read_comparison(query: dict[str, Any], project: str) -> Response:
     """Compare two grids
@@ -58,7 +58,7 @@ def read_comparison(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/comparisons.<any(json,txt,md,csv):suffix>")
-@blp.arguments(ComparisonQuery, location="query")
+@blp.arguments(ComparisonParameters, location="query")
 @_DESCRIBED
 def read_comparison_as(query: dict[str, Any], project: str, suffix: str) -> Response:
     """Compare two grids, in the form that the suffix names"""
@@ -71,10 +71,10 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
     return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)
 
 
-def comparison_asked(connection: Connection, project_id: uuid.UUID, query: dict[str, Any]) -> ComparisonQuestion:
+def comparison_asked(connection: Connection, project_id: uuid.UUID, query: dict[str, Any]) -> ComparisonQuery:
     """The question in a query, about the revisions that are current where it names none."""
     baseline, contender = uuid.UUID(query["baseline"]), uuid.UUID(query["contender"])
-    return ComparisonQuestion(
+    return ComparisonQuery(
         "",
         "",
         baseline=str(baseline),

@@ -11,15 +11,15 @@ from typing import Any, cast
 from flask import current_app, g, request
 from sqlalchemy import Connection
 
-from registry.api.request_policy import Gate, sent_token
-from registry.broker import Doorbell
+from registry.api.request_policy import RequestPolicy, sent_token
+from registry.broker import Notifier
 from registry.errors import NotFound, Unauthenticated
 from registry.grids.intake import Limits
-from registry.operations.auth import ANYONE, Caller, Role, admit, admit_operator, identify
+from registry.operations.auth import ANYONE, Caller, Role, authenticate, authorize, authorize_operator
 from registry.operations.idempotency import find_kept
 from registry.operations.projects import find_project
 from registry.operations.read import find_grid, find_owner
-from registry.operations.shares import identify_share
+from registry.operations.shares import authenticate_share
 from registry.settings import Settings
 from registry.storage.database import Database
 
@@ -30,10 +30,10 @@ class Parts:
 
     settings: Settings
     database: Database
-    doorbell: Doorbell
+    notifier: Notifier
     waiters: threading.Semaphore
     """How many requests may wait for a derivation at once, so that the others find a thread."""
-    gate: Gate
+    policy: RequestPolicy
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set when the process is to end: nobody waits for anything any more."""
 
@@ -51,9 +51,9 @@ def caller(connection: Connection) -> Caller:
     if "caller" not in g:
         token = sent_token()
         if token is None and "share" in g and request.method in ("GET", "HEAD"):
-            g.caller = _recognised(lambda: identify_share(connection, g.share, request.path))
+            g.caller = _recognised(lambda: authenticate_share(connection, g.share, request.path))
         else:
-            g.caller = ANYONE if token is None else _recognised(lambda: identify(connection, token))
+            g.caller = ANYONE if token is None else _recognised(lambda: authenticate(connection, token))
     return cast(Caller, g.caller)
 
 
@@ -62,20 +62,20 @@ def _recognised(look: Callable[[], Caller]) -> Caller:
     try:
         found = look()
     except Unauthenticated:
-        parts().gate.reject()
+        parts().policy.reject()
         raise
-    parts().gate.recognise()
+    parts().policy.recognise()
     return found
 
 
 def enter(connection: Connection, slug: str, needs: Role) -> Any:
     """The row of a project that the caller may use in this role; read once a request."""
     row = g.project if "project" in g else find_project(connection, slug)
-    admit(caller(connection), row, needs)
+    authorize(caller(connection), row, needs)
     return row
 
 
-def admit_body() -> None:
+def authorize_body() -> None:
     """Let in whoever sends a body before it is read: strangers learn nothing from its faults and cost nothing.
 
     Whoever repeats a request with its Idempotency-Key is let in too where what it was about is gone since.
@@ -89,13 +89,13 @@ def admit_body() -> None:
             elif grid is not None:
                 owned(connection, grid, "writer")
             else:
-                admit_operator(caller(connection))
+                authorize_operator(caller(connection))
         except NotFound:
             key = request.headers.get("Idempotency-Key", "")
             answered = find_kept(connection, key, slug=slug, grid_id=grid) if key.isascii() else []
             if not answered:
                 raise
-            admit(caller(connection), answered[0].project, "writer")
+            authorize(caller(connection), answered[0].project, "writer")
 
 
 def project_for(slug: str, needs: Role) -> Any:
@@ -108,14 +108,14 @@ def grid_row(connection: Connection, grid_id: uuid.UUID, needs: Role, revision: 
     """The row of a grid that the caller may use in this role; `NotFound` also for a revision that is not there."""
     row = find_grid(connection, grid_id, revision)
     if row is None and revision is not None:
-        admit(caller(connection), find_grid(connection, grid_id), needs)
+        authorize(caller(connection), find_grid(connection, grid_id), needs)
         raise NotFound(f"The grid has no revision {revision}.")
-    admit(caller(connection), row, needs)
+    authorize(caller(connection), row, needs)
     return row
 
 
 def owned(connection: Connection, grid_id: uuid.UUID, needs: Role) -> Any:
     """The project of a grid that the caller may use in this role, and its current revision; nothing of its content."""
     row = find_owner(connection, grid_id)
-    admit(caller(connection), row, needs)
+    authorize(caller(connection), row, needs)
     return row

@@ -9,9 +9,9 @@ from flask import Response
 from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.responses import wanted_form
-from registry.api.schemas import SweetSpotQuery
+from registry.api.schemas import SweetSpotParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.query import SweetSpotQuestion
+from registry.query import SweetSpotQuery
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
 
 blp = Blueprint("experiments", __name__, url_prefix=API_PREFIX, description="All grids of an experiment together.")
@@ -41,7 +41,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot")
-@blp.arguments(SweetSpotQuery, location="query")
+@blp.arguments(SweetSpotParameters, location="query")
 @_DESCRIBED
 def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Response:
     """Find the coordinate that serves several grids
@@ -53,7 +53,7 @@ def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Res
 
 
 @blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot.<any(json,txt,md,csv):suffix>")
-@blp.arguments(SweetSpotQuery, location="query")
+@blp.arguments(SweetSpotParameters, location="query")
 @_DESCRIBED
 def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suffix: str) -> Response:
     """Find the sweet spot, in the form that the suffix names"""
@@ -62,5 +62,5 @@ def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suf
 
 def _answer(query: dict[str, Any], project: str, experiment: str, suffix: str | None) -> Response:
     names = {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
-    question = SweetSpotQuestion(experiment, query["metric"], **names)
+    question = SweetSpotQuery(experiment, query["metric"], **names)
     return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)

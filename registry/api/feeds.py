@@ -15,7 +15,7 @@ from registry.api.context import enter, parts
 from registry.api.exports import Export, send_export
 from registry.api.filters import filters_of
 from registry.api.responses import MEDIA, wanted_form
-from registry.api.schemas import FeedQuery
+from registry.api.schemas import FeedParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.export import Selection, exported, select_cells
 from registry.renderings.feed import cells_of, columns_of
@@ -55,7 +55,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.get("/projects/<project>/cells")
-@blp.arguments(FeedQuery, location="query", unknown=INCLUDE)
+@blp.arguments(FeedParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_feed(query: dict[str, Any], project: str) -> Response:
     """Read all cells of a project
@@ -72,7 +72,7 @@ def read_feed(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/cells.<any(json,csv,ndjson,parquet,arrow):suffix>")
-@blp.arguments(FeedQuery, location="query", unknown=INCLUDE)
+@blp.arguments(FeedParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_feed_as(query: dict[str, Any], project: str, suffix: str) -> Response:
     """Read all cells of a project in the form that the suffix names"""
@@ -80,7 +80,7 @@ def read_feed_as(query: dict[str, Any], project: str, suffix: str) -> Response:
 
 
 def _feed(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    filters = filters_of(query, FeedQuery)
+    filters = filters_of(query, FeedParameters)
     form = wanted_form(suffix, FORMS)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")

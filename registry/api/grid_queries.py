@@ -12,10 +12,10 @@ from registry.api.cached_results import Part, Renderers, answer_to
 from registry.api.context import caller, owned, parts
 from registry.api.responses import wanted_form
 from registry.errors import Fault, Invalid
-from registry.operations.auth import admit
+from registry.operations.auth import authorize
 from registry.operations.query_names import no_axis
 from registry.operations.read import find_summary
-from registry.query import StatisticsQuestion, ThresholdsQuestion
+from registry.query import StatisticsQuery, ThresholdsQuery
 from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
 
 FORMS = ("json", "txt", "md", "csv")
@@ -34,7 +34,7 @@ def statistics_asked(
     """The statistics, or a part of them, by the settings of the query; computed when they are first asked."""
     row = _current(grid)
     settings = settings_of(query)
-    question = StatisticsQuestion("", "", grid=str(grid), revision=row.revision, **settings)
+    question = StatisticsQuery("", "", grid=str(grid), revision=row.revision, **settings)
     return answer_to(question, row.project, wanted_form(suffix, FORMS), renderers, part)
 
 
@@ -46,9 +46,7 @@ def thresholds_asked(
     row = _current(grid)
     settings, asked = settings_of(query), tuple(sorted(set(levels)))
     along = query.get("along", "")
-    question = ThresholdsQuestion(
-        "", "", grid=str(grid), revision=row.revision, along=along, thresholds=asked, **settings
-    )
+    question = ThresholdsQuery("", "", grid=str(grid), revision=row.revision, along=along, thresholds=asked, **settings)
     return answer_to(question, row.project, wanted_form(suffix, FORMS), _THRESHOLDS)
 
 
@@ -58,7 +56,7 @@ def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
         return
     with parts().database.reading() as connection:
         row = find_summary(connection, grid, owned(connection, grid, "reader").revision)
-        admit(caller(connection), row, "reader")
+        authorize(caller(connection), row, "reader")
     axes = [axis["name"] for axis in row.axes]
     if query["along"] not in axes:
         raise Invalid([Fault("/along", no_axis(query["along"], axes))])

@@ -105,7 +105,7 @@ class CellsIn(Schema):
     cells = Cells(required=True, least=1, metadata=about(_REPEATS))
 
 
-class AmendQuery(Schema):
+class AmendParameters(Schema):
     levels = Choice(
         "growing",
         "fixed",
@@ -118,7 +118,7 @@ def _axis_names(text: str) -> Any:
     return fields.List(Name(), metadata=about(text))
 
 
-class PublishQuery(Schema):
+class PublishParameters(Schema):
     """All but `dry_run` go with a table; the view adds nothing to them, and JSON says them in its body."""
 
     dry_run = fields.Boolean(load_default=False, metadata=about("Answer what would be stored, and store nothing."))

@@ -16,12 +16,12 @@ from registry.api import examples, publication, serializers
 from registry.api.audit_log import actor
 from registry.api.context import caller, enter, grid_row, owned, parts
 from registry.api.filters import filters_of
-from registry.api.grid_schemas import AmendQuery, CellsIn, PublishQuery
+from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
 from registry.api.idempotency import written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page, read_key, write_key
 from registry.api.responses import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
-from registry.api.schemas import DeleteQuery, Empty, FindQuery, RevisionQuery, RevisionsQuery
+from registry.api.schemas import DeleteParameters, Empty, FindParameters, RevisionParameters, RevisionsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.amend import amend
 from registry.operations.audit_log import record
@@ -48,7 +48,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.post("/projects/<project>/grids")
-@blp.arguments(PublishQuery, location="query")
+@blp.arguments(PublishParameters, location="query")
 @blp.answers(
     reply(
         201,
@@ -127,7 +127,7 @@ def published_answer(published: Published, *, made: int) -> Response:
 
 
 @blp.get("/projects/<project>/grids")
-@blp.arguments(FindQuery, location="query", unknown=INCLUDE)
+@blp.arguments(FindParameters, location="query", unknown=INCLUDE)
 @blp.answers(
     reply(200, "A page of grids, without values", "Grids", example=examples.GRIDS, headers=["Link"]),
     public=True,
@@ -138,7 +138,7 @@ def find(query: dict[str, Any], project: str) -> Response:
 
     Filters repeat for OR; `label.<key>=<text>` filters by label.
     """
-    filters = filters_of(query, FindQuery)
+    filters = filters_of(query, FindParameters)
     instant = query["sort"].endswith("_at")
     after = read_key(query["cursor"], instant=instant) if "cursor" in query else None
     with parts().database.reading() as connection:
@@ -151,7 +151,7 @@ def find(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>")
-@blp.arguments(RevisionQuery, location="query")
+@blp.arguments(RevisionParameters, location="query")
 @_DESCRIBED
 def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid
@@ -162,7 +162,7 @@ def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get(f"/grids/<uuid:grid>.{_SUFFIX}")
-@blp.arguments(RevisionQuery, location="query")
+@blp.arguments(RevisionParameters, location="query")
 @_DESCRIBED
 def read_grid_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read a grid in the form that the suffix names"""
@@ -178,7 +178,7 @@ def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None) -> R
 
 
 @blp.delete("/grids/<uuid:grid>")
-@blp.arguments(DeleteQuery, location="query")
+@blp.arguments(DeleteParameters, location="query")
 @blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
 def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Delete a grid
@@ -198,7 +198,7 @@ def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 @blp.patch("/grids/<uuid:grid>/cells")
 @blp.arguments(CellsIn, example=examples.CELLS_IN)
-@blp.arguments(AmendQuery, location="query")
+@blp.arguments(AmendParameters, location="query")
 @blp.answers(
     reply(200, "The grid at its new revision", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
     errors=_WRITES,
@@ -229,7 +229,7 @@ def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) ->
 
 
 @blp.get("/grids/<uuid:grid>/revisions")
-@blp.arguments(RevisionsQuery, location="query")
+@blp.arguments(RevisionsParameters, location="query")
 @blp.answers(reply(200, "A page of revisions", "Revisions", example=examples.REVISIONS, headers=["Link"]), public=True)
 def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """List a grid's revisions"""

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 from registry.api.context import caller, parts
 from registry.api.request_body import read_body
 from registry.errors import InvalidHeader
-from registry.operations.auth import Role, admit, admit_operator
+from registry.operations.auth import Role, authorize, authorize_operator
 from registry.operations.idempotency import Answer, find_kept, hold, recall, remember
 
 _KEPT_HEADERS = ("Content-Type", "Location", "ETag")
@@ -45,7 +45,7 @@ def written(
         row = project_of(connection)
         response = write(connection, row) if key is None else _once(connection, row, key, write, kept)
     if not rehearse:
-        parts().doorbell.ring()
+        parts().notifier.notify()
     return response
 
 
@@ -53,7 +53,7 @@ def made(slug: str, make: Callable[[Connection], tuple[Any, Response]]) -> Respo
     """Make a project of this name in one transaction, once for an `Idempotency-Key`: its row, and the answer."""
     key = idempotency_key()
     with parts().database.transaction() as connection:
-        admit_operator(caller(connection))
+        authorize_operator(caller(connection))
         if key is not None:
             hold(connection, slug, key)
         for one in [] if key is None else find_kept(connection, key, slug=slug):
@@ -73,7 +73,7 @@ def kept_answer(connection: Connection, key: str, needs: Role) -> Answer | None:
     arguments = request.view_args or {}
     for one in find_kept(connection, key, slug=arguments.get("project"), grid_id=arguments.get("grid")):
         if one.digest in _digests():
-            admit(caller(connection), one.project, needs)
+            authorize(caller(connection), one.project, needs)
             return one.answer
     return None
 

@@ -29,7 +29,7 @@ _ANSWERS = (
 )
 
 
-def note_promises(health: Health | None) -> None:
+def note_jobs(health: Health | None) -> None:
     """Set the gauges from what the database says; None when it does not answer."""
     _DATABASE.set(0 if health is None else 1)
     if health is not None:

@@ -14,7 +14,7 @@ from registry.api.context import enter, parts
 from registry.api.idempotency import written
 from registry.api.paging import page, read_text, write_text
 from registry.api.responses import json_answer
-from registry.api.schemas import AliasIn, ByIdQuery, Empty, NamesQuery
+from registry.api.schemas import AliasIn, ByIdParameters, Empty, NamesParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations import aliases
 from registry.operations.audit_log import record
@@ -46,7 +46,7 @@ def make_alias(sent: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/aliases")
-@blp.arguments(ByIdQuery, location="query")
+@blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of aliases", "Aliases", example=examples.ALIASES, headers=["Link"]), public=True)
 def list_aliases(query: dict[str, Any], project: str) -> Response:
     """List the aliases"""
@@ -89,7 +89,7 @@ def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> R
 
 
 @blp.get("/projects/<project>/<any(models,benchmarks,variants,experiments,metrics):kind>")
-@blp.arguments(NamesQuery, location="query")
+@blp.arguments(NamesParameters, location="query")
 @blp.answers(
     reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
 )

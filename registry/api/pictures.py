@@ -15,7 +15,7 @@ from registry.api import examples, serializers
 from registry.api.context import grid_row, parts
 from registry.api.long_poll import unready, waited
 from registry.api.responses import dumps, not_modified, send, wanted_form
-from registry.api.schemas import BadgeQuery, Empty, PictureQuery, PngQuery
+from registry.api.schemas import BadgeParameters, Empty, PictureParameters, PngParameters
 from registry.api.shapes import PLAIN
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
@@ -40,7 +40,7 @@ def _picture_of(*media: str) -> Callable[..., Any]:
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.svg")
-@blp.arguments(PictureQuery, location="query")
+@blp.arguments(PictureParameters, location="query")
 @_picture_of("image/svg+xml")
 def heatmap_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid as SVG
@@ -54,7 +54,7 @@ def heatmap_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.png")
-@blp.arguments(PngQuery, location="query")
+@blp.arguments(PngParameters, location="query")
 @_picture_of("image/png")
 def heatmap_as_png(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid as PNG
@@ -65,7 +65,7 @@ def heatmap_as_png(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.vl.json")
-@blp.arguments(PictureQuery, location="query")
+@blp.arguments(PictureParameters, location="query")
 @blp.answers(
     reply(200, "A Vega-Lite 6 specification", media=["application/vnd.vegalite.v6+json"], headers=["ETag"]),
     reply(304, "Not modified"),
@@ -120,7 +120,7 @@ def _options(query: dict[str, Any]) -> Options:
 
 
 @blp.get("/grids/<uuid:grid>/badge.svg")
-@blp.arguments(BadgeQuery, location="query")
+@blp.arguments(BadgeParameters, location="query")
 @_picture_of("image/svg+xml")
 def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid's best value as a badge
@@ -131,7 +131,7 @@ def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/badge.json")
-@blp.arguments(BadgeQuery, location="query")
+@blp.arguments(BadgeParameters, location="query")
 @blp.answers(
     reply(200, "An endpoint badge", PLAIN, example=examples.BADGE, headers=["ETag"]),
     reply(304, "Not modified"),

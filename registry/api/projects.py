@@ -15,7 +15,7 @@ from registry.api.idempotency import Kept, Write, made, written
 from registry.api.paging import page
 from registry.api.problems import registry_error
 from registry.api.responses import json_answer, known_tags
-from registry.api.schemas import ByIdQuery, Empty, ProjectChange, ProjectIn, ProjectsQuery, TokenIn
+from registry.api.schemas import ByIdParameters, Empty, ProjectChange, ProjectIn, ProjectsParameters, TokenIn
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Conflict, PreconditionFailed
 from registry.operations import auth, projects
@@ -49,7 +49,7 @@ def make_project(sent: dict[str, Any]) -> Response:
 
 
 @blp.get("/projects")
-@blp.arguments(ProjectsQuery, location="query")
+@blp.arguments(ProjectsParameters, location="query")
 @blp.answers(reply(200, "A page of projects", "Projects", example=examples.PROJECTS, headers=["Link"]), public=True)
 def list_projects(query: dict[str, Any]) -> Response:
     """List the projects that you may see"""
@@ -166,7 +166,7 @@ def _without_secret(made: Response) -> Response:
 
 
 @blp.get("/projects/<project>/tokens")
-@blp.arguments(ByIdQuery, location="query")
+@blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of tokens, without secrets", "Tokens", example=examples.TOKENS, headers=["Link"]))
 def list_tokens(query: dict[str, Any], project: str) -> Response:
     """List a project's tokens"""

@@ -10,12 +10,12 @@ from marshmallow import ValidationError
 from werkzeug.exceptions import UnsupportedMediaType
 
 from registry.api import examples
-from registry.api.context import admit_body, parts
+from registry.api.context import authorize_body, parts
 from registry.api.grid_schemas import READ_ONLY, GridIn
 from registry.api.request_body import read_body, read_json
 from registry.api.smorest import faults_of
 from registry.errors import Fault, Invalid, Malformed
-from registry.grids.intake import Doubt, Submission, not_told_yet, read_submission
+from registry.grids.intake import IntakeWarning, Submission, not_told_yet, read_submission
 from registry.grids.intake.faults import Limits
 from registry.importers import delimited, markdown
 from registry.importers.found import Found, Overrides
@@ -42,7 +42,7 @@ _FORMS = "application/json, text/csv or text/markdown"
 
 def read_publication(query: dict[str, Any]) -> Submission:
     """The grid that a request publishes; faults of a table name its line and cell."""
-    admit_body()
+    authorize_body()
     if request.is_json:
         said = [name for name in query if name != "dry_run"]
         if said:
@@ -103,6 +103,10 @@ def _submission(found: Found) -> Submission:
         submission = read_grid(found.submission, parts().limits)
     except Invalid as error:
         raise Invalid(Fault(at(fault.pointer) or "", fault.detail) for fault in error.faults) from None
-    notes = [Doubt(note.code, note.detail, note.place.pointer() if note.place else None) for note in found.notes]
-    doubts = [Doubt(doubt.code, doubt.detail, at(doubt.pointer)) for doubt in not_told_yet(notes, submission.doubts)]
+    notes = [
+        IntakeWarning(note.code, note.detail, note.place.pointer() if note.place else None) for note in found.notes
+    ]
+    doubts = [
+        IntakeWarning(doubt.code, doubt.detail, at(doubt.pointer)) for doubt in not_told_yet(notes, submission.doubts)
+    ]
     return Submission(submission.names, submission.grid, (*notes, *doubts))

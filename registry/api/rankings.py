@@ -9,9 +9,9 @@ from flask import Response
 from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.responses import wanted_form
-from registry.api.schemas import RankingQuery
+from registry.api.schemas import RankingParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.query import RankingQuestion
+from registry.query import RankingQuery
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
 
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
@@ -41,7 +41,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.get("/projects/<project>/rankings")
-@blp.arguments(RankingQuery, location="query")
+@blp.arguments(RankingParameters, location="query")
 @_DESCRIBED
 def read_ranking(query: dict[str, Any], project: str) -> Response:
     """Rank over shared slots
@@ -53,7 +53,7 @@ def read_ranking(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/rankings.<any(json,txt,md,csv):suffix>")
-@blp.arguments(RankingQuery, location="query")
+@blp.arguments(RankingParameters, location="query")
 @_DESCRIBED
 def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Response:
     """Rank, in the form that the suffix names"""
@@ -61,7 +61,7 @@ def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Respons
 
 
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    question = RankingQuestion(
+    question = RankingQuery(
         query["experiment"],
         query["metric"],
         benchmark=tuple(sorted(set(query["benchmark"]))),

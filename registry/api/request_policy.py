@@ -39,7 +39,7 @@ _EXPOSED = (
 )
 
 
-class Gate:
+class RequestPolicy:
     """The names and the rates of one service."""
 
     def __init__(self, settings: Settings) -> None:
@@ -51,7 +51,7 @@ class Gate:
         self._addresses = Buckets(address_rate(settings), "This address asks too often")
         self._failures = Buckets(failure_rate(settings), "Too many bad tokens came from this address")
 
-    def admit(self) -> Response | None:
+    def check(self) -> Response | None:
         """Let the request in; `Misdirected` or `TooManyRequests` if it may not, an answer to a browser's first ask."""
         if request.path in UNCOUNTED:
             return None
@@ -114,10 +114,10 @@ class Gate:
             )
 
 
-def stand_before(app: Flask, gate: Gate) -> None:
+def enforce(app: Flask, policy: RequestPolicy) -> None:
     """Ask the gate before every request of this application."""
-    app.before_request(gate.admit)
-    app.after_request(gate.finish)
+    app.before_request(policy.check)
+    app.after_request(policy.finish)
 
 
 def allowed_names(settings: Settings) -> frozenset[str]:

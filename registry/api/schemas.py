@@ -84,7 +84,7 @@ class Empty(Schema):
     """No query parameters."""
 
 
-class PageQuery(Schema):
+class PageParameters(Schema):
     limit = PageLimit()
 
 
@@ -96,19 +96,19 @@ def _cursor(pattern: str) -> Any:
     return Matching(pattern, "is not a cursor of this list", metadata=_NEXT)
 
 
-class ProjectsQuery(PageQuery):
+class ProjectsParameters(PageParameters):
     cursor = _cursor(SLUG)
 
 
-class ByIdQuery(PageQuery):
+class ByIdParameters(PageParameters):
     cursor = _cursor(_ID)
 
 
-class NamesQuery(PageQuery):
+class NamesParameters(PageParameters):
     cursor = _cursor("[0-9a-f]{1,1600}")
 
 
-class RevisionsQuery(PageQuery):
+class RevisionsParameters(PageParameters):
     cursor = _cursor("[1-9][0-9]{0,8}")
 
 
@@ -133,7 +133,7 @@ class Filtered(Schema):
     updated_since = Instant(metadata=about(_SINCE))
 
 
-class FindQuery(Filtered, PageQuery):
+class FindParameters(Filtered, PageParameters):
     cursor = _cursor(f"[0-9a-f]{{1,1600}}~{_ID}")
 
     id = Matching(
@@ -151,15 +151,15 @@ def _missing() -> Any:
     return Choice("absent", "explicit", load_default="absent", metadata=meant)
 
 
-class FeedQuery(Filtered):
+class FeedParameters(Filtered):
     missing = _missing()
 
 
-class RevisionQuery(Schema):
+class RevisionParameters(Schema):
     revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision."))
 
 
-class DeleteQuery(Schema):
+class DeleteParameters(Schema):
     revision = Whole(
         1,
         2**31 - 1,
@@ -171,11 +171,11 @@ class DeleteQuery(Schema):
 _NUMBER = r"-?[0-9]{1,308}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,3})?"
 
 
-class CellsQuery(RevisionQuery):
+class CellsParameters(RevisionParameters):
     missing = _missing()
 
 
-class PictureQuery(RevisionQuery):
+class PictureParameters(RevisionParameters):
     palette = Choice(*PALETTES, load_default="cividis")
     theme = Choice(*THEMES, load_default="light")
     range = Matching(
@@ -194,7 +194,7 @@ class PictureQuery(RevisionQuery):
             raise ValidationError({"range": ["is low,high with low below high"]})
 
 
-class BadgeQuery(Schema):
+class BadgeParameters(Schema):
     label = Name(metadata=about("The left half; the metric's name if not given."))
     axis = Name(metadata=about("With `level`: the best value on that level of this axis."))
     level = Name(metadata=about("The level's label."))
@@ -205,7 +205,7 @@ class BadgeQuery(Schema):
             raise ValidationError({"level" if "axis" in data else "axis": ["axis and level come together"]})
 
 
-class PngQuery(PictureQuery):
+class PngParameters(PictureParameters):
     scale = Quantity(load_default=1.0, metadata=about("So many times as large, 0.25 to 4."))
 
     @validates_schema
@@ -217,7 +217,7 @@ class PngQuery(PictureQuery):
 _ON_DEMAND = " Other settings than the usual ones are computed when they are first asked."
 
 
-class StatisticsQuery(Schema):
+class StatisticsParameters(Schema):
     along = Name(metadata=about("Only the series along this axis."))
     alpha = Share(metadata=about("The level of tests and intervals, 0.05 if not given." + _ON_DEMAND))
     sharp_change = Quantity(
@@ -238,21 +238,21 @@ def _crossed(**options: Any) -> Any:
 _MOST_LEVELS = 20
 
 
-class TrendsQuery(StatisticsQuery):
+class TrendsParameters(StatisticsParameters):
     threshold = _crossed(
         load_default=list,
         validate=validate.Length(max=_MOST_LEVELS, error=f"may be given {_MOST_LEVELS} times at most"),
     )
 
 
-class ThresholdsQuery(StatisticsQuery):
+class ThresholdsParameters(StatisticsParameters):
     value = _crossed(
         required=True,
         validate=validate.Length(1, _MOST_LEVELS, error=f"is given 1 to {_MOST_LEVELS} times"),
     )
 
 
-class RankingQuery(Schema):
+class RankingParameters(Schema):
     experiment = Name(required=True)
     metric = Name(required=True)
     by = Matching(
@@ -285,7 +285,7 @@ def _grid(text: str, example: str) -> Any:
     return Matching(_GRID_ID, "must be the id of a grid", required=True, metadata=about(text, example))
 
 
-class ComparisonQuery(Schema):
+class ComparisonParameters(Schema):
     baseline = _grid("The grid that is subtracted.", "0193a1b2-0000-7000-8000-000000000001")
     contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002")
     baseline_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
@@ -293,7 +293,7 @@ class ComparisonQuery(Schema):
     alpha = Share(load_default=0.05)
 
 
-class SweetSpotQuery(Schema):
+class SweetSpotParameters(Schema):
     metric = Name(required=True)
     benchmark = _names("Only these; all if not given.")
     model = _names("Only these; all if not given.")

@@ -12,7 +12,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from registry.api import examples
 from registry.api.context import parts
-from registry.api.metrics import REGISTRY, note_promises
+from registry.api.metrics import REGISTRY, note_jobs
 from registry.api.request_policy import address_rate, failure_rate, token_rate
 from registry.api.responses import json_answer
 from registry.api.shapes import PLAIN
@@ -76,9 +76,9 @@ def metrics() -> Response:
     """Metrics for Prometheus"""
     try:
         with parts().database.reading() as connection:
-            note_promises(health_of(connection))
+            note_jobs(health_of(connection))
     except RegistryError:
-        note_promises(None)
+        note_jobs(None)
     return Response(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
 
 

@@ -16,7 +16,7 @@ from registry.api.context import enter, parts
 from registry.api.idempotency import written
 from registry.api.paging import page
 from registry.api.responses import json_answer
-from registry.api.schemas import ByIdQuery, Empty, ShareIn
+from registry.api.schemas import ByIdParameters, Empty, ShareIn
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations import shares
 from registry.operations.audit_log import record
@@ -62,7 +62,7 @@ def make_share(sent: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/shares")
-@blp.arguments(ByIdQuery, location="query")
+@blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of shares, without links", "Shares", example=examples.SHARES, headers=["Link"]))
 def list_shares(query: dict[str, Any], project: str) -> Response:
     """List the links to a project that have not expired"""

@@ -14,7 +14,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 from werkzeug.http import HTTP_STATUS_CODES
 
 from registry.api import fields as own
-from registry.api.context import admit_body, parts
+from registry.api.context import authorize_body, parts
 from registry.api.grid_schemas import GridIn
 from registry.api.problems import http_error
 from registry.api.request_body import read_body, read_json
@@ -32,7 +32,7 @@ class Parser(FlaskParser):
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012 (webargs declares it so)
 
     def load_json(self, req: Request, schema: Schema) -> Any:
-        admit_body()
+        authorize_body()
         check_json(req)
         return read_json(read_body(req, parts().settings.max_inflated))
 

@@ -17,9 +17,9 @@ from registry.api.context import caller, parts
 from registry.api.grid_queries import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
 from registry.api.long_poll import unready, waited
 from registry.api.responses import known_tags, rendered, send_stored, tagged, wanted_form
-from registry.api.schemas import StatisticsQuery, ThresholdsQuery, TrendsQuery
+from registry.api.schemas import StatisticsParameters, ThresholdsParameters, TrendsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations.auth import admit
+from registry.operations.auth import authorize
 from registry.operations.read import find_statistics
 from registry.renderings import statistics as renderings
 
@@ -101,7 +101,7 @@ _SUFFIX = "<any(json,txt,md,csv):suffix>"
 
 
 @blp.get(f"/grids/<uuid:grid>/{_PARTS}")
-@blp.arguments(StatisticsQuery, location="query")
+@blp.arguments(StatisticsParameters, location="query")
 @_DESCRIBED
 def read_statistics(query: dict[str, Any], grid: uuid.UUID, part: str) -> Response:
     """Read a grid's statistics
@@ -114,7 +114,7 @@ def read_statistics(query: dict[str, Any], grid: uuid.UUID, part: str) -> Respon
 
 
 @blp.get(f"/grids/<uuid:grid>/{_PARTS}.{_SUFFIX}")
-@blp.arguments(StatisticsQuery, location="query")
+@blp.arguments(StatisticsParameters, location="query")
 @_DESCRIBED
 def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, part: str, suffix: str) -> Response:
     """Read a grid's statistics in the form that the suffix names"""
@@ -122,7 +122,7 @@ def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, part: str, suffix
 
 
 @blp.get("/grids/<uuid:grid>/trends")
-@blp.arguments(TrendsQuery, location="query")
+@blp.arguments(TrendsParameters, location="query")
 @_TRENDS_DESCRIBED
 def read_trends(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid's trends
@@ -134,7 +134,7 @@ def read_trends(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get(f"/grids/<uuid:grid>/trends.{_SUFFIX}")
-@blp.arguments(TrendsQuery, location="query")
+@blp.arguments(TrendsParameters, location="query")
 @_TRENDS_DESCRIBED
 def read_trends_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read a grid's trends in the form that the suffix names"""
@@ -142,7 +142,7 @@ def read_trends_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Respo
 
 
 @blp.get("/grids/<uuid:grid>/thresholds")
-@blp.arguments(ThresholdsQuery, location="query")
+@blp.arguments(ThresholdsParameters, location="query")
 @_THRESHOLDS_DESCRIBED
 def read_thresholds(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read where a grid's series cross levels
@@ -153,7 +153,7 @@ def read_thresholds(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get(f"/grids/<uuid:grid>/thresholds.{_SUFFIX}")
-@blp.arguments(ThresholdsQuery, location="query")
+@blp.arguments(ThresholdsParameters, location="query")
 @_THRESHOLDS_DESCRIBED
 def read_thresholds_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read where a grid's series cross levels, in the form that the suffix names"""
@@ -175,7 +175,7 @@ def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | 
     def look() -> Any:
         with parts().database.reading() as connection:
             row = find_statistics(connection, grid, known)
-            admit(caller(connection), row, "reader")
+            authorize(caller(connection), row, "reader")
             return row
 
     row = waited(look, lambda row: row.etag is not None or row.state == "failed")

@@ -17,7 +17,7 @@ from registry.errors import Fault, Invalid, Malformed
 from registry.importers.found import Found, Overrides
 from registry.importers.source import Source
 from registry.importers.tables import Row, Table, read_table
-from registry.importers.words import Findings
+from registry.importers.words import Report
 
 NAME = "csv"
 _DELIMITERS = (",", "\t", ";")
@@ -47,7 +47,7 @@ def delimiter_of(heading: str) -> str:
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     """The grids of a table; `Malformed` for what is no CSV, `Invalid` with line and cell for what is no grid."""
-    findings = Findings(lenient=wanted.reads_prose)
+    report = Report(lenient=wanted.reads_prose)
     ends = max(source.content.count(b"\n"), source.content.count(b"\r"))
     if wanted.single and ends > 2 * wanted.limits.cells:  # twice: there may be repeats
         raise Invalid([Fault("", f"a grid has at most {wanted.limits.cells} cells")])
@@ -56,7 +56,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     if not header:
         raise Malformed("The table is empty: it has no heading.")
     names = {"metric": wanted.metric} if wanted.metric else {}
-    for sheet in read_table(Table(header, rows, line, names), wanted, findings):
+    for sheet in read_table(Table(header, rows, line, names), wanted, report):
         yield sheet.found(wanted)
 
 

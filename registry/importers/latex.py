@@ -15,7 +15,7 @@ from registry.importers.found import Found, Overrides, Place
 from registry.importers.markup import apart, listed
 from registry.importers.source import Source
 from registry.importers.tables import Row, Table, read_table
-from registry.importers.words import Findings
+from registry.importers.words import Report
 
 NAME = "latex"
 _BEGIN = re.compile(r"\\begin\{(tabular[x*]?|longtable)\}")
@@ -74,15 +74,15 @@ def _tables(text: str) -> Iterator[tuple[str, int, str]]:
 
 
 def _table(body: str, line: int, kind: str, wanted: Overrides) -> Iterator[Found]:
-    findings = Findings(lenient=True, marked=True)
+    report = Report(lenient=True, marked=True)
     start = _behind_columns(body, arguments=2 if kind in ("tabularx", "tabular*") else 1)
-    rows = list(_rows(body[start:], line + body.count("\n", 0, start), findings))
-    findings.stop_at_faults()
+    rows = list(_rows(body[start:], line + body.count("\n", 0, start), report))
+    report.stop_at_faults()
     if not rows:
         raise Invalid([Fault(Place(line).pointer(), "the table is empty")])
     (first, header), *others = rows
     names = {"metric": wanted.metric} if wanted.metric else {}
-    for sheet in read_table(Table(header, others, first, names), wanted, findings):
+    for sheet in read_table(Table(header, others, first, names), wanted, report):
         yield sheet.found(wanted)
 
 
@@ -101,7 +101,7 @@ def _behind_columns(body: str, arguments: int) -> int:
     return at
 
 
-def _rows(body: str, line: int, findings: Findings) -> Iterator[Row]:
+def _rows(body: str, line: int, report: Report) -> Iterator[Row]:
     at = 0
     for end in [*_ROW_ENDS.finditer(body), None]:
         part = body[at : end.start() if end else len(body)]
@@ -114,7 +114,7 @@ def _rows(body: str, line: int, findings: Findings) -> Iterator[Row]:
             continue
         bare = _ONE.sub(r"\1", bare)
         if span := _SPANS.search(bare):
-            findings.fault(Place(number), f"a cell over several columns or rows (\\{span[1]}) is not read")
+            report.fault(Place(number), f"a cell over several columns or rows (\\{span[1]}) is not read")
             continue
         first, *others = _CELL_ENDS.split(bare)
         yield number, [listed(_plain(first)), *map(_plain, others)]

@@ -30,7 +30,7 @@ from registry.importers.own_markdown import is_own, read_own
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
 from registry.importers.tables import Table, read_table
-from registry.importers.words import Findings, plain_number
+from registry.importers.words import Report, plain_number
 
 NAME = "markdown"
 _MEASURED = re.compile(r"(.+?):\s*(~?)\*{0,2}([+-]?\d+(?:\.\d+)?)\*{0,2}\s*+(%?)\s*+\.?")
@@ -74,7 +74,7 @@ def _tables_alone(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
     for part in filter(is_table, parts(lines)):
         rows = table_rows(lines, part)
         line, header = next(rows)
-        for sheet in read_table(Table(header, rows, line, _said({}, wanted)), wanted, Findings()):
+        for sheet in read_table(Table(header, rows, line, _said({}, wanted)), wanted, Report()):
             sheet.notes = [*sheet.notes, *notes]
             yield sheet.found(wanted)
 
@@ -170,8 +170,8 @@ class Document:
             yield from read_printed(header, rows, above, self.wanted)
             return
         names = _said({**part.names, **self.about}, self.wanted)
-        findings = Findings(lenient=True, marked=True)
-        for sheet in read_table(Table(header, rows, line, names), self._with_axes(header), findings):
+        report = Report(lenient=True, marked=True)
+        for sheet in read_table(Table(header, rows, line, names), self._with_axes(header), report):
             yield self._found(sheet, part)
 
     def _with_axes(self, header: Sequence[str]) -> Overrides:

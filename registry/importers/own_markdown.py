@@ -18,7 +18,7 @@ from registry.importers.blocks import is_table, line_block, parts, table_rows, u
 from registry.importers.found import Found, Note, Overrides, Place
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.tables import Table, check_header, even, text_of, value_of
-from registry.importers.words import Findings, common_words, plain_number
+from registry.importers.words import Report, common_words, plain_number
 
 _LAST = re.compile(r"\d+ of \d+ cells? measured · revision \d+(.*)")
 _TRIALS = re.compile(r" · trials (\d+)(?: · .*|$)")
@@ -47,12 +47,12 @@ def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
     """The one grid of such a document; `Invalid` for tables that do not go together."""
     first, last = _ends(lines)
     names, notes = _names(unescaped(lines[first].removeprefix("### ").strip()))
-    findings = Findings()
+    report = Report()
     planes = _planes(lines, range(first + 1, last), wanted.limits.cells)
-    together = Planes(names, _leading([said for said, _ in planes]), wanted.limits.cells, findings)
+    together = Planes(names, _leading([said for said, _ in planes]), wanted.limits.cells, report)
     for said, part in planes:
         together.add(said, lines, part)
-    findings.stop_at_faults()
+    report.stop_at_faults()
     sheet = together.sheet(Place(first + 1))
     sheet.notes += notes
     found = sheet.found(wanted)
@@ -81,8 +81,8 @@ def _trials(line: str, place: Place) -> int | None:
 class Planes:
     """The grid while its planes, each a table below a heading or one number, are put together."""
 
-    def __init__(self, names: dict[str, str], leading: Sequence[str], most: int, findings: Findings) -> None:
-        self.names, self.leading, self.most, self.findings = names, tuple(leading), most, findings
+    def __init__(self, names: dict[str, str], leading: Sequence[str], most: int, report: Report) -> None:
+        self.names, self.leading, self.most, self.report = names, tuple(leading), most, report
         self.axes: tuple[str, ...] | None = None
         self.units: dict[str, str] = {}
         self.levels: dict[str, dict[str, None]] = {}
@@ -109,48 +109,48 @@ class Planes:
     def _read(self, reading: Reading) -> None:
         before = self.readings.setdefault(reading.at, reading)
         if before is not reading:
-            self.findings.fault(reading.place, f"stands where line {before.place.line} has a value already")
+            self.report.fault(reading.place, f"stands where line {before.place.line} has a value already")
         elif len(self.readings) > self.most:
             self._stop(reading.place, f"a grid has at most {self.most} cells")
 
     def _stop(self, place: Place, detail: str) -> None:
-        self.findings.fault(place, detail)
-        self.findings.stop_at_faults()
+        self.report.fault(place, detail)
+        self.report.stop_at_faults()
 
     def _plane(self, lines: Sequence[str], part: range) -> tuple[tuple[str, ...], Iterator[Row]]:
         """The axes of a table and what it says: two axes, or one as a row or as a column."""
-        names, findings = self.names, self.findings
+        names, report = self.names, self.report
         given = table_rows(lines, part, emphasis=False)
         line, header = next(given)
         table = Table(header, given, line, names)
-        check_header(table, findings)
+        check_header(table, report)
         measured = f"{names['metric']} ({names['unit']})" if "unit" in names else names.get("metric", "")
         first, *others = header
         corner = first.split(" / ")
         if len(corner) == 1 and others == [measured]:
             axis = self._axis(first)
-            return (axis,), self._column(axis, even(table, findings))
+            return (axis,), self._column(axis, even(table, report))
         down, across = [self._axis(name) for name in corner] if len(corner) == 2 else (None, self._axis(first))
         self.levels.setdefault(across, {}).update(dict.fromkeys(others))
-        return ((across,) if down is None else (down, across)), self._cells(down, others, even(table, findings))
+        return ((across,) if down is None else (down, across)), self._cells(down, others, even(table, report))
 
     def _column(self, axis: str, rows: Iterable[tuple[int, list[str]]]) -> Iterator[Row]:
         """One axis down the first column."""
         levels = self.levels.setdefault(axis, {})
         for number, (label, cell) in rows:
             levels[label] = None
-            yield (label,), value_of(cell, Place(number, 2), self.findings), Place(number, 2)
+            yield (label,), value_of(cell, Place(number, 2), self.report), Place(number, 2)
 
     def _cells(self, down: str | None, across: Sequence[str], rows: Iterable[tuple[int, list[str]]]) -> Iterator[Row]:
         """One axis across, or one across and one down the first column."""
         for number, row in rows:
             head: tuple[str, ...] = ()
             if down is not None:
-                head = (text_of(row[0], Place(number, 1), self.findings),)
+                head = (text_of(row[0], Place(number, 1), self.report),)
                 self.levels.setdefault(down, {})[head[0]] = None
             for column, (label, cell) in enumerate(zip(across, row[1:], strict=True), start=2):
                 place = Place(number, column)
-                yield (*head, label), value_of(cell, place, self.findings), place
+                yield (*head, label), value_of(cell, place, self.report), place
 
     def _axis(self, name: str) -> str:
         match = _UNIT.fullmatch(name)

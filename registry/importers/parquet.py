@@ -13,7 +13,7 @@ from registry.errors import Malformed
 from registry.importers.found import Found, Note, Overrides
 from registry.importers.source import Source
 from registry.importers.tables import Row, Table, read_table
-from registry.importers.words import Findings
+from registry.importers.words import Report
 
 NAME = "parquet"
 _BATCH = 10_000
@@ -31,7 +31,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         from pyarrow import parquet
     except ImportError:
         raise Malformed("Reading Parquet needs pyarrow: install results-registry[parquet].") from None
-    findings = Findings()
+    report = Report()
     nans: list[int] = []
 
     def rows() -> Iterator[Row]:
@@ -48,7 +48,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
             raise Malformed(f"It has {shape}; at most {MOST} cells of a Parquet file are read: split it.")
         header = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
         names = {"metric": wanted.metric} if wanted.metric else {}
-        for sheet in read_table(Table(header, rows(), 1, names), wanted, findings):
+        for sheet in read_table(Table(header, rows(), 1, names), wanted, report):
             if nans:
                 sheet.notes.append(Note("nan_read", f"{len(nans)} NaN were read as cells that nobody measured"))
             yield sheet.found(wanted)

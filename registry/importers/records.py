@@ -24,7 +24,7 @@ from registry.importers.scores import mapping
 from registry.importers.sheet import IDENTITY_WORDS, Sheet
 from registry.importers.source import NOT_A_NUMBER, Source
 from registry.importers.tables import Table, read_table
-from registry.importers.words import Findings
+from registry.importers.words import Report
 
 NAME = "records"
 _MOST = 10_000_000
@@ -106,7 +106,7 @@ class Together:
     def _read(self, header: list[str], rows: list[dict[str, str]], wanted: Overrides) -> Iterator[Sheet]:
         cells = ((number, [row.get(name, "") for name in header]) for number, row in enumerate(rows, start=1))
         names = {"metric": wanted.metric} if wanted.metric else {}
-        return read_table(Table(header, cells, 0, names), wanted, Findings(lenient=True, marked=True))
+        return read_table(Table(header, cells, 0, names), wanted, Report(lenient=True, marked=True))
 
     def grids(self) -> Iterator[Found]:
         """The grids; raises what is wrong with all records together. Notes and faults name file, record and key."""

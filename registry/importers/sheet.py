@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from registry.grids.intake.levels import read_number
 from registry.importers.found import IDENTITY, Found, Note, Overrides, Place
 from registry.importers.metrics import explained
-from registry.importers.words import Findings, is_rounded, plain_number
+from registry.importers.words import Report, is_rounded, plain_number
 
 METRIC_WORDS = ("metric", "unit", "direction", "lower", "upper")
 IDENTITY_WORDS = (*IDENTITY, *METRIC_WORDS)
@@ -194,7 +194,7 @@ def sheets(
     telling: Mapping[int, str],
     axes: tuple[str, ...],
     rows: Iterable[tuple[tuple[str, ...], Reading]],
-    findings: Findings,
+    report: Report,
     *,
     single: bool = False,
     held: int = HELD,
@@ -213,11 +213,11 @@ def sheets(
         sheet = open_sheets.get(key)
         if sheet is None:
             if key in gone:
-                findings.fault(reading.place, "the rows of this grid come apart: sort the table by grid")
+                report.fault(reading.place, "the rows of this grid come apart: sort the table by grid")
                 break
             if single and open_sheets:
                 detail = "belongs to another grid than the rows before: send each by itself, or use `registry push`"
-                findings.fault(reading.place, detail)
+                report.fault(reading.place, detail)
                 break
             own = {word: said[place] for place, word in telling.items()}
             sheet = open_sheets[key] = Sheet({**names, **own}, axes)
@@ -225,11 +225,11 @@ def sheets(
         waiting += 1
         if waiting > held and len(open_sheets) > 1:
             del open_sheets[key]
-            findings.stop_at_faults()
+            report.stop_at_faults()
             yield from _of_one_table(open_sheets.values())
             gone |= open_sheets.keys()
             open_sheets, waiting = {key: sheet}, len(sheet.readings)
-    findings.stop_at_faults()
+    report.stop_at_faults()
     yield from _of_one_table(open_sheets.values())
 
 

@@ -20,7 +20,7 @@ from registry.importers.metrics import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, sheets
 from registry.importers.words import (
     GAPS,
-    Findings,
+    Report,
     common_words,
     is_formula,
     is_rounded,
@@ -46,21 +46,21 @@ class Table:
     names: Mapping[str, str]
 
 
-def read_table(table: Table, wanted: Overrides, findings: Findings) -> Iterator[Sheet]:
+def read_table(table: Table, wanted: Overrides, report: Report) -> Iterator[Sheet]:
     """The grids of a table; faults name the line and the cell."""
     if len(table.header) > wanted.limits.levels + 1:
         detail = f"an axis has at most {wanted.limits.levels} levels, not {len(table.header) - 1}"
         raise Invalid([Fault(Place(table.line).pointer(), detail)])
-    check_header(table, findings)
-    findings.stop_at_faults()
-    tidy = Tidy(table, wanted, findings)
-    findings.stop_at_faults()
+    check_header(table, report)
+    report.stop_at_faults()
+    tidy = Tidy(table, wanted, report)
+    report.stop_at_faults()
     if tidy.value is not None:
-        return _in_percent(tidy.sheets(), findings)
-    found = Pivot(table, wanted, findings).sheets()
-    if wanted.reads_prose and not findings.marked:
+        return _in_percent(tidy.sheets(), report)
+    found = Pivot(table, wanted, report).sheets()
+    if wanted.reads_prose and not report.marked:
         found = _or_tidy(found, table)
-    return _in_percent(found, findings)
+    return _in_percent(found, report)
 
 
 def _or_tidy(found: Iterator[Sheet], table: Table) -> Iterator[Sheet]:
@@ -76,10 +76,10 @@ def _or_tidy(found: Iterator[Sheet], table: Table) -> Iterator[Sheet]:
         raise Invalid([Fault(Place(table.line).pointer(), hint), *error.faults]) from None
 
 
-def _in_percent(sheets_found: Iterator[Sheet], findings: Findings) -> Iterator[Sheet]:
+def _in_percent(sheets_found: Iterator[Sheet], report: Report) -> Iterator[Sheet]:
     """The sheets, each in per cent if every number of it says so; of one with some that do, a note says it."""
     for sheet in sheets_found:
-        signs = [one.place in findings.percent for one in sheet.readings if one.value is not None]
+        signs = [one.place in report.percent for one in sheet.readings if one.value is not None]
         if signs and all(signs):
             sheet.names = {"unit": "%", **sheet.names}
         elif any(signs):
@@ -88,64 +88,64 @@ def _in_percent(sheets_found: Iterator[Sheet], findings: Findings) -> Iterator[S
         yield sheet
 
 
-def check_header(table: Table, findings: Findings) -> None:
+def check_header(table: Table, report: Report) -> None:
     met: set[str] = set()
     for column, name in enumerate(table.header, start=1):
         place = Place(table.line, column)
-        if is_formula(name) and not findings.marked:
-            findings.fault(place, f'"{shown(name)}" is a formula; a text that begins so is written with an apostrophe')
+        if is_formula(name) and not report.marked:
+            report.fault(place, f'"{shown(name)}" is a formula; a text that begins so is written with an apostrophe')
         elif name in met:
-            findings.fault(place, f'the heading "{shown(name)}" stands there twice')
+            report.fault(place, f'the heading "{shown(name)}" stands there twice')
         met.add(name)
     if len(table.header) < 2:
-        findings.fault(Place(table.line), "a table has at least two columns")
+        report.fault(Place(table.line), "a table has at least two columns")
 
 
-def even(table: Table, findings: Findings) -> Iterator[Row]:
+def even(table: Table, report: Report) -> Iterator[Row]:
     """The rows, each as long as the heading; others are faults."""
     for line, cells in table.rows:
         if len(cells) != len(table.header):
-            findings.fault(Place(line), f"has {len(cells)} cells, but the heading has {len(table.header)}")
+            report.fault(Place(line), f"has {len(cells)} cells, but the heading has {len(table.header)}")
         else:
             yield line, cells
 
 
-def text_of(cell: str, place: Place, findings: Findings) -> str:
+def text_of(cell: str, place: Place, report: Report) -> str:
     """A name or a level; empty ones and formulas are faults."""
     if not cell:
-        findings.fault(place, "is empty: a name or a level stands here")
-    elif findings.marked:
+        report.fault(place, "is empty: a name or a level stands here")
+    elif report.marked:
         return cell
     elif is_formula(cell):
-        findings.fault(place, f'"{shown(cell)}" is a formula; a text that begins so is written with an apostrophe')
+        report.fault(place, f'"{shown(cell)}" is a formula; a text that begins so is written with an apostrophe')
     return same_text(cell)
 
 
-def value_of(cell: str, place: Place, findings: Findings) -> float | None:
+def value_of(cell: str, place: Place, report: Report) -> float | None:
     """The number in a cell, None in a gap."""
     if cell in GAPS:
         return None
     value = plain_number(cell)
-    if value is None and findings.lenient and (read := measured(cell)) is not None:
+    if value is None and report.lenient and (read := measured(cell)) is not None:
         if read.value is None:
-            findings.note("gap_read", f'"{cell}" was read as a cell that nobody measured', place)
+            report.note("gap_read", f'"{cell}" was read as a cell that nobody measured', place)
         elif read.code:
-            findings.note(read.code, f'"{cell}" was read as {read.value:g}: {read.said}', place)
+            report.note(read.code, f'"{cell}" was read as {read.value:g}: {read.said}', place)
         if read.percent:
-            findings.percent.add(place)
+            report.percent.add(place)
         return read.value
     if value is None:
-        findings.fault(place, f'"{shown(cell)}" is not a number; a cell that nobody measured is left empty')
+        report.fault(place, f'"{shown(cell)}" is not a number; a cell that nobody measured is left empty')
     elif is_rounded(cell, value):
-        findings.note("rounded", f"{shown(cell)} was rounded to {int(value)}, the nearest number of 64 bits", place)
+        report.note("rounded", f"{shown(cell)} was rounded to {int(value)}, the nearest number of 64 bits", place)
     return value
 
 
 class Tidy:
     """A tidy table: which column says what, and its rows."""
 
-    def __init__(self, table: Table, wanted: Overrides, findings: Findings) -> None:
-        self.table, self.wanted, self.findings = table, wanted, findings
+    def __init__(self, table: Table, wanted: Overrides, report: Report) -> None:
+        self.table, self.wanted, self.report = table, wanted, report
         header = table.header
         self.own = {*_OWN, "value"} <= set(header)
         places = {name: place for place, name in enumerate(header)}
@@ -171,7 +171,7 @@ class Tidy:
         if name in self.table.header:
             return self.table.header.index(name)
         there = ", ".join(self.table.header[:20])
-        self.findings.fault(Place(self.table.line), f'there is no column "{name}"; there are: {there}')
+        self.report.fault(Place(self.table.line), f'there is no column "{name}"; there are: {there}')
         return None
 
     def _choose(self) -> None:
@@ -183,12 +183,12 @@ class Tidy:
         kept = [p for p in self.axes if header[p] in wanted.axes or (not wanted.axes and header[p] not in away)]
         others = [header[place] for place in self.axes if place not in kept and header[place] not in away]
         if others:
-            self.findings.note("left_out", f"columns that --axes does not name: {', '.join(others)}")
+            self.report.note("left_out", f"columns that --axes does not name: {', '.join(others)}")
         self.axes = kept
         if len(kept) > MAX_AXES and wanted.reads_prose:
             said = ", ".join(header[place] for place in kept)
             detail = f"a grid has at most {MAX_AXES} axes, not {len(kept)} ({said})"
-            self.findings.fault(Place(self.table.line), f"{detail}: --axes NAMES or --drop NAMES chooses")
+            self.report.fault(Place(self.table.line), f"{detail}: --axes NAMES or --drop NAMES chooses")
 
     def _named_like_the_metric(self, header: Sequence[str]) -> int | None:
         """The column of the values where none is called `value`."""
@@ -203,24 +203,24 @@ class Tidy:
         return known[0] if others or len(header) > 2 else None
 
     def sheets(self) -> Iterator[Sheet]:
-        header, findings = self.table.header, self.findings
+        header, report = self.table.header, self.report
         names = {**self.table.names, **({"metric": self.metric} if self.metric else {})}
         self._check_axes()
         taken = frozenset(header)
         axes = [_axis_name(same_text(header[place]), taken) for place in self.axes]
         if left_out := [header[place] for place in self.derived if header[place] not in _OWN]:
-            findings.note("left_out", f"the registry computes these itself: {', '.join(left_out)}")
+            report.note("left_out", f"the registry computes these itself: {', '.join(left_out)}")
         if "repeats" in self.carried or "sd" in self.carried:
             self._explain_repeats()
         numbers: dict[str, dict[str, float]] = {name: {} for name in axes}
         telling = dict(enumerate(self.identity))
         rows = self._rows(axes, numbers)
-        for sheet in sheets(names, telling, tuple(axes), rows, findings, single=self.wanted.single):
+        for sheet in sheets(names, telling, tuple(axes), rows, report, single=self.wanted.single):
             if self.own or self.numbers:
                 sheet.kinds = {axis: "numeric" if numbers[axis] else "nominal" for axis in axes}
                 self._check_numbers(sheet, numbers)
             sheet.numbers = numbers
-            sheet.notes += [*findings.notes, *_repeated(sheet)]
+            sheet.notes += [*report.notes, *_repeated(sheet)]
             yield sheet
 
     def _check_axes(self) -> None:
@@ -229,8 +229,8 @@ class Tidy:
             names = ", ".join(f'"{shown(self.table.header[place])}"' for place in self.axes[: MAX_AXES + 1])
             more = ", …" if len(self.axes) > MAX_AXES + 1 else ""
             detail = f"a grid has at most {MAX_AXES} axes, and these columns would each be one: {names}{more}"
-            self.findings.fault(Place(self.table.line, self.axes[MAX_AXES] + 1), detail)
-            self.findings.stop_at_faults()
+            self.report.fault(Place(self.table.line, self.axes[MAX_AXES] + 1), detail)
+            self.report.stop_at_faults()
 
     def _check_numbers(self, sheet: Sheet, numbers: Mapping[str, Mapping[str, float]]) -> None:
         """That either every level of an axis has a number in its column, or none has."""
@@ -238,27 +238,27 @@ class Tidy:
             if numbers[axis]:
                 for label in levels.keys() - numbers[axis].keys():
                     place = Place(levels[label].line, self.numbers[column] + 1)
-                    self.findings.fault(place, f'"{shown(label)}" has no number, and other levels of its axis have one')
-        self.findings.stop_at_faults()
+                    self.report.fault(place, f'"{shown(label)}" has no number, and other levels of its axis have one')
+        self.report.stop_at_faults()
 
     def _explain_repeats(self) -> None:
         if "stderr" not in self.carried and {"repeats", "sd"} <= self.carried.keys():
             detail = "the spread of repeats is kept as the standard error of their mean, sd / sqrt(repeats)"
         else:
             detail = "repeats and their sd are left out: a cell of a table is one measurement"
-        self.findings.note("repeats_read", detail)
+        self.report.note("repeats_read", detail)
 
     def _rows(
         self, axes: Sequence[str], numbers: dict[str, dict[str, float]]
     ) -> Iterator[tuple[tuple[str, ...], Reading]]:
-        findings, value = self.findings, self.value
+        report, value = self.report, self.value
         assert value is not None  # noqa: S101 (read_table asked)
         limit = self.wanted.limits.cells
         identity = list(self.identity.items())
         checked: set[str] = set()
-        for count, (line, cells) in enumerate(even(self.table, findings), start=1):
+        for count, (line, cells) in enumerate(even(self.table, report), start=1):
             if count > limit and not self.identity:
-                findings.fault(Place(line), f"a grid has at most {limit} cells")
+                report.fault(Place(line), f"a grid has at most {limit} cells")
                 return
             said = tuple(self._said(name, cells[place], Place(line, place + 1)) for name, place in identity)
             at = tuple([
@@ -271,7 +271,7 @@ class Tidy:
 
     def _level(self, cell: str, place: Place, checked: set[str]) -> str:
         """A level; texts that are what they say are remembered."""
-        label = text_of(cell, place, self.findings)
+        label = text_of(cell, place, self.report)
         if cell and label == cell:
             checked.add(cell)
         return label
@@ -293,26 +293,26 @@ class Tidy:
         if not cell and name not in ("experiment", "benchmark", "model", "metric"):
             return ""
         if name in ("lower", "upper") and plain_number(cell) is None:
-            self.findings.fault(place, f'"{shown(cell)}" is not a number: a bound of the metric stands here')
-        return text_of(cell, place, self.findings)
+            self.report.fault(place, f'"{shown(cell)}" is not a number: a bound of the metric stands here')
+        return text_of(cell, place, self.report)
 
     def _number(self, known: dict[str, float], label: str, cell: str, place: Place) -> None:
         value = plain_number(cell)
         if value is None:
-            self.findings.fault(place, "is the number of a level")
+            self.report.fault(place, "is the number of a level")
         elif known.setdefault(label, value) != value:
-            self.findings.fault(place, f'the level "{shown(label)}" has another number in another row')
+            self.report.fault(place, f'the level "{shown(label)}" has another number in another row')
 
     def _reading(self, at: tuple[str, ...], cells: Sequence[str], place: Place) -> Reading:
-        findings, line = self.findings, place.line
-        value = value_of(cells[self.value or 0], place, findings)
+        report, line = self.report, place.line
+        value = value_of(cells[self.value or 0], place, report)
         if not self.carried:
             return Reading(at, value, place)
         texts = {name: cells[column] for name, column in self.carried.items()}
         trials, stderr = self._trials(texts, line), self._stderr(texts, line)
         reason = texts.get("reason") or None
         if value is None and (trials is not None or stderr is not None):
-            findings.fault(place, "a cell without a value has neither trials nor stderr")
+            report.fault(place, "a cell without a value has neither trials nor stderr")
         return Reading(at, value, place, trials, stderr, reason)
 
     def _trials(self, texts: Mapping[str, str], line: int) -> int | None:
@@ -321,20 +321,20 @@ class Tidy:
         count = plain_number(texts["trials"])
         found = None if count is None else whole(count)
         if found is None:
-            self.findings.fault(Place(line, self.carried["trials"] + 1), "trials are a positive whole number")
+            self.report.fault(Place(line, self.carried["trials"] + 1), "trials are a positive whole number")
         return found
 
     def _stderr(self, texts: Mapping[str, str], line: int) -> float | None:
         if texts.get("stderr", "") not in GAPS:
-            found = value_of(texts["stderr"], Place(line, self.carried["stderr"] + 1), self.findings)
+            found = value_of(texts["stderr"], Place(line, self.carried["stderr"] + 1), self.report)
             if found is not None and found < 0:
-                self.findings.fault(Place(line, self.carried["stderr"] + 1), "a standard error is not negative")
+                self.report.fault(Place(line, self.carried["stderr"] + 1), "a standard error is not negative")
             return found
         if "stderr" in self.carried or texts.get("repeats", "") in GAPS or texts.get("sd", "") in GAPS:
             return None
         count, spread = plain_number(texts["repeats"]), plain_number(texts["sd"])
         if count is None or spread is None or count < 1 or spread < 0:
-            self.findings.fault(Place(line), "repeats are a count and sd is a number that is not negative")
+            self.report.fault(Place(line), "repeats are a count and sd is a number that is not negative")
             return None
         return spread / float(count**0.5)
 
@@ -342,45 +342,45 @@ class Tidy:
 class Pivot:
     """A pivot: one axis down the first column, another across the heading."""
 
-    def __init__(self, table: Table, wanted: Overrides, findings: Findings) -> None:
-        self.table, self.wanted, self.findings = table, wanted, findings
+    def __init__(self, table: Table, wanted: Overrides, report: Report) -> None:
+        self.table, self.wanted, self.report = table, wanted, report
 
     def sheets(self) -> Iterator[Sheet]:
-        findings, table = self.findings, self.table
+        report, table = self.report, self.table
         rows, columns, labels = self._axes()
         for column, label in enumerate(labels, start=2):
-            text_of(label, Place(table.line, column), findings)
-        findings.stop_at_faults()
+            text_of(label, Place(table.line, column), report)
+        report.stop_at_faults()
         labels = [same_text(label) for label in labels]
         given = [(line, cells) for line, cells in self._even(len(labels))]
-        findings.stop_at_faults()
+        report.stop_at_faults()
         if (rows in IDENTITY_WORDS) == (columns in IDENTITY_WORDS) and rows == columns:
-            findings.fault(Place(table.line), f'rows and columns are both "{rows}"')
-            findings.stop_at_faults()
+            report.fault(Place(table.line), f'rows and columns are both "{rows}"')
+            report.stop_at_faults()
         said = [rows, columns]
         down = {same_text(cells[0]): Place(line, 1) for line, cells in given}
         across = {label: Place(table.line, column) for column, label in enumerate(labels, start=2)}
         cells = self._readings(given, rows, columns, labels)
         telling = {place: name for place, name in enumerate(said) if name in IDENTITY_WORDS}
         axes = tuple(name for name in said if name not in IDENTITY_WORDS)
-        for sheet in sheets(table.names, telling, axes, cells, findings, single=self.wanted.single):
+        for sheet in sheets(table.names, telling, axes, cells, report, single=self.wanted.single):
             for axis, known in ((rows, down), (columns, across)):
                 if axis in sheet.axes:
                     sheet.levels[sheet.axes.index(axis)] = dict(known)
-            sheet.notes += findings.notes
+            sheet.notes += report.notes
             yield sheet
 
     def _even(self, columns: int) -> Iterator[Row]:
         """The rows, their first cells all different, and no more cells than a grid may have."""
         met: dict[str, int] = {}
         limits = self.wanted.limits
-        for line, cells in even(self.table, self.findings):
-            label = text_of(cells[0], Place(line, 1), self.findings)
+        for line, cells in even(self.table, self.report):
+            label = text_of(cells[0], Place(line, 1), self.report)
             if label in met:
-                self.findings.fault(Place(line, 1), f'the row "{shown(label)}" stands in line {met[label]} already')
+                self.report.fault(Place(line, 1), f'the row "{shown(label)}" stands in line {met[label]} already')
             met.setdefault(label, line)
             if len(met) > limits.levels or len(met) * columns > limits.cells:
-                self.findings.fault(Place(line), f"a grid has at most {limits.levels} rows and {limits.cells} cells")
+                self.report.fault(Place(line), f"a grid has at most {limits.levels} rows and {limits.cells} cells")
                 return
             yield line, cells
 
@@ -393,7 +393,7 @@ class Pivot:
             row = same_text(cells[0])
             for column, (label, cell) in enumerate(zip(labels, cells[1:], strict=True), start=2):
                 place = Place(line, column)
-                value = value_of(cell, place, self.findings)
+                value = value_of(cell, place, self.report)
                 if value is not None or (across and down):
                     at = ((row,) if down else ()) + ((label,) if across else ())
                     yield (row, label), Reading(at, value, place)
@@ -407,24 +407,24 @@ class Pivot:
         columns = self.wanted.columns or second or prefix
         if columns and (prefix == columns or (self.wanted.columns and prefix and _ends_like(columns, prefix))):
             labels = bare
-        if not rows and self.findings.marked:
+        if not rows and self.report.marked:
             rows = "row"
-            self.findings.note("axis_unnamed", 'nothing names the axis of the rows: it is called "row"',
+            self.report.note("axis_unnamed", 'nothing names the axis of the rows: it is called "row"',
                                Place(self.table.line))  # fmt: skip
         elif not rows:
             say = "--rows NAME" if self.wanted.reads_prose else "rows=NAME"
-            self.findings.fault(Place(self.table.line, 1), f"the axis of the rows has no name: say {say}")
+            self.report.fault(Place(self.table.line, 1), f"the axis of the rows has no name: say {say}")
         if not columns:
             if self.wanted.reads_prose:
                 columns = "column"
-                self.findings.note(
+                self.report.note(
                     "axis_unnamed",
                     'nothing names the axis of the columns: it is called "column"',
                     Place(self.table.line),
                 )
             else:
-                self.findings.fault(Place(self.table.line), "the axis of the columns has no name: say columns=NAME")
-        self.findings.stop_at_faults()
+                self.report.fault(Place(self.table.line), "the axis of the columns has no name: say columns=NAME")
+        self.report.stop_at_faults()
         return _identity_word(rows), _identity_word(columns or ""), labels
 
 

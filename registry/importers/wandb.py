@@ -19,7 +19,7 @@ from registry.importers.scores import left_out, single
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
 from registry.importers.tables import Row, value_of
-from registry.importers.words import Findings, plain_number
+from registry.importers.words import Report, plain_number
 
 NAME = "wandb"
 _SERIES = re.compile(r"(.+) - (.+?)(__MIN|__MAX)?")
@@ -64,15 +64,15 @@ def _chart(header: Sequence[str], rows: Sequence[Row], wanted: Overrides) -> Ite
         match = _SERIES.fullmatch(name)
         if match is None or match[3] or not wanted.takes(match[2]):
             continue
-        findings = Findings(lenient=True)
+        report = Report(lenient=True)
         names = {"experiment": "wandb", "benchmark": "wandb", "model": match[1], "variant": "", "metric": match[2]}
         sheet = Sheet(names, (header[0],), {header[0]: "numeric"})
         for line, cells in rows:
             place = Place(line, column + 1)
-            value = value_of(cells[column], place, findings)
+            value = value_of(cells[column], place, report)
             if value is not None:
                 sheet.add(Reading((cells[0],), value, place))
-        findings.stop_at_faults()
+        report.stop_at_faults()
         sheet.notes += left_out(skipped, "the bounds of a smoothed line are not taken")
         if sheet.readings:
             yield sheet.found(wanted)

@@ -60,7 +60,7 @@ _ENOUGH = 1000
 
 
 @dataclass
-class Findings:
+class Report:
     """Faults and notes with the line and cell where they were met; the first faults are raised together.
 
     `lenient`: numbers may be written for people (`markup.py`), each with a note. `marked`: the table is from a text,

@@ -16,7 +16,7 @@ from registry.demo import PROJECT, await_statistics, publish_demo
 from registry.errors import Misconfigured, Unauthenticated, Unavailable
 from registry.local.embedded import Child, Home, Postgres, Supervisor, Valkey
 from registry.local_instance import TOKEN_FILE, announced
-from registry.operations.auth import has_operator, identify, issue_token
+from registry.operations.auth import authenticate, has_operator, issue_token
 from registry.settings import Settings, inherited_environment
 from registry.storage.database import Database
 
@@ -135,7 +135,7 @@ def admin_token(database: Database, path: Path) -> Path:
     with database.transaction() as connection:
         if path.exists():
             try:
-                identify(connection, path.read_text(encoding="utf-8").strip())
+                authenticate(connection, path.read_text(encoding="utf-8").strip())
             except Unauthenticated:
                 path.unlink()
             else:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, func, select, update
 from registry.errors import NotFound, PreconditionFailed
 from registry.grids.intake import Limits
 from registry.grids.intake import amend as amended
-from registry.operations.publish import Published, mark_scopes, write_revisions
+from registry.operations.publish import Published, invalidate_scopes, write_revisions
 from registry.operations.stored_grids import (
     GridSummary,
     StoredGrid,
@@ -85,6 +85,6 @@ def amend(
         connection,
         [{"grid_id": grid_id, "number": number, "warnings": warnings, "token_id": token_id} | columns_of(grid)],
     )
-    mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
+    invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
     row = connection.execute(grid_summaries().where(grids.c.id == grid_id)).one()
     return Published(grid_summary(row), True)

@@ -107,7 +107,7 @@ def live_token(connection: Connection, public: str) -> Any:
     return row if row is not None and row.live and row.revoked_at is None else None
 
 
-def identify(connection: Connection, token: str) -> Caller:
+def authenticate(connection: Connection, token: str) -> Caller:
     """The caller that a token stands for; `Unauthenticated` when it is malformed, unknown, expired or revoked.
 
     When a token was last used is remembered to the minute: a write a request would cost more than it tells.
@@ -121,7 +121,7 @@ def identify(connection: Connection, token: str) -> Caller:
     raise Unauthenticated("This token is not valid, has expired or was revoked.")
 
 
-def admit(caller: Caller, project: Any, needs: Role) -> None:
+def authorize(caller: Caller, project: Any, needs: Role) -> None:
     """Let the caller into a project (a row, or None when there is none) in the role that is needed, or raise.
 
     Anonymous callers get `Unauthenticated`, whether the project exists or not; a token of another project gets
@@ -140,7 +140,7 @@ def admit(caller: Caller, project: Any, needs: Role) -> None:
         raise Forbidden(f"This needs the role {needs}; the token has {caller.role}.")
 
 
-def admit_operator(caller: Caller) -> None:
+def authorize_operator(caller: Caller) -> None:
     """Let in only an administrator of every project."""
     if caller.role is None:
         raise Unauthenticated(_NO_ENTRY)

@@ -26,12 +26,12 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import TooManyRequests
-from registry.query import Question, RankingQuestion
+from registry.query import Query, RankingQuery
 from registry.storage.prepared_statements import Prepared
 from registry.storage.tables import aliases, answers, marks, new_id, projects
 
 
-def resolve(connection: Connection, project_id: uuid.UUID, question: Question) -> Question:
+def resolve(connection: Connection, project_id: uuid.UUID, question: Query) -> Query:
     """The question with every alias replaced by the name that it stands for."""
     query = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
     joined = {(row.kind, row.alias): row.name for row in connection.execute(query)}
@@ -45,11 +45,11 @@ def resolve(connection: Connection, project_id: uuid.UUID, question: Question) -
     )
 
 
-def find_answer(connection: Connection, slug: str, question: Question, known: Sequence[str] = ()) -> Any:
+def find_result(connection: Connection, slug: str, question: Query, known: Sequence[str] = ()) -> Any:
     """The row of a project with the stored answer to a question; None if there is no project.
 
     `id` is None if nobody asked before. The document is for the inputs as they were at the generation `answered`.
-    `unread`: nobody has asked for an hour, so tell `note_asked`.
+    `unread`: nobody has asked for an hour, so tell `note_read`.
     `aliased`: a name in the question is an alias, so ask for the resolved
     question. `marked`: an input has changed and nobody has taken note yet; an answer for old inputs is never current.
     The document is left out when its etag is among the `known` ones.
@@ -129,12 +129,12 @@ _ANSWER = Prepared(
 )
 
 
-def promise_answer(connection: Connection, project_id: uuid.UUID, question: Question, most: int) -> None:
+def request_result(connection: Connection, project_id: uuid.UUID, question: Query, most: int) -> None:
     """Promise that the question will be answered; asked twice at once it is promised once.
 
     Raises `TooManyRequests` when `most` questions of the project wait already, the usual ones not counted.
     """
-    if question.key != RankingQuestion(question.experiment, question.metric).key:
+    if question.key != RankingQuery(question.experiment, question.metric).key:
         _check_room(connection, project_id, most)
     values = {
         "id": new_id(),
@@ -147,8 +147,8 @@ def promise_answer(connection: Connection, project_id: uuid.UUID, question: Ques
     connection.execute(insert(answers).values(values).on_conflict_do_nothing())
 
 
-def note_asked(connection: Connection, project_id: uuid.UUID, answer_id: uuid.UUID, most: int) -> None:
-    """Note that somebody read an answer just now; one that sleeps is promised again, as `promise_answer` does."""
+def note_read(connection: Connection, project_id: uuid.UUID, answer_id: uuid.UUID, most: int) -> None:
+    """Note that somebody read an answer just now; one that sleeps is promised again, as `request_result` does."""
     asleep = and_(answers.c.state == "ready", answers.c.answered < answers.c.generation)
     mine = answers.c.id == answer_id
     if connection.scalar(select(answers.c.id).where(mine, asleep, ~answers.c.usual)) is not None:

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, func, update
 
 from registry.errors import PreconditionFailed
 from registry.operations.amend import hold_summary
-from registry.operations.publish import mark_scopes
+from registry.operations.publish import invalidate_scopes
 from registry.operations.stored_grids import GridSummary
 from registry.storage.tables import grids
 
@@ -30,5 +30,5 @@ def forget(
         .values(deleted_at=func.now(), updated_at=func.now())
         .returning(grids.c.project_id)
     ).scalar_one()
-    mark_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
+    invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
     return stored

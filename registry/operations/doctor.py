@@ -51,7 +51,7 @@ def examine(settings: Settings, database: Database, address: str | None = None) 
         with database.reading() as connection:
             yield from of_server(connection)
             yield of_clock(connection)
-            yield from of_promises(connection)
+            yield from of_jobs(connection)
     except RegistryError as error:
         advice = "Is PostgreSQL running? REGISTRY_DATABASE_URL says where it is looked for."
         yield Sign("database", "bad", error.detail, advice)
@@ -82,7 +82,7 @@ def of_clock(connection: Connection) -> Sign:
     return Sign("clock", "doubtful" if bad else "good", f"{skew:+.1f} s", "Set this clock by NTP." if bad else "")
 
 
-def of_promises(connection: Connection) -> Iterator[Sign]:
+def of_jobs(connection: Connection) -> Iterator[Sign]:
     """The schema, and the statistics that were promised."""
     there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
     version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
@@ -129,7 +129,7 @@ def of_broker(settings: Settings) -> Iterator[Sign]:
     yield Sign("redis", "good", "answers")
     policy = str(dict(memory).get("maxmemory_policy", "unknown"))
     good = policy == "noeviction"
-    advice = "" if good else "Set maxmemory-policy noeviction: doorbells that are evicted cost time."
+    advice = "" if good else "Set maxmemory-policy noeviction: wake-ups that are evicted cost time."
     yield Sign("redis eviction", "good" if good else "doubtful", policy, advice)
 
 

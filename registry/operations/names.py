@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, func, select
 from sqlalchemy.dialects.postgresql import insert
 
-from registry.grids.intake import Doubt, Names
+from registry.grids.intake import IntakeWarning, Names
 from registry.grids.near_duplicates import near_duplicates
 from registry.storage.tables import aliases, grids, names
 
@@ -19,7 +19,9 @@ _IN_USE: set[tuple[uuid.UUID, str, str]] = set()
 """Names that this process saw in the table, so that most publications need not ask."""
 
 
-def note_names(connection: Connection, project_id: uuid.UUID, given: Iterable[Names]) -> dict[tuple[str, str], Doubt]:
+def note_names(
+    connection: Connection, project_id: uuid.UUID, given: Iterable[Names]
+) -> dict[tuple[str, str], IntakeWarning]:
     """Remember these names as in use; the doubts about those that are new and look like a known one."""
     wanted = sorted({(kind, getattr(name, kind)) for name in given for kind in KINDS})
     if _IN_USE.issuperset((project_id, *name) for name in wanted):
@@ -54,9 +56,9 @@ def _joined(connection: Connection, project_id: uuid.UUID, kind: str) -> dict[st
     return {row.alias: row.name for row in connection.execute(query)}
 
 
-def _doubt(kind: str, name: str, twin: str) -> Doubt:
+def _doubt(kind: str, name: str, twin: str) -> IntakeWarning:
     detail = f'"{name}" is new here and looks like "{twin}". They stay apart until an alias joins them.'
-    return Doubt("near_duplicate", detail, "/metric/name" if kind == "metric" else f"/{kind}")
+    return IntakeWarning("near_duplicate", detail, "/metric/name" if kind == "metric" else f"/{kind}")
 
 
 def names_in_use(

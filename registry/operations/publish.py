@@ -184,7 +184,7 @@ def _write(
     touched: dict[tuple[str, str], list[uuid.UUID]] = {}
     for grid, submission, _ in fresh.values():
         touched.setdefault((submission.names.experiment, submission.names.metric), []).append(grid.id)
-    mark_scopes(connection, project.id, touched)
+    invalidate_scopes(connection, project.id, touched)
     now = connection.scalar(select(func.now())) if again else None
     return {
         place: Published(_stored(project, grid, submission, warnings, now), True)
@@ -198,7 +198,7 @@ def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> N
     connection.execute(insert(derivations), [{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows])
 
 
-def mark_scopes(
+def invalidate_scopes(
     connection: Connection, project_id: uuid.UUID, touched: Mapping[tuple[str, str], Sequence[uuid.UUID]]
 ) -> None:
     """Note that these grids of these (experiment, metric) have changed."""

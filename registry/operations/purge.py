@@ -16,7 +16,7 @@ from sqlalchemy import Connection, and_, delete, exists, func, or_, select, text
 
 from registry.operations.audit_log import Actor, record
 from registry.operations.names import KINDS
-from registry.operations.publish import mark_scopes
+from registry.operations.publish import invalidate_scopes
 from registry.storage.tables import (
     aliases,
     answers,
@@ -95,7 +95,7 @@ def _forget_answers(connection: Connection, project_id: uuid.UUID, rows: Sequenc
     every = touched | {(joined.get(experiment, experiment), metric) for experiment, metric in touched}
     about = tuple_(answers.c.experiment, answers.c.metric).in_(every)
     connection.execute(delete(answers).where(answers.c.project_id == project_id, or_(asked, about)))
-    mark_scopes(connection, project_id, {scope: [] for scope in touched})
+    invalidate_scopes(connection, project_id, {scope: [] for scope in touched})
 
 
 def _forget_names(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:

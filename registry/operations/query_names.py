@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, func, select, text
 
 from registry.errors import Fault, Invalid, NotFound
-from registry.query import Question, RankingQuestion
+from registry.query import Query, RankingQuery
 from registry.storage.tables import aliases, grids, revisions
 
 _FILTERS = ("benchmark", "model", "variant")
@@ -17,7 +17,7 @@ _TOLD = 12
 """So many of the names that there are are told."""
 
 
-def check_names(connection: Connection, project_id: uuid.UUID, question: Question, experiments: Sequence[str]) -> None:
+def check_names(connection: Connection, project_id: uuid.UUID, question: Query, experiments: Sequence[str]) -> None:
     """Raise `NotFound` when no grid of these experiments has the metric, and `Invalid` with each other name of the
     question, which is one without aliases, that none of those grids has."""
     scope = [
@@ -35,7 +35,7 @@ def check_names(connection: Connection, project_id: uuid.UUID, question: Questio
         for wanted in getattr(question, kind)
         if wanted not in {names[place] for names in known}
     ]
-    by = question.by if isinstance(question, RankingQuestion) else ""
+    by = question.by if isinstance(question, RankingQuery) else ""
     if by.startswith("axis:"):
         axes = _axes(connection, scope)
         if by.removeprefix("axis:") not in axes:
@@ -66,7 +66,7 @@ def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> set[s
     return set(connection.scalars(select(names).select_from(grids).join(revisions, current).where(*scope).distinct()))
 
 
-def _meant(question: Question, names: tuple[str, ...]) -> bool:
+def _meant(question: Query, names: tuple[str, ...]) -> bool:
     asked = (getattr(question, kind) for kind in _FILTERS)
     return all(not wanted or name in wanted for wanted, name in zip(asked, names, strict=True))
 

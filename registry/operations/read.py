@@ -62,7 +62,7 @@ def find_summary(connection: Connection, grid_id: uuid.UUID, revision: int) -> A
 
 
 def find_owner(connection: Connection, grid_id: uuid.UUID) -> Any:
-    """The project of a grid, as far as `admit` asks for it, and its current revision; None if there is no grid."""
+    """The project of a grid, as far as `authorize` asks for it, and its current revision; None if there is no grid."""
     return connection.execute(_OWNER, {"grid_id": grid_id}).one_or_none()
 
 

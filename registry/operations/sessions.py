@@ -19,7 +19,7 @@ from sqlalchemy import Connection, select
 
 from registry.errors import Unauthenticated
 from registry.operations.audit_log import Actor, record
-from registry.operations.auth import Caller, identify, live_token, public_id
+from registry.operations.auth import Caller, authenticate, live_token, public_id
 from registry.storage.tables import audit
 
 VISIT_SECONDS = 30 * 24 * 3600
@@ -28,9 +28,9 @@ _CLOCKS_DIFFER = 24 * 3600
 _OVER = "Your visit is over. Sign in again."
 
 
-def begin_visit(connection: Connection, token: str) -> str:
+def begin_session(connection: Connection, token: str) -> str:
     """The ticket for whoever has this token; `Unauthenticated` when it is no good."""
-    identify(connection, token)
+    authenticate(connection, token)
     row = live_token(connection, public_id(token))
     if row is None:
         raise Unauthenticated("This token is not valid, has expired or was revoked.")
@@ -38,7 +38,7 @@ def begin_visit(connection: Connection, token: str) -> str:
     return f"{public_id(token)}.{ends}.{number}.{_signature(row, public_id(token), ends, number)}"
 
 
-def resume_visit(connection: Connection, ticket: str) -> Caller:
+def resume_session(connection: Connection, ticket: str) -> Caller:
     """The caller of a ticket, as a reader of what its token opens; `Unauthenticated` when it is forged or over."""
     row, ends, number = _genuine(connection, ticket)
     if _ended(connection, ends, number):
@@ -46,7 +46,7 @@ def resume_visit(connection: Connection, ticket: str) -> Caller:
     return Caller(row.id, row.project_id, "reader")
 
 
-def end_visit(connection: Connection, ticket: str, request_id: uuid.UUID) -> None:
+def end_session(connection: Connection, ticket: str, request_id: uuid.UUID) -> None:
     """Refuse this ticket from now on; nothing happens to one that is no good."""
     try:
         row, ends, number = _genuine(connection, ticket)

@@ -55,7 +55,7 @@ def _signer(connection: Connection) -> URLSafeSerializer:
     return URLSafeSerializer(bytes(secret), salt="registry share")
 
 
-def identify_share(connection: Connection, share: str, path: str) -> Caller:
+def authenticate_share(connection: Connection, share: str, path: str) -> Caller:
     """Who reads this path with this link; `Unauthenticated` when it does not open the path."""
     row = find_share(connection, share)
     if not reaches(row.path, path):
@@ -80,7 +80,7 @@ def reaches(shared: str, path: str) -> bool:
     """Whether a link to the path `shared` opens `path`: itself, its forms, and what is below it.
 
     A link to a whole project opens its grids too, whose paths do not begin with the project's: that a grid is of this
-    project is what `admit` asks of every caller.
+    project is what `authorize` asks of every caller.
     """
     if path == shared or path.startswith((f"{shared}/", f"{shared}.")):
         return True

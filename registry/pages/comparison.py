@@ -16,7 +16,7 @@ from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.comparisons import comparison_asked
 from registry.api.context import enter, parts
-from registry.api.schemas import ComparisonQuery
+from registry.api.schemas import ComparisonParameters
 from registry.errors import Fault, NotFound
 from registry.operations.find import Filters
 from registry.operations.form_options import search_grids
@@ -29,7 +29,7 @@ from registry.pages.links import data_path
 from registry.pages.palette import BINS, DIFFERENCES
 from registry.pages.queries import LOOK, look, salvaged, state_of, tags_of
 from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
-from registry.query import ComparisonQuestion
+from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.options import Options
 from registry.renderings.words import title
@@ -44,7 +44,7 @@ SIDES = ("baseline", "contender")
 @pages.get("/projects/<project>/comparisons")
 def comparison(project: str) -> Response:
     """Contender less baseline; without both in the address, the form alone."""
-    query, faults = salvaged(ComparisonQuery, also=(*LOOK, FIND), optional=SIDES)
+    query, faults = salvaged(ComparisonParameters, also=(*LOOK, FIND), optional=SIDES)
     options, words = look(), request.args.get(FIND, "").replace("\0", "").split()
     question, sides, known, absent = None, [], [], False
     with parts().database.reading() as connection:
@@ -110,7 +110,7 @@ def _offer(connection: Connection, project_id: uuid.UUID, words: Sequence[str], 
     return Offer((*also, *listed), len(listed), len(found) > _LISTED)
 
 
-def _sides(question: ComparisonQuestion) -> list[tuple[str, int]]:
+def _sides(question: ComparisonQuery) -> list[tuple[str, int]]:
     return [(question.baseline, question.baseline_revision), (question.contender, question.contender_revision)]
 
 

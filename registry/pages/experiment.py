@@ -15,7 +15,7 @@ from registry.api import serializers
 from registry.api.cached_results import ask, settled
 from registry.api.context import enter, parts
 from registry.api.paging import write_key
-from registry.api.schemas import SweetSpotQuery
+from registry.api.schemas import SweetSpotParameters
 from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
 from registry.operations.find import Filters, Page, find_whole_grids, sort_key
@@ -32,7 +32,7 @@ from registry.pages.palette import BINS
 from registry.pages.queries import LOOK, checked, cursor_of, look, state_of, tags_of
 from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
 from registry.pages.verdict import verdict_of
-from registry.query import SweetSpotQuestion
+from registry.query import SweetSpotQuery
 from registry.renderings.heatmap.options import Options
 from registry.renderings.numbers import plain_number
 from registry.renderings.sweet_spot import sweet_spot_blocks
@@ -53,7 +53,7 @@ def experiment(project: str, experiment: str) -> Response:
         metrics = offered(connection, row.id, "metric", Filters(experiment=[experiment]))
         if not metrics:
             raise NotFound(f'The project has no grid of an experiment "{experiment}".')
-        query = checked(SweetSpotQuery, also=(*LOOK, "cursor"), optional=("metric",))
+        query = checked(SweetSpotParameters, also=(*LOOK, "cursor"), optional=("metric",))
         metric = query.get("metric") or metrics[0]
         if metric not in metrics:
             raise NotFound(f'No grid of "{experiment}" has the metric "{metric}"; {there_are(metrics)}.')
@@ -126,7 +126,7 @@ def _order(one: StoredGrid) -> tuple[str, str, str]:
 
 def _sweet_spot(project: str, experiment: str, metric: str, chosen: dict[str, Sequence[str]]) -> Any:
     names = {kind: tuple(sorted(set(texts))) for kind, texts in chosen.items()}
-    _, found = ask(SweetSpotQuestion(experiment, metric, **names), project, patience=1.0)
+    _, found = ask(SweetSpotQuery(experiment, metric, **names), project, patience=1.0)
     return found
 
 

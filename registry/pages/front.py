@@ -13,8 +13,8 @@ from flask import Blueprint, Response, g, request
 from registry.api.context import parts
 from registry.api.responses import accepts_gzip
 from registry.errors import NotFound, Unauthenticated
-from registry.operations.sessions import resume_visit
-from registry.operations.shares import find_share, identify_share
+from registry.operations.sessions import resume_session
+from registry.operations.shares import authenticate_share, find_share
 from registry.pages.links import page_path
 
 pages = Blueprint("pages", __name__, template_folder="templates")
@@ -88,7 +88,7 @@ def _by_share() -> bool:
     path = page_path(request.path)
     try:
         with parts().database.reading() as connection:
-            g.caller = identify_share(connection, g.share, path)
+            g.caller = authenticate_share(connection, g.share, path)
             found = find_share(connection, g.share)
     except Unauthenticated:
         return False  # counted and told by whoever asks for the caller
@@ -103,7 +103,7 @@ def _by_visit() -> None:
         return
     try:
         with parts().database.reading() as connection:
-            g.caller = resume_visit(connection, ticket)
+            g.caller = resume_session(connection, ticket)
         g.signed_in = True
     except Unauthenticated:
         g.visit_is_over = True

@@ -12,7 +12,7 @@ from registry.api import serializers
 from registry.api.context import caller, enter, parts
 from registry.api.filters import filters_of
 from registry.api.paging import write_key
-from registry.api.schemas import SLUG, FindQuery
+from registry.api.schemas import SLUG, FindParameters
 from registry.errors import Fault, Invalid
 from registry.grids.intake.levels import has_control
 from registry.operations.find import Page, find_grids, sort_key
@@ -62,8 +62,8 @@ def _after() -> str | None:
 @pages.get("/projects/<project>/grids")
 def project(project: str) -> Response:
     """The experiments and the grids of a project, filtered as in the API."""
-    query = checked(FindQuery, without=("limit",), also=(_FROM,), labels=True)
-    after, filters = cursor_of(query["sort"]), filters_of(query, FindQuery)
+    query = checked(FindParameters, without=("limit",), also=(_FROM,), labels=True)
+    after, filters = cursor_of(query["sort"]), filters_of(query, FindParameters)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         found = find_grids(connection, row.id, filters, Page(query["sort"], after, _GRIDS))

@@ -15,7 +15,7 @@ from sqlalchemy import Connection
 
 from registry.api.cached_results import ask
 from registry.api.context import enter, parts
-from registry.api.schemas import RankingQuery
+from registry.api.schemas import RankingParameters
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.find import Filters
 from registry.operations.form_options import count_grids, is_lower_better, offered, offered_axes, offered_scopes
@@ -30,7 +30,7 @@ from registry.pages.pairs import pairs_of
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
-from registry.query import METHODS, MISSING, TARGETS, RankingQuestion
+from registry.query import METHODS, MISSING, TARGETS, RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks, target
 from registry.renderings.policies import method as by_author
 from registry.renderings.ranking import order_blocks
@@ -56,7 +56,7 @@ class Offer:
 @pages.get("/projects/<project>/rankings")
 def ranking(project: str) -> Response:
     """Who is better; while the question is not complete or wrong, the form and what is missing."""
-    query, faults = salvaged(RankingQuery, also=(PAIRS,), optional=("experiment", "metric"))
+    query, faults = salvaged(RankingParameters, also=(PAIRS,), optional=("experiment", "metric"))
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         offer = _offer(connection, row.id, query)
@@ -195,8 +195,8 @@ def _link_of(project: str, query: Mapping[str, Any]) -> Callable[[str], str]:
     return lambda name: to(grids, experiment=query["experiment"], metric=query["metric"], **{by: name})
 
 
-def _question(query: Mapping[str, Any]) -> RankingQuestion:
-    return RankingQuestion(
+def _question(query: Mapping[str, Any]) -> RankingQuery:
+    return RankingQuery(
         query["experiment"],
         query["metric"],
         **named(query),

@@ -11,7 +11,7 @@ from flask import Response, redirect, request
 from registry.api.context import parts
 from registry.api.problems import request_id
 from registry.errors import Forbidden, Unauthenticated
-from registry.operations.sessions import VISIT_SECONDS, begin_visit, end_visit
+from registry.operations.sessions import VISIT_SECONDS, begin_session, end_session
 from registry.pages.front import THEME, THEMES, VISIT, pages
 from registry.pages.responses import page
 
@@ -31,9 +31,9 @@ def sign_in() -> Response:
     token = request.form.get("token", "").strip()[:_LONGEST_TOKEN]
     try:
         with parts().database.reading() as connection:
-            ticket = begin_visit(connection, token)
+            ticket = begin_session(connection, token)
     except Unauthenticated as error:
-        parts().gate.reject()
+        parts().policy.reject()
         refused = str(error)
         answer = page("sign_in.html", [], lambda: {"back": back, "refused": refused}, status=401)
         answer.headers["WWW-Authenticate"] = 'Bearer realm="results-registry"'
@@ -49,7 +49,7 @@ def sign_out() -> Response:
     ticket = request.cookies.get(VISIT)
     if ticket is not None:
         with parts().database.transaction() as connection:
-            end_visit(connection, ticket, uuid.UUID(request_id()))
+            end_session(connection, ticket, uuid.UUID(request_id()))
     return _with_cookie("/", VISIT, "", 0)
 
 

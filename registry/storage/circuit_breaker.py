@@ -22,8 +22,8 @@ SLOW_SECONDS = 1.0
 AWAY = "The database does not answer. Whether a write took effect is unknown: repeat it."
 
 
-class Guard:
-    """`with guard:` around the use of the database admits so many threads at once, and nobody while it is away."""
+class CircuitBreaker:
+    """`with breaker:` around the use of the database admits so many threads at once, and nobody while it is away."""
 
     def __init__(self, places: int) -> None:
         self._room = threading.Condition()
@@ -83,7 +83,7 @@ class Guard:
             self._refuse_if_broken()
 
 
-class Unguarded(Guard):
+class NoCircuitBreaker(CircuitBreaker):
     """What a process without requests uses: it waits as long as the database's own deadlines let it."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from registry.errors import Busy, Conflict, Unavailable
 from registry.settings import Settings, driver_url
-from registry.storage.circuit_breaker import AWAY, Guard, Unguarded
+from registry.storage.circuit_breaker import AWAY, CircuitBreaker, NoCircuitBreaker
 from registry.storage.statement_timeout import WatchedConnection
 
 CONNECT_SECONDS = 3
@@ -41,13 +41,18 @@ class Database:
     """Two pools of connections, for transactions and for reading; a connection that changed between the two would
     cost more than most reads. Threads may share it; forked children call `after_fork` first.
 
-    Whoever serves requests gives a `guard`, which refuses at once what could only wait.
+    Whoever serves requests gives a `breaker`, which refuses at once what could only wait.
     """
 
     def __init__(
-        self, settings: Settings, *, name: str, statement_timeout: float | None = None, guard: Guard | None = None
+        self,
+        settings: Settings,
+        *,
+        name: str,
+        statement_timeout: float | None = None,
+        breaker: CircuitBreaker | None = None,
     ) -> None:
-        self._guard = guard or Unguarded()
+        self._breaker = breaker or NoCircuitBreaker()
         longest = statement_timeout or settings.statement_timeout
         limits = {
             "statement_timeout": int(1000 * longest),
@@ -67,7 +72,7 @@ class Database:
                 "application_name": f"registry-{name}",
                 "connect_timeout": CONNECT_SECONDS,
                 "connection_factory": partial(
-                    WatchedConnection, limit=longest + BEYOND_SERVER if longest else math.inf, on_cut=self._guard.trip
+                    WatchedConnection, limit=longest + BEYOND_SERVER if longest else math.inf, on_cut=self._breaker.trip
                 ),
                 "options": " ".join(f"-c {key}={value}" for key, value in limits.items()),
             },
@@ -111,7 +116,7 @@ class Database:
     @contextmanager
     def _connected(self, engine: Engine) -> Iterator[Connection]:
         """A connection of the engine's pool; what database and driver raise comes in the registry's words."""
-        with self._guard:
+        with self._breaker:
             try:
                 with self._connection(engine) as connection:
                     yield connection
@@ -121,13 +126,13 @@ class Database:
                 if error.connection_invalidated:
                     self._forget()
                 raise translate(error) from error
-            self._guard.answered()
+            self._breaker.answered()
 
     def _connection(self, engine: Engine) -> Connection:
         try:
             return engine.connect()
         except DBAPIError:
-            self._guard.trip()
+            self._breaker.trip()
             raise
 
     def _forget(self) -> None:

@@ -95,13 +95,13 @@ def power_cut(stage: Stage, script: Script) -> None:
 
 
 def forgetful_broker(stage: Stage, script: Script) -> None:
-    """Doorbells wait in the broker, which forgets them; the worker that should have heard them starts afterwards."""
+    """Wake-ups wait in the broker, which forgets them; the worker that should have heard them starts afterwards."""
     script.await_statistics(script.publish("forgotten"))
     broker = stage.broker()
     stage.kill_tree("worker")
     for number in range(6):
         script.publish(f"forgotten {number}")
-    awaited(lambda: broker.llen("registry") > 0, 10, "a doorbell")
+    awaited(lambda: broker.llen("registry") > 0, 10, "a wake-up")
     broker.flushall()
     broker.close()
 

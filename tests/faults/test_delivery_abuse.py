@@ -30,8 +30,8 @@ NONSENSE = [
 ]
 
 
-def altered(doorbell: bytes, **headers: Any) -> bytes:
-    message = json.loads(doorbell)
+def altered(notifier: bytes, **headers: Any) -> bytes:
+    message = json.loads(notifier)
     message["headers"] |= headers
     return json.dumps(message).encode()
 

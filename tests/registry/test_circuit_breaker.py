@@ -11,13 +11,13 @@ from sqlalchemy import text
 
 from registry.errors import Unavailable
 from registry.settings import Settings
-from registry.storage.circuit_breaker import BREAK_SECONDS, SLOW_SECONDS, STALLED_SECONDS, Guard
+from registry.storage.circuit_breaker import BREAK_SECONDS, SLOW_SECONDS, STALLED_SECONDS, CircuitBreaker
 from registry.storage.database import Database
 from registry.storage.statement_timeout import request_deadline
 
 
 def test_who_finds_no_place_is_refused_once_nobody_moved_for_a_while() -> None:
-    guard, taken, over = Guard(places=1), threading.Event(), threading.Event()
+    guard, taken, over = CircuitBreaker(places=1), threading.Event(), threading.Event()
 
     def stand_still() -> None:
         with guard:
@@ -42,7 +42,7 @@ def test_who_finds_no_place_is_refused_once_nobody_moved_for_a_while() -> None:
 
 def test_where_places_become_free_slowly_nobody_waits_for_one() -> None:
     """Each who waited would keep the last free thread from `/healthz`, one after another."""
-    guard, over = Guard(places=2), threading.Event()
+    guard, over = CircuitBreaker(places=2), threading.Event()
 
     def use(seconds: float) -> None:
         with guard:
@@ -64,7 +64,7 @@ def test_where_places_become_free_slowly_nobody_waits_for_one() -> None:
 
 
 def test_under_load_that_moves_on_nobody_is_refused() -> None:
-    guard = Guard(places=2)
+    guard = CircuitBreaker(places=2)
 
     def use(_number: int) -> bool:
         with guard:
@@ -76,7 +76,7 @@ def test_under_load_that_moves_on_nobody_is_refused() -> None:
 
 
 def test_after_a_timeout_nobody_asks_and_then_one_alone_until_it_is_answered() -> None:
-    guard = Guard(places=4)
+    guard = CircuitBreaker(places=4)
     guard.trip()
     with pytest.raises(Unavailable) as refused, guard:
         pass
@@ -102,7 +102,7 @@ def test_after_a_timeout_nobody_asks_and_then_one_alone_until_it_is_answered() -
 
 
 def test_a_try_that_found_nothing_out_leaves_the_next_one_to_another() -> None:
-    guard = Guard(places=4)
+    guard = CircuitBreaker(places=4)
     guard.trip()
     time.sleep(BREAK_SECONDS)
     for _ in range(3):

@@ -19,10 +19,10 @@ from tests.house import House, Project, publication
 
 def at_once(count: int, act: Callable[[int], Any]) -> list[Any]:
     """What `act(0)` … `act(count - 1)` return, begun at the same moment in a thread each."""
-    gate = threading.Barrier(count)
+    policy = threading.Barrier(count)
 
     def run(number: int) -> Any:
-        gate.wait()
+        policy.wait()
         return act(number)
 
     with ThreadPoolExecutor(count) as pool:

@@ -13,7 +13,7 @@ from marshmallow import ValidationError
 
 from registry.api.fields import Instant, Quantity, Share, Whole
 from registry.api.request_body import read_json, read_lines
-from registry.api.schemas import FindQuery, PictureQuery, RankingQuery
+from registry.api.schemas import FindParameters, PictureParameters, RankingParameters
 from registry.errors import RegistryError
 from registry.grids.derived_names import looks_derived
 from registry.grids.intake.levels import has_control, read_number
@@ -198,9 +198,9 @@ QUERY: dict[str, Callable[[str], object]] = {
     "a whole number": Whole(1, 10, text=True).deserialize,
     "an instant": Instant().deserialize,
     "a share": Share().deserialize,
-    "a colour range": PictureQuery().fields["range"].deserialize,
-    "the slots of a ranking": RankingQuery().fields["by"].deserialize,
-    "a cursor": FindQuery().fields["cursor"].deserialize,
+    "a colour range": PictureParameters().fields["range"].deserialize,
+    "the slots of a ranking": RankingParameters().fields["by"].deserialize,
+    "a cursor": FindParameters().fields["cursor"].deserialize,
     "a control character": has_control,
     "an average": looks_derived,
 }

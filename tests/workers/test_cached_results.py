@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, update
 
-from registry.query import RankingQuestion
+from registry.query import RankingQuery
 from registry.storage.tables import answers
 from tests.house import House, Project
-from workers.jobs.invalidation import KEPT_CURRENT, fold_marks
-from workers.jobs.leases import claim, forget_old_answers, let_go
+from workers.jobs.invalidation import KEPT_CURRENT, apply_invalidations
+from workers.jobs.leases import claim, delete_unread_results, release
 from workers.queries import answer_due
 
 
@@ -62,12 +62,12 @@ def test_a_ranking_is_claimed_again_although_a_grid_came_while_its_worker_gave_i
     house = project.house
     two_models(project)
     score(project, "three", 55.0)
-    fold_marks(house.database, house.settings)
+    apply_invalidations(house.database, house.settings)
     change(project, 0.05, due_at=func.now())
     held = claim(house.database, house.settings, answers, 1)
     score(project, "four", 56.0)
-    fold_marks(house.database, house.settings)
-    let_go(house.database, held, held.rows)
+    apply_invalidations(house.database, house.settings)
+    release(house.database, held, held.rows)
     assert rows(project)[0.05].attempts == 0
     change(project, 0.05, due_at=func.now())
     assert [row.id for row in claim(house.database, house.settings, answers, 1).rows] == [row.id for row in held.rows]
@@ -93,7 +93,7 @@ def test_a_ranking_computed_by_a_clock_two_days_ahead_is_due_minutes_after_the_n
     two_models(project)
     change(project, 0.05, computed_at=days_ago(-2), seconds=1.0)
     score(project, "three", 70.0)
-    fold_marks(project.house.database, project.house.settings)
+    apply_invalidations(project.house.database, project.house.settings)
     with project.house.database.reading() as connection:
         now = connection.scalar(select(func.now()))
     assert rows(project)[0.05].due_at - now < timedelta(minutes=1)
@@ -104,7 +104,7 @@ def test_the_usual_ranking_comes_before_everything_that_strangers_asked(project:
     for number in range(5):
         assert ask(project, alpha=0.01 + number / 1000).status_code == 202
     score(project, "three", 70.0)
-    fold_marks(project.house.database, project.house.settings)
+    apply_invalidations(project.house.database, project.house.settings)
     change(project, 0.05, due_at=func.now())
     first = claim(project.house.database, project.house.settings, answers, 1)
     assert [row.question["alpha"] for row in first.rows] == [0.05]
@@ -129,7 +129,7 @@ def test_what_nobody_read_for_a_day_sleeps_until_somebody_asks(project: Project)
     project.house.compute()
     change(project, 0.1, asked_at=days_ago(2))
     score(project, "three", 70.0)
-    fold_marks(project.house.database, project.house.settings)
+    apply_invalidations(project.house.database, project.house.settings)
     found = rows(project)
     assert {alpha: row.state for alpha, row in found.items()} == {0.05: "pending", 0.1: "ready", 0.2: "pending"}
     assert found[0.1].answered < found[0.1].generation
@@ -145,7 +145,7 @@ def test_a_failed_answer_that_sleeps_is_tried_again_by_the_next_reader(project: 
     project.house.compute()
     change(project, 0.1, state="failed", reason="not today", asked_at=days_ago(2))
     score(project, "three", 70.0)
-    fold_marks(project.house.database, project.house.settings)
+    apply_invalidations(project.house.database, project.house.settings)
     assert ask(project, alpha=0.1).status_code == 202
     project.house.compute()
     assert ask(project, alpha=0.1).get_json()["state"] == "ready"
@@ -157,7 +157,7 @@ def test_a_change_computes_no_more_than_twenty_questions_again(project: Project)
         ask(project, alpha=0.1 + number / 1000)
     project.house.compute()
     score(project, "three", 70.0)
-    fold_marks(project.house.database, project.house.settings)
+    apply_invalidations(project.house.database, project.house.settings)
     assert sum(row.state == "pending" for row in rows(project).values()) == KEPT_CURRENT + 1
 
 
@@ -180,7 +180,7 @@ def test_what_nobody_asked_for_a_month_is_forgotten_and_the_usual_answer_is_not(
     change(project, 0.1, asked_at=days_ago(31))
     change(project, 0.05, asked_at=days_ago(400))
     with project.house.database.transaction() as connection:
-        forget_old_answers(connection, days=30, most=1_000)
+        delete_unread_results(connection, days=30, most=1_000)
     assert set(rows(project)) == {0.05, 0.2}
 
 
@@ -190,7 +190,7 @@ def test_beyond_their_number_the_answers_read_longest_ago_are_forgotten(project:
         ask(project, alpha=alpha)
         change(project, alpha, asked_at=func.now() - timedelta(hours=number))
     with project.house.database.transaction() as connection:
-        forget_old_answers(connection, days=30, most=2)
+        delete_unread_results(connection, days=30, most=2)
     assert set(rows(project)) == {0.05, 0.1, 0.2}
 
 
@@ -198,6 +198,6 @@ def test_a_question_asked_before_the_first_fold_is_usual_after_it(project: Proje
     score(project, "one", 60.0)
     assert ask(project).status_code == 202
     assert not rows(project)[0.05].usual
-    fold_marks(project.house.database, project.house.settings)
+    apply_invalidations(project.house.database, project.house.settings)
     assert rows(project)[0.05].usual
-    assert rows(project)[0.05].question_key == RankingQuestion("e", "accuracy").key
+    assert rows(project)[0.05].question_key == RankingQuery("e", "accuracy").key

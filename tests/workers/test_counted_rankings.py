@@ -15,30 +15,30 @@ from sqlalchemy import delete, func, insert, select, update
 
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
-from registry.query import RankingQuestion
+from registry.query import RankingQuery
 from registry.storage.database import Database
 from registry.storage.tables import aliases, answers, counted, grids, marks, scopes, tallies, uncounted
 from tests.house import House, Project
 from tests.workers.test_rankings import ask, publish_seeds, records, score
-from workers.jobs.invalidation import FOLDED_AT_ONCE, fold_marks
+from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
 from workers.queries import answer, read_and_answer
 from workers.rankings.pair_sums.update import catch_up, close_scope, open_scope, table_of
 from workers.rankings.pair_sums.verify import recount, repair
 from workers.scope import alias_map, scope_rows
 from workers.statistics.pair_sums import LARGER, canonical, packed, unpacked
 
-QUESTION = RankingQuestion("leaderboard", "accuracy")
+QUESTION = RankingQuery("leaderboard", "accuracy")
 FOR_EVER = float("inf")
 
 
-def from_sums(large: House, project: Project, question: RankingQuestion = QUESTION) -> dict[str, Any]:
-    fold_marks(large.database, large.settings)
+def from_sums(large: House, project: Project, question: RankingQuery = QUESTION) -> dict[str, Any]:
+    apply_invalidations(large.database, large.settings)
     found = read_and_answer(large.database, large.settings, project.id, question)
     assert found is not None
     return found
 
 
-def from_cells(project: Project, question: RankingQuestion = QUESTION) -> dict[str, Any]:
+def from_cells(project: Project, question: RankingQuery = QUESTION) -> dict[str, Any]:
     with project.house.database.reading() as connection:
         joined = alias_map(connection, project.id)
         return answer(question, scope_rows(connection, project.id, question), joined)
@@ -187,7 +187,7 @@ def test_sixteen_writers_and_counting_at_the_same_time_leave_the_sums_of_a_rebui
 
     def count() -> None:
         while not done.is_set():
-            fold_marks(large.database, large.settings)
+            apply_invalidations(large.database, large.settings)
             catch_up(large.database, project.id, QUESTION, 0.0)
 
     writers = [threading.Thread(target=write, args=(chance,)) for chance in chances]
@@ -213,11 +213,11 @@ def test_a_night_of_batches_that_nobody_folded_is_folded(large: House, project: 
     with large.database.reading() as connection:
         known = list(connection.scalars(select(grids.c.id).where(grids.c.project_id == project.id).limit(2)))
     here = {"project_id": project.id, "experiment": QUESTION.experiment, "metric": QUESTION.metric}
-    batches = [here | {"grid_ids": 250 * known} for _ in range(FOLDED_AT_ONCE + 1)]
+    batches = [here | {"grid_ids": 250 * known} for _ in range(APPLIED_AT_ONCE + 1)]
     with large.database.transaction() as connection:
         connection.execute(insert(marks), batches)
     hasty = Database(replace(large.settings, idle_timeout=0.2), name="hasty")
-    assert fold_marks(hasty, large.settings) >= len(batches)
+    assert apply_invalidations(hasty, large.settings) >= len(batches)
     hasty.close()
     mine = uncounted.c.scope_id == select(scopes.c.id).where(scopes.c.project_id == project.id).scalar_subquery()
     with large.database.transaction() as connection:
@@ -227,7 +227,7 @@ def test_a_night_of_batches_that_nobody_folded_is_folded(large: House, project: 
 
 def test_an_alias_counts_the_scope_from_nothing(large: House, project: Project) -> None:
     publish_seeds(project, aliases=False)
-    question = RankingQuestion("window-by-ratio", "Pass@1")
+    question = RankingQuery("window-by-ratio", "Pass@1")
     assert from_sums(large, project, question)["slots"]["compared"] == 8
     alias = {"kind": "benchmark", "alias": "AIME25", "name": "AIME'25"}
     assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
@@ -243,7 +243,7 @@ def test_what_was_listed_under_an_alias_that_is_lost_holds_nobody_up(large: Hous
     assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
     from_sums(large, project)
     table(project, "C", "X", [3.0, 3.0], experiment="old")
-    fold_marks(large.database, large.settings)
+    apply_invalidations(large.database, large.settings)
     with large.database.transaction() as connection:
         connection.execute(delete(aliases).where(aliases.c.project_id == project.id))
     assert catch_up(large.database, project.id, QUESTION, time.monotonic() + 60)
@@ -315,7 +315,7 @@ def test_while_sums_are_counted_the_answer_is_pending(
     from workers import queries as module
 
     publish_ragged(project, 2)
-    fold_marks(large.database, large.settings)
+    apply_invalidations(large.database, large.settings)
     monkeypatch.setattr(module, "_COUNTING_SHIFT", 0.0)
     turns = 0
     while read_and_answer(large.database, large.settings, project.id, QUESTION) is None:

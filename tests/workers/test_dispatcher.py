@@ -14,12 +14,12 @@ import pytest
 from sqlalchemy import func, select, text, update
 
 from registry import create_app
-from registry.broker import ANSWER, DERIVE, QUEUE, WAKE_LIST, Doorbell, redis_client
+from registry.broker import ANSWER_TASK, DERIVE_TASK, QUEUE, WAKE_LIST, Notifier, redis_client
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import answers, derivations
 from tests.house import House, Project
-from workers.dispatcher import MOST_DOORBELLS, Dispatcher
+from workers.dispatcher import MOST_WAKEUPS, Dispatcher
 from workers.jobs.leases import claim
 
 
@@ -56,7 +56,7 @@ def dispatcher(own_house: House) -> Iterator[Dispatcher]:
     found.celery.close()
 
 
-def doorbells(dispatcher: Dispatcher) -> list[str]:
+def queued_tasks(dispatcher: Dispatcher) -> list[str]:
     """The names of the tasks in the queue, read without the code under test."""
     return sorted(json.loads(message)["headers"]["task"] for message in dispatcher.client.lrange(QUEUE, 0, -1))
 
@@ -81,59 +81,59 @@ def until(happened: object, seconds: float = 20.0) -> None:
 
 def test_a_turn_with_nothing_due_rings_nobody(dispatcher: Dispatcher) -> None:
     dispatcher.turn()
-    assert doorbells(dispatcher) == []
+    assert queued_tasks(dispatcher) == []
 
 
 def test_a_turn_rings_once_for_a_batch_and_once_for_a_ranking(dispatcher: Dispatcher, own_project: Project) -> None:
     for number in range(5):
         score(own_project, number)
     dispatcher.turn()
-    assert doorbells(dispatcher) == sorted([DERIVE, ANSWER])
+    assert queued_tasks(dispatcher) == sorted([DERIVE_TASK, ANSWER_TASK])
 
 
-def test_more_turns_ring_no_more_while_the_doorbells_wait(dispatcher: Dispatcher, own_project: Project) -> None:
+def test_more_turns_send_no_more_while_the_wakeups_wait(dispatcher: Dispatcher, own_project: Project) -> None:
     score(own_project, 1)
     for _ in range(20):
         dispatcher.turn()
-    assert doorbells(dispatcher) == sorted([DERIVE, ANSWER])
+    assert queued_tasks(dispatcher) == sorted([DERIVE_TASK, ANSWER_TASK])
 
 
-def test_a_doorbell_of_one_kind_does_not_pass_for_the_other(dispatcher: Dispatcher, own_project: Project) -> None:
+def test_a_wakeup_of_one_kind_does_not_pass_for_the_other(dispatcher: Dispatcher, own_project: Project) -> None:
     for _ in range(3):
-        dispatcher.celery.send_task(ANSWER, retry=False)
+        dispatcher.celery.send_task(ANSWER_TASK, retry=False)
     score(own_project, 1)
     dispatcher.turn()
-    assert doorbells(dispatcher) == sorted([DERIVE, ANSWER, ANSWER, ANSWER])
+    assert queued_tasks(dispatcher) == sorted([DERIVE_TASK, ANSWER_TASK, ANSWER_TASK, ANSWER_TASK])
 
 
-def test_a_lost_doorbell_is_rung_again(dispatcher: Dispatcher, own_project: Project) -> None:
+def test_a_lost_wakeup_is_sent_again(dispatcher: Dispatcher, own_project: Project) -> None:
     score(own_project, 1)
     dispatcher.turn()
     dispatcher.client.delete(QUEUE)
     dispatcher.turn()
-    assert doorbells(dispatcher) == sorted([DERIVE, ANSWER])
+    assert queued_tasks(dispatcher) == sorted([DERIVE_TASK, ANSWER_TASK])
 
 
 def test_what_somebody_works_on_rings_nobody(dispatcher: Dispatcher, own_house: House, own_project: Project) -> None:
     score(own_project, 1)
     claim(own_house.database, own_house.settings, derivations, 100)
     dispatcher.turn()
-    assert doorbells(dispatcher) == [ANSWER]
+    assert queued_tasks(dispatcher) == [ANSWER_TASK]
 
 
-def test_one_doorbell_a_batch_and_never_more_than_sixteen(
+def test_one_wakeup_a_batch_and_never_more_than_sixteen(
     dispatcher: Dispatcher, own_house: House, own_project: Project
 ) -> None:
     for number in range(5):
         score(own_project, number)
     dispatcher.settings = replace(own_house.settings, batch_promises=2)
     dispatcher.turn()
-    assert doorbells(dispatcher) == [ANSWER] + [DERIVE] * 3
+    assert queued_tasks(dispatcher) == [ANSWER_TASK] + [DERIVE_TASK] * 3
     for number in range(40):
         score(own_project, number, experiment=f"another {number}")
     for _ in range(3):
         dispatcher.turn()
-    assert len(doorbells(dispatcher)) == MOST_DOORBELLS
+    assert len(queued_tasks(dispatcher)) == MOST_WAKEUPS
 
 
 def test_exhausted_promises_are_given_up_by_the_dispatcher(
@@ -163,8 +163,8 @@ def test_a_ring_wakes_the_dispatcher_before_its_interval_is_over(own_house: Hous
     sleeper = threading.Thread(target=sleep)
     begun = time.monotonic()
     sleeper.start()
-    bell = Doorbell(own_house.settings)
-    bell.ring()
+    bell = Notifier(own_house.settings)
+    bell.notify()
     assert slept.wait(2)
     sleeper.join()
     assert time.monotonic() - begun < 1
@@ -172,10 +172,10 @@ def test_a_ring_wakes_the_dispatcher_before_its_interval_is_over(own_house: Hous
 
 
 def test_rings_in_quick_succession_are_served_by_a_few_turns(own_house: House, dispatcher: Dispatcher) -> None:
-    bell, begun = Doorbell(own_house.settings), time.monotonic()
+    bell, begun = Notifier(own_house.settings), time.monotonic()
     turns = 0
     while time.monotonic() - begun < 0.5:
-        bell.ring()
+        bell.notify()
         dispatcher.turned = time.monotonic()
         dispatcher.sleep()
         turns += 1
@@ -183,18 +183,18 @@ def test_rings_in_quick_succession_are_served_by_a_few_turns(own_house: House, d
 
 
 def test_rings_that_nobody_hears_do_not_pile_up(own_house: House, dispatcher: Dispatcher) -> None:
-    bell = Doorbell(own_house.settings)
+    bell = Notifier(own_house.settings)
     for _ in range(200):
-        bell.ring()
+        bell.notify()
     until(lambda: dispatcher.client.llen(WAKE_LIST) > 0)
     assert dispatcher.client.llen(WAKE_LIST) <= 16
 
 
 def test_a_ring_without_a_broker_costs_nothing_and_raises_nothing(tmp_path: Path) -> None:
-    bell = Doorbell(replace(Settings(), redis_url=f"redis+socket://{tmp_path}/nobody.sock"))
+    bell = Notifier(replace(Settings(), redis_url=f"redis+socket://{tmp_path}/nobody.sock"))
     begun = time.monotonic()
     for _ in range(1000):
-        bell.ring()
+        bell.notify()
     assert time.monotonic() - begun < 0.5
 
 
@@ -227,7 +227,7 @@ def test_a_turn_without_a_broker_is_short_and_has_the_promises_computed(
     assert child.returncode is not None
 
 
-def test_doorbells_that_nobody_answers_have_the_promises_computed(own_house: House, own_project: Project) -> None:
+def test_wakeups_that_nobody_answers_have_the_promises_computed(own_house: House, own_project: Project) -> None:
     """The broker is there, but no worker."""
     dispatcher = Dispatcher(replace(own_house.settings, unanswered_seconds=0.2, log_level="ERROR"), own_house.database)
     score(own_project, 1)
@@ -256,7 +256,7 @@ def test_two_dispatchers_compute_everything_once(own_house: House, own_project: 
         turn.start()
     for turn in turns:
         turn.join()
-    assert len(doorbells(two[0])) <= 4
+    assert len(queued_tasks(two[0])) <= 4
     own_house.compute()
     with own_house.database.reading() as connection:
         rows = connection.execute(select(derivations.c.attempts, derivations.c.state)).all()

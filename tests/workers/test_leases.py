@@ -17,7 +17,7 @@ from registry.storage.tables import answers, derivations, revisions, statistics
 from tests.house import House, Project, publication
 from workers import derive
 from workers.derive import derive_due
-from workers.jobs.leases import claim, give_back, give_up_exhausted, let_go
+from workers.jobs.leases import claim, fail_attempt, fail_exhausted, release
 
 
 @pytest.fixture(autouse=True)
@@ -137,8 +137,8 @@ def test_a_late_settler_does_not_spoil_what_another_settled(project: Project, ho
     derive_due(house.database, house.settings)
     before = project.get(f"grids/{grid['id']}/statistics")
     derive._derive(house.database, house.settings, late, late.rows)
-    give_back(house.database, house.settings, late, late.rows[0], ValueError("too late"))
-    let_go(house.database, late, late.rows)
+    fail_attempt(house.database, house.settings, late, late.rows[0], ValueError("too late"))
+    release(house.database, late, late.rows)
     after = project.get(f"grids/{grid['id']}/statistics")
     assert before.status_code == after.status_code == 200
     assert before.data == after.data
@@ -149,7 +149,7 @@ def test_a_promise_that_failed_before_is_claimed_alone(project: Project, house: 
     grids = several(project, 3)
     claimed = claim(house.database, house.settings, derivations, 100)
     for row in claimed.rows:
-        give_back(house.database, house.settings, claimed, row, ValueError("not today"))
+        fail_attempt(house.database, house.settings, claimed, row, ValueError("not today"))
     let_leases_expire(house)
     fresh = project.published(model="fresh")
     first = claim(house.database, house.settings, derivations, 100)
@@ -164,7 +164,7 @@ def test_a_failure_is_due_again_after_a_growing_pause(project: Project, house: H
     pauses = []
     for _ in range(4):
         claimed = claim(house.database, house.settings, derivations, 100)
-        give_back(house.database, house.settings, claimed, claimed.rows[0], ValueError("no\x00t today"))
+        fail_attempt(house.database, house.settings, claimed, claimed.rows[0], ValueError("no\x00t today"))
         with house.database.reading() as connection:
             now = connection.scalar(select(func.now()))
         promise = promise_of(house, grid)
@@ -173,7 +173,7 @@ def test_a_failure_is_due_again_after_a_growing_pause(project: Project, house: H
         let_leases_expire(house)
     assert pauses == pytest.approx([0.5, 1, 2, 4], abs=0.3)
     claimed = claim(house.database, house.settings, derivations, 100)
-    give_back(house.database, house.settings, claimed, claimed.rows[0], ValueError("never"))
+    fail_attempt(house.database, house.settings, claimed, claimed.rows[0], ValueError("never"))
     assert (promise_of(house, grid).state, promise_of(house, grid).attempts) == ("failed", 5)
 
 
@@ -182,11 +182,11 @@ def test_a_promise_whose_process_died_each_time_becomes_failed(project: Project,
     for _ in range(house.settings.attempts):
         assert len(claim(house.database, house.settings, derivations, 100).rows) == 1
         with house.database.transaction() as connection:
-            assert give_up_exhausted(connection, derivations, house.settings.attempts) == 0
+            assert fail_exhausted(connection, derivations, house.settings.attempts) == 0
         let_leases_expire(house)
     assert claim(house.database, house.settings, derivations, 100).rows == (), "a sixth attempt kills a sixth worker"
     with house.database.transaction() as connection:
-        assert give_up_exhausted(connection, derivations, house.settings.attempts) == 1
+        assert fail_exhausted(connection, derivations, house.settings.attempts) == 1
     answer = project.get(f"grids/{grid['id']}/statistics")
     assert answer.status_code == 200
     assert answer.get_json() == {

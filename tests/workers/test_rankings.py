@@ -14,11 +14,11 @@ from werkzeug.test import TestResponse
 
 from registry.api.shapes import COMPONENTS
 from registry.demo import _data
-from registry.query import METHODS, MISSING, RankingQuestion
+from registry.query import METHODS, MISSING, RankingQuery
 from registry.storage.tables import answers, marks
 from tests.house import ACCURACY, House, Project
 from workers import queries as answer_module
-from workers.jobs.invalidation import fold_marks
+from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.leases import claim
 from workers.queries import answer, answer_due
 
@@ -342,7 +342,7 @@ def test_a_publication_makes_the_ranking_pending_at_once(project: Project, house
     marked = ask(project)
     assert (marked.status_code, marked.get_json()["state"]) == (202, "pending")
     assert marked.headers["Retry-After"]
-    fold_marks(house.database, house.settings)
+    apply_invalidations(house.database, house.settings)
     assert ask(project).status_code == 202
     second = answered(project)
     assert (len(first["inputs"]), len(second["inputs"])) == (1, 2)
@@ -385,11 +385,11 @@ def test_an_answer_for_inputs_that_changed_while_it_was_computed_stays_pending(
     score(project, "A", 60.0)
     answered(project)
     score(project, "B", 50.0)
-    fold_marks(house.database, house.settings)
+    apply_invalidations(house.database, house.settings)
 
-    def late(question: RankingQuestion, rows: Any, joined: Any) -> dict[str, Any]:
+    def late(question: RankingQuery, rows: Any, joined: Any) -> dict[str, Any]:
         score(project, "C", 70.0)
-        fold_marks(house.database, house.settings)
+        apply_invalidations(house.database, house.settings)
         return answer(question, rows, joined)
 
     with monkeypatch.context() as patched:
@@ -404,9 +404,9 @@ def test_a_mark_that_nobody_folded_yet_hides_the_answer_that_was_settled_meanwhi
     project: Project, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score(project, "A", 60.0)
-    fold_marks(house.database, house.settings)
+    apply_invalidations(house.database, house.settings)
 
-    def late(question: RankingQuestion, rows: Any, joined: Any) -> dict[str, Any]:
+    def late(question: RankingQuery, rows: Any, joined: Any) -> dict[str, Any]:
         score(project, "B", 70.0)
         return answer(question, rows, joined)
 
@@ -421,10 +421,10 @@ def test_a_mark_that_nobody_folded_yet_hides_the_answer_that_was_settled_meanwhi
 def test_an_older_answer_does_not_overwrite_a_newer_one(project: Project, house: House) -> None:
     """A ranker that sleeps past its lease wakes up after another has answered for newer inputs."""
     score(project, "A", 60.0)
-    fold_marks(house.database, house.settings)
+    apply_invalidations(house.database, house.settings)
     [late] = (old := claim(house.database, house.settings, answers, 1)).rows
     score(project, "B", 70.0)
-    fold_marks(house.database, house.settings)
+    apply_invalidations(house.database, house.settings)
     with house.database.transaction() as connection:
         expired = {"leased_until": func.now() - func.make_interval(0, 0, 0, 0, 0, 0, 1)}
         connection.execute(update(answers).where(answers.c.id == late.id).values(expired))
@@ -439,14 +439,14 @@ def test_a_ranking_whose_fifth_attempt_fails_after_an_input_changed_is_tried_aga
     project: Project, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score(project, "A", 60.0)
-    fold_marks(house.database, house.settings)
+    apply_invalidations(house.database, house.settings)
     mine = answers.c.project_id == project.id
     with house.database.transaction() as connection:
         connection.execute(update(answers).where(mine).values(attempts=house.settings.attempts - 1))
 
     def late(*_arguments: Any) -> dict[str, Any]:
         score(project, "B", 70.0)
-        fold_marks(house.database, house.settings)
+        apply_invalidations(house.database, house.settings)
         raise ZeroDivisionError("for the old inputs")
 
     with monkeypatch.context() as patched:
@@ -463,7 +463,7 @@ def test_a_ranking_that_cannot_be_computed_says_why_until_an_input_changes(
     project: Project, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     score(project, "A", 60.0)
-    fold_marks(house.database, house.settings)
+    apply_invalidations(house.database, house.settings)
 
     def refuse(*_arguments: Any) -> dict[str, Any]:
         raise ZeroDivisionError("no ranking today")
@@ -536,7 +536,8 @@ def test_marks_are_folded_once_and_by_one(project: Project, house: House) -> Non
         score(project, f"model {number}", 1.0 * number)
     folded: list[int] = []
     folders = [
-        threading.Thread(target=lambda: folded.append(fold_marks(house.database, house.settings))) for _ in range(4)
+        threading.Thread(target=lambda: folded.append(apply_invalidations(house.database, house.settings)))
+        for _ in range(4)
     ]
     for folder in folders:
         folder.start()
@@ -602,6 +603,6 @@ def test_questions_are_told_apart_by_every_part(project: Project, house: House) 
     with house.database.reading() as connection:
         count = select(func.count(answers.c.question_key.distinct())).where(answers.c.project_id == project.id)
         assert connection.scalar(count) == len(questions)
-    keys = {RankingQuestion("e", "m", by=by).key for by in ("model", "variant", "axis:x")}
+    keys = {RankingQuery("e", "m", by=by).key for by in ("model", "variant", "axis:x")}
     assert len(keys) == 3
     assert all(isinstance(key, uuid.UUID) for key in keys)

@@ -211,7 +211,7 @@ def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(pro
     from sqlalchemy import update
 
     from registry.storage.tables import answers, derivations
-    from workers.jobs.invalidation import redo_old_methods
+    from workers.jobs.invalidation import requeue_old_methods
 
     grid = project.published()
     house.compute()
@@ -221,10 +221,10 @@ def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(pro
         for table, mine in ((derivations, derivations.c.grid_id == grid["id"]), (answers, answers.c.state == "ready")):
             connection.execute(update(table).where(mine).values(methods_version="0"))
     with house.database.transaction() as connection:
-        assert redo_old_methods(connection) >= 2
+        assert requeue_old_methods(connection) >= 2
     assert project.get(f"grids/{grid['id']}").get_json()["derivation"]["state"] == "pending"
     assert project.get(f"grids/{grid['id']}/statistics").status_code == 200
     assert project.get(question).status_code == 200
     house.compute()
     with house.database.transaction() as connection:
-        assert redo_old_methods(connection) == 0
+        assert requeue_old_methods(connection) == 0

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from registry.api.statistics import PARTS
-from registry.query import StatisticsQuestion, ThresholdsQuestion, question_of
+from registry.query import StatisticsQuery, ThresholdsQuery, query_of
 from registry.storage.rows import metric_of
 from registry.storage.tables import answers
 from tests.house import House, Project, publication
@@ -185,23 +185,23 @@ def test_thresholds_without_a_level_or_with_too_many_are_refused(project: Projec
 
 def test_a_question_without_settings_is_the_one_that_was_stored_before() -> None:
     """The key that the release 0.1.0 gives this question."""
-    question = ThresholdsQuestion("", "", grid="g", revision=1, along="", thresholds=(90.0,))
+    question = ThresholdsQuery("", "", grid="g", revision=1, along="", thresholds=(90.0,))
     assert "alpha" not in question.document()
     assert str(question.key) == "78b68f80-b340-d7f5-634d-9d95f2d1c5de"
 
 
 def test_a_question_reads_back_as_it_was_stored() -> None:
     for question in (
-        StatisticsQuestion("", "", grid="g", revision=2, alpha=0.01, equivalence=3.0),
-        ThresholdsQuestion("", "", grid="g", revision=1, thresholds=(90.0,), sharp_change=0.0),
+        StatisticsQuery("", "", grid="g", revision=2, alpha=0.01, equivalence=3.0),
+        ThresholdsQuery("", "", grid="g", revision=1, thresholds=(90.0,), sharp_change=0.0),
     ):
-        assert question_of(question.document()) == question
-        assert question_of(question.document()).key == question.key
+        assert query_of(question.document()) == question
+        assert query_of(question.document()).key == question.key
 
 
 def test_a_metric_without_bounds_has_only_the_margins_that_are_asked() -> None:
     loss = metric_of(dict.fromkeys(("unit", "direction", "lower", "upper")) | {"name": "loss"})
-    found = asked_parameters(StatisticsQuestion("", "", grid="g", revision=1, sharp_change=0.1), loss)
+    found = asked_parameters(StatisticsQuery("", "", grid="g", revision=1, sharp_change=0.1), loss)
     assert (found.alpha, found.sharp_change, found.equivalence, found.thresholds) == (0.05, 0.1, None, ())
 
 
@@ -221,4 +221,4 @@ def test_margins_keep_their_size_in_the_database(project: Project, house: House,
     with house.database.reading() as connection:
         mine = answers.c.question["grid"].astext == grid.removeprefix("grids/")
         row = connection.execute(select(answers.c.question, answers.c.question_key).where(mine)).one()
-    assert question_of(row.question).key == row.question_key
+    assert query_of(row.question).key == row.question_key

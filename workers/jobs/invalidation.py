@@ -26,7 +26,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import insert
 
-from registry.query import Question, RankingQuestion
+from registry.query import Query, RankingQuery
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import answers, derivations, grids, marks, new_id, scopes, uncounted
@@ -34,25 +34,25 @@ from workers.jobs.leases import LONGEST_PAUSE
 from workers.scope import alias_map, experiment_names
 from workers.statistics import METHODS_VERSION
 
-FOLDED_AT_ONCE = 200
+APPLIED_AT_ONCE = 200
 """Marks of one transaction: each may name the five hundred grids of a batch."""
 READ_LATELY = timedelta(days=1)
 KEPT_CURRENT = 20
 """So many answers of a scope that were read lately are computed again with every change, beside the usual one."""
 _TURN_SECONDS = 2.0
-REDONE_AT_ONCE = 1_000
+REQUEUED_AT_ONCE = 1_000
 _SOME = (
     select(
         marks.c.id, marks.c.project_id, marks.c.experiment, marks.c.metric, marks.c.grid_ids.is_(None).label("anything")
     )
-    .limit(FOLDED_AT_ONCE)
+    .limit(APPLIED_AT_ONCE)
     .with_for_update(skip_locked=True)
 )
 _IDLE_SHARE = 4
 """An answer under constant publication is computed at most a fifth of the time."""
 
 
-def fold_marks(database: Database, settings: Settings) -> int:
+def apply_invalidations(database: Database, settings: Settings) -> int:
     """Turn marks into promises: answers whose inputs changed become pending, usual questions are asked.
 
     How many marks there were; the rest, if this takes long, is for the next time. Marks are deleted in the transaction
@@ -60,13 +60,13 @@ def fold_marks(database: Database, settings: Settings) -> int:
     """
     until, folded = time.monotonic() + _TURN_SECONDS, 0
     while True:
-        some = _fold_some(database, settings)
+        some = _apply_some(database, settings)
         folded += some
-        if some < FOLDED_AT_ONCE or time.monotonic() > until:
+        if some < APPLIED_AT_ONCE or time.monotonic() > until:
             return folded
 
 
-def _fold_some(database: Database, settings: Settings) -> int:
+def _apply_some(database: Database, settings: Settings) -> int:
     with database.transaction() as connection:
         taken = connection.execute(_SOME).all()
         touched = {(row.project_id, row.experiment, row.metric) for row in taken}
@@ -89,7 +89,7 @@ def _reopen(
     here = answers.c.project_id == project_id
     whole = (None, None) in touched
     for experiment, metric in sorted((e, m) for e, m in touched if e is not None and m is not None):
-        _ask_usual(connection, project_id, RankingQuestion(experiment, metric))
+        _ask_usual(connection, project_id, RankingQuery(experiment, metric))
         if not whole:
             mine = and_(here, answers.c.experiment == experiment, answers.c.metric == metric)
             _compute_again(connection, settings, mine)
@@ -150,7 +150,7 @@ def _pending(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _ask_usual(connection: Connection, project_id: Any, question: Question) -> None:
+def _ask_usual(connection: Connection, project_id: Any, question: Query) -> None:
     """Promise the answer to the usual question, so that it is there before anyone asks."""
     values = {
         "id": new_id(),
@@ -167,7 +167,7 @@ def _ask_usual(connection: Connection, project_id: Any, question: Question) -> N
     connection.execute(known)
 
 
-def redo_old_methods(connection: Connection) -> int:
+def requeue_old_methods(connection: Connection) -> int:
     """Promise again some of what an older methods_version computed; how much. It is served until the new is there."""
     redone = 0
     for table in (derivations, answers):
@@ -179,7 +179,7 @@ def redo_old_methods(connection: Connection) -> int:
             current = and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision)
             old = and_(old, exists().where(current))
         key = list(table.primary_key.columns)
-        some = select(*key).where(old).limit(REDONE_AT_ONCE).with_for_update(skip_locked=True).cte("some")
+        some = select(*key).where(old).limit(REQUEUED_AT_ONCE).with_for_update(skip_locked=True).cte("some")
         here = and_(*(column == some.c[column.name] for column in key))
         again = {"state": "pending", "attempts": 0, "reason": None, "methods_version": None}
         redone += int(connection.execute(update(table).where(here).values(again)).rowcount)

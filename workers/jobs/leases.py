@@ -74,7 +74,7 @@ def _claiming(table: Table, condition: ColumnElement[bool], most: int, lease: uu
     return update(table).where(same).values(held).returning(*table.c)
 
 
-def let_go(database: Database, claim: Claim, rows: Sequence[Any], pause: float = 0.0) -> None:
+def release(database: Database, claim: Claim, rows: Sequence[Any], pause: float = 0.0) -> None:
     """Give claimed promises back untried, due at once or after a pause of so many seconds."""
     key = tuple_(*claim.table.primary_key.columns)
     untried = key.in_([tuple(getattr(row, column.name) for column in claim.table.primary_key.columns) for row in rows])
@@ -88,7 +88,7 @@ def let_go(database: Database, claim: Claim, rows: Sequence[Any], pause: float =
         connection.execute(update(claim.table).where(untried, claim.table.c.lease == claim.lease).values(free))
 
 
-def give_back(database: Database, settings: Settings, claim: Claim, row: Any, error: BaseException) -> None:
+def fail_attempt(database: Database, settings: Settings, claim: Claim, row: Any, error: BaseException) -> None:
     """Note why an attempt failed: due again after a growing pause, or `failed` after the last attempt."""
     reason = f"{type(error).__name__}: {error}"[:_LONGEST_REASON].replace("\x00", "")
     # The count in the table: it began anew if an input changed while this attempt ran.
@@ -107,7 +107,7 @@ def give_back(database: Database, settings: Settings, claim: Claim, row: Any, er
         connection.execute(update(claim.table).where(*key, claim.table.c.lease == claim.lease).values(noted))
 
 
-def give_up_exhausted(connection: Connection, table: Table, attempts: int) -> int:
+def fail_exhausted(connection: Connection, table: Table, attempts: int) -> int:
     """Settle as failed what was tried often enough without an answer: its processes died."""
     reason = func.coalesce(table.c.reason, "The worker died each time that it computed this.")
     exhausted = update(table).where(due(table), table.c.attempts >= attempts)
@@ -115,7 +115,7 @@ def give_up_exhausted(connection: Connection, table: Table, attempts: int) -> in
     return int(connection.execute(exhausted.values(failed | {"methods_version": METHODS_VERSION})).rowcount)
 
 
-def forget_old_answers(connection: Connection, days: int, most: int) -> int:
+def delete_unread_results(connection: Connection, days: int, most: int) -> int:
     """Remove what nobody asked for so many days, and of each project what is beyond the `most` read last; how many.
 
     The answers to the usual questions stay.
@@ -129,7 +129,7 @@ def forget_old_answers(connection: Connection, days: int, most: int) -> int:
     return int(connection.execute(gone).rowcount)
 
 
-def forget_old_keys(connection: Connection, days: int) -> int:
+def delete_old_keys(connection: Connection, days: int) -> int:
     """Remove the idempotency keys whose time is over; how many there were."""
     old = idempotency_keys.c.created_at < func.now() - timedelta(days=days)
     return int(connection.execute(delete(idempotency_keys).where(old)).rowcount)

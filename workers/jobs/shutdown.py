@@ -7,10 +7,10 @@ import mmap
 _flag = mmap.mmap(-1, 1)
 
 
-def leave() -> None:
+def request_shutdown() -> None:
     """End soon: finish what is computed now and begin nothing else."""
     _flag[0] = 1
 
 
-def leaving() -> bool:
+def is_shutting_down() -> bool:
     return _flag[0] != 0

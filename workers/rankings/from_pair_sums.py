@@ -9,12 +9,12 @@ import numpy as np
 import orjson
 from sqlalchemy import Connection, func, select
 
-from registry.query import RankingQuestion
+from registry.query import RankingQuery
 from registry.storage.tables import grids, scopes, tallies
 from workers.rankings.direct import about, ranking_refused
 from workers.rankings.pair_sums.update import of_question, table_of
+from workers.rankings.ranking_input import looking_derived, warnings_of
 from workers.rankings.scales import Scale, scales
-from workers.rankings.score_matrix import looking_derived, warnings_of
 from workers.scope import alias_map, experiment_names
 from workers.statistics.counted import Counted
 from workers.statistics.counted_ranking import MOST_COUNTED, rank_counted
@@ -24,7 +24,7 @@ from workers.statistics.ranking import Slots
 MOST_BENCHMARKS = 1_000
 
 
-def counted_ranking(connection: Connection, project_id: uuid.UUID, question: RankingQuestion) -> dict[str, Any]:
+def counted_ranking(connection: Connection, project_id: uuid.UUID, question: RankingQuery) -> dict[str, Any]:
     """The ranking's document; the connection must see one snapshot. Equal sums give equal bytes."""
     scope = connection.execute(select(scopes).where(*of_question(project_id, question))).one()
     found = scales(tuple(orjson.loads(kind)) for kind in scope.kinds)
@@ -49,14 +49,14 @@ def counted_ranking(connection: Connection, project_id: uuid.UUID, question: Ran
     }
 
 
-def counted_size(connection: Connection, project_id: uuid.UUID, question: RankingQuestion) -> tuple[int, int]:
+def counted_size(connection: Connection, project_id: uuid.UUID, question: RankingQuery) -> tuple[int, int]:
     """Names and cells of the scope of a question, as far as they are counted."""
     query = select(func.count(tallies.c.name), func.coalesce(func.sum(tallies.c.cells), 0)).join_from(scopes, tallies)
     names, cells = connection.execute(query.where(*of_question(project_id, question), tallies.c.cells > 0)).one()
     return int(names), int(cells)
 
 
-def _counted(connection: Connection, scope: Any, question: RankingQuestion, scale: Scale) -> Counted:
+def _counted(connection: Connection, scope: Any, question: RankingQuery, scale: Scale) -> Counted:
     query = select(tallies).where(tallies.c.scope_id == scope.id, tallies.c.cells > 0).order_by(tallies.c.name)
     if question.model:
         query = query.where(tallies.c.name.in_(question.model))

@@ -7,8 +7,8 @@ JSON-ready dictionaries with the contract's names. `METHODS_VERSION` is stored b
 from workers.statistics.comparison import gap
 from workers.statistics.describe import describe
 from workers.statistics.ranking import rank
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.sweet_spot import sweet_spot
 from workers.statistics.terms import METHODS_VERSION, Parameters
 
-__all__ = ["METHODS_VERSION", "Parameters", "Standings", "describe", "gap", "rank", "sweet_spot"]
+__all__ = ["METHODS_VERSION", "Parameters", "ScoreMatrix", "describe", "gap", "rank", "sweet_spot"]

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 
@@ -54,7 +54,7 @@ class Cells:
         return len(self.present), int(self.present.shape[1])
 
 
-def cells_of(standings: Standings) -> Cells:
+def cells_of(standings: ScoreMatrix) -> Cells:
     """The cells of the standings, with differences in units of `standings.divisor` where there is one."""
     order = np.argsort(standings.benchmarks, kind="stable")
     benchmarks, starts = np.unique(standings.benchmarks[order], return_index=True)
@@ -80,7 +80,7 @@ def cells_of(standings: Standings) -> Cells:
     )
 
 
-def noise(standings: Standings) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, BoolArray]:
+def noise(standings: ScoreMatrix) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, BoolArray]:
     """Effective trials and successes, variances and their degrees of freedom, and where independence is assumed."""
     shape, whole = standings.values.shape, standings.proportion_of
     error = np.full(shape, np.nan) if standings.stderr is None else standings.stderr
@@ -103,7 +103,7 @@ def noise(standings: Standings) -> tuple[FloatArray, FloatArray, FloatArray, Flo
     return n, k, variance, df, np.asarray((n > 0) & ~posted_effect, dtype=np.bool_)
 
 
-def of_questions(standings: Standings, variance: FloatArray) -> FloatArray:
+def of_questions(standings: ScoreMatrix, variance: FloatArray) -> FloatArray:
     """The bound p (1 - p) / questions on the variance of a proportion under other questions; NaN where unknown.
 
     Samples of one question agree at most completely: then every question counts as one trial (Miller 2024,
@@ -120,7 +120,7 @@ def of_questions(standings: Standings, variance: FloatArray) -> FloatArray:
     return np.asarray(np.where(asked > 0, bound, np.nan), dtype=np.float64)
 
 
-def spreads(standings: Standings) -> FloatArray:
+def spreads(standings: ScoreMatrix) -> FloatArray:
     """For each slot the standard deviation of the values within the slots of its benchmark, pooled over them; 1
     where all are equal. Slots on other scales have one of their own."""
     held = standings.present.sum(axis=0)

@@ -25,8 +25,8 @@ from workers.statistics.mantel import risk_difference
 from workers.statistics.matching import Matched, OnlyIn, matched
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.odds import BreslowDay, OddsRatio, Tables, breslow_day, odds_ratio
+from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.signs import WORK
-from workers.statistics.standings import Standings, only
 from workers.statistics.table import Place, Table, place_of
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, IntArray, Interval, Status
 
@@ -181,7 +181,7 @@ def assumed(words: tuple[str, ...], cells: Sequence[CellGap], found: Matched) ->
     return ("independent_trials", *words) if free and "independent_trials" not in words else words
 
 
-def margins(found: Matched, standings: Standings, direction: Direction | None, alpha: float) -> dict[str, Margin]:
+def margins(found: Matched, standings: ScoreMatrix, direction: Direction | None, alpha: float) -> dict[str, Margin]:
     """The gap by the levels of each axis."""
     work = min(WORK, ALL_LEVELS_WORK // max(1, sum(len(axis.levels) for axis in found.axes)))
     by = {}

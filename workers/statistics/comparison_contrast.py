@@ -9,7 +9,7 @@ import numpy as np
 
 from registry.grids.grid import Direction
 from workers.statistics.pairs import pair_table
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import Interval, Status
 
 
@@ -50,7 +50,7 @@ class Contrast:
 
 
 def contrast(
-    standings: Standings, direction: Direction | None, alpha: float, work: int
+    standings: ScoreMatrix, direction: Direction | None, alpha: float, work: int
 ) -> tuple[Contrast, tuple[str, ...]]:
     """The contender against the baseline over all slots of the standings, which both have, and what that assumes."""
     if standings.values.shape[1] == 0:

@@ -12,8 +12,8 @@ from workers.statistics.rank_groups import groups, in_order, letters, rank_inter
 from workers.statistics.ranking_methods import Method, Missing, Scores
 from workers.statistics.ranks import shared_ranks
 from workers.statistics.sandwich import sandwich
+from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.stability import Stability, stability
-from workers.statistics.standings import Standings, of
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 RELATIVE = ("mean_difference", "standardised_difference", "bradley_terry")
@@ -48,8 +48,8 @@ class Contest:
     """What all components share: standings as posted and under the missing policy, the pairs among the latter, who
     met, and `apart[i, j]`: 1 where i is significantly better than j, -1 where worse."""
 
-    posted: Standings
-    kept: Standings
+    posted: ScoreMatrix
+    kept: ScoreMatrix
     pairs: tuple[Pair, ...]
     met: BoolArray
     apart: IntArray

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from workers.statistics.cells import Cells, cells_of
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 AT_ONCE = 1_000_000
@@ -56,7 +56,7 @@ class Contrasts:
     independent: BoolArray
 
 
-def contrasts_of(standings: Standings) -> Contrasts:
+def contrasts_of(standings: ScoreMatrix) -> Contrasts:
     """All pairs of the standings, which keep them: several orders of one ranking ask for the same."""
     # What a cached_property does, from outside: the standings cannot know the modules that are built on them.
     kept = standings.__dict__

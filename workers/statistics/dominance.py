@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from workers.statistics.contrasts import Contrasts
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 
 FEWEST = 3
 """Benchmarks from which one can dominate."""
 
 
-def dominance(found: Contrasts, standings: Standings) -> str | None:
+def dominance(found: Contrasts, standings: ScoreMatrix) -> str | None:
     """What to say where one of three benchmarks or more carries over half of the sum, over all pairs, of the squared
     parts of the mean difference; `None` where none does, or where the metric has two ends: then all benchmarks are on
     one scale, and between two names of much the same strength some benchmark always stands out."""

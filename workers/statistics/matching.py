@@ -13,7 +13,7 @@ import numpy as np
 
 from registry.grids.grid import Axis, Metric
 from workers.statistics.decimals import decimals_of, ticks_of
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.table import Place, Table
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
@@ -74,9 +74,9 @@ class Matched:
         """The position of each cell on each axis: m x axes."""
         return np.argwhere(self.present).reshape(self.count, len(self.axes))
 
-    def standings(self, metric: Metric) -> Standings:
+    def standings(self, metric: Metric) -> ScoreMatrix:
         """The contender against the baseline, as a ranking compares two names on one benchmark."""
-        return Standings(
+        return ScoreMatrix(
             ("contender", "baseline"),
             self.values,
             np.zeros(self.count, dtype=np.int64),

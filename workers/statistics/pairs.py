@@ -19,9 +19,9 @@ from workers.statistics.cells import Cells, cells_of
 from workers.statistics.contrasts import Contrasts, contrasts_of
 from workers.statistics.evidence import Evidence, evidence
 from workers.statistics.multiplicity import adjusted
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.sign_law import sign_flip_of
 from workers.statistics.signs import ALL_WORK, WORK, SignTest, sign_flip
-from workers.statistics.standings import Standings
 from workers.statistics.terms import IntArray, Interval, Status, detectable
 
 Target = Literal["rerun", "new_questions", "new_benchmarks"]
@@ -76,7 +76,7 @@ class PairTable:
 
 
 def pair_table(
-    standings: Standings,
+    standings: ScoreMatrix,
     alpha: float,
     target: Target = "rerun",
     estimand: Estimand = "difference",
@@ -115,7 +115,7 @@ def assumed(pairs: Sequence[Pair], found: Contrasts, judged: Evidence) -> tuple[
 class Desk:
     """What all pairs are written from."""
 
-    standings: Standings
+    standings: ScoreMatrix
     cells: Cells
     found: Contrasts
     judged: Evidence
@@ -196,7 +196,7 @@ class Desk:
         return sign_flip(whole(signs, np.zeros(signs.size, dtype=np.int64), counts), self.work)
 
 
-def would_meet(standings: Standings, i: int, j: int) -> bool:
+def would_meet(standings: ScoreMatrix, i: int, j: int) -> bool:
     """Whether two names have cells in places that only their scales keep apart."""
     if standings.places is None:
         return False

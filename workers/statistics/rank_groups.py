@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from workers.statistics.pairs import Pair
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, IntArray
 
 MOST_GROUPS = 1_000
@@ -55,7 +55,7 @@ def strangers(met: BoolArray, members: Sequence[int]) -> list[tuple[int, int]]:
     return [(i, j) for p, i in enumerate(members) for j in members[p + 1 :] if not met[i, j]]
 
 
-def components(standings: Standings) -> list[list[int]]:
+def components(standings: ScoreMatrix) -> list[list[int]]:
     """Names that are linked through common slots, each component in the order of the names."""
     present = standings.present.astype(np.float64)
     return parts(present @ present.T > 0)

@@ -27,8 +27,8 @@ from workers.statistics.ranking_methods import (
     standardised,
 )
 from workers.statistics.resampling import Resampling
+from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.stability import Agreement, LeftOut, PolicySensitivity
-from workers.statistics.standings import Standings, of
 from workers.statistics.terms import Status, computable
 
 MOST_NAMES = 300
@@ -104,7 +104,7 @@ class Ranking:
 
 
 def rank(
-    standings: Standings,
+    standings: ScoreMatrix,
     method: str = "mean_difference",
     missing: str = "matched",
     alpha: float = 0.05,
@@ -138,7 +138,7 @@ def refused(reason: str, method: str, missing: str, alpha: float, target: str) -
     return answer
 
 
-def ranking(standings: Standings, frame: Ranking) -> Ranking:
+def ranking(standings: ScoreMatrix, frame: Ranking) -> Ranking:
     """Fills the frame, which says what was asked for."""
     if found := obstacle(standings):
         return replace(frame, status=found[0], reason=found[1])
@@ -161,7 +161,7 @@ def ranking(standings: Standings, frame: Ranking) -> Ranking:
     return assembled(frame, contest, parts, [score for score in scores if isinstance(score, Scores)])
 
 
-def obstacle(standings: Standings) -> tuple[Status, str] | None:
+def obstacle(standings: ScoreMatrix) -> tuple[Status, str] | None:
     """Why these standings cannot be ranked by any method, if so."""
     if not standings.present.any():
         return "insufficient", "no cell was measured" if standings.names else "nobody to rank"

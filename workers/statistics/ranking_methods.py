@@ -19,8 +19,8 @@ from workers.statistics.cells import spreads
 from workers.statistics.contrasts import contrasts_of
 from workers.statistics.least_squares_scores import potentials
 from workers.statistics.ranks import rank_rows
+from workers.statistics.score_matrix import ScoreMatrix, filled, only
 from workers.statistics.sensitivity import MOST_LEVELS
-from workers.statistics.standings import Standings, filled, only
 from workers.statistics.strengths import bradley_terry
 from workers.statistics.tally import tally
 from workers.statistics.terms import FloatArray, IntArray
@@ -63,7 +63,7 @@ class Refused:
     reason: str
 
 
-def prepared(standings: Standings, missing: Missing) -> Standings:
+def prepared(standings: ScoreMatrix, missing: Missing) -> ScoreMatrix:
     """The standings under a policy for missing cells.
 
     `complete` keeps the slots that every name has. `worst` fills a gap with the bound that is worse, or with the
@@ -76,7 +76,7 @@ def prepared(standings: Standings, missing: Missing) -> Standings:
     return standings
 
 
-def order(standings: Standings, method: Method, missing: Missing) -> Scores | Refused:
+def order(standings: ScoreMatrix, method: Method, missing: Missing) -> Scores | Refused:
     """The scores of names that form one connected component, or why there are none.
 
     A score is NaN for a name alone, where the method needs a rival or a slot.
@@ -90,7 +90,7 @@ def order(standings: Standings, method: Method, missing: Missing) -> Scores | Re
     return VIEWS[method](standings, missing)
 
 
-def mean_difference(standings: Standings, missing: Missing) -> Scores | Refused:
+def mean_difference(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Potentials of the matched mean differences, in the metric's unit."""
     found = contrasts_of(standings)
     linked = (found.common > 0) & ~np.eye(len(standings.names), dtype=np.bool_)
@@ -103,17 +103,17 @@ def mean_difference(standings: Standings, missing: Missing) -> Scores | Refused:
     return Scores(potentials(found.difference, linked), standings.sign > 0)
 
 
-def standardised_difference(standings: Standings, missing: Missing) -> Scores | Refused:
+def standardised_difference(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """The same in units of each benchmark's own spread between names."""
     return mean_difference(standardised(standings), missing)
 
 
-def standardised(standings: Standings) -> Standings:
+def standardised(standings: ScoreMatrix) -> ScoreMatrix:
     """The standings with differences in units of each benchmark's spread."""
     return standings if standings.divisor is not None else replace(standings, divisor=spreads(standings))
 
 
-def mean(standings: Standings, missing: Missing) -> Scores | Refused:
+def mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Weighted means over the slots that all names have; over each name's own slots under `observed`."""
     if missing == "observed":
         own = [np.flatnonzero(row) for row in standings.present]
@@ -125,7 +125,7 @@ def mean(standings: Standings, missing: Missing) -> Scores | Refused:
     return Scores(standings.values[:, slots] @ standings.weights(slots), standings.sign > 0, {"slots": int(slots.size)})
 
 
-def adjusted_mean(standings: Standings, missing: Missing) -> Scores | Refused:
+def adjusted_mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Means as if every name had every slot: name and slot effects add up, on the logit scale for proportions of
     trials that are all known."""
     names, slots = np.nonzero(standings.present)
@@ -150,21 +150,21 @@ def adjusted_mean(standings: Standings, missing: Missing) -> Scores | Refused:
     return Scores(np.asarray(fitted @ weights, dtype=np.float64), standings.sign > 0)
 
 
-def votes(standings: Standings, names: IntArray, slots: IntArray) -> tuple[FloatArray, FloatArray] | None:
+def votes(standings: ScoreMatrix, names: IntArray, slots: IntArray) -> tuple[FloatArray, FloatArray] | None:
     """Successes and trials of the cells of proportions; `None` where some are unknown."""
     if standings.successes is None or standings.trials is None or not np.all(standings.trials[names, slots] > 0):
         return None
     return standings.successes[names, slots].astype(np.float64), standings.trials[names, slots].astype(np.float64)
 
 
-def win_rate(standings: Standings, missing: Missing) -> Scores | Refused:
+def win_rate(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Wins plus half the ties over all comparisons."""
     counted = tally(standings, missing == "zero_votes")
     games = counted.meets.sum(axis=1)
     return Scores(np.divide(counted.wins.sum(axis=1), games, out=np.full(games.size, np.nan), where=games > 0))
 
 
-def helm_win_rate(standings: Standings, missing: Missing) -> Scores | Refused:
+def helm_win_rate(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """The mean share of present rivals beaten, over a name's slots with rivals."""
     rates = helm_rates(standings, missing)
     own = [np.flatnonzero(np.isfinite(row)) for row in rates]
@@ -172,7 +172,7 @@ def helm_win_rate(standings: Standings, missing: Missing) -> Scores | Refused:
     return Scores(np.array(means))
 
 
-def helm_rates(standings: Standings, missing: Missing) -> FloatArray:
+def helm_rates(standings: ScoreMatrix, missing: Missing) -> FloatArray:
     """The share of present rivals that each name beats in each slot; NaN where it has none."""
     present = standings.present
     several = present.sum(axis=0) > 1
@@ -187,14 +187,14 @@ def helm_rates(standings: Standings, missing: Missing) -> FloatArray:
     return rates
 
 
-def bradley_terry_order(standings: Standings, missing: Missing) -> Scores | Refused:
+def bradley_terry_order(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Log-strengths, with the half-tie prior only where they would not exist without."""
     counted = tally(standings, missing == "zero_votes")
     found = bradley_terry(counted.wins, counted.linked)
     return Scores(found.values, True, {"strengths": found})
 
 
-def block_goodness(standings: Standings, missing: Missing) -> IntArray | Refused:
+def block_goodness(standings: ScoreMatrix, missing: Missing) -> IntArray | Refused:
     """Benchmarks x names, of which more is better, where all slots have all names.
 
     Within a benchmark the values are averaged; where they have no mean (other scales, missing votes), the ranks.
@@ -212,7 +212,7 @@ def block_goodness(standings: Standings, missing: Missing) -> IntArray | Refused
     return -rank_rows(means / counts[:, None])
 
 
-def mean_rank(standings: Standings, missing: Missing) -> Scores | Refused:
+def mean_rank(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Mean ranks over benchmarks, 1 for the best."""
     goodness = block_goodness(standings, missing)
     if isinstance(goodness, Refused):
@@ -220,7 +220,7 @@ def mean_rank(standings: Standings, missing: Missing) -> Scores | Refused:
     return Scores(ranks_of(goodness).mean(axis=0), False, {"blocks": len(goodness)})
 
 
-def borda(standings: Standings, missing: Missing) -> Scores | Refused:
+def borda(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Borda counts: rivals beaten, summed over benchmarks."""
     ranks = mean_rank(standings, missing)
     if isinstance(ranks, Refused):
@@ -228,7 +228,7 @@ def borda(standings: Standings, missing: Missing) -> Scores | Refused:
     return Scores((len(standings.names) - ranks.values) * ranks.extra["blocks"])
 
 
-VIEWS: dict[Method, Callable[[Standings, Missing], Scores | Refused]] = {
+VIEWS: dict[Method, Callable[[ScoreMatrix, Missing], Scores | Refused]] = {
     "mean_difference": mean_difference,
     "standardised_difference": standardised_difference,
     "mean": mean,

@@ -30,7 +30,7 @@ from workers.statistics.ranking_methods import (
     standardised,
 )
 from workers.statistics.ranks import rank_rows
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.strengths import bradley_terry, reaches_all
 from workers.statistics.tally import parts_of
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, Status
@@ -94,7 +94,7 @@ class Resampling:
 
 
 def resampling(
-    standings: Standings, method: Method, missing: Missing, ranks: IntArray, level: float, number: int
+    standings: ScoreMatrix, method: Method, missing: Missing, ranks: IntArray, level: float, number: int
 ) -> Resampling:
     """Resamples the benchmarks of names that form the component of this number."""
     benchmarks = int(np.unique(standings.benchmarks).size)
@@ -121,7 +121,7 @@ def expanded(level: float, benchmarks: int) -> float:
     return 1 - 2 * float(ndtr(-math.sqrt(benchmarks / (benchmarks - 1)) * quantile))
 
 
-def obstacle(standings: Standings, method: Method, benchmarks: int) -> tuple[Status, str] | None:
+def obstacle(standings: ScoreMatrix, method: Method, benchmarks: int) -> tuple[Status, str] | None:
     """Why there is nothing to resample, or too much, if so."""
     if len(standings.names) < 2:
         return "insufficient", "one name has one rank"
@@ -145,7 +145,7 @@ def draws(size: int) -> IntArray:
     return np.bincount(drawn.ravel(), minlength=DRAWS * size).reshape(DRAWS, size)
 
 
-def cost(standings: Standings, method: Method, benchmarks: int) -> int:
+def cost(standings: ScoreMatrix, method: Method, benchmarks: int) -> int:
     """Operations of one resample, about: its drawing, the sum of its tables, and what is made of them."""
     size = len(standings.names)
     summed = (size**2 + 50) * benchmarks
@@ -156,7 +156,7 @@ def cost(standings: Standings, method: Method, benchmarks: int) -> int:
     return summed
 
 
-def ranks_again(standings: Standings, method: Method, missing: Missing, counts: IntArray) -> IntArray:
+def ranks_again(standings: ScoreMatrix, method: Method, missing: Missing, counts: IntArray) -> IntArray:
     """The ranks in every resample, resamples x names; a row of zeros where there is no order.
 
     What a benchmark adds to an order does not depend on the others, so that it is computed once."""
@@ -177,7 +177,7 @@ OF_DIFFERENCES = ("mean_difference", "standardised_difference")
 BY_TABLES = (*OF_DIFFERENCES, "win_rate", "bradley_terry")
 
 
-def connected(kept: Standings, counts: IntArray, benchmarks: IntArray) -> BoolArray:
+def connected(kept: ScoreMatrix, counts: IntArray, benchmarks: IntArray) -> BoolArray:
     """Whether the drawn benchmarks link all names; looked at once for each set of benchmarks."""
     links = np.stack([linked(kept.present[:, kept.benchmarks == benchmark]) for benchmark in benchmarks])
     sets, place = np.unique(counts > 0, axis=0, return_inverse=True)
@@ -192,7 +192,7 @@ def linked(present: BoolArray) -> BoolArray:
 
 
 def by_tables(
-    kept: Standings, method: Method, missing: Missing, counts: FloatArray, benchmarks: IntArray
+    kept: ScoreMatrix, method: Method, missing: Missing, counts: FloatArray, benchmarks: IntArray
 ) -> FloatArray:
     """The goodness of every name in every resample, from the summed tables of pairs."""
     size = len(kept.names)
@@ -218,7 +218,9 @@ def by_tables(
     return np.concatenate(found)
 
 
-def tables_of(kept: Standings, method: Method, missing: Missing, benchmarks: IntArray) -> tuple[FloatArray, FloatArray]:
+def tables_of(
+    kept: ScoreMatrix, method: Method, missing: Missing, benchmarks: IntArray
+) -> tuple[FloatArray, FloatArray]:
     """By benchmark, B x M x M: slots in common, and mean differences or the share of them won."""
     if method not in OF_DIFFERENCES:
         parts = parts_of(kept, missing == "zero_votes", benchmarks)
@@ -247,7 +249,7 @@ def scores(difference: FloatArray, met: BoolArray) -> FloatArray:
 
 
 def by_averages(
-    kept: Standings, method: Method, missing: Missing, counts: FloatArray, benchmarks: IntArray
+    kept: ScoreMatrix, method: Method, missing: Missing, counts: FloatArray, benchmarks: IntArray
 ) -> FloatArray:
     """The same for orders that average what a name has in its slots; NaN where a name has no drawn slot."""
     if method in ("mean_rank", "borda"):
@@ -268,7 +270,7 @@ def by_averages(
     )
 
 
-def by_blocks(kept: Standings, missing: Missing, counts: FloatArray) -> FloatArray:
+def by_blocks(kept: ScoreMatrix, missing: Missing, counts: FloatArray) -> FloatArray:
     """The mean ranks over the drawn benchmarks, turned; NaN where none of those that have cells is drawn."""
     goodness = block_goodness(kept, missing)
     if isinstance(goodness, Refused):
@@ -278,7 +280,7 @@ def by_blocks(kept: Standings, missing: Missing, counts: FloatArray) -> FloatArr
     return np.asarray(found, dtype=np.float64)
 
 
-def averaged(kept: Standings, method: Method, missing: Missing) -> tuple[FloatArray, int]:
+def averaged(kept: ScoreMatrix, method: Method, missing: Missing) -> tuple[FloatArray, int]:
     """What is averaged, names x slots with NaN for nothing, and which way is better; benchmarks weigh the same."""
     if method == "helm_win_rate":
         return helm_rates(kept, missing), 1

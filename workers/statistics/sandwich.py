@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.strengths import Strengths
 from workers.statistics.tally import tally
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 
-def sandwich(standings: Standings, found: Strengths, zero_votes: bool, by_benchmark: bool) -> FloatArray | None:
+def sandwich(standings: ScoreMatrix, found: Strengths, zero_votes: bool, by_benchmark: bool) -> FloatArray | None:
     """The standard errors of the strengths; `None` where there are no two clusters."""
     clusters = standings.benchmarks if by_benchmark else np.arange(standings.values.shape[1], dtype=np.int64)
     parts = scores(standings, found.values, zero_votes)
@@ -30,7 +30,7 @@ def sandwich(standings: Standings, found: Strengths, zero_votes: bool, by_benchm
     return np.asarray(np.sqrt(np.sum(middle**2, axis=0) * used.size / (used.size - 1)), dtype=np.float64)
 
 
-def scores(standings: Standings, strengths: FloatArray, zero_votes: bool) -> FloatArray:
+def scores(standings: ScoreMatrix, strengths: FloatArray, zero_votes: bool) -> FloatArray:
     """What each slot adds to the gradient of the log-likelihood: slots x names.
 
     A slot of a pair weighs as in `tally`: benchmarks equally, and all slots of the pair together their number.
@@ -48,7 +48,7 @@ def scores(standings: Standings, strengths: FloatArray, zero_votes: bool) -> Flo
     return found
 
 
-def met_in(standings: Standings, benchmark: int, zero_votes: bool) -> FloatArray:
+def met_in(standings: ScoreMatrix, benchmark: int, zero_votes: bool) -> FloatArray:
     """In how many slots of a benchmark two names were compared."""
     present = standings.present[:, standings.benchmarks == benchmark].astype(np.float64)
     both = present @ present.T

@@ -11,7 +11,7 @@ from workers.statistics.rank_groups import components
 from workers.statistics.ranking_methods import METHODS, MISSING, Method, Missing, Scores, order, prepared
 from workers.statistics.ranks import shared_ranks
 from workers.statistics.resampling import Resampling, ranks_again, resampling
-from workers.statistics.standings import Standings, only
+from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.terms import IntArray
 
 MOST_WORK = 200_000_000
@@ -69,7 +69,7 @@ class Stability:
 
 
 def stability(
-    standings: Standings, method: Method, missing: Missing, ranks: IntArray, alpha: float, number: int
+    standings: ScoreMatrix, method: Method, missing: Missing, ranks: IntArray, alpha: float, number: int
 ) -> Stability:
     """The stability of the ranks of names that form the component of this number."""
     size, slots = standings.values.shape
@@ -88,7 +88,7 @@ def stability(
     )
 
 
-def alternatives(standings: Standings, method: Method, missing: Missing) -> dict[tuple[Method, Missing], IntArray]:
+def alternatives(standings: ScoreMatrix, method: Method, missing: Missing) -> dict[tuple[Method, Missing], IntArray]:
     """The ranks under every other method with the same policy, and every other policy with the same method."""
     asked: list[tuple[Method, Missing]] = [(other, missing) for other in METHODS if other != method]
     asked += [(method, other) for other in MISSING if other != missing]
@@ -102,7 +102,7 @@ def alternatives(standings: Standings, method: Method, missing: Missing) -> dict
     return found
 
 
-def ordered(standings: Standings, method: Method, missing: Missing) -> Scores | None:
+def ordered(standings: ScoreMatrix, method: Method, missing: Missing) -> Scores | None:
     """The scores under a policy, where the names stay connected and the order exists."""
     changed = prepared(standings, missing)
     if len(components(changed)) != 1:
@@ -111,7 +111,7 @@ def ordered(standings: Standings, method: Method, missing: Missing) -> Scores | 
     return scores if isinstance(scores, Scores) else None
 
 
-def left_out(standings: Standings, method: Method, missing: Missing, ranks: IntArray) -> tuple[LeftOut, ...]:
+def left_out(standings: ScoreMatrix, method: Method, missing: Missing, ranks: IntArray) -> tuple[LeftOut, ...]:
     """Leaves out each benchmark once."""
     benchmarks = np.unique(standings.benchmarks).tolist()
     size, slots = standings.values.shape
@@ -125,7 +125,7 @@ def left_out(standings: Standings, method: Method, missing: Missing, ranks: IntA
     )
 
 
-def without_each(standings: Standings, method: Method, missing: Missing, benchmarks: list[int]) -> IntArray:
+def without_each(standings: ScoreMatrix, method: Method, missing: Missing, benchmarks: list[int]) -> IntArray:
     """The ranks without each benchmark, benchmarks x names; zeros where the names fall apart or have no order."""
     if method != "adjusted_mean":
         return ranks_again(standings, method, missing, 1 - np.eye(len(benchmarks), dtype=np.int64))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.statistics.standings import Standings
+from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 
@@ -29,7 +29,7 @@ class Tally:
         return linked
 
 
-def tally(standings: Standings, zero_votes: bool = False) -> Tally:
+def tally(standings: ScoreMatrix, zero_votes: bool = False) -> Tally:
     """Counts all slots. With `zero_votes` a name that skipped a slot loses there to every name that did not."""
     size = len(standings.names)
     meets, wins, benchmarks = (np.zeros((size, size)) for _ in range(3))
@@ -50,7 +50,7 @@ class Parts:
     wins: FloatArray
 
 
-def parts_of(standings: Standings, zero_votes: bool, benchmarks: IntArray) -> Parts:
+def parts_of(standings: ScoreMatrix, zero_votes: bool, benchmarks: IntArray) -> Parts:
     """The tables of each of these benchmarks."""
     found = [
         one_benchmark(standings, np.flatnonzero(standings.benchmarks == benchmark), zero_votes)
@@ -60,7 +60,7 @@ def parts_of(standings: Standings, zero_votes: bool, benchmarks: IntArray) -> Pa
     return Parts(meets, won / np.maximum(meets, 1))
 
 
-def one_benchmark(standings: Standings, slots: IntArray, zero_votes: bool) -> tuple[FloatArray, FloatArray]:
+def one_benchmark(standings: ScoreMatrix, slots: IntArray, zero_votes: bool) -> tuple[FloatArray, FloatArray]:
     """Slots in common, and wins plus half ties, on the slots of one benchmark."""
     present = standings.present[:, slots].astype(np.float64)
     ticks = standings.ticks[:, slots]

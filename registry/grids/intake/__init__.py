@@ -1,7 +1,7 @@
 """From what was sent to a Grid: every doubt becomes a warning, every fault carries a JSON pointer. Pure."""
 
 from registry.grids.intake.amendment import amend
-from registry.grids.intake.faults import Doubt, Limits
+from registry.grids.intake.faults import IntakeWarning, Limits
 from registry.grids.intake.submission import Names, Submission, not_told_yet, read_submission
 
-__all__ = ["Doubt", "Limits", "Names", "Submission", "amend", "not_told_yet", "read_submission"]
+__all__ = ["IntakeWarning", "Limits", "Names", "Submission", "amend", "not_told_yet", "read_submission"]

@@ -11,36 +11,36 @@ from registry.grids.grid import Axis, Grid, Position
 from registry.grids.intake import lattice
 from registry.grids.intake.blocks import in_numeric_order, size_of
 from registry.grids.intake.coordinates import Entry, read_cells
-from registry.grids.intake.faults import Doubt, Findings, Limits, escaped
+from registry.grids.intake.faults import IntakeWarning, Limits, Report, escaped
 from registry.grids.intake.members import check_amended
 from registry.grids.intake.submission import check_values
 
 
 def amend(
     grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits, *, may_grow: bool = True
-) -> tuple[Grid, tuple[Doubt, ...]]:
+) -> tuple[Grid, tuple[IntakeWarning, ...]]:
     """`grid` with the cells added or replaced, levels added where needed, each with a doubt; raises `Invalid`.
 
     A null value makes a cell unmeasured again. Cells that are not named stay as they are. A new level is a fault
     unless the axes `may_grow`.
     """
-    findings = Findings()
-    axes, entries = read_cells(cells, grid.axes, limits, findings)
-    _tell_growth(grid.axes, axes, entries, findings, may_grow=may_grow)
+    report = Report()
+    axes, entries = read_cells(cells, grid.axes, limits, report)
+    _tell_growth(grid.axes, axes, entries, report, may_grow=may_grow)
     if size_of(axes) > limits.cells:
-        findings.fault("/cells", f"these coordinates span {size_of(axes)} cells; a grid holds at most {limits.cells}")
-    findings.stop_at_faults()
+        report.fault("/cells", f"these coordinates span {size_of(axes)} cells; a grid holds at most {limits.cells}")
+    report.stop_at_faults()
     amended = _replaced(_widened(grid, axes), entries)
     pointers = {amended.index(at): entry.pointer for at, entry in entries.items()}
 
     def place(index: int) -> str:
         return f"{pointers.get(index, '')}/value"
 
-    check_values(amended, place, findings)
-    check_amended(amended, lambda index: f"{pointers.get(index, '')}/trials", findings)
-    findings.stop_at_faults()
-    lattice.look(amended, place, findings)
-    mine = tuple(doubt for doubt in findings.told() if doubt.pointer != "/value")
+    check_values(amended, place, report)
+    check_amended(amended, lambda index: f"{pointers.get(index, '')}/trials", report)
+    report.stop_at_faults()
+    lattice.look(amended, place, report)
+    mine = tuple(doubt for doubt in report.told() if doubt.pointer != "/value")
     return in_numeric_order(amended), mine
 
 
@@ -48,7 +48,7 @@ def _tell_growth(
     before: Sequence[Axis],
     after: Sequence[Axis],
     entries: Mapping[Position, Entry],
-    findings: Findings,
+    report: Report,
     *,
     may_grow: bool,
 ) -> None:
@@ -63,9 +63,9 @@ def _tell_growth(
         axis = after[place]
         pointer, label = f"{cell}/at/{escaped(axis.name)}", axis.levels[level].label
         if may_grow:
-            findings.doubt("level_added", pointer, f'the axis "{axis.name}" had no level "{label}": it was added')
+            report.warn("level_added", pointer, f'the axis "{axis.name}" had no level "{label}": it was added')
         else:
-            findings.fault(pointer, f'the axis "{axis.name}" has no level "{label}", and levels=fixed adds none')
+            report.fault(pointer, f'the axis "{axis.name}" has no level "{label}", and levels=fixed adds none')
 
 
 _COLUMNS = ("values", "trials", "stderr", "repeats", "sd")

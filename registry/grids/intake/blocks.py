@@ -11,33 +11,33 @@ from types import NoneType
 from typing import Any, TypeVar
 
 from registry.grids.grid import Axis, Grid
-from registry.grids.intake.faults import Findings, is_rounded, number
+from registry.grids.intake.faults import Report, is_rounded, number
 
 T = TypeVar("T")
 
 
-def flatten(block: Any, shape: Sequence[int], pointer: str, findings: Findings) -> list[Any] | None:
+def flatten(block: Any, shape: Sequence[int], pointer: str, report: Report) -> list[Any] | None:
     """The leaves of `block` in row-major order; `None` after a fault about its shape."""
     if not shape:
         if isinstance(block, (list, dict)):
-            findings.fault(pointer, "with no axes this is one number")
+            report.fault(pointer, "with no axes this is one number")
             return None
         return [block]
-    return _rows(block, shape, pointer, findings)
+    return _rows(block, shape, pointer, report)
 
 
-def _rows(block: Any, shape: Sequence[int], pointer: str, findings: Findings) -> list[Any] | None:
+def _rows(block: Any, shape: Sequence[int], pointer: str, report: Report) -> list[Any] | None:
     if not isinstance(block, list):
-        findings.fault(pointer, f"expected a list of {shape[0]}, nested to the depth of the axes")
+        report.fault(pointer, f"expected a list of {shape[0]}, nested to the depth of the axes")
         return None
     if len(block) != shape[0]:
-        findings.fault(pointer, f"has {len(block)} entries, but its axis has {shape[0]} levels")
+        report.fault(pointer, f"has {len(block)} entries, but its axis has {shape[0]} levels")
         return None
     if len(shape) == 1:
         return block
     leaves: list[Any] = []
     for place, row in enumerate(block):
-        found = _rows(row, shape[1:], f"{pointer}/{place}", findings)
+        found = _rows(row, shape[1:], f"{pointer}/{place}", report)
         if found is None:
             return None
         leaves += found
@@ -58,7 +58,7 @@ def read_leaves(
     read: Callable[[Any], T | None],
     wanted: str,
     at: Callable[[int], str],
-    findings: Findings,
+    report: Report,
 ) -> tuple[T | None, ...]:
     """Each leaf through `read`; null stays `None`, what `read` refuses is a fault, what it rounds a doubt."""
     if read is number and set(map(type, leaves)) <= {float, NoneType} and all(map(isfinite, filter(None, leaves))):
@@ -67,11 +67,11 @@ def read_leaves(
     if values.count(None) != list(leaves).count(None):
         for index, (leaf, value) in enumerate(zip(leaves, values, strict=True)):
             if leaf is not None and value is None:
-                findings.fault(at(index), wanted)
+                report.fault(at(index), wanted)
     elif values != tuple(leaves):
         for index, leaf in enumerate(leaves):
             if is_rounded(leaf):
-                findings.rounded(leaf, at(index))
+                report.rounded(leaf, at(index))
     return values
 
 

@@ -17,7 +17,7 @@ MOST_TRIALS = 2**53
 
 
 @dataclass(frozen=True, slots=True)
-class Doubt:
+class IntakeWarning:
     """Something accepted with a doubt; it goes into `warnings`."""
 
     code: str
@@ -39,11 +39,11 @@ class Limits:
 
 
 @dataclass
-class Findings:
+class Report:
     """The first faults, and the first doubts of each kind, in the order in which they were met; all are counted."""
 
     faults: list[Fault] = field(default_factory=list)
-    doubts: list[Doubt] = field(default_factory=list)
+    doubts: list[IntakeWarning] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     """How many doubts there were, by their code."""
     met: int = 0
@@ -54,19 +54,19 @@ class Findings:
         if self.met <= REPORTED:
             self.faults.append(Fault(pointer, detail))
 
-    def doubt(self, code: str, pointer: str | None, detail: str) -> None:
+    def warn(self, code: str, pointer: str | None, detail: str) -> None:
         self.counts[code] += 1
         if self.counts[code] <= REPORTED:
-            self.doubts.append(Doubt(code, detail, pointer))
+            self.doubts.append(IntakeWarning(code, detail, pointer))
 
     def rounded(self, given: int, pointer: str) -> None:
-        """Doubt a whole number that no double is: it was read as the nearest one."""
-        self.doubt("rounded", pointer, f"{given} was rounded to {int(float(given))}, the nearest number of 64 bits")
+        """IntakeWarning a whole number that no double is: it was read as the nearest one."""
+        self.warn("rounded", pointer, f"{given} was rounded to {int(float(given))}, the nearest number of 64 bits")
 
-    def told(self) -> tuple[Doubt, ...]:
+    def told(self) -> tuple[IntakeWarning, ...]:
         """The doubts, and of each kind how many more there were."""
         more = [(code, count - REPORTED) for code, count in self.counts.items() if count > REPORTED]
-        return (*self.doubts, *(Doubt(code, f"and {rest} more of these") for code, rest in more))
+        return (*self.doubts, *(IntakeWarning(code, f"and {rest} more of these") for code, rest in more))
 
     def stop_at_faults(self) -> None:
         """Raise `Invalid` with everything found so far, if anything was."""

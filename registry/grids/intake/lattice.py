@@ -12,7 +12,7 @@ from decimal import Decimal
 import orjson
 
 from registry.grids.grid import Grid
-from registry.grids.intake.faults import Findings
+from registry.grids.intake.faults import Report
 
 _FRACTION = re.compile(rb"\.(\d+)")
 
@@ -25,8 +25,8 @@ def decimals(values: Sequence[float]) -> int:
     return max((0 if part == b"0" else len(part) for part in _FRACTION.findall(text)), default=0)
 
 
-def look(grid: Grid, place: Callable[[int], str], findings: Findings) -> None:
-    """Doubt every value that no count out of its trials can produce.
+def look(grid: Grid, place: Callable[[int], str], report: Report) -> None:
+    """IntakeWarning every value that no count out of its trials can produce.
 
     The mean of repeats may stand between two counts, each of them rounded: it is as coarse as the other values.
     """
@@ -49,4 +49,4 @@ def look(grid: Grid, place: Callable[[int], str], findings: Findings) -> None:
             if value is not None and trials and abs(round(value * trials / scale) * scale / trials - value) > slack
         ]
     for index, value, trials in off:
-        findings.doubt("off_lattice", place(index), f"{value} is not a whole count out of {trials} trials")
+        report.warn("off_lattice", place(index), f"{value} is not a whole count out of {trials} trials")

@@ -11,7 +11,7 @@ from typing import Any, cast
 import orjson
 
 from registry.grids.grid import Axis, Kind, Level, Scale, plain_label
-from registry.grids.intake.faults import Findings, Limits, is_rounded, number, unsigned_zero
+from registry.grids.intake.faults import Limits, Report, is_rounded, number, unsigned_zero
 
 MAX_AXES = 4
 _SUFFIXES = {"": 0, "k": 3, "m": 6, "b": 9, "t": 12}
@@ -29,28 +29,28 @@ def read_number(label: str) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def read_level(given: Any, kind: Kind, pointer: str, limits: Limits, findings: Findings) -> Level | None:
+def read_level(given: Any, kind: Kind, pointer: str, limits: Limits, report: Report) -> Level | None:
     """One level: a number, a label, or `{"label", "number"}`; `None` after a fault."""
     level = _level(given)
     if level is None:
-        findings.fault(pointer, "a level is a number, a non-empty string, or {label, number}")
+        report.fault(pointer, "a level is a number, a non-empty string, or {label, number}")
         return None
     exact = given.get("number") if isinstance(given, Mapping) else given
     if is_rounded(exact):
-        findings.rounded(exact, pointer)
+        report.rounded(exact, pointer)
     if len(level.label) > limits.name or has_control(level.label):
-        findings.fault(pointer, f"a level's label has at most {limits.name} characters and no control characters")
+        report.fault(pointer, f"a level's label has at most {limits.name} characters and no control characters")
         return None
     if kind == "numeric" and level.number is None:
         value = read_number(level.label)
         if value is None:
-            findings.fault(
+            report.fault(
                 pointer,
                 f'"{level.label}" is not a number; give {{"label", "number"}} or make the axis ordinal',
             )
             return None
         if plain_label(value) != level.label:
-            findings.doubt("level_number_read", pointer, f'"{level.label}" was read as the number {plain_label(value)}')
+            report.warn("level_number_read", pointer, f'"{level.label}" was read as the number {plain_label(value)}')
         return Level(level.label, value)
     return Level(level.label, level.number if kind == "numeric" else None)
 
@@ -67,47 +67,47 @@ def _level(given: Any) -> Level | None:
     return None
 
 
-def read_axes(given: Sequence[Mapping[str, Any]], limits: Limits, findings: Findings) -> list[Axis]:
+def read_axes(given: Sequence[Mapping[str, Any]], limits: Limits, report: Report) -> list[Axis]:
     """The declared axes, levels in the order given (not yet sorted)."""
     if len(given) > MAX_AXES:
-        findings.fault("/axes", f"a grid has at most {MAX_AXES} axes, not {len(given)}")
+        report.fault("/axes", f"a grid has at most {MAX_AXES} axes, not {len(given)}")
     axes: list[Axis] = []
     for place, declared in enumerate(given[:MAX_AXES]):
         if any(axis.name == declared["name"] for axis in axes):
-            findings.fault(f"/axes/{place}/name", f'there is already an axis named "{declared["name"]}"')
-        axes.append(_read_axis(declared, f"/axes/{place}", limits, findings))
+            report.fault(f"/axes/{place}/name", f'there is already an axis named "{declared["name"]}"')
+        axes.append(_read_axis(declared, f"/axes/{place}", limits, report))
     return axes
 
 
-def _read_axis(declared: Mapping[str, Any], pointer: str, limits: Limits, findings: Findings) -> Axis:
+def _read_axis(declared: Mapping[str, Any], pointer: str, limits: Limits, report: Report) -> Axis:
     """One axis. The grids of an experiment share theirs, so what was read without a finding is remembered."""
     try:
         text = orjson.dumps(declared)
     except TypeError:  # a whole number of more than 64 bits
-        return _read_declared(declared, pointer, limits, findings)
+        return _read_declared(declared, pointer, limits, report)
     axis = _read_quietly(text, limits) if len(text) <= _REMEMBERED else None
-    return axis or _read_declared(declared, pointer, limits, findings)
+    return axis or _read_declared(declared, pointer, limits, report)
 
 
 @lru_cache(maxsize=256)
 def _read_quietly(declared: bytes, limits: Limits) -> Axis | None:
-    findings = Findings()
-    axis = _read_declared(orjson.loads(declared), "", limits, findings)
-    return None if findings.faults or findings.doubts else axis
+    report = Report()
+    axis = _read_declared(orjson.loads(declared), "", limits, report)
+    return None if report.faults or report.doubts else axis
 
 
-def _read_declared(declared: Mapping[str, Any], pointer: str, limits: Limits, findings: Findings) -> Axis:
+def _read_declared(declared: Mapping[str, Any], pointer: str, limits: Limits, report: Report) -> Axis:
     given = declared.get("levels", [])
     if len(given) > limits.levels:
-        findings.fault(f"{pointer}/levels", f"an axis has at most {limits.levels} levels, not {len(given)}")
+        report.fault(f"{pointer}/levels", f"an axis has at most {limits.levels} levels, not {len(given)}")
         given = []
     kind = cast(Kind, declared.get("kind") or guess_kind(given))
-    read = [read_level(level, kind, f"{pointer}/levels/{i}", limits, findings) for i, level in enumerate(given)]
+    read = [read_level(level, kind, f"{pointer}/levels/{i}", limits, report) for i, level in enumerate(given)]
     levels = [level for level in read if level is not None]
     scale = cast(Scale, declared.get("scale") or "linear")
     if scale == "log" and kind != "numeric":
-        findings.fault(f"{pointer}/scale", "only a numeric axis has a log scale")
-    _refuse_repeats(levels, kind, pointer, findings)
+        report.fault(f"{pointer}/scale", "only a numeric axis has a log scale")
+    _refuse_repeats(levels, kind, pointer, report)
     return Axis(declared["name"], kind, tuple(levels), declared.get("unit"), scale)
 
 
@@ -120,12 +120,12 @@ def guess_kind(levels: Sequence[Any]) -> Kind:
     return "numeric" if levels and numeric else "nominal"
 
 
-def _refuse_repeats(levels: Sequence[Level], kind: Kind, pointer: str, findings: Findings) -> None:
+def _refuse_repeats(levels: Sequence[Level], kind: Kind, pointer: str, report: Report) -> None:
     labels: set[str] = set()
     numbers: set[float] = set()
     for place, level in enumerate(levels):
         if level.label in labels or (kind == "numeric" and level.number in numbers):
-            findings.fault(f"{pointer}/levels/{place}", f'the level "{level.label}" stands on this axis already')
+            report.fault(f"{pointer}/levels/{place}", f'the level "{level.label}" stands on this axis already')
         labels.add(level.label)
         if level.number is not None:
             numbers.add(level.number)
@@ -146,29 +146,29 @@ class LevelIndex:
         self._by_label = {level.label: place for place, level in enumerate(self.levels)}
         self._by_number = {level.number: place for place, level in enumerate(self.levels) if level.number is not None}
 
-    def find(self, given: Any, pointer: str, findings: Findings) -> int | None:
+    def find(self, given: Any, pointer: str, report: Report) -> int | None:
         """The position of the level, added at the end if it is new; `None` after a fault."""
         if isinstance(given, str) and given in self._by_label:
             return self._by_label[given]
         if self.axis.kind == "numeric" and (value := number(given)) is not None and value in self._by_number:
             if is_rounded(given):
-                findings.rounded(given, pointer)
+                report.rounded(given, pointer)
             return self._by_number[value]
-        level = read_level(given, self.axis.kind, pointer, self._limits, findings)
-        return None if level is None else self._place(level, pointer, findings)
+        level = read_level(given, self.axis.kind, pointer, self._limits, report)
+        return None if level is None else self._place(level, pointer, report)
 
-    def _place(self, level: Level, pointer: str, findings: Findings) -> int | None:
+    def _place(self, level: Level, pointer: str, report: Report) -> int | None:
         known = self._by_label.get(level.label)
         if known is None and level.number is not None:
             known = self._by_number.get(level.number)
         if known is not None:
             if self.levels[known].number != level.number:
-                findings.fault(pointer, f'the level "{level.label}" stands on this axis with another number')
+                report.fault(pointer, f'the level "{level.label}" stands on this axis with another number')
                 return None
             self._by_label[level.label] = known  # the next cell here raises no doubt again
             return known
         if len(self.levels) >= self._limits.levels:
-            findings.fault(pointer, f"an axis has at most {self._limits.levels} levels")
+            report.fault(pointer, f"an axis has at most {self._limits.levels} levels")
             return None
         place = len(self.levels)
         self.levels.append(level)

@@ -8,7 +8,7 @@ from typing import Any
 
 from registry.grids.derived_names import looks_derived
 from registry.grids.grid import Axis, Grid
-from registry.grids.intake.faults import REPORTED, Findings, Limits, number, whole
+from registry.grids.intake.faults import REPORTED, Limits, Report, number, whole
 from registry.grids.intake.levels import has_control
 
 MOST_QUESTIONS = 2**31 - 1
@@ -20,46 +20,46 @@ MOST_PARTS = 1_000
 """So many names a derived grid can be said to be made of."""
 
 
-def read_members(sent: Mapping[str, Any], limits: Limits, findings: Findings) -> dict[str, Any]:
+def read_members(sent: Mapping[str, Any], limits: Limits, report: Report) -> dict[str, Any]:
     """The fields of a Grid that were given; what is null or false is as if it was not."""
     found: dict[str, Any] = {}
     if (questions := sent.get("questions")) is not None:
         found["questions"] = whole(questions)
         if found["questions"] is None or found["questions"] > MOST_QUESTIONS:
-            findings.fault("/questions", f"must be a whole number from 1 to {MOST_QUESTIONS}")
+            report.fault("/questions", f"must be a whole number from 1 to {MOST_QUESTIONS}")
     if (effect := sent.get("design_effect")) is not None:
         found["design_effect"] = number(effect)
         if found["design_effect"] is None or not 1 <= found["design_effect"] <= MOST_DESIGN_EFFECT:
-            findings.fault("/design_effect", f"must be a number from 1 to {MOST_DESIGN_EFFECT:.0f}")
+            report.fault("/design_effect", f"must be a number from 1 to {MOST_DESIGN_EFFECT:.0f}")
     derived = sent.get("derived")
     if derived is not None and derived is not False:
-        found["derived"] = derived is True or _parts(derived, limits, findings)
+        found["derived"] = derived is True or _parts(derived, limits, report)
     return found
 
 
-def _parts(given: Any, limits: Limits, findings: Findings) -> tuple[str, ...]:
+def _parts(given: Any, limits: Limits, report: Report) -> tuple[str, ...]:
     """The names that a grid is made of, in the order of the alphabet: it is a set."""
     if not isinstance(given, Sequence) or isinstance(given, str) or not 1 <= len(given) <= MOST_PARTS:
-        findings.fault("/derived", f"must be true, or a list of 1 to {MOST_PARTS} names")
+        report.fault("/derived", f"must be true, or a list of 1 to {MOST_PARTS} names")
         return ()
     for place, name in enumerate(given):
         if not isinstance(name, str) or not 1 <= len(name) <= limits.name or has_control(name):
             wanted = f"must be a name of 1 to {limits.name} characters without control characters"
-            findings.fault(f"/derived/{place}", wanted)
+            report.fault(f"/derived/{place}", wanted)
             return ()
     if len(set(given)) < len(given):
-        findings.fault("/derived", "must name each once")
+        report.fault("/derived", "must name each once")
     return tuple(sorted(given))
 
 
-def check_members(grid: Grid, findings: Findings) -> None:
+def check_members(grid: Grid, report: Report) -> None:
     """That `questions` and `design_effect` have trials to go with, and no cell fewer trials than questions."""
     known = known_trials(grid)
     for name in ("questions", "design_effect"):
         if getattr(grid, name) is not None and not known:
-            findings.fault(f"/{name}", "goes with trials")
+            report.fault(f"/{name}", "goes with trials")
     if grid.questions is not None and known and grid.questions > min(known):
-        findings.fault("/questions", f"is above {min(known)}, the smallest number of trials of a cell")
+        report.fault("/questions", f"is above {min(known)}, the smallest number of trials of a cell")
 
 
 def known_trials(grid: Grid) -> list[int]:
@@ -68,23 +68,23 @@ def known_trials(grid: Grid) -> list[int]:
     return [trials for trials in given if trials is not None]
 
 
-def check_amended(grid: Grid, pointer: Callable[[int], str], findings: Findings) -> None:
+def check_amended(grid: Grid, pointer: Callable[[int], str], report: Report) -> None:
     """That no cell of an amended grid has fewer trials than the grid has questions."""
     if grid.questions is not None and isinstance(grid.trials, tuple):
         for index, trials in enumerate(grid.trials):
             if trials is not None and trials < grid.questions:
-                findings.fault(pointer(index), f"is below the {grid.questions} questions of the grid")
+                report.fault(pointer(index), f"is below the {grid.questions} questions of the grid")
 
 
-def doubt_names(sent: Mapping[str, Any], grid: Grid, findings: Findings) -> None:
-    """Doubt names of averages and totals, which would count beside what they are made of."""
+def doubt_names(sent: Mapping[str, Any], grid: Grid, report: Report) -> None:
+    """IntakeWarning names of averages and totals, which would count beside what they are made of."""
     if grid.derived:
         return
     for kind in ("benchmark", "model", "variant"):
         if _is_suspect(sent[kind]):
             advice = _DECLARE if kind == "benchmark" else _ADVICE
-            findings.doubt("looks_derived", f"/{kind}", f'"{sent[kind]}" is named like an average or a total: {advice}')
-    _doubt_levels(grid.axes, findings)
+            report.warn("looks_derived", f"/{kind}", f'"{sent[kind]}" is named like an average or a total: {advice}')
+    _doubt_levels(grid.axes, report)
 
 
 def _is_suspect(name: str) -> bool:
@@ -92,7 +92,7 @@ def _is_suspect(name: str) -> bool:
     return len(name) <= _LINE and looks_derived(" ".join(name.split()))
 
 
-def _doubt_levels(axes: Sequence[Axis], findings: Findings) -> None:
+def _doubt_levels(axes: Sequence[Axis], report: Report) -> None:
     suspects = (
         (f"/axes/{place}/levels/{level}", one.label)
         for place, axis in enumerate(axes)
@@ -102,4 +102,4 @@ def _doubt_levels(axes: Sequence[Axis], findings: Findings) -> None:
     )
     for pointer, label in islice(suspects, REPORTED):
         detail = f'the level "{label}" is named like an average or a total: {_ADVICE}'
-        findings.doubt("looks_derived", pointer, detail)
+        report.warn("looks_derived", pointer, detail)

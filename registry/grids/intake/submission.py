@@ -18,7 +18,7 @@ from registry.grids.grid import Axis, Grid, Metric, Position
 from registry.grids.intake import lattice
 from registry.grids.intake.blocks import flatten, in_numeric_order, leaf_pointer, read_leaves, size_of
 from registry.grids.intake.coordinates import Entry, read_cells
-from registry.grids.intake.faults import Doubt, Findings, Limits, number, unsigned_zero, whole
+from registry.grids.intake.faults import IntakeWarning, Limits, Report, number, unsigned_zero, whole
 from registry.grids.intake.levels import guess_kind, read_axes
 from registry.grids.intake.members import check_members, doubt_names, read_members
 
@@ -44,44 +44,42 @@ class Names:
 class Submission:
     names: Names
     grid: Grid
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[IntakeWarning, ...] = ()
 
 
 def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
     """Read one publication; raises `Invalid` with a pointer for every fault."""
-    findings = Findings()
-    metric = read_metric(sent["metric"], findings)
-    axes = read_axes(_with_kinds(sent), limits, findings)
+    report = Report()
+    metric = read_metric(sent["metric"], report)
+    axes = read_axes(_with_kinds(sent), limits, report)
     if ("values" in sent) == ("cells" in sent):
-        findings.fault(
-            "", "give either values or cells" + ("" if "values" in sent else "; an empty grid has cells: []")
-        )
-    findings.stop_at_faults()
+        report.fault("", "give either values or cells" + ("" if "values" in sent else "; an empty grid has cells: []"))
+    report.stop_at_faults()
     if "cells" in sent:
         if misplaced := [name for name in ("stderr", "repeats", "sd", "reasons") if sent.get(name) is not None]:
-            findings.fault(f"/{misplaced[0]}", "with cells, each cell carries its own")
-        grid, place = _from_cells(sent, metric, axes, limits, findings)
+            report.fault(f"/{misplaced[0]}", "with cells, each cell carries its own")
+        grid, place = _from_cells(sent, metric, axes, limits, report)
     else:
-        grid, place = _from_values(sent, metric, axes, limits, findings)
-    findings.stop_at_faults()
-    grid = replace(grid, **read_members(sent, limits, findings))
-    check_values(grid, place, findings)
-    check_members(grid, findings)
-    findings.stop_at_faults()
-    lattice.look(grid, place, findings)
-    doubt_names(sent, grid, findings)
+        grid, place = _from_values(sent, metric, axes, limits, report)
+    report.stop_at_faults()
+    grid = replace(grid, **read_members(sent, limits, report))
+    check_values(grid, place, report)
+    check_members(grid, report)
+    report.stop_at_faults()
+    lattice.look(grid, place, report)
+    doubt_names(sent, grid, report)
     names = Names(sent["experiment"], sent["benchmark"], sent["model"], sent["variant"], metric.name)
     said = _said(sent)
-    told = {**dict.fromkeys(said), **dict.fromkeys(not_told_yet(said, findings.told()))}
+    told = {**dict.fromkeys(said), **dict.fromkeys(not_told_yet(said, report.told()))}
     return Submission(names, in_numeric_order(grid), tuple(told))
 
 
-def _said(sent: Mapping[str, Any]) -> list[Doubt]:
+def _said(sent: Mapping[str, Any]) -> list[IntakeWarning]:
     """The doubts that came with the publication: those of whoever read the values from something else."""
-    return [Doubt(one["code"], one["detail"], one.get("pointer")) for one in sent.get("warnings") or ()]
+    return [IntakeWarning(one["code"], one["detail"], one.get("pointer")) for one in sent.get("warnings") or ()]
 
 
-def not_told_yet(said: Sequence[Doubt], mine: Sequence[Doubt]) -> list[Doubt]:
+def not_told_yet(said: Sequence[IntakeWarning], mine: Sequence[IntakeWarning]) -> list[IntakeWarning]:
     """The registry's doubts, but not that of repeats if whoever read the values has told of them, by rows or files."""
     known = any(one.code == "repeats_read" for one in said)
     return [one for one in mine if not (known and one.code == "repeats_read")]
@@ -97,7 +95,7 @@ def _with_kinds(sent: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     ]
 
 
-def read_metric(sent: Mapping[str, Any], findings: Findings) -> Metric:
+def read_metric(sent: Mapping[str, Any], report: Report) -> Metric:
     """The metric; its lower bound is below its upper one."""
     metric = Metric(
         sent["name"],
@@ -107,24 +105,24 @@ def read_metric(sent: Mapping[str, Any], findings: Findings) -> Metric:
         unsigned_zero(number(sent.get("upper"))),
     )
     if metric.lower is not None and metric.upper is not None and metric.lower >= metric.upper:
-        findings.fault("/metric/upper", "must be above lower")
+        report.fault("/metric/upper", "must be above lower")
     return metric
 
 
 def _from_values(
-    sent: Mapping[str, Any], metric: Metric, axes: Sequence[Axis], limits: Limits, findings: Findings
+    sent: Mapping[str, Any], metric: Metric, axes: Sequence[Axis], limits: Limits, report: Report
 ) -> tuple[Grid, Callable[[int], str]]:
     shape = [len(axis.levels) for axis in axes]
     if size_of(axes) > limits.cells:
-        findings.fault("/axes", f"a grid holds at most {limits.cells} cells, not {size_of(axes)}")
-        findings.stop_at_faults()
+        report.fault("/axes", f"a grid holds at most {limits.cells} cells, not {size_of(axes)}")
+        report.stop_at_faults()
 
     def block(name: str, read: Callable[[Any], Any], wanted: str) -> Any:
-        leaves = flatten(sent[name], shape, f"/{name}", findings)
+        leaves = flatten(sent[name], shape, f"/{name}", report)
         return (
             None
             if leaves is None
-            else read_leaves(leaves, read, wanted, lambda i: leaf_pointer(f"/{name}", i, shape), findings)
+            else read_leaves(leaves, read, wanted, lambda i: leaf_pointer(f"/{name}", i, shape), report)
         )
 
     values = block("values", number, "must be a finite number or null") or ()
@@ -134,7 +132,7 @@ def _from_values(
         trials = (
             block("trials", whole, whole_wanted)
             if isinstance(trials, list)
-            else _one(trials, whole, "/trials", whole_wanted, findings)
+            else _one(trials, whole, "/trials", whole_wanted, report)
         )
     stderr: Any = sent.get("stderr")
     if stderr is not None:
@@ -142,20 +140,20 @@ def _from_values(
         if isinstance(stderr, list):
             stderr = block("stderr", _not_negative, wanted)
         else:
-            one = _one(stderr, _not_negative, "/stderr", wanted, findings)
+            one = _one(stderr, _not_negative, "/stderr", wanted, report)
             stderr = tuple(None if value is None else one for value in values)
     repeats = sd = None
     if sent.get("repeats") is not None or sent.get("sd") is not None:
         repeats = block("repeats", whole, "must be a positive whole number") if _is_block(sent, "repeats") else None
         sd = block("sd", _not_negative, "must be a number that is not negative") if _is_block(sent, "sd") else None
         if repeats is None or sd is None:
-            findings.fault(
+            report.fault(
                 "/repeats" if repeats is None else "/sd", "repeats and sd are nested like values, both of them"
             )
     grid = Grid(metric, tuple(axes), values, trials, stderr, repeats, sd, labels=sent.get("labels") or {})
-    if not findings.faults:
-        _check_repeats(grid, findings)
-        grid = replace(grid, reasons=_reasons(sent.get("reasons") or (), grid, limits, findings))
+    if not report.faults:
+        _check_repeats(grid, report)
+        grid = replace(grid, reasons=_reasons(sent.get("reasons") or (), grid, limits, report))
     return grid, lambda index: leaf_pointer("/values", index, shape)
 
 
@@ -164,41 +162,41 @@ def _is_block(sent: Mapping[str, Any], name: str) -> bool:
     return sent.get(name) is not None and (isinstance(sent[name], list) or not sent["axes"])
 
 
-def _check_repeats(grid: Grid, findings: Findings) -> None:
+def _check_repeats(grid: Grid, report: Report) -> None:
     """That a cell has a value and two repeats or more where it has an sd, and no repeats where it has none."""
     for index, (count, spread) in enumerate(zip(grid.repeats or (), grid.sd or (), strict=True)):
         if (count is None) != (spread is None) or (count is not None and (count < 2 or grid.values[index] is None)):
             pointer = leaf_pointer("/repeats", index, grid.shape)
-            findings.fault(pointer, "a cell has a value, 2 or more repeats and their sd, or neither of the two")
+            report.fault(pointer, "a cell has a value, 2 or more repeats and their sd, or neither of the two")
 
 
-def _reasons(given: Sequence[Any], grid: Grid, limits: Limits, findings: Findings) -> dict[int, str]:
+def _reasons(given: Sequence[Any], grid: Grid, limits: Limits, report: Report) -> dict[int, str]:
     """Why cells without a value are missing, by flat index: `[{"at", "reason"}]`, as a grid is read."""
     cells = [{"at": one["at"], "value": None, "reason": one["reason"]} for one in given]
-    inner = Findings()
+    inner = Report()
     axes, entries = read_cells(cells, grid.axes, limits, inner)
     for fault in inner.faults:
-        findings.fault(fault.pointer.replace("/cells", "/reasons", 1), fault.detail)
+        report.fault(fault.pointer.replace("/cells", "/reasons", 1), fault.detail)
     if axes != grid.axes:
-        findings.fault("/reasons", "name levels that the axes do not have")
-    if findings.faults:
+        report.fault("/reasons", "name levels that the axes do not have")
+    if report.faults:
         return {}
     for at, entry in entries.items():
         if grid.values[grid.index(at)] is not None:
-            findings.fault(entry.pointer.replace("/cells", "/reasons", 1), "is the reason of a cell that has a value")
+            report.fault(entry.pointer.replace("/cells", "/reasons", 1), "is the reason of a cell that has a value")
     return {grid.index(at): entry.reason for at, entry in entries.items() if entry.reason is not None}
 
 
 def _from_cells(
-    sent: Mapping[str, Any], metric: Metric, axes: Sequence[Axis], limits: Limits, findings: Findings
+    sent: Mapping[str, Any], metric: Metric, axes: Sequence[Axis], limits: Limits, report: Report
 ) -> tuple[Grid, Callable[[int], str]]:
-    grown, entries = read_cells(sent["cells"], axes, limits, findings)
+    grown, entries = read_cells(sent["cells"], axes, limits, report)
     if size_of(grown) > limits.cells:
-        findings.fault("/cells", f"these coordinates span {size_of(grown)} cells; a grid holds at most {limits.cells}")
-    findings.stop_at_faults()
+        report.fault("/cells", f"these coordinates span {size_of(grown)} cells; a grid holds at most {limits.cells}")
+    report.stop_at_faults()
     trials = sent.get("trials")
     if trials is not None:
-        trials = _one(trials, whole, "/trials", "beside cells, trials is one positive whole number", findings)
+        trials = _one(trials, whole, "/trials", "beside cells, trials is one positive whole number", report)
     grid = build(metric, grown, entries, trials, sent.get("labels") or {})
     pointers = {grid.index(at): entry.pointer for at, entry in entries.items()}
     return grid, lambda index: f"{pointers.get(index, '')}/value"
@@ -243,24 +241,22 @@ def build(
     )
 
 
-def check_values(grid: Grid, place: Callable[[int], str], findings: Findings) -> None:
+def check_values(grid: Grid, place: Callable[[int], str], report: Report) -> None:
     """Bounds, and that trials go with a proportion and lie only where something was measured."""
     lower, upper = grid.metric.lower, grid.metric.upper
     measured = [value for value in grid.values if value is not None]
     if measured and ((lower is not None and min(measured) < lower) or (upper is not None and max(measured) > upper)):
         for index, value in enumerate(grid.values):
             if value is not None and ((lower is not None and value < lower) or (upper is not None and value > upper)):
-                findings.fault(place(index), f"{value} is outside the metric's bounds {_bounds(lower, upper)}")
+                report.fault(place(index), f"{value} is outside the metric's bounds {_bounds(lower, upper)}")
     if grid.trials is not None and grid.metric.proportion_of is None:
-        findings.fault("/trials", "needs a proportion: bounds 0 to 1 or 0 to 100; send stderr for other metrics")
+        report.fault("/trials", "needs a proportion: bounds 0 to 1 or 0 to 100; send stderr for other metrics")
     for name in ("trials", "stderr"):
         given = getattr(grid, name)
         if isinstance(given, tuple):
             for index, one in enumerate(given):
                 if one is not None and grid.values[index] is None:
-                    findings.fault(
-                        place(index).replace("/values", f"/{name}", 1), f"{name} of a cell that has no value"
-                    )
+                    report.fault(place(index).replace("/values", f"/{name}", 1), f"{name} of a cell that has no value")
 
 
 def _bounds(lower: float | None, upper: float | None) -> str:
@@ -272,8 +268,8 @@ def _not_negative(value: Any) -> float | None:
     return found if found is not None and found >= 0 else None
 
 
-def _one(value: Any, read: Callable[[Any], Any], pointer: str, wanted: str, findings: Findings) -> Any:
+def _one(value: Any, read: Callable[[Any], Any], pointer: str, wanted: str, report: Report) -> Any:
     found = read(value)
     if found is None:
-        findings.fault(pointer, wanted)
+        report.fault(pointer, wanted)
     return found

@@ -1,4 +1,4 @@
-"""Valkey as a child process: the broker's doorbells on a unix socket."""
+"""Valkey as a child process: the broker's wake-ups on a unix socket."""
 
 from __future__ import annotations
 

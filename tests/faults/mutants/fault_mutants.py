@@ -39,10 +39,10 @@ _TASK_OF_A_LEASE = '''def derive(lease: str) -> None:
 
 
 def _shift() -> None:
-    """Keep promises until none is due, or for one shift; the dispatcher rings again."""
+    """Keep promises until none is due, or for one shift; the dispatcher wakes workers again."""
 '''
 _TASK = '''def derive() -> None:
-    """Keep promises until none is due, or for one shift; the dispatcher rings again."""
+    """Keep promises until none is due, or for one shift; the dispatcher wakes workers again."""
 '''
 
 MUTANTS: dict[str, tuple[Patch, ...]] = {
@@ -57,7 +57,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
             "                self.celery.send_task(name, retry=False)\n",
             """                from dataclasses import replace
                 from workers.jobs.leases import claim
-                if name == DERIVE:
+                if name == DERIVE_TASK:
                     for_ever = replace(self.settings, lease_seconds=1e9)
                     claimed = claim(self.database, for_ever, derivations, self.settings.batch_promises)
                     self.celery.send_task(name, args=[str(claimed.lease)], retry=False)
@@ -77,13 +77,13 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
         Patch("registry.operations.publish", _PROMISE, _NEVER_DUE),
         Patch(
             "registry.api.idempotency",
-            "    if not rehearse:\n        parts().doorbell.ring()\n",
+            "    if not rehearse:\n        parts().notifier.notify()\n",
             """    if not rehearse:
         import contextlib
-        from registry.broker import DERIVE, celery_app
+        from registry.broker import DERIVE_TASK, celery_app
         with contextlib.suppress(Exception):
-            celery_app(parts().settings).send_task(DERIVE, args=[response.get_json()["id"]], retry=False)
-        parts().doorbell.ring()
+            celery_app(parts().settings).send_task(DERIVE_TASK, args=[response.get_json()["id"]], retry=False)
+        parts().notifier.notify()
 """,
         ),
         Patch("workers.tasks", _TASK, _TASK_OF_A_LEASE),
@@ -113,7 +113,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
         Patch(
             "registry.api.statistics",
             """            row = find_statistics(connection, grid, known)
-            admit(caller(connection), row, "reader")
+            authorize(caller(connection), row, "reader")
 """,
             """            row = find_statistics(connection, grid, known)
 """,

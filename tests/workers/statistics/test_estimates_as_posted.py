@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workers.statistics import Standings, rank
+from workers.statistics import ScoreMatrix, rank
 
 
-def board(values, trials=None, **more) -> Standings:
+def board(values, trials=None, **more) -> ScoreMatrix:
     cells = np.array(values, dtype=np.float64)
     owners = np.arange(cells.shape[1])
     names = tuple("ABCDEFGH"[: len(cells)])
     count = None if trials is None else np.broadcast_to(np.array(trials), cells.shape).astype(np.int64)
     benchmarks = tuple(f"b{i}" for i in owners)
-    return Standings(names, cells, owners, benchmarks, count, "higher", 0.0, 100.0, **more)
+    return ScoreMatrix(names, cells, owners, benchmarks, count, "higher", 0.0, 100.0, **more)
 
 
 def test_a_value_that_no_count_prints_as_stays_the_estimate():
@@ -56,5 +56,5 @@ def test_where_nobody_could_be_tested_no_group_is_claimed():
 
 
 def test_a_board_of_derived_grids_alone_has_nobody_to_rank():
-    nobody = Standings((), np.empty((0, 0)), np.empty(0, dtype=np.int64), ())
+    nobody = ScoreMatrix((), np.empty((0, 0)), np.empty(0, dtype=np.int64), ())
     assert (rank(nobody)["status"], rank(nobody)["reason"]) == ("insufficient", "nobody to rank")

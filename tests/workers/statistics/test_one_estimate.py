@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from workers.statistics import Standings, rank
+from workers.statistics import ScoreMatrix, rank
 from workers.statistics.pairs import pair_table
 from workers.statistics.ranking_methods import METHODS, MISSING
 from workers.statistics.sign_law import sign_flip_of
@@ -22,15 +22,15 @@ quick = settings(
 )
 
 
-def standings(values: Any, owners: Any = None, **more: Any) -> Standings:
+def standings(values: Any, owners: Any = None, **more: Any) -> ScoreMatrix:
     table = np.array(values, dtype=np.float64)
     owned = np.zeros(table.shape[1], dtype=np.int64) if owners is None else np.array(owners, dtype=np.int64)
     names = tuple(f"m{i}" for i in range(len(table)))
     benchmarks = tuple(f"b{i}" for i in range(int(owned.max(initial=0)) + 1))
-    return Standings(names, table, owned, benchmarks, **{"direction": "higher", "lower": 0, "upper": 100} | more)
+    return ScoreMatrix(names, table, owned, benchmarks, **{"direction": "higher", "lower": 0, "upper": 100} | more)
 
 
-def only_pair(given_: Standings, **more: Any) -> dict[str, Any]:
+def only_pair(given_: ScoreMatrix, **more: Any) -> dict[str, Any]:
     [pair] = rank(given_, **more)["pairs"]
     return pair
 

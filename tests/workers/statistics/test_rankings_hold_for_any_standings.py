@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from workers.statistics import Standings, rank
+from workers.statistics import ScoreMatrix, rank
 from workers.statistics.ranking_methods import METHODS, MISSING, OF_UNITS
 
 OF_DIFFERENCES = (*OF_UNITS, "standardised_difference")
@@ -31,13 +31,13 @@ tables = st.tuples(st.integers(1, 4), st.integers(1, 5)).flatmap(
 policies = st.sampled_from(MISSING)
 
 
-def standings(values: Any, names: Any = None, owners: Any = None, **more: Any) -> Standings:
+def standings(values: Any, names: Any = None, owners: Any = None, **more: Any) -> ScoreMatrix:
     """Names over slots of three benchmarks in turn, unless told."""
     table = np.array(values, dtype=np.float64)
     owned = np.arange(table.shape[1]) % 3 if owners is None else np.array(owners, dtype=np.int64)
     chosen = tuple(f"m{i}" for i in range(len(table))) if names is None else tuple(names)
     given_ = {"direction": "higher", "lower": 0, "upper": 100} | more
-    return Standings(chosen, table, owned, ("x", "y", "z"), **given_)
+    return ScoreMatrix(chosen, table, owned, ("x", "y", "z"), **given_)
 
 
 def told(found: dict[str, Any], renamed: dict[str, str] | None = None) -> dict[str, Any]:

@@ -9,25 +9,25 @@ import pytest
 from reference_numbers import having, seeds
 from scipy.optimize import minimize
 
-from workers.statistics import Standings, rank
+from workers.statistics import ScoreMatrix, rank
 from workers.statistics.strengths import bradley_terry
 
 
-def standings(values, benchmarks=None, **more) -> Standings:
+def standings(values, benchmarks=None, **more) -> ScoreMatrix:
     """Names m0, m1 ... over slots t0, t1 ..., one benchmark unless told."""
     table = np.array(values, dtype=np.float64)
     owners = np.array(benchmarks if benchmarks is not None else [0] * table.shape[1], dtype=np.int64)
     given = {"direction": "higher", **more}
     names = tuple(f"b{i}" for i in range(int(owners.max(initial=-1)) + 1))
-    return Standings(tuple(f"m{i}" for i in range(len(table))), table, owners, names, **given)
+    return ScoreMatrix(tuple(f"m{i}" for i in range(len(table))), table, owners, names, **given)
 
 
-def types(trials: int | None = None) -> Standings:
+def types(trials: int | None = None) -> ScoreMatrix:
     """The types of the first seed as competitors over its lengths."""
     values = np.array(seeds()["s0/core/qwen2.5-3b"]["values"], dtype=np.float64)
     given = None if trials is None else np.where(np.isfinite(values), trials, 0)
     owners = np.zeros(values.shape[1], dtype=np.int64)
-    return Standings(tuple("1234567"), values, owners, ("core",), given, "higher", 0, 100)
+    return ScoreMatrix(tuple("1234567"), values, owners, ("core",), given, "higher", 0, 100)
 
 
 def test_pairs_with_trials_agree_with_mantel_and_haenszel():
@@ -126,14 +126,14 @@ def test_tiny_standings_are_ranked(shape):
     json.dumps(rank(standings(np.ones(shape))), allow_nan=False)
 
 
-def ratios(blocks: int = 4) -> Standings:
+def ratios(blocks: int = 4) -> ScoreMatrix:
     """The ratios of the four grids of the last seed as competitors over benchmark and window; with 16 blocks every
     window of a benchmark counts as a benchmark."""
     names = ["s4/r1-qwen/AIME24", "s4/r1-qwen/AIME25", "s4/r1-qwen/AMC23", "s4/r1-qwen/GPQA_D"]
     values = np.array([seeds()[name]["values"] for name in names]).reshape(16, 5).T
     levels = ("0.1", "0.2", "0.3", "0.4", "0.5")
     owners = np.repeat(np.arange(blocks), 16 // blocks)
-    return Standings(levels, values, owners, tuple(str(i) for i in range(blocks)), None, "higher", 0, 100)
+    return ScoreMatrix(levels, values, owners, tuple(str(i) for i in range(blocks)), None, "higher", 0, 100)
 
 
 def scores(found: dict, names: tuple[str, ...]) -> list[float | None]:
@@ -167,7 +167,7 @@ def test_adjusted_means_agree_on_the_logit_scale():
 def test_adjusted_means_without_bounds_are_additive():
     (entry,) = having("ragged_methods")
     values = types().values
-    open_ended = Standings(tuple("1234567"), values, np.zeros(20, dtype=np.int64), ("core",), None, "higher")
+    open_ended = ScoreMatrix(tuple("1234567"), values, np.zeros(20, dtype=np.int64), ("core",), None, "higher")
     found = rank(open_ended, "adjusted_mean")
     assert scores(found, open_ended.names) == pytest.approx(entry["output"]["adjusted_mean"], rel=1e-9)
 
@@ -298,7 +298,7 @@ def test_two_models_on_four_benchmarks_agree_with_the_paired_reference():
     values = np.array(
         [[v for pair in pairs for row in seeds()[pair[i]]["values"] for v in row] for i in (0, 1)], dtype=float
     )
-    given = Standings(("qwen", "llama"), values, np.repeat(np.arange(4), 20), tuple("abcd"), None, "higher", 0, 100)
+    given = ScoreMatrix(("qwen", "llama"), values, np.repeat(np.arange(4), 20), tuple("abcd"), None, "higher", 0, 100)
     found = rank(given)
     pair = found["pairs"][0]
     assert (pair["wins"], pair["ties"], pair["losses"]) == (expected["wins"], expected["ties"], expected["losses"])

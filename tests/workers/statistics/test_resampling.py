@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from workers.statistics import Standings, rank
+from workers.statistics import ScoreMatrix, rank
 from workers.statistics.rank_groups import components
 from workers.statistics.ranking_methods import METHODS, MISSING, Method, Missing, Scores, order, prepared
 from workers.statistics.ranks import shared_ranks
@@ -28,15 +28,15 @@ RAGGED = np.array(
 OWNERS = (0, 0, 0, 1, 1, 2, 2)
 
 
-def standings(values: Any, owners: Any, **more: Any) -> Standings:
+def standings(values: Any, owners: Any, **more: Any) -> ScoreMatrix:
     table = np.array(values, dtype=np.float64)
     names = tuple(f"m{i}" for i in range(len(table)))
     benchmarks = tuple(f"b{i}" for i in range(max(owners) + 1))
     given = {"direction": "higher", "lower": 0, "upper": 100} | more
-    return Standings(names, table, np.array(owners, dtype=np.int64), benchmarks, **given)
+    return ScoreMatrix(names, table, np.array(owners, dtype=np.int64), benchmarks, **given)
 
 
-def drawn(given: Standings, draw: tuple[int, ...]) -> Standings:
+def drawn(given: ScoreMatrix, draw: tuple[int, ...]) -> ScoreMatrix:
     """The slots of the drawn benchmarks; one that is drawn twice is two benchmarks."""
     slots = [(slot, place) for place, b in enumerate(draw) for slot in np.flatnonzero(given.benchmarks == b).tolist()]
     columns, owners = zip(*slots, strict=True)
@@ -45,7 +45,7 @@ def drawn(given: Standings, draw: tuple[int, ...]) -> Standings:
     )
 
 
-def ranks_of_draw(given: Standings, draw: tuple[int, ...], method: Method, missing: Missing) -> list[int]:
+def ranks_of_draw(given: ScoreMatrix, draw: tuple[int, ...], method: Method, missing: Missing) -> list[int]:
     """The ranks of a drawn board by itself; zeros where the names fall apart or have no order."""
     again = prepared(drawn(given, draw), missing)
     scores = order(again, method, missing)
@@ -53,13 +53,13 @@ def ranks_of_draw(given: Standings, draw: tuple[int, ...], method: Method, missi
     return shared_ranks(scores.goodness).tolist() if whole and isinstance(scores, Scores) else [0] * len(given.names)
 
 
-def resampled(given: Standings, method: str = "mean_difference", missing: str = "matched", **more: Any) -> Any:
+def resampled(given: ScoreMatrix, method: str = "mean_difference", missing: str = "matched", **more: Any) -> Any:
     (found,) = rank(given, method, missing, **more)["stability"]["resampling"]
     json.dumps(found, allow_nan=False)
     return found
 
 
-def eight(count: int = 8, seed: int = 5) -> Standings:
+def eight(count: int = 8, seed: int = 5) -> ScoreMatrix:
     """Four names a point apart over so many benchmarks of three slots."""
     chance = np.random.default_rng(seed)
     values = np.round(chance.normal(50, 5, (4, 3 * count)) + np.array([[3], [2], [1], [0]]), 1)

@@ -17,7 +17,7 @@ from reference_numbers import PERCENT, leaves, line, one_series
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from workers.statistics import Parameters, Standings, describe, rank
+from workers.statistics import Parameters, ScoreMatrix, describe, rank
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.kendall import exact_p, mann_kendall, score
 from workers.statistics.multiplicity import benjamini_hochberg, holm
@@ -266,11 +266,11 @@ matrices = st.integers(1, 5).flatmap(
 )
 
 
-def table(values: Any, **more: Any) -> Standings:
+def table(values: Any, **more: Any) -> ScoreMatrix:
     cells_ = np.array(values, dtype=np.float64)
     owners = np.arange(cells_.shape[1]) % 2
     names = tuple(f"m{i}" for i in range(len(cells_)))
-    return Standings(names, cells_, owners, ("even", "odd"), **{"direction": "higher", **more})
+    return ScoreMatrix(names, cells_, owners, ("even", "odd"), **{"direction": "higher", **more})
 
 
 @quick

@@ -12,7 +12,7 @@ import orjson
 from numpy.typing import NDArray
 
 from workers.rankings.pair_sums.read import Floats, Sheet, Taken
-from workers.rankings.score_matrix import Slots, slot_numbers
+from workers.rankings.ranking_input import Slots, slot_numbers
 from workers.statistics.pair_sums import MOST_TICKS, Side, empty, meeting
 
 Aliases = Mapping[tuple[str, str], str]
@@ -39,7 +39,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class _Strokes:
+class _Updates:
     """Grids over the same slots: the row of each in a side, whose turn it is, and its values."""
 
     variant: str
@@ -48,8 +48,8 @@ class _Strokes:
     turns: Integers
     values: Floats
 
-    def at(self, picked: NDArray[Any]) -> _Strokes:
-        return _Strokes(self.variant, self.rows[picked], self.slots, self.turns[picked], self.values[picked])
+    def at(self, picked: NDArray[Any]) -> _Updates:
+        return _Updates(self.variant, self.rows[picked], self.slots, self.turns[picked], self.values[picked])
 
 
 def _blank(shape: tuple[int, int]) -> Side:
@@ -79,10 +79,10 @@ def changed(taken: Taken, aliases: Aliases, exponent: int) -> Change:
     )
     shape = (len(names), len(slots.places))
     old = _blank(shape)
-    _paint(old, [*kept, *gone], exponent)
+    _scatter(old, [*kept, *gone], exponent)
     new, touched = _copy(old), np.array(sorted(places[name] for name in moved), dtype=np.int64)
     _put(new, touched, _blank(shape))
-    _paint(new, [*(one.at(np.isin(one.rows, touched)) for one in kept), *come], exponent)
+    _scatter(new, [*(one.at(np.isin(one.rows, touched)) for one in kept), *come], exponent)
     change = Change(names)
     change.slots, change.compared = (
         int(np.count_nonzero(new.present.sum(axis=0) > least) - np.count_nonzero(old.present.sum(axis=0) > least))
@@ -114,17 +114,17 @@ def _names(sheet: Sheet, aliases: Aliases) -> Iterable[str]:
 
 def _strokes(
     sheet: Sheet, places: Mapping[str, int], aliases: Aliases, slots: Slots, cache: dict[tuple[Any, ...], Any]
-) -> _Strokes:
+) -> _Updates:
     benchmark = aliases.get(("benchmark", sheet.benchmark), sheet.benchmark)
     variant = aliases.get(("variant", sheet.variant), sheet.variant)
     numbers = slot_numbers(slots, cache, benchmark, (variant,), orjson.loads(sheet.axes), None)
     rows = np.array([places[name] for name in _names(sheet, aliases)], dtype=np.int64)
-    return _Strokes(variant, rows, numbers, np.array(sheet.turns, dtype=np.int64), sheet.values)
+    return _Updates(variant, rows, numbers, np.array(sheet.turns, dtype=np.int64), sheet.values)
 
 
-def _paint(side: Side, strokes: Sequence[_Strokes], exponent: int) -> None:
+def _scatter(side: Side, updates: Sequence[_Updates], exponent: int) -> None:
     """Put the values into their rows and slots; where several of a name meet, the last turn is seen."""
-    for one in strokes if _are_apart(strokes) else _one_by_one(strokes):
+    for one in updates if _are_apart(updates) else _one_by_one(updates):
         measured = np.isfinite(one.values)
         ticks = np.where(measured, one.values, 0.0) * 10.0**exponent
         if np.max(np.abs(ticks), initial=0.0) > MOST_TICKS:
@@ -135,12 +135,12 @@ def _paint(side: Side, strokes: Sequence[_Strokes], exponent: int) -> None:
         side.present[block] |= measured
 
 
-def _are_apart(strokes: Sequence[_Strokes]) -> bool:
+def _are_apart(updates: Sequence[_Updates]) -> bool:
     """Whether every name has one grid for a variant: then no slot is painted twice. Aliases can make it more."""
-    painted = [(one.variant, row) for one in strokes for row in one.rows.tolist()]
+    painted = [(one.variant, row) for one in updates for row in one.rows.tolist()]
     return len(set(painted)) == len(painted)
 
 
-def _one_by_one(strokes: Sequence[_Strokes]) -> Iterable[_Strokes]:
-    each = [one.at(np.array([i])) for one in strokes for i in range(len(one.rows))]
+def _one_by_one(updates: Sequence[_Updates]) -> Iterable[_Updates]:
+    each = [one.at(np.array([i])) for one in updates for i in range(len(one.rows))]
     return sorted(each, key=lambda one: int(one.turns[0]))

@@ -34,7 +34,7 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from registry.query import Question
+from registry.query import Query
 from registry.storage.database import Database
 from registry.storage.tables import counted, grids, new_id, scopes, tallies, uncounted
 from workers.rankings.pair_sums.delta import Change, TooLarge, changed
@@ -94,14 +94,14 @@ class Work:
     checksum: int = 0
 
 
-def open_scope(database: Database, project_id: uuid.UUID, question: Question) -> None:
+def open_scope(database: Database, project_id: uuid.UUID, question: Query) -> None:
     """Keep sums for the scope of a question from now on."""
     values = {"id": new_id(), "project_id": project_id, "experiment": question.experiment, "metric": question.metric}
     with database.transaction() as connection:
         connection.execute(upsert(scopes).values(values).on_conflict_do_nothing())
 
 
-def catch_up(database: Database, project_id: uuid.UUID, question: Question, until: float) -> bool:
+def catch_up(database: Database, project_id: uuid.UUID, question: Query, until: float) -> bool:
     """Count what changed, in short transactions, up to a monotonic instant; whether nothing is left to be counted."""
     while True:
         with database.transaction() as connection:
@@ -113,12 +113,12 @@ def catch_up(database: Database, project_id: uuid.UUID, question: Question, unti
             return done
 
 
-def keeps_sums(connection: Connection, project_id: uuid.UUID, question: Question) -> bool:
+def keeps_sums(connection: Connection, project_id: uuid.UUID, question: Query) -> bool:
     """Whether sums are kept for the scope of a question."""
     return connection.execute(select(scopes.c.id).where(*of_question(project_id, question))).first() is not None
 
 
-def is_counted(connection: Connection, project_id: uuid.UUID, question: Question) -> bool:
+def is_counted(connection: Connection, project_id: uuid.UUID, question: Query) -> bool:
     """Whether sums are kept for the scope of a question and nothing is left to be counted."""
     scope = connection.execute(select(scopes).where(*of_question(project_id, question))).one_or_none()
     if scope is None or not scope.whole:
@@ -127,7 +127,7 @@ def is_counted(connection: Connection, project_id: uuid.UUID, question: Question
     return connection.execute(left).first() is None
 
 
-def close_scope(database: Database, project_id: uuid.UUID, question: Question) -> None:
+def close_scope(database: Database, project_id: uuid.UUID, question: Query) -> None:
     """Keep sums for the scope of a question no longer."""
     with database.transaction() as connection:
         scope = _held(connection, project_id, question)
@@ -137,13 +137,13 @@ def close_scope(database: Database, project_id: uuid.UUID, question: Question) -
             connection.execute(delete(scopes).where(scopes.c.id == scope.id))
 
 
-def of_question(project_id: uuid.UUID, question: Question) -> tuple[ColumnElement[bool], ...]:
+def of_question(project_id: uuid.UUID, question: Query) -> tuple[ColumnElement[bool], ...]:
     """Which row of `scopes` is that of a question."""
     same = (scopes.c.experiment == question.experiment, scopes.c.metric == question.metric)
     return (scopes.c.project_id == project_id, *same)
 
 
-def _held(connection: Connection, project_id: uuid.UUID, question: Question) -> Any:
+def _held(connection: Connection, project_id: uuid.UUID, question: Query) -> Any:
     """The row of the scope, held by this transaction; None while somebody else counts."""
     asked = {"project": project_id, "experiment": question.experiment, "metric": question.metric}
     return connection.execute(_HELD, asked).one_or_none()

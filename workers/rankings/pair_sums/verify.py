@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, select, update
 
-from registry.query import Question
+from registry.query import Query
 from registry.storage.database import Database
 from registry.storage.tables import grids, scopes, tallies
 from workers.rankings.pair_sums.delta import changed
@@ -22,7 +22,7 @@ _NAMED = 5
 """Pairs with wrong sums that are named; the rest is counted."""
 
 
-def recount(connection: Connection, project_id: uuid.UUID, question: Question) -> list[str]:
+def recount(connection: Connection, project_id: uuid.UUID, question: Query) -> list[str]:
     """What is wrong with the sums of a scope, a sentence each; the connection must see one snapshot.
 
     Compares every integer. A scope that keeps no sums, or whose sums wait to be counted anew, has nothing wrong.
@@ -35,7 +35,7 @@ def recount(connection: Connection, project_id: uuid.UUID, question: Question) -
     return [f"{where}: {one}" for one in _of_scope(scope, again) + _of_names(connection, scope, again)]
 
 
-def repair(database: Database, project_id: uuid.UUID, question: Question) -> None:
+def repair(database: Database, project_id: uuid.UUID, question: Query) -> None:
     """Have the sums of a scope counted anew when they are next needed."""
     with database.transaction() as connection:
         connection.execute(update(scopes).where(*of_question(project_id, question)).values(whole=False))

@@ -16,7 +16,7 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
-class Standings:
+class ScoreMatrix:
     """Values of names (rows) in slots (columns); NaN where a name has no cell.
 
     `benchmarks` gives each slot's benchmark as an index into `benchmark_names`. Arrays of the shape of `values`:
@@ -97,7 +97,7 @@ OF_CELLS = ("trials", "stderr", "repeats", "questions", "design_effect")
 OF_SLOTS = ("worst", "places", "divisor")
 
 
-def only(standings: Standings, slots: IntArray) -> Standings:
+def only(standings: ScoreMatrix, slots: IntArray) -> ScoreMatrix:
     """The standings on some of the slots; the same standings where these are all of them."""
     if np.array_equal(slots, np.arange(standings.values.shape[1])):
         return standings
@@ -108,7 +108,7 @@ def only(standings: Standings, slots: IntArray) -> Standings:
     return replace(standings, values=standings.values[:, slots], benchmarks=standings.benchmarks[slots], **changed)
 
 
-def of(standings: Standings, members: Sequence[int]) -> Standings:
+def of(standings: ScoreMatrix, members: Sequence[int]) -> ScoreMatrix:
     """The standings of some of the names, on the slots that any of them has."""
     rows = np.asarray(members, dtype=np.int64)
     kept = standings
@@ -121,7 +121,7 @@ def of(standings: Standings, members: Sequence[int]) -> Standings:
     return only(kept, np.flatnonzero(kept.present.any(axis=0)))
 
 
-def filled(standings: Standings) -> Standings:
+def filled(standings: ScoreMatrix) -> ScoreMatrix:
     """Gaps replaced by the worst value that there could be, or by the slot's worst where that end is open; what is
     filled has no noise that is known."""
     bound = standings.upper if standings.direction == "lower" else standings.lower

@@ -16,21 +16,21 @@ from numpy.typing import NDArray
 
 from registry.grids.derived_names import looks_derived
 from registry.grids.near_duplicates import near_duplicates
-from registry.query import RankingQuestion
+from registry.query import RankingQuery
 from workers.rankings.columns import Columns, columns_of
 from workers.rankings.scales import Scale, Scales, kind_of, scales
 from workers.scope import is_asked_for, named
-from workers.statistics import Standings
+from workers.statistics import ScoreMatrix
 
 Integers = NDArray[np.int64]
 MOST_ALIKE = 10
 
 
 @dataclass(frozen=True)
-class Field:
+class RankingInput:
     """Who is compared over what, from which revisions, what had to be decided, and what is shown but not counted."""
 
-    standings: Standings
+    standings: ScoreMatrix
     inputs: list[dict[str, Any]]
     warnings: list[dict[str, str]]
     derived: list[dict[str, str]]
@@ -60,7 +60,9 @@ class _Block:
     scale: Scale
 
 
-def build_field(question: RankingQuestion, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]) -> Field:
+def build_ranking_input(
+    question: RankingQuery, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]
+) -> RankingInput:
     """The field of a question from rows of grids, oldest update first; in what order grids came means nothing else."""
     meant = [(row, names) for row in rows if is_asked_for(question, names := named(row, aliases))]
     # Stable: of two grids of the same names the one updated last comes last.
@@ -80,7 +82,7 @@ def build_field(question: RankingQuestion, rows: Iterable[Any], aliases: Mapping
     benchmarks = {names["benchmark"] for _, names in counted}
     named_alike = [*looking_alike(counted, "benchmark", "model"), *looking_alike(counted, "model", "benchmark")]
     warnings = [*_replaced(counted), *warnings_of(found), *looking_derived(benchmarks), *named_alike]
-    return Field(_standings(ordered, blocks, slots, found.classes), inputs, warnings, derived)
+    return RankingInput(_standings(ordered, blocks, slots, found.classes), inputs, warnings, derived)
 
 
 def _derived(row: Any, names: Mapping[str, str]) -> dict[str, str]:
@@ -144,7 +146,7 @@ def looking_alike(counted: Sequence[tuple[Any, Mapping[str, str]]], kind: str, o
 
 
 def _blocks(
-    question: RankingQuestion,
+    question: RankingQuery,
     row: Any,
     names: Mapping[str, str],
     slots: Slots,
@@ -205,13 +207,13 @@ def _label(level: Any) -> str:
     return str(level["label"] if isinstance(level, dict) else level)
 
 
-def _in_order(question: RankingQuestion, names: set[str], cache: Mapping[tuple[Any, ...], Any]) -> list[str]:
+def _in_order(question: RankingQuery, names: set[str], cache: Mapping[tuple[Any, ...], Any]) -> list[str]:
     """Levels as on their axis, models and variants by name."""
     known = cache.get(("levels",), {})
     return sorted(names, key=lambda name: (known.get(name, 0), name))
 
 
-def _standings(names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]) -> Standings:
+def _standings(names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]) -> ScoreMatrix:
     """Over several scales only wins and ranks have a meaning: slots where lower is better are turned."""
     usable = [one for one in classes if one.direction] or list(classes)
     mixed = len(usable) > 1
@@ -226,7 +228,7 @@ def _standings(names: Sequence[str], blocks: Sequence[_Block], slots: Slots, cla
     benchmarks = sorted(set(slots.benchmarks))
     owner = {name: i for i, name in enumerate(benchmarks)}
     one = usable[0] if len(usable) == 1 else Scale("", None, None, None)
-    return Standings(
+    return ScoreMatrix(
         names=tuple(names),
         benchmarks=np.array([owner[name] for name in slots.benchmarks], dtype=np.int64),
         benchmark_names=tuple(benchmarks),
