@@ -11,6 +11,7 @@ COPY README.md LICENSE ./
 COPY registry registry
 COPY workers workers
 COPY migrations migrations
+COPY client client
 RUN pip wheel --no-deps --wheel-dir wheels .
 
 

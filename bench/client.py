@@ -13,11 +13,11 @@ import subprocess
 import sys
 import tempfile
 
-IMPORTS = ("import urllib.request", "import registry.client", "from registry.client import log_grid")
+IMPORTS = ("import urllib.request", "import results_registry", "from results_registry import log_grid")
 TURNS = 21
 CALLS = """
 import sys, time
-from registry.client import log_grid
+from results_registry import log_grid
 names = {"experiment": "e", "benchmark": "b", "metric": "accuracy", "project": "p", "axes": ["Type", "Length"]}
 values = [[float(row * 20 + column) for column in range(20)] for row in range(7)]
 took = []

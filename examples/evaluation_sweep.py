@@ -5,7 +5,7 @@ Each cell is a share of trials, so the number of trials goes along: the registry
 
 import random
 
-from registry.client import flush, log_grid
+from results_registry import flush, log_grid
 
 SIZES = (1, 3, 5, 9, 15, 25)
 SKILLS = (0.45, 0.5, 0.55, 0.6, 0.7)

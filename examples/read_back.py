@@ -1,6 +1,6 @@
 """Read what evaluation_sweep.py published: a table in pandas, its trends with their intervals, and a ranking."""
 
-from registry.client import cells, grid, grids, ranking, statistics
+from results_registry import cells, grid, grids, ranking, statistics
 
 
 def main():

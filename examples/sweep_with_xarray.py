@@ -3,7 +3,7 @@
 import numpy as np
 import xarray as xr
 
-from registry.client import grid, log_grid
+from results_registry import grid, log_grid
 
 
 def main():

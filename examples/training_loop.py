@@ -7,7 +7,7 @@ REGISTRY_TOKEN say.
 import math
 import random
 
-from registry.client import flush, log_cells
+from results_registry import flush, log_cells
 
 NAMES = {"experiment": "logistic-regression", "benchmark": "two clouds", "model": "logistic"}
 METRIC = {"name": "log loss", "unit": "nat", "direction": "lower", "lower": 0}

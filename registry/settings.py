@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import Misconfigured
-from registry.local_instance import DEFAULT_HOME
+from results_registry.local_instance import DEFAULT_HOME
 
 MEBIBYTE = 1024 * 1024
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from registry.client.config import read_toml, user_config_path
 from registry.commands.keeping import keep
 from registry.commands.screen.page import Part
 from registry.commands.session import Session, asks_server
@@ -17,6 +16,7 @@ from registry.errors import Unauthenticated
 from registry.renderings.sheet import Heading
 from registry.renderings.table import Column, Table
 from registry.settings import inherited_environment
+from results_registry.config import read_toml, user_config_path
 
 _SHOWN = ("url", "name", "role", "project", "expires_at", "last_used_at")
 

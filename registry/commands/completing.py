@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import click
 
-from registry.client.http import segment
 from registry.commands.place import find_place
-from registry.errors import RegistryError
+from results_registry.errors import ClientError
+from results_registry.http import segment
 
 _SECONDS = 2.0
 _MOST = 1000
@@ -28,7 +28,7 @@ def names(kind: str) -> Complete:
                 if place.project is None:
                     return []
                 found = transport.get(f"projects/{segment(place.project)}/{kind}s", limit=_MOST)["items"]
-        except (RegistryError, OSError):
+        except (ClientError, OSError):
             return []
         return _that_begin(begun, [one["name"] for one in found])
 

@@ -10,10 +10,10 @@ import orjson
 
 from registry.commands.servers import home_option, settings_of_servers
 from registry.commands.status import CHECK_FAILED
-from registry.local_instance import address_in
 from registry.operations.doctor import Sign, examine
 from registry.settings import given_variables
 from registry.storage.database import Database
+from results_registry.local_instance import address_in
 
 _COLOURS = {"good": "green", "doubtful": "yellow", "bad": "red"}
 

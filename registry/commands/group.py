@@ -12,8 +12,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from registry.commands.status import INTERRUPTED, status_of
-from registry.errors import RegistryError
+from registry.commands.status import INTERRUPTED, USER_ERRORS, status_of
 
 Sections = Mapping[str, Mapping[str, tuple[str, str]]]
 """A section's title, to a command's name, to ("module:function", the one line of help)."""
@@ -63,7 +62,7 @@ class LazyGroup(click.Group):
         """Run the command; what the registry raises on purpose is one sentence, unless --debug asks for the trace."""
         try:
             return super().invoke(ctx)
-        except RegistryError as error:
+        except USER_ERRORS as error:
             if ctx.params.get("debug"):
                 traceback.print_exc()
             click.echo(f"Error: {error.detail}", err=True)

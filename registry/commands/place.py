@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from registry.client.config import Config, find_config, kept_token, read_toml, repository_file, user_config_path
-from registry.client.errors import BadAddress
+from results_registry.config import Config, find_config, kept_token, read_toml, repository_file, user_config_path
+from results_registry.errors import BadAddress
 
 Warn = Callable[[str], None]
 

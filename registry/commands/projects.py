@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import click
 
-from registry.client.errors import NotAllowed, NotThere
-from registry.client.http import segment
 from registry.commands.listing import projects_page
 from registry.commands.session import Session, asks_server
 from registry.errors import Forbidden, NotFound
+from results_registry.errors import NotAllowed, NotThere
+from results_registry.http import segment
 
 
 @click.group(name="project")

@@ -11,19 +11,19 @@ from typing import Any
 
 import click
 
-from registry.client.config import Config, find_config
-from registry.client.environment import spool_root
-from registry.client.errors import NotThere
 from registry.commands.completing import names
 from registry.commands.pushing import Push, Report
 from registry.commands.session import advised
-from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE
+from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.errors import RegistryError
 from registry.importers import formats
 from registry.importers.found import Overrides
 from registry.importers.reading import Asked, Skipped, items_of
 from registry.importers.showing import shown
 from registry.importers.twins import distinct
+from results_registry.config import Config, find_config
+from results_registry.environment import spool_root
+from results_registry.errors import NotThere
 
 
 def _several(_context: click.Context, _option: click.Parameter, given: str | None) -> tuple[str, ...]:
@@ -105,13 +105,13 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     except NotThere as error:  # a push asks for nothing but its project
         click.echo(f"Error: {_advised(error, config)}", err=True)
         sys.exit(REFUSED)
-    except RegistryError as error:
+    except USER_ERRORS as error:
         error.detail = _advised(error, config)
         raise
     sys.exit(status)
 
 
-def _advised(error: RegistryError, config: Config) -> str:
+def _advised(error: UserError, config: Config) -> str:
     if isinstance(error, NotThere):
         who = "this token" if config.token else "a visitor without a token"
         project = f'There is no project "{config.project}" at {config.url} that {who} may see'

@@ -19,14 +19,14 @@ from typing import Any
 
 import orjson
 
-from registry.client.config import Config
-from registry.client.errors import NotAllowed, NotNow, NotThere, Refused, Unreachable
-from registry.client.http import segment
-from registry.client.item import GRID, make_item
-from registry.client.spool import Spool
 from registry.commands.reasons import Reasons
 from registry.importers.reading import Item, Said, Skipped, missing_names
 from registry.renderings.words import counted
+from results_registry.config import Config
+from results_registry.errors import NotAllowed, NotNow, NotThere, Refused, Unreachable
+from results_registry.http import segment
+from results_registry.item import GRID, make_item
+from results_registry.spool import Spool
 
 TOGETHER = 500
 BYTES = 4 * 1024 * 1024

@@ -12,15 +12,16 @@ from typing import Any, get_args
 
 import click
 
-from registry.client.config import Config
-from registry.client.errors import NotAllowed, NotThere, Refused, Unreachable
-from registry.client.http import Transport, segment
 from registry.commands.completing import names
 from registry.commands.place import find_place
 from registry.commands.screen import Screen
 from registry.commands.screen.screen import Colour
-from registry.errors import Misconfigured, RegistryError
+from registry.commands.status import USER_ERRORS, UserError
+from registry.errors import Misconfigured
 from registry.settings import inherited_environment
+from results_registry.config import Config
+from results_registry.errors import NotAllowed, NotThere, Refused, Unreachable
+from results_registry.http import Transport, segment
 
 _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
@@ -88,10 +89,10 @@ def asks_server(command: Callable[..., None]) -> Callable[..., None]:
             with closing(Session(find_place(url, project, screen.note), screen)) as session:
                 try:
                     command(session, *args, **kwargs)
-                except RegistryError as error:
+                except USER_ERRORS as error:
                     error.detail = advised(error, session.config)
                     raise
-        except RegistryError:
+        except USER_ERRORS:
             if debug:
                 traceback.print_exc()
             raise
@@ -101,7 +102,7 @@ def asks_server(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def advised(error: RegistryError, config: Config) -> str:
+def advised(error: UserError, config: Config) -> str:
     """The error's sentence, with the place it happened at and what to do next."""
     match error:
         case NotAllowed(status=401) if config.token is None:

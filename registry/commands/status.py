@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from registry.errors import Forbidden, RegistryError, Unauthenticated, Unavailable
+from results_registry.errors import ClientError, NotAllowed, NotNow, Unreachable
 
 ERROR = 1
 USAGE = 2
@@ -11,11 +12,9 @@ REFUSED = 4
 UNREACHABLE = 5
 INTERRUPTED = 130
 
-
-class Unreachable(RegistryError):
-    """No server answered at the address."""
-
-    code = "unreachable"
+UserError = RegistryError | ClientError
+USER_ERRORS = (RegistryError, ClientError)
+"""Errors whose `detail` is one sentence for the user: raised here, or by the client that asks a server."""
 
 
 class CheckFailed(RegistryError):
@@ -24,14 +23,14 @@ class CheckFailed(RegistryError):
     code = "check_failed"
 
 
-def status_of(error: RegistryError) -> int:
+def status_of(error: UserError) -> int:
     """The exit status that says what kind of error ended the command."""
     match error:
         case CheckFailed():
             return CHECK_FAILED
-        case Unauthenticated() | Forbidden():
+        case Unauthenticated() | Forbidden() | NotAllowed():
             return REFUSED
-        case Unreachable() | Unavailable():
+        case Unreachable() | NotNow() | Unavailable():
             return UNREACHABLE
         case _:
             return ERROR

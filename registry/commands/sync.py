@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from registry.client.config import Config
-from registry.client.environment import spool_root
-from registry.client.spool import Spool
-from registry.client.sync import Outcome, Tell, sync
-from registry.client.sync import retry_refused as let_refused_wait_again
 from registry.commands.screen import Screen
 from registry.commands.session import Session, asks_server
 from registry.commands.status import ERROR, REFUSED, UNREACHABLE
+from results_registry.config import Config
+from results_registry.environment import spool_root
+from results_registry.spool import Spool
+from results_registry.sync import Outcome, Tell, sync
+from results_registry.sync import retry_refused as let_refused_wait_again
 
 _NAMED = 20
 """So many refused grids are named; the others are counted."""

@@ -15,10 +15,10 @@ from sqlalchemy import make_url
 from registry.demo import PROJECT, await_statistics, publish_demo
 from registry.errors import Misconfigured, Unauthenticated, Unavailable
 from registry.local.embedded import Child, Home, Postgres, Supervisor, Valkey
-from registry.local_instance import TOKEN_FILE, announced
 from registry.operations.auth import authenticate, has_operator, issue_token
 from registry.settings import Settings, inherited_environment
 from registry.storage.database import Database
+from results_registry.local_instance import TOKEN_FILE, announced
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 ADMIN_TOKEN_DAYS = 365

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import waitress
 
-from registry.client import Transport, outbox
-from registry.client.notes import forget
+from results_registry import Transport, outbox
+from results_registry.notes import forget
 from tests.client.tiny import Tiny, tiny_server
 from tests.house import House, Project
 

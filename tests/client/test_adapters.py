@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from registry.client import flush
+from results_registry import flush
 from tests.client.conftest import Served
 from tests.house import ACCURACY
 
@@ -60,7 +60,7 @@ class TestTransformers:
         return run
 
     def test_evaluations_become_grids_over_steps(self, served: Served, drive: Callable[..., None]) -> None:
-        from registry.adapters.transformers import RegistryCallback
+        from results_registry.adapters.transformers import RegistryCallback
 
         drive(RegistryCallback(**NAMES, **served.where))
         assert grids(served) == {
@@ -69,14 +69,14 @@ class TestTransformers:
         }
 
     def test_metrics_are_chosen_named_and_described(self, served: Served, drive: Callable[..., None]) -> None:
-        from registry.adapters.transformers import RegistryCallback
+        from results_registry.adapters.transformers import RegistryCallback
 
         drive(RegistryCallback(**NAMES, metrics={"eval_accuracy": ACCURACY}, **served.where))
         assert grids(served) == {"accuracy": ([10, 20], [60.0, 70.0], {})}
         assert served.grid()["metric"]["upper"] == 100
 
     def test_training_is_logged_when_asked(self, served: Served, drive: Callable[..., None]) -> None:
-        from registry.adapters.transformers import RegistryCallback
+        from results_registry.adapters.transformers import RegistryCallback
 
         drive(RegistryCallback(**NAMES, training=True, **served.where))
         found = grids(served)
@@ -84,7 +84,7 @@ class TestTransformers:
         assert set(found) == {"loss", "learning_rate", "eval_loss", "eval_accuracy"}
 
     def test_only_the_first_process_logs(self, served: Served, drive: Callable[..., None]) -> None:
-        from registry.adapters.transformers import RegistryCallback
+        from results_registry.adapters.transformers import RegistryCallback
 
         drive(RegistryCallback(**NAMES, training=True, **served.where), first=False)
         assert grids(served) == {}
@@ -157,9 +157,9 @@ class TestLightning:
             module.Logger, module.rank_zero_only = Logger, rank_zero_only  # type: ignore[attr-defined]
             monkeypatch.setitem(sys.modules, request.param + name, module)
         monkeypatch.setattr(rank_zero_only, "rank", 0, raising=False)
-        sys.modules.pop("registry.adapters.lightning", None)
-        yield importlib.import_module("registry.adapters.lightning").RegistryLogger
-        sys.modules.pop("registry.adapters.lightning", None)
+        sys.modules.pop("results_registry.adapters.lightning", None)
+        yield importlib.import_module("results_registry.adapters.lightning").RegistryLogger
+        sys.modules.pop("results_registry.adapters.lightning", None)
 
     def test_metrics_become_grids_over_steps_with_the_hyperparameters_as_labels(
         self, served: Served, logger_class: Any

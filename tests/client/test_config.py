@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from registry.client import BadAddress
-from registry.client.config import DEFAULT_URL, find_config
-from registry.local_instance import TOKEN_FILE, announced
+from results_registry import BadAddress
+from results_registry.config import DEFAULT_URL, find_config
+from results_registry.local_instance import TOKEN_FILE, announced
 
 OWN = """
 url = "https://own.example.org"

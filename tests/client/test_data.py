@@ -13,8 +13,8 @@ import polars as pl
 import pytest
 import xarray as xr
 
-from registry.client import BadData
-from registry.client.data import read_cells, read_data
+from results_registry import BadData
+from results_registry.data import read_cells, read_data
 from tests.client.conftest import Served
 from tests.house import ACCURACY
 

@@ -1,48 +1,107 @@
-"""The client in a job's environment: this distribution without any of its dependencies."""
+"""The client in a job's environment: the wheel of `client/`, in a Python that has nothing else."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
+import tomllib
 import venv
+import zipfile
 from pathlib import Path
 
 import pytest
+
+import registry.client
+import results_registry
+from tests.client.conftest import Served
 
 ROOT = Path(__file__).parent.parent.parent
 
 SHOWS_WHAT_IS_LOADED = """
 import sys
-import registry.client
-from registry.client import Transport
+import results_registry
+from results_registry import Transport
 assert repr(Transport("http://127.0.0.1:1")) == "Transport('http://127.0.0.1:1')"
 print(*sorted(name.partition(".")[0] for name in sys.modules if name.partition(".")[0] not in sys.stdlib_module_names))
+"""
+PUBLISHES = """
+from results_registry import flush, log_cells, log_grid
+names = {"experiment": "e", "benchmark": "b", "metric": "accuracy"}
+log_grid({("1", 0): 99.3, ("2", 1): 100.0}, axes=["Type", "Length"], model="small", **names)
+log_cells({"Step": 100, "value": 0.7}, model="large", **names)
+assert flush(30)
 """
 
 
 @pytest.fixture(scope="session")
-def bare_python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Python with this project installed by `pip install --no-deps`, and nothing else."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The client's wheel, built from the directory `client/` alone."""
+    directory = tmp_path_factory.mktemp("wheel")
+    source = directory / "client"  # a build writes into its source
+    shutil.copytree(ROOT / "client", source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
+    pip("wheel", "--no-deps", "--wheel-dir", directory, source)
+    [built] = directory.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="session")
+def bare_python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with the client installed, and nothing else."""
     directory = tmp_path_factory.mktemp("bare")
-    source = directory / "source"  # a build writes into its source
-    for name in ("registry", "workers", "migrations"):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, source)
-    venv.create(directory / "venv", with_pip=False)
-    python = directory / "venv" / "bin" / "python"
-    install = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", "--no-deps", source]
-    done = subprocess.run(install, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    venv.create(directory, with_pip=False)
+    python = directory / "bin" / "python"
+    pip("--python", python, "install", "--no-index", wheel)
     return python
 
 
-def test_the_client_works_without_any_dependency(bare_python: Path, tmp_path: Path) -> None:
+def pip(*arguments: str | Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "pip", "--quiet", *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def run(python: Path, script: str, directory: Path, **environment: str) -> str:
+    """What a script prints, any warning being an error."""
+    command = [python, "-W", "error", "-c", script]
     ran = subprocess.run(
-        [bare_python, "-W", "error", "-c", SHOWS_WHAT_IS_LOADED],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
-    loaded = set(ran.stdout.split()) - {"__main__", "__mp_main__", "_virtualenv", "sitecustomize", "usercustomize"}
-    assert loaded == {"registry"}
+        command, cwd=directory, env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    return ran.stdout
+
+
+def test_the_wheel_holds_the_client_and_nothing_of_the_service(wheel: Path) -> None:
+    names = zipfile.ZipFile(wheel).namelist()
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"results_registry"}
+    assert "results_registry/py.typed" in names
+    assert wheel.name == f"results_registry_client-{results_registry.__version__}-py3-none-any.whl"
+
+
+def test_the_client_works_without_any_dependency(bare_python: Path, tmp_path: Path) -> None:
+    loaded = set(run(bare_python, SHOWS_WHAT_IS_LOADED, tmp_path).split())
+    assert loaded - {"__main__", "__mp_main__", "_virtualenv", "sitecustomize", "usercustomize"} == {"results_registry"}
+
+
+def test_a_bare_environment_publishes_to_a_live_server(bare_python: Path, tmp_path: Path, served: Served) -> None:
+    where = {name.upper(): text for name, text in served.where.items()}
+    run(bare_python, PUBLISHES, tmp_path, **{f"REGISTRY_{name}": text for name, text in where.items()})
+    assert {(grid["model"], grid["cell_count"]) for grid in served.grids()} == {("small", 2), ("large", 1)}
+
+
+def test_the_name_of_the_release_before_still_works() -> None:
+    assert {name: getattr(registry.client, name) for name in results_registry.__all__} == {
+        name: getattr(results_registry, name) for name in results_registry.__all__
+    }
+    from registry.adapters.transformers import RegistryCallback
+
+    assert RegistryCallback.__module__ == "results_registry.adapters.transformers"
+
+
+def test_both_distributions_have_one_license_and_one_version() -> None:
+    assert (ROOT / "client" / "LICENSE").read_bytes() == (ROOT / "LICENSE").read_bytes()
+    papers = [tomllib.loads((folder / "pyproject.toml").read_text()) for folder in (ROOT, ROOT / "client")]
+    assert [paper["project"]["dynamic"] for paper in papers] == [["version"], ["version"]]
+    assert papers[1]["project"]["dependencies"] == []

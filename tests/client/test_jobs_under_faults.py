@@ -23,7 +23,7 @@ from tests.live.system import PROJECT, Servers, System, awaited, own_servers, ow
 
 JOB = """
 import os, sys
-from registry.client import log_grid
+from results_registry import log_grid
 name, count = sys.argv[1], int(sys.argv[2])
 for number in range(count):
     log_grid([[number + 0.5, None, 2.0], [1.0, 2.0, 3.0]], experiment="night", benchmark="b",

@@ -19,10 +19,10 @@ from typing import Any
 import pytest
 
 from registry.api.context import Parts
-from registry.client import BadAddress, BadData, Refused, Unreachable, flush, log_cells, log_grid, outbox
-from registry.client.item import Item
-from registry.client.outbox import existing_outbox
 from registry.grids.intake.faults import Limits
+from results_registry import BadAddress, BadData, Refused, Unreachable, flush, log_cells, log_grid, outbox
+from results_registry.item import Item
+from results_registry.outbox import existing_outbox
 from tests.client.conftest import Served
 from tests.client.tiny import Reply, Tiny
 from tests.house import ACCURACY
@@ -169,7 +169,7 @@ def test_strict_waits_for_the_answer_and_raises_what_went_wrong(served: Served, 
 
 
 def test_strict_gives_up_when_nobody_answers(tiny: Tiny, monkeypatch: pytest.MonkeyPatch, job: Path) -> None:
-    monkeypatch.setattr("registry.client.logging._STRICT_SECONDS", 0.3)
+    monkeypatch.setattr("results_registry.logging._STRICT_SECONDS", 0.3)
     tiny.answer(Reply(503))
     with pytest.raises(Unreachable, match="in the spool"):
         log_grid(1.0, **NAMES, url=tiny.url, project="p", strict=True)
@@ -333,7 +333,7 @@ def test_a_bare_fork_keeps_the_parents_lane_locked(tiny: Tiny, job: Path) -> Non
 def test_the_next_job_sends_what_a_killed_one_left(served: Served, job: Path) -> None:
     script = f"""
 import os, signal
-from registry.client import log_grid
+from results_registry import log_grid
 for number in range(3):
     log_grid(float(number), experiment="e", benchmark="b", model="m", metric="accuracy", axes=[],
              url={served.url!r}, project={served.project.slug!r}, token="rgs_wrong")
@@ -362,7 +362,7 @@ def test_the_next_job_leaves_what_is_meant_for_another_registry(tiny: Tiny, job:
 
 def test_the_end_takes_a_bounded_time_and_says_what_is_left(tmp_path: Path, job: Path) -> None:
     script = """
-from registry.client import log_grid
+from results_registry import log_grid
 for number in range(3):
     log_grid(1.0, experiment="e", benchmark="b", model=str(number), metric="a", url="http://127.0.0.1:9", project="p")
 """
@@ -410,12 +410,12 @@ amid, forked = threading.Event(), threading.Event()
 
 class Slow:
     def find_spec(self, name, path=None, target=None):
-        if name == "registry.client.connection":  # in the middle of registry.client.http
+        if name == "results_registry.connection":  # in the middle of results_registry.http
             amid.set()
             forked.wait(0.3)
 
 sys.meta_path.insert(0, Slow())
-from registry.client import flush, log_grid
+from results_registry import flush, log_grid
 
 def publish(model):
     return log_grid(1.0, experiment="e", benchmark="b", model=model, metric="x")

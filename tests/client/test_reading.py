@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from registry.client import BadAddress, NotThere, RankingDocument, cells, grid, grids, ranking, statistics
+from results_registry import BadAddress, NotThere, RankingDocument, cells, grid, grids, ranking, statistics
 from tests.client.conftest import Served
 
 SIZES = [{"label": "7b", "number": 7e9}, {"label": "32b", "number": 32e9}]
@@ -125,7 +125,7 @@ def test_what_goes_wrong_is_raised(published: dict[str, Any]) -> None:
 
 def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
     script = (
-        "import sys, registry.client\n"
+        "import sys, results_registry\n"
         "print([name for name in ('pandas', 'xarray', 'numpy', 'flask', 'sqlalchemy') if name in sys.modules])"
     )
     ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -133,7 +133,7 @@ def test_nothing_heavy_is_imported_before_it_is_asked_for() -> None:
 
 
 def test_the_round_trip_keeps_every_number(served: Served, published: dict[str, Any]) -> None:
-    from registry.client import log_grid
+    from results_registry import log_grid
 
     values = [math.pi * 1e-7, 0.1 + 0.2, 1e-300]
     names = {"experiment": "e", "benchmark": "b", "model": "m", "metric": "loss"}

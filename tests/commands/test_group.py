@@ -11,8 +11,9 @@ from click.testing import CliRunner
 
 from registry.cli import SECTIONS, main
 from registry.commands.group import LazyGroup
-from registry.commands.status import CheckFailed, Unreachable
+from registry.commands.status import CheckFailed, UserError
 from registry.errors import Conflict, Forbidden, RegistryError, Unauthenticated, Unavailable
+from results_registry import NotAllowed, NotNow, Refused, Unreachable
 
 PLACES = {name: entry for entries in SECTIONS.values() for name, entry in entries.items()}
 
@@ -87,9 +88,12 @@ def raising(error: BaseException) -> LazyGroup:
         (Forbidden("A reader's token."), 4),
         (Unreachable("Nobody answers."), 5),
         (Unavailable("No database."), 5),
+        (NotAllowed(403, {"detail": "A reader's token."}), 4),
+        (NotNow(503, {"detail": "Too busy."}), 5),
+        (Refused(422, {"detail": "No grid."}), 1),
     ],
 )
-def test_an_error_is_one_sentence_on_standard_error_and_a_status(error: RegistryError, status: int) -> None:
+def test_an_error_is_one_sentence_on_standard_error_and_a_status(error: UserError, status: int) -> None:
     answer = CliRunner().invoke(raising(error), [])
     assert (answer.exit_code, answer.stdout, answer.stderr) == (status, "", f"Error: {error.detail}\n")
 

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from sqlalchemy import update
 
-from registry.client import Refused, Transport
 from registry.commands import pushing
 from registry.demo import demo_grids
 from registry.storage.tables import derivations
+from results_registry import Refused, Transport
 from tests.commands.terminal import Person
 from tests.house import House, Project
 

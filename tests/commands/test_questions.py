@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from registry.client.http import Transport
 from registry.commands.compare import check
 from registry.commands.status import CheckFailed
 from registry.errors import Conflict
+from results_registry.http import Transport
 from tests.commands.terminal import Person
 from tests.house import House, Project
 

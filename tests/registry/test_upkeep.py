@@ -19,10 +19,10 @@ import pytest
 from sqlalchemy import func, select, text, update
 
 from registry import create_app
-from registry.local_instance import announced
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import answers, grids, revisions, statistics
+from results_registry.local_instance import announced
 from tests.house import House, Project
 from tests.live.system import free_port
 

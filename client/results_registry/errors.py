@@ -1,21 +1,19 @@
-"""What can go wrong between a client and the registry: one small tree, rooted in the registry's own errors.
-
-`except ClientError` takes everything that this package raises; the classes of `registry.errors` beside it say what
-kind of error it is to whoever turns errors into exit statuses.
-"""
+"""The exceptions of the client: `except ClientError` catches everything that it raises on purpose."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from registry import errors
 
-
-class ClientError(errors.RegistryError):
-    """The root of what the client raises."""
+class ClientError(Exception):
+    """The root of what the client raises on purpose; `detail` is a sentence for the user."""
 
     code = "client"
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
 
 
 class BadData(ClientError, ValueError):
@@ -24,19 +22,20 @@ class BadData(ClientError, ValueError):
     code = "bad_data"
 
 
-class BadAddress(ClientError, errors.Misconfigured):
+class BadAddress(ClientError):
     """The URL, the token or a redirect cannot be used."""
 
     code = "bad_address"
 
 
-class Unreachable(ClientError, errors.Unavailable):
+class Unreachable(ClientError):
     """No answer came: whether a write took effect is unknown, so repeat it."""
 
     code = "unreachable"
 
     def __init__(self, detail: str, after: int = 1) -> None:
-        errors.Unavailable.__init__(self, detail, after)
+        super().__init__(detail)
+        self.after = after
 
 
 class Refused(ClientError):
@@ -63,25 +62,25 @@ class Refused(ClientError):
         return type(self), (self.status, self.problem)
 
 
-class NotAllowed(Refused, errors.Forbidden):
+class NotAllowed(Refused):
     """401 or 403: the token is missing, expired, or may not do this."""
 
     code = "not_allowed"
 
 
-class NotThere(Refused, errors.NotFound):
+class NotThere(Refused):
     """404: absent, or nothing that this token may know of."""
 
     code = "not_there"
 
 
-class NotNow(Refused, errors.Unavailable):
+class NotNow(Refused):
     """429, a 5xx, or a 409 that says when: nothing is wrong with the request; repeat it after `after` seconds."""
 
     code = "not_now"
 
     def __init__(self, status: int, problem: Mapping[str, Any], after: int = 1) -> None:
-        Refused.__init__(self, status, problem)
+        super().__init__(status, problem)
         self.after = after
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from registry.client.data.axes import Declared, label_of
-from registry.client.data.scalars import INFINITE
-from registry.client.errors import BadData
+from results_registry.data.axes import Declared, label_of
+from results_registry.data.scalars import INFINITE
+from results_registry.errors import BadData
 
 Level = str | int | float
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.client.data.axes import Declared
-from registry.client.data.scalars import level, measured, quantity, whole
-from registry.client.data.table import Cell, Level, Table, table
-from registry.client.errors import BadData
+from results_registry.data.axes import Declared
+from results_registry.data.scalars import level, measured, quantity, whole
+from results_registry.data.table import Cell, Level, Table, table
+from results_registry.errors import BadData
 
 _CARRIED = {"value", "trials", "stderr"}
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.client.data.axes import Declared, declared_axes
-from registry.client.data.blocks import from_block, from_labelled, is_array, is_labelled
-from registry.client.data.frames import (
+from results_registry.data.axes import Declared, declared_axes
+from results_registry.data.blocks import from_block, from_labelled, is_array, is_labelled
+from results_registry.data.frames import (
     from_arrow,
     from_pandas,
     from_polars,
@@ -17,10 +17,10 @@ from registry.client.data.frames import (
     is_polars,
     is_series,
 )
-from registry.client.data.mappings import from_mapping
-from registry.client.data.records import from_records
-from registry.client.data.table import Table, cell_documents, content
-from registry.client.errors import BadData
+from results_registry.data.mappings import from_mapping
+from results_registry.data.records import from_records
+from results_registry.data.table import Table, cell_documents, content
+from results_registry.errors import BadData
 
 __all__ = ["read_cells", "read_data"]
 

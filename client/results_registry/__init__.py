@@ -1,6 +1,6 @@
-"""The client for jobs and scripts: the standard library and nothing else, so `pip install --no-deps` is enough.
+"""The client for jobs and scripts. It needs the standard library and nothing else.
 
-    from registry.client import log_grid
+    from results_registry import log_grid
     log_grid(table, experiment="type-by-length", benchmark="AIME'24", model="Qwen-2.5 3B", metric="accuracy")
 
 publishes from a job; `log_cells` adds to a grid while the job runs, `flush` waits for both; `grids`, `grid`, `cells`,
@@ -13,8 +13,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from registry.client.config import Config, find_config
-    from registry.client.errors import (
+    from results_registry.config import Config, find_config
+    from results_registry.errors import (
         BadAddress,
         BadData,
         ClientError,
@@ -24,11 +24,14 @@ if TYPE_CHECKING:
         Refused,
         Unreachable,
     )
-    from registry.client.http import Answer, Transport
-    from registry.client.logging import flush, log_cells, log_grid
-    from registry.client.reading import cells, grid, grids, ranking, statistics
-    from registry.client.records import Cells, GridDocument, RankingDocument, Records
-    from registry.client.sender import Receipt
+    from results_registry.http import Answer, Transport
+    from results_registry.logging import flush, log_cells, log_grid
+    from results_registry.reading import cells, grid, grids, ranking, statistics
+    from results_registry.records import Cells, GridDocument, RankingDocument, Records
+    from results_registry.sender import Receipt
+
+__version__ = "0.2.0"
+"""The version of the client and of the server, which are released together."""
 
 __all__ = [
     "Answer",

@@ -6,8 +6,8 @@ import numbers
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from registry.client import log_cells
-from registry.client.notes import say_once
+from results_registry import log_cells
+from results_registry.notes import say_once
 
 STEP = {"name": "Step", "kind": "numeric"}
 _BOOKKEEPING = ("epoch", "step", "total_flos", "lr", "learning_rate", "grad_norm")

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from registry.client.item import Item
+from results_registry.item import Item
 
 REFUSED = "refused"
 _LOCK = "lock"

@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from registry.client.errors import Refused
-from registry.client.item import IDENTITY
+from results_registry.errors import Refused
+from results_registry.item import IDENTITY
 
 _FULL = re.compile(r"an axis has at most (\d+) levels")
 _BLOCKS = ("values", "trials", "stderr")

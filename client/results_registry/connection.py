@@ -7,8 +7,8 @@ import http.client
 import select
 import urllib.parse
 
-from registry.client.errors import BadAddress
-from registry.client.origin import Origin
+from results_registry.errors import BadAddress
+from results_registry.origin import Origin
 
 _CONNECT_SECONDS = 10.0
 

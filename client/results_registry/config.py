@@ -22,11 +22,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from registry.client.errors import BadAddress
-from registry.client.origin import clean_token, same_origin, split_url
+from results_registry.errors import BadAddress
+from results_registry.origin import clean_token, same_origin, split_url
 
 if TYPE_CHECKING:
-    from registry.client.http import Transport
+    from results_registry.http import Transport
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 _DEFAULT, _NEXT_DOOR = "the default", "the registry that runs in"
@@ -55,7 +55,7 @@ class Config(NamedTuple):
             clean_token(self.token)
 
     def transport(self, **options: Any) -> Transport:
-        from registry.client.http import Transport
+        from results_registry.http import Transport
 
         return Transport(self.url, self.token, **options)
 
@@ -73,7 +73,7 @@ def find_config(
 
     Raises `BadAddress` for a file that cannot be read as TOML.
     """
-    from registry.local_instance import address_in, home_of, token_in
+    from results_registry.local_instance import address_in, home_of, token_in
 
     environment = os.environ if environment is None else environment
     near_path = repository_file(directory or Path.cwd())

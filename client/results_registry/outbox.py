@@ -9,14 +9,14 @@ import sys
 import threading
 import time
 
-from registry.client.config import Config
-from registry.client.delivery import Courier
-from registry.client.environment import Surroundings, surroundings
-from registry.client.errors import ClientError
-from registry.client.item import Item
-from registry.client.notes import log, say_once
-from registry.client.sender import Entry, Receipt, Sender
-from registry.client.spool import Lane, Spool
+from results_registry.config import Config
+from results_registry.delivery import Courier
+from results_registry.environment import Surroundings, surroundings
+from results_registry.errors import ClientError
+from results_registry.item import Item
+from results_registry.notes import log, say_once
+from results_registry.sender import Entry, Receipt, Sender
+from results_registry.spool import Lane, Spool
 
 _MEMORY_BYTES = 64 << 20
 """So much may wait in memory when the disk takes nothing."""

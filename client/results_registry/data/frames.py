@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.client.data.axes import Declared
-from registry.client.data.mappings import from_mapping
-from registry.client.data.records import from_records, value_column
-from registry.client.data.table import Table
-from registry.client.errors import BadData
+from results_registry.data.axes import Declared
+from results_registry.data.mappings import from_mapping
+from results_registry.data.records import from_records, value_column
+from results_registry.data.table import Table
+from results_registry.errors import BadData
 
 
 def is_pandas(data: Any) -> bool:

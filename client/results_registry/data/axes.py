@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.client.data.scalars import level
-from registry.client.errors import BadData
+from results_registry.data.scalars import level
+from results_registry.errors import BadData
 
 KINDS = ("numeric", "ordinal", "nominal")
 Declared = dict[str, Any]

@@ -6,10 +6,10 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from registry.client.config import Config, find_config
-from registry.client.errors import BadAddress, BadData
-from registry.client.http import Transport, segment
-from registry.client.records import Cells, GridDocument, RankingDocument, Records, read_feed
+from results_registry.config import Config, find_config
+from results_registry.errors import BadAddress, BadData
+from results_registry.http import Transport, segment
+from results_registry.records import Cells, GridDocument, RankingDocument, Records, read_feed
 
 Names = str | Sequence[str] | None
 _AT_ONCE = 30

@@ -7,14 +7,14 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from registry.client.errors import NotThere, Refused
-from registry.client.item import CELLS, IDENTITY, Item
-from registry.client.notes import say_once
-from registry.client.origin import segment
-from registry.client.thinning import Curve, curve_of, failed, most_levels, thinned
+from results_registry.errors import NotThere, Refused
+from results_registry.item import CELLS, IDENTITY, Item
+from results_registry.notes import say_once
+from results_registry.origin import segment
+from results_registry.thinning import Curve, curve_of, failed, most_levels, thinned
 
 if TYPE_CHECKING:
-    from registry.client.http import Transport
+    from results_registry.http import Transport
 
 Answered = dict[str, Any]
 

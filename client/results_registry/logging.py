@@ -7,15 +7,15 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from registry.client.config import DEFAULT_URL, Config, find_config
-from registry.client.data import read_cells, read_data
-from registry.client.data.scalars import quantity, whole
-from registry.client.environment import is_silent
-from registry.client.errors import BadAddress, BadData, Unreachable
-from registry.client.item import CELLS, GRID, make_item
-from registry.client.notes import log, say_once
-from registry.client.outbox import existing_outbox, outbox
-from registry.client.sender import Receipt
+from results_registry.config import DEFAULT_URL, Config, find_config
+from results_registry.data import read_cells, read_data
+from results_registry.data.scalars import quantity, whole
+from results_registry.environment import is_silent
+from results_registry.errors import BadAddress, BadData, Unreachable
+from results_registry.item import CELLS, GRID, make_item
+from results_registry.notes import log, say_once
+from results_registry.outbox import existing_outbox, outbox
+from results_registry.sender import Receipt
 
 _STRICT_SECONDS = 60.0
 _METRIC_FIELDS = ("name", "unit", "direction", "lower", "upper")

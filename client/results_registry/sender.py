@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from registry.client.delivery import Courier
-from registry.client.errors import ClientError, NotNow, Refused, Unreachable
-from registry.client.item import CELLS, Item
-from registry.client.notes import log, say_once
-from registry.client.origin import backoff
-from registry.client.spool import Lane
+from results_registry.delivery import Courier
+from results_registry.errors import ClientError, NotNow, Refused, Unreachable
+from results_registry.item import CELLS, Item
+from results_registry.notes import log, say_once
+from results_registry.origin import backoff
+from results_registry.spool import Lane
 
 _HELD_SECONDS = 60.0
 _HURRIED_SECONDS = 1.0

@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from registry.client.data.axes import Declared, label_of
-from registry.client.data.scalars import level, measured, quantity, whole
-from registry.client.data.table import Cell, Level, Table, table
-from registry.client.errors import BadData
+from results_registry.data.axes import Declared, label_of
+from results_registry.data.scalars import level, measured, quantity, whole
+from results_registry.data.table import Cell, Level, Table, table
+from results_registry.errors import BadData
 
 
 def is_labelled(data: Any) -> bool:

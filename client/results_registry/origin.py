@@ -6,7 +6,7 @@ import random
 import urllib.parse
 from typing import NamedTuple
 
-from registry.client.errors import BadAddress
+from results_registry.errors import BadAddress
 
 _LONGEST_TOKEN = 512
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.25, 30.0

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import NamedTuple
 
-from registry.client.config import Config
-from registry.client.delivery import Courier
-from registry.client.errors import ClientError, NotNow, Refused, Unreachable
-from registry.client.http import backoff
-from registry.client.item import CELLS, Item
-from registry.client.sender import FINAL, TOGETHER
-from registry.client.spool import Lane, Spool
+from results_registry.config import Config
+from results_registry.delivery import Courier
+from results_registry.errors import ClientError, NotNow, Refused, Unreachable
+from results_registry.http import backoff
+from results_registry.item import CELLS, Item
+from results_registry.sender import FINAL, TOGETHER
+from results_registry.spool import Lane, Spool
 
 _ATTEMPTS = 4
 _LONGEST_ASKED = 120

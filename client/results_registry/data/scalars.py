@@ -6,7 +6,7 @@ import math
 import numbers
 from typing import Any
 
-from registry.client.errors import BadData
+from results_registry.errors import BadData
 
 _NOTHING = ("NAType", "NaTType", "MaskedConstant")
 INFINITE = "failed"

@@ -1,10 +1,10 @@
-"""What the client has to say while a job runs: each thing once, through the logger `registry.client`."""
+"""What the client has to say while a job runs: each thing once, through the logger `results_registry`."""
 
 from __future__ import annotations
 
 import logging
 
-log = logging.getLogger("registry.client")
+log = logging.getLogger("results_registry")
 _said: set[str] = set()
 
 

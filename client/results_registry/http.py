@@ -18,9 +18,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from registry.client.connection import Line, prepare
-from registry.client.errors import BadAddress, NotAllowed, NotNow, NotThere, Refused, Unreachable
-from registry.client.origin import backoff, clean_token, same_origin, segment, split_url
+from results_registry import __version__
+from results_registry.connection import Line, prepare
+from results_registry.errors import BadAddress, NotAllowed, NotNow, NotThere, Refused, Unreachable
+from results_registry.origin import backoff, clean_token, same_origin, segment, split_url
 
 __all__ = ["Answer", "Transport", "backoff", "compressed", "same_origin", "segment"]
 
@@ -164,7 +165,11 @@ class Transport:
         return self.base + full + ("?" + urllib.parse.urlencode(pairs) if pairs else "")
 
     def _headers(self, body: Any, given: Mapping[str, str] | None) -> dict[str, str]:
-        headers = {"Accept": "application/json", "Accept-Encoding": "gzip", "User-Agent": "results-registry-client"}
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "User-Agent": f"results-registry-client/{__version__}",
+        }
         if self._token is not None:
             headers["Authorization"] = f"Bearer {self._token}"
         if body is not None:
