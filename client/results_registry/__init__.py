@@ -24,10 +24,11 @@ if TYPE_CHECKING:
         Refused,
         Unreachable,
     )
-    from results_registry.http import Answer, Transport
+    from results_registry.http import Transport
     from results_registry.logging import flush, log_cells, log_grid
     from results_registry.reading import cells, grid, grids, ranking, statistics
     from results_registry.records import Cells, GridDocument, RankingDocument, Records
+    from results_registry.response import Answer
     from results_registry.sender import Receipt
 
 __version__ = "0.2.0"
@@ -61,7 +62,7 @@ __all__ = [
     "statistics",
 ]
 
-_PLACES = {
+_MODULES = {
     "config": (
         "Config",
         "find_config",
@@ -76,10 +77,7 @@ _PLACES = {
         "Refused",
         "Unreachable",
     ),
-    "http": (
-        "Answer",
-        "Transport",
-    ),
+    "http": ("Transport",),
     "logging": (
         "flush",
         "log_cells",
@@ -98,9 +96,10 @@ _PLACES = {
         "RankingDocument",
         "Records",
     ),
+    "response": ("Answer",),
     "sender": ("Receipt",),
 }
-_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:

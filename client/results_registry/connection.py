@@ -13,7 +13,7 @@ from results_registry.origin import Origin
 _CONNECT_SECONDS = 10.0
 
 
-class Line:
+class Connection:
     """One kept-alive connection to an origin."""
 
     def __init__(self, origin: Origin) -> None:
@@ -25,12 +25,12 @@ class Line:
     def _made(self, origin: Origin) -> http.client.HTTPConnection:
         proxy = _proxy(origin)
         if proxy is None:
-            return _connection(origin.scheme, origin.host, origin.port)
+            return _http_connection(origin.scheme, origin.host, origin.port)
         where, credentials = proxy
         if origin.scheme == "http":
             self.prefix, self.headers = str(origin), credentials
-            return _connection("http", where.host, where.port)
-        connection = _connection("https", where.host, where.port)
+            return _http_connection("http", where.host, where.port)
+        connection = _http_connection("https", where.host, where.port)
         connection.set_tunnel(origin.host, origin.port, credentials)
         return connection
 
@@ -73,7 +73,7 @@ def prepare(origin: Origin) -> None:
     _proxy(origin)
 
 
-def _connection(scheme: str, host: str, port: int) -> http.client.HTTPConnection:
+def _http_connection(scheme: str, host: str, port: int) -> http.client.HTTPConnection:
     if scheme == "http":
         return http.client.HTTPConnection(host, port)
     import ssl

@@ -6,7 +6,6 @@ to the registry's own origin and nowhere else, and stands in no message, `repr` 
 
 from __future__ import annotations
 
-import email.utils
 import http.client
 import json
 import os
@@ -16,41 +15,19 @@ import urllib.parse
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from results_registry import __version__
-from results_registry.connection import Line, prepare
-from results_registry.errors import BadAddress, NotAllowed, NotNow, NotThere, Refused, Unreachable
-from results_registry.origin import backoff, clean_token, same_origin, segment, split_url
-
-__all__ = ["Answer", "Transport", "backoff", "compressed", "same_origin", "segment"]
+from results_registry.connection import Connection, prepare
+from results_registry.errors import BadAddress, NotNow, Unreachable
+from results_registry.origin import backoff, clean_token, split_url
+from results_registry.response import Answer, raise_problem, read_chunks, read_whole
 
 API = "/api/v1"
 _BROKEN = (OSError, http.client.HTTPException, zlib.error, EOFError)
 _HARMLESS = ("GET", "HEAD", "OPTIONS")
-_NOT_NOW = (408, 425, 429, 500, 502, 503, 504)
 _COMPRESSED_FROM = 8192
-_CHUNK = 1 << 16
 _REDIRECTS = 5
-
-
-class Answer(NamedTuple):
-    """An answer of the registry below 400. Header names are in lower case; the body is not compressed any more."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-    def json(self) -> Any:
-        """The body as JSON; raises `Unreachable` when something else than the registry answered."""
-        try:
-            return json.loads(self.body)
-        except ValueError:
-            raise Unreachable("The answer is not JSON: something else than a registry answers there.") from None
-
-    @property
-    def text(self) -> str:
-        return self.body.decode("utf-8", "replace")
 
 
 class Transport:
@@ -139,25 +116,25 @@ class Transport:
         self, path: str, *, query: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
     ) -> Iterator[tuple[Mapping[str, str], Iterable[bytes]]]:
         """The headers and the chunks of a large answer to a GET, not compressed any more; one attempt."""
-        line = Line(self.origin)
+        connection = Connection(self.origin)
         try:
             sent = self._headers(None, headers)
-            response = self._send(line, "GET", self._target(path, query), None, sent, self.timeout)
+            response = self._send(connection, "GET", self._target(path, query), None, sent, self.timeout)
             found = {name.lower(): text for name, text in response.getheaders()}
             if response.status >= 300:
-                _raise(response.status, found, _whole(response, found))
-            yield found, _chunks(response, found)
+                raise_problem(response.status, found, read_whole(response, found))
+            yield found, read_chunks(response, found)
         except _BROKEN as error:
             raise self._unreachable(error) from None
         finally:
-            line.close()
+            connection.close()
 
     def close(self) -> None:
         """Close this thread's connection."""
-        line = getattr(self._local, "line", None)
-        if line is not None:
-            line.close()
-            self._local.line = None
+        connection = getattr(self._local, "connection", None)
+        if connection is not None:
+            connection.close()
+            self._local.connection = None
 
     def _target(self, path: str, query: Mapping[str, Any] | None) -> str:
         full = path if path.startswith("/") else f"{API}/{path}"
@@ -201,39 +178,46 @@ class Transport:
     def _exchange(
         self, method: str, target: str, payload: bytes | None, sent: dict[str, str], until: float, *, harmless: bool
     ) -> Answer:
-        line = self._line()
-        if line.is_open and (not harmless or line.is_stale):
-            line.close()  # a kept connection may be closed under a request, which then may or may not have arrived
+        connection = self._connection()
+        if connection.is_open and (not harmless or connection.is_stale):
+            # A kept connection may be closed under a request, which then may or may not have arrived.
+            connection.close()
         seconds = max(0.05, min(self.timeout, until - time.monotonic()))
         try:
-            response = self._send(line, method, target, payload, sent, seconds)
+            response = self._send(connection, method, target, payload, sent, seconds)
             headers = {name.lower(): text for name, text in response.getheaders()}
-            body = _whole(response, headers)
+            body = read_whole(response, headers)
         except _BROKEN as error:
-            line.close()
+            connection.close()
             raise self._unreachable(error) from None
         except BaseException:
-            line.close()
+            connection.close()
             raise
         if response.status >= 400:
-            _raise(response.status, headers, body)
+            raise_problem(response.status, headers, body)
         return Answer(response.status, headers, body)
 
     def _send(
-        self, line: Line, method: str, target: str, payload: bytes | None, sent: dict[str, str], seconds: float
+        self,
+        connection: Connection,
+        method: str,
+        target: str,
+        payload: bytes | None,
+        sent: dict[str, str],
+        seconds: float,
     ) -> http.client.HTTPResponse:
-        line.open(seconds)
-        headers = {"Host": self.origin.authority} | sent | line.headers
-        line.http.request(method, line.prefix + target, payload, headers)
-        return line.http.getresponse()
+        connection.open(seconds)
+        headers = {"Host": self.origin.authority} | sent | connection.headers
+        connection.http.request(method, connection.prefix + target, payload, headers)
+        return connection.http.getresponse()
 
-    def _line(self) -> Line:
+    def _connection(self) -> Connection:
         """This thread's connection; after a fork another one, because the old one is still the parent's."""
-        line: Line | None = getattr(self._local, "line", None)
-        if line is None or self._local.process != os.getpid():
-            line = self._local.line = Line(self.origin)
+        connection: Connection | None = getattr(self._local, "connection", None)
+        if connection is None or self._local.process != os.getpid():
+            connection = self._local.connection = Connection(self.origin)
             self._local.process = os.getpid()
-        return line
+        return connection
 
     def _unreachable(self, error: BaseException) -> Unreachable:
         reason = "it took too long" if isinstance(error, TimeoutError) else str(error) or type(error).__name__
@@ -266,52 +250,3 @@ def _may_repeat(error: Unreachable | NotNow, attempt: int, harmless: bool) -> bo
     if isinstance(error, NotNow):
         return harmless or error.status == 429
     return harmless and attempt < 4
-
-
-def _whole(response: http.client.HTTPResponse, headers: Mapping[str, str]) -> bytes:
-    return b"".join(_chunks(response, headers))
-
-
-def _chunks(response: http.client.HTTPResponse, headers: Mapping[str, str]) -> Iterator[bytes]:
-    inflate = zlib.decompressobj(wbits=31) if headers.get("content-encoding", "").lower() == "gzip" else None
-    while chunk := response.read(_CHUNK):
-        yield chunk if inflate is None else inflate.decompress(chunk)
-    if response.length:
-        raise http.client.IncompleteRead(b"", response.length)
-
-
-def _raise(status: int, headers: Mapping[str, str], body: bytes) -> None:
-    problem = _problem(status, headers, body)
-    if status in (401, 403):
-        raise NotAllowed(status, problem)
-    if status == 404:
-        raise NotThere(status, problem)
-    if status in _NOT_NOW or (status == 409 and "retry-after" in headers):
-        raise NotNow(status, problem, _after(headers.get("retry-after")))
-    raise Refused(status, problem)
-
-
-def _problem(status: int, headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
-    if "json" in headers.get("content-type", ""):
-        try:
-            found = json.loads(body)
-        except ValueError:
-            found = None
-        if isinstance(found, dict):
-            return found
-    reason = http.client.responses.get(status, "an error")
-    return {"status": status, "title": reason, "detail": f"The server answered {status} ({reason})."}
-
-
-def _after(header: str | None) -> int:
-    """The seconds of a `Retry-After`, which is a number or a date; 1 when it says nothing."""
-    if header is None:
-        return 1
-    try:
-        return max(0, int(header)) if header.strip().isdecimal() else _until(header)
-    except (TypeError, ValueError):
-        return 1
-
-
-def _until(date: str) -> int:
-    return max(0, round(email.utils.parsedate_to_datetime(date).timestamp() - time.time()))

@@ -1,4 +1,4 @@
-"""What one process has to send: its lane in the spool, a sender for each project, and the end of the process."""
+"""The unsent items of one process: its queue directory, a sender for each project, and what happens at exit."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import threading
 import time
 
 from results_registry.config import Config
-from results_registry.delivery import Courier
 from results_registry.environment import Surroundings, surroundings
 from results_registry.errors import ClientError
 from results_registry.item import Item
 from results_registry.notes import log, say_once
 from results_registry.sender import Entry, Receipt, Sender
-from results_registry.spool import Lane, Spool
+from results_registry.spool import QueueDir, Spool
+from results_registry.upload import Uploader
 
 _MEMORY_BYTES = 64 << 20
 """So much may wait in memory when the disk takes nothing."""
@@ -34,8 +34,8 @@ class Outbox:
         self.around = around
         self.process = os.getpid()
         self.spool = Spool(around.spool, around.spool_bytes)
-        self._lane: Lane | None = None
-        self._adopted: list[Lane] = []
+        self._directory: QueueDir | None = None
+        self._adopted: list[QueueDir] = []
         self._no_disk_until = 0.0
         self._spooled = 0
         self._measure_from = 0.0
@@ -54,35 +54,35 @@ class Outbox:
         receipt = Receipt()
         with self._lock:
             sender = None if config.project is None else self._sender(config, config.project)
-            lane = self._kept(item)
-            entry = Entry(item, lane, receipt)
-            if lane is None and self._in_memory() + entry.size > _MEMORY_BYTES:
+            directory = self._kept(item)
+            entry = Entry(item, directory, receipt)
+            if directory is None and self._in_memory() + entry.size > _MEMORY_BYTES:
                 raise ClientError("The spool takes nothing and memory holds all that it may: this grid is lost.")
             if sender is None:
                 self._unaddressed.append(entry)
-                receipt.tell("held")
+                receipt.resolve("held")
                 say_once("no project", "No project is named (REGISTRY_PROJECT): grids wait for `registry sync`.")
             else:
                 sender.put(entry)
         return receipt
 
-    def _kept(self, item: Item) -> Lane | None:
-        """The lane that has the item now; None when the disk does not take it."""
+    def _kept(self, item: Item) -> QueueDir | None:
+        """The directory that has the item now; None when the disk does not take it."""
         if time.monotonic() < self._no_disk_until:
             return None
         if not self._has_room(len(item.data)):
             say_once("spool full", f"The spool {self.spool.root} is full (REGISTRY_SPOOL_BYTES); memory has to do.")
             return None
         try:
-            if self._lane is None:
-                self._lane = self.spool.lane()
-            self._lane.put(item)
+            if self._directory is None:
+                self._directory = self.spool.new_directory()
+            self._directory.put(item)
         except OSError as error:
             self._no_disk_until = time.monotonic() + _TRY_DISK_AGAIN_SECONDS
             say_once("no disk", f"The spool {self.spool.root} cannot be written ({error.strerror}); memory has to do.")
             return None
         self._spooled += len(item.data)
-        return self._lane
+        return self._directory
 
     def _has_room(self, size: int) -> bool:
         """Whether the spool may grow by so many bytes; it is measured anew when it seems full, now and then."""
@@ -100,7 +100,7 @@ class Outbox:
             config.check()
             self._senders[key] = Sender(
                 (config.url, project),
-                lambda: _courier(config, project),
+                lambda: _uploader(config, project),
                 lambda: self._adoptable(config, project),
                 self.around.coalesce_seconds,
             )
@@ -109,10 +109,10 @@ class Outbox:
     def _adoptable(self, config: Config, project: str) -> list[Entry]:
         """What processes that died have left for this project; measures the spool by the way."""
         found: list[Entry] = []
-        for lane in self.spool.orphans(lambda item: is_meant_for(item, config, project)):
-            self._adopted.append(lane)
-            mine = [item for item in lane.items() if is_meant_for(item, config, project)]
-            found += [Entry(item, lane, Receipt()) for item in mine]
+        for directory in self.spool.orphans(lambda item: is_meant_for(item, config, project)):
+            self._adopted.append(directory)
+            mine = [item for item in directory.items() if is_meant_for(item, config, project)]
+            found += [Entry(item, directory, Receipt()) for item in mine]
             if len(found) >= _ADOPTED:
                 break
         self._spooled = self.spool.size()
@@ -127,13 +127,13 @@ class Outbox:
         return all(empty) and not self._unaddressed
 
     def end(self) -> None:
-        """The end of the process: send for a bounded time, say what is left, give the lane back."""
+        """The end of the process: send for a bounded time, say what is left, release the directory."""
         if not self.flush(time.monotonic() + self.around.exit_seconds):
             self._say_what_is_left()
         for sender in self._senders.values():
             sender.stop()
-        for lane in [*self._adopted, *([self._lane] if self._lane else [])]:
-            lane.close()
+        for directory in [*self._adopted, *([self._directory] if self._directory else [])]:
+            directory.close()
 
     def _say_what_is_left(self) -> None:
         left = [entry for sender in self._senders.values() for entry in sender.pending()] + self._unaddressed
@@ -149,16 +149,16 @@ class Outbox:
     def _saved(self, item: Item) -> bool:
         """One more try to put on disk what only memory holds."""
         try:
-            self._lane = self._lane or self.spool.lane()
-            self._lane.put(item)
+            self._directory = self._directory or self.spool.new_directory()
+            self._directory.put(item)
         except OSError:
             return False
         return True
 
     def abandon(self) -> None:
         """In a forked child: everything here is the parent's."""
-        for lane in [*self._adopted, *([self._lane] if self._lane else [])]:
-            lane.abandon()
+        for directory in [*self._adopted, *([self._directory] if self._directory else [])]:
+            directory.abandon()
 
 
 def is_meant_for(item: Item, config: Config, project: str) -> bool:
@@ -173,9 +173,9 @@ _importing = threading.Lock()
 """Held while a sender's thread imports what it needs. A fork waits for it: the child would inherit half a module."""
 
 
-def _courier(config: Config, project: str) -> Courier:
+def _uploader(config: Config, project: str) -> Uploader:
     with _importing:
-        return Courier(config.transport(timeout=_TIMEOUT), project)
+        return Uploader(config.transport(timeout=_TIMEOUT), project)
 
 
 def outbox() -> Outbox:

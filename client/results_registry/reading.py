@@ -8,7 +8,8 @@ from typing import Any
 
 from results_registry.config import Config, find_config
 from results_registry.errors import BadAddress, BadData
-from results_registry.http import Transport, segment
+from results_registry.http import Transport
+from results_registry.origin import segment
 from results_registry.records import Cells, GridDocument, RankingDocument, Records, read_feed
 
 Names = str | Sequence[str] | None

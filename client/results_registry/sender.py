@@ -9,12 +9,12 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from results_registry.delivery import Courier
 from results_registry.errors import ClientError, NotNow, Refused, Unreachable
 from results_registry.item import CELLS, Item
 from results_registry.notes import log, say_once
 from results_registry.origin import backoff
-from results_registry.spool import Lane
+from results_registry.spool import QueueDir
+from results_registry.upload import Uploader
 
 _HELD_SECONDS = 60.0
 _HURRIED_SECONDS = 1.0
@@ -35,9 +35,9 @@ class Receipt:
         self.state, self.error = state, error
         self.grid: dict[str, Any] | None = None
         """The published grid as the registry answered it, without values."""
-        self._told = threading.Event()
+        self._resolved = threading.Event()
         if state != "waiting":
-            self._told.set()
+            self._resolved.set()
 
     def __repr__(self) -> str:
         return f"Receipt({self.state!r})"
@@ -47,38 +47,43 @@ class Receipt:
 
         Never raises: `state` and `error` say what happened.
         """
-        self._told.wait(timeout)
+        self._resolved.wait(timeout)
         return self.grid
 
-    def tell(self, state: str, grid: dict[str, Any] | None = None, error: Exception | None = None) -> None:
+    def resolve(self, state: str, grid: dict[str, Any] | None = None, error: Exception | None = None) -> None:
+        """Say what became of the call, and wake those who wait for it."""
         self.state, self.grid, self.error = state, grid, error
-        self._told.set()
+        self._resolved.set()
 
 
 class Entry:
-    """One item in the queue. Its bytes are in the lane, or here when the disk would not take them."""
+    """One item in the queue. Its bytes are in the directory, or here when the disk would not take them."""
 
-    __slots__ = ("at", "cells_of", "item", "key", "lane", "receipt", "size")
+    __slots__ = ("at", "cells_of", "directory", "item", "key", "receipt", "size")
 
-    def __init__(self, item: Item, lane: Lane | None, receipt: Receipt) -> None:
-        self.key, self.lane, self.receipt, self.size = item.key, lane, receipt, len(item.data)
-        self.item = item if lane is None else None
+    def __init__(self, item: Item, directory: QueueDir | None, receipt: Receipt) -> None:
+        self.key, self.directory, self.receipt, self.size = item.key, directory, receipt, len(item.data)
+        self.item = item if directory is None else None
         self.cells_of = item.identity if item.kind == CELLS else None
         self.at = time.monotonic()
 
     def read(self) -> Item | None:
-        return self.item if self.item is not None or self.lane is None else self.lane.read(self.key)
+        return self.item if self.item is not None or self.directory is None else self.directory.read(self.key)
 
 
 class Sender:
     """One queue and one thread for one project of one registry."""
 
     def __init__(
-        self, where: tuple[str, str], courier: Callable[[], Courier], adopt: Callable[[], list[Entry]], coalesce: float
+        self,
+        where: tuple[str, str],
+        uploader: Callable[[], Uploader],
+        adopt: Callable[[], list[Entry]],
+        coalesce: float,
     ) -> None:
-        """`where` is the registry's URL and the project; `courier` is called in the thread, because it imports HTTP."""
+        """`where` is the registry's URL and the project; `uploader` is called in the thread: it imports HTTP."""
         self._url, self._project = where
-        self._make_courier, self._adopt, self._coalesce = courier, adopt, coalesce
+        self._make_uploader, self._adopt, self._coalesce = uploader, adopt, coalesce
         self._queue: deque[Entry] = deque()
         self._changed = threading.Condition()
         self._hurry_until = 0.0
@@ -128,7 +133,7 @@ class Sender:
             self._changed.notify_all()
 
     def _run(self) -> None:
-        self._courier = self._make_courier()
+        self._uploader = self._make_uploader()
         try:
             adopted = self._adopt()
         except Exception:
@@ -178,7 +183,7 @@ class Sender:
         if self._stopped:
             return
         try:
-            grid = self._courier.deliver(list(items.values()))
+            grid = self._uploader.deliver(list(items.values()))
         except (Unreachable, NotNow) as error:
             self._failed(error)
         except ClientError as error:
@@ -206,7 +211,7 @@ class Sender:
             f'"{self._project}" ({error}). What is logged waits in the spool for `registry sync`.',
         )
         for entry in entries:
-            entry.receipt.tell("held", error=error)
+            entry.receipt.resolve("held", error=error)
         self._pause(_HELD_SECONDS, least=_HURRIED_SECONDS)
 
     def _refused(self, items: dict[Entry, Item], error: Refused) -> None:
@@ -214,8 +219,8 @@ class Sender:
             self._singly = len(items)  # find the one that is at fault
             return
         [(entry, item)] = items.items()
-        if entry.lane is not None:
-            entry.lane.refuse(item, {"status": error.status, "detail": error.detail} | error.problem)
+        if entry.directory is not None:
+            entry.directory.refuse(item, {"status": error.status, "detail": error.detail} | error.problem)
         log.warning("The registry refused %s: %s", item.said, error)
         self._settle([entry], "refused", error=error)
 
@@ -223,9 +228,9 @@ class Sender:
         self, entries: list[Entry], state: str, grid: dict[str, Any] | None = None, error: Exception | None = None
     ) -> None:
         for entry in entries:
-            if entry.lane is not None and state == "sent":
-                entry.lane.remove(entry.key)
-            entry.receipt.tell(state, grid, error)
+            if entry.directory is not None and state == "sent":
+                entry.directory.remove(entry.key)
+            entry.receipt.resolve(state, grid, error)
         gone = set(entries)
         with self._changed:
             self._singly = max(0, self._singly - len(entries))
@@ -263,11 +268,11 @@ class Sender:
             return
         with self._changed:
             entries, self._unsecured = self._unsecured, []
-        by_lane: dict[Lane, list[str]] = {}
+        by_directory: dict[QueueDir, list[str]] = {}
         for entry in entries:
-            if entry.lane is not None:
-                by_lane.setdefault(entry.lane, []).append(entry.key)
-        for lane, keys in by_lane.items():
-            lane.secure(*keys)
-        if by_lane:
+            if entry.directory is not None:
+                by_directory.setdefault(entry.directory, []).append(entry.key)
+        for directory, keys in by_directory.items():
+            directory.secure(*keys)
+        if by_directory:
             self._secured_at = time.monotonic()

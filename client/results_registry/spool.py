@@ -27,8 +27,8 @@ _LOOKED_AT = 100
 _NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 
 
-class Lane:
-    """One process's part of the spool. The lock is held from `open` to `close`, across no fork."""
+class QueueDir:
+    """The directory of one process in the spool. The lock is held from `open` to `close`, across no fork."""
 
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
@@ -83,7 +83,7 @@ class Lane:
             (self.path / (key + _SUFFIX)).unlink()
 
     def refuse(self, item: Item, problem: Mapping[str, Any]) -> None:
-        """Move an item to `refused/` beside the lanes, with what was wrong with it."""
+        """Move an item to `refused/` beside the queue directories, with what was wrong with it."""
         place = self.path.parent / REFUSED
         with contextlib.suppress(OSError):
             place.mkdir(mode=0o700, exist_ok=True)
@@ -98,7 +98,7 @@ class Lane:
                     kept.write(item.data)
 
     def close(self) -> None:
-        """Give the lane back, and its directory if nothing waits in it."""
+        """Release the lock, and remove the directory if nothing waits in it."""
         with contextlib.suppress(OSError):
             if not any(path.name != _LOCK for path in self.path.iterdir()):
                 (self.path / _LOCK).unlink()
@@ -106,19 +106,19 @@ class Lane:
         self.abandon()
 
     def abandon(self) -> None:
-        """Close the descriptor and nothing else: in a forked child the lane is still the parent's."""
+        """Close the descriptor and nothing else: in a forked child the directory is still the parent's."""
         with contextlib.suppress(OSError):
             os.close(self._descriptor)
 
 
 class Spool:
-    """All lanes below one directory, which only its owner may read."""
+    """The queue directories of all processes, below one directory that only its owner may read."""
 
     def __init__(self, root: Path, most: int) -> None:
         self.root, self.most = root, most
 
-    def lane(self) -> Lane:
-        """A new lane for this process; raises `OSError` when there can be none."""
+    def new_directory(self) -> QueueDir:
+        """A new queue directory for this process; raises `OSError` when there can be none."""
         self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if self.root.stat().st_uid != os.getuid():
             raise PermissionError(errno.EPERM, "it belongs to another user", str(self.root))
@@ -126,23 +126,23 @@ class Spool:
         while True:
             path = self.root / f"{socket.gethostname()[:40]}-{os.getpid()}-{os.urandom(4).hex()}"
             path.mkdir(mode=0o700)
-            lane = _locked(path)
-            if lane is not None:  # else somebody who looks for orphans took it in this very moment
-                return lane
+            directory = _locked(path)
+            if directory is not None:  # else somebody who looks for orphans took it in this very moment
+                return directory
 
-    def orphans(self, wanted: Callable[[Item], bool] | None = None) -> Iterator[Lane]:
-        """The lanes whose process has died, each locked for the caller, who closes them.
+    def orphans(self, wanted: Callable[[Item], bool] | None = None) -> Iterator[QueueDir]:
+        """The directories whose process has died, each locked for the caller, who closes them.
 
-        With `wanted`, only lanes that hold such an item; the others are not even locked for a moment.
+        With `wanted`, only directories that hold such an item; the others are not even locked for a moment.
         """
         with contextlib.suppress(OSError):
             for path in sorted(self.root.iterdir()):
                 if path.is_dir() and path.name != REFUSED and (wanted is None or _holds(path, wanted)):
-                    lane = _locked(path)
-                    if lane is not None:
+                    directory = _locked(path)
+                    if directory is not None:
                         for unfinished in path.glob("*.new"):
                             unfinished.unlink()
-                        yield lane
+                        yield directory
 
     def waiting(self) -> int:
         """How many items there are, those of running jobs included."""
@@ -192,8 +192,8 @@ def _write(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
-def _locked(path: Path) -> Lane | None:
-    """The lane with its lock, None when a living process holds it."""
+def _locked(path: Path) -> QueueDir | None:
+    """The directory with its lock, None when a living process holds it."""
     try:
         descriptor = os.open(path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError:
@@ -208,4 +208,4 @@ def _locked(path: Path) -> Lane | None:
     if not path.is_dir():
         os.close(descriptor)
         return None
-    return Lane(path, descriptor)
+    return QueueDir(path, descriptor)

@@ -8,12 +8,12 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from results_registry.config import Config
-from results_registry.delivery import Courier
 from results_registry.errors import ClientError, NotNow, Refused, Unreachable
-from results_registry.http import backoff
 from results_registry.item import CELLS, Item
+from results_registry.origin import backoff
 from results_registry.sender import FINAL, TOGETHER
-from results_registry.spool import Lane, Spool
+from results_registry.spool import QueueDir, Spool
+from results_registry.upload import Uploader
 
 _ATTEMPTS = 4
 _LONGEST_ASKED = 120
@@ -21,10 +21,10 @@ _LONGEST_ASKED = 120
 
 
 class Waiting(NamedTuple):
-    """An item and the lane that it waits in."""
+    """An item and the directory that it waits in."""
 
     item: Item
-    lane: Lane
+    directory: QueueDir
 
 
 class Outcome(NamedTuple):
@@ -58,7 +58,7 @@ def sync(
     Items of running jobs are theirs to send. What names no project goes to the configured one.
     """
     with ExitStack() as stack:
-        found = [Waiting(item, lane) for lane in _lanes(spool, stack) for item in lane.items()]
+        found = [Waiting(item, directory) for directory in _directories(spool, stack) for item in directory.items()]
         found.sort(key=lambda waiting: waiting.item.order)
         mine = [one for one in found if _is_mine(one.item, config, any_url)]
         outcome = Outcome(elsewhere=len(found) - len(mine), left=len(mine))
@@ -72,10 +72,10 @@ def sync(
         return outcome
 
 
-def _lanes(spool: Spool, stack: ExitStack) -> Iterator[Lane]:
-    for lane in spool.orphans():
-        stack.callback(lane.close)
-        yield lane
+def _directories(spool: Spool, stack: ExitStack) -> Iterator[QueueDir]:
+    for directory in spool.orphans():
+        stack.callback(directory.close)
+        yield directory
 
 
 def _is_mine(item: Item, config: Config, any_url: bool) -> bool:
@@ -101,12 +101,12 @@ def _is_same_grid(one: Item, other: Item) -> bool:
 
 
 class _Run:
-    """One run of `sync`: a courier for each project, and the projects that let nobody in."""
+    """One run of `sync`: an uploader for each project, and the projects that let nobody in."""
 
     def __init__(self, config: Config, sleep: Callable[[float], object]) -> None:
         self._config, self._sleep = config, sleep
         self._transport = config.transport()
-        self._couriers: dict[str, Courier] = {}
+        self._uploaders: dict[str, Uploader] = {}
         self._held: set[str] = set()
 
     def close(self) -> None:
@@ -117,9 +117,9 @@ class _Run:
         project = together[0].item.project or self._config.project or ""
         if project in self._held:
             return outcome
-        courier = self._couriers.setdefault(project, Courier(self._transport, project))
+        uploader = self._uploaders.setdefault(project, Uploader(self._transport, project))
         try:
-            self._deliver(courier, [one.item for one in together])
+            self._deliver(uploader, [one.item for one in together])
         except (Unreachable, NotNow) as error:
             return outcome._replace(unreachable=error)
         except ClientError as error:
@@ -131,17 +131,17 @@ class _Run:
                     if outcome.unreachable is None:
                         outcome = self.send([one], outcome)
                 return outcome
-            [(item, lane)] = together
-            lane.refuse(item, {"status": error.status, "detail": error.detail} | error.problem)
+            [(item, directory)] = together
+            directory.refuse(item, {"status": error.status, "detail": error.detail} | error.problem)
             return outcome._replace(refused=(*outcome.refused, (item, error)), left=outcome.left - 1)
         for one in together:
-            one.lane.remove(one.item.key)
+            one.directory.remove(one.item.key)
         return outcome._replace(sent=outcome.sent + len(together), left=outcome.left - len(together))
 
-    def _deliver(self, courier: Courier, items: list[Item]) -> None:
+    def _deliver(self, uploader: Uploader, items: list[Item]) -> None:
         for attempt in range(1, _ATTEMPTS + 1):
             try:
-                courier.deliver(items)
+                uploader.deliver(items)
             except (Unreachable, NotNow) as error:
                 asked = error.after if isinstance(error, NotNow) else 0
                 if attempt == _ATTEMPTS or asked > _LONGEST_ASKED:
@@ -155,9 +155,9 @@ def retry_refused(spool: Spool) -> int:
     """Let what a registry refused wait again; how many items that are."""
     refused = spool.refused()
     if refused:
-        lane = spool.lane()
+        directory = spool.new_directory()
         for path in refused:
-            path.rename(lane.path / path.name)
+            path.rename(directory.path / path.name)
             path.with_suffix(".problem.json").unlink(missing_ok=True)
-        lane.close()
+        directory.close()
     return len(refused)

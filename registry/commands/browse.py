@@ -10,7 +10,7 @@ import click
 from registry.commands.grids import Named, find_grid, names_grids
 from registry.commands.session import Session, asks_server
 from registry.settings import inherited_environment
-from results_registry.http import segment
+from results_registry.origin import segment
 
 _DISPLAYS = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 

@@ -8,7 +8,7 @@ import click
 
 from registry.commands.place import find_place
 from results_registry.errors import ClientError
-from results_registry.http import segment
+from results_registry.origin import segment
 
 _SECONDS = 2.0
 _MOST = 1000

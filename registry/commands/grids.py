@@ -16,7 +16,7 @@ from registry.commands.screen.page import page
 from registry.commands.session import Session
 from registry.errors import NotFound
 from registry.renderings.table import Column, Table
-from results_registry.http import segment
+from results_registry.origin import segment
 
 KINDS = ("experiment", "benchmark", "model", "variant", "metric")
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")

@@ -8,7 +8,7 @@ from registry.commands.listing import projects_page
 from registry.commands.session import Session, asks_server
 from registry.errors import Forbidden, NotFound
 from results_registry.errors import NotAllowed, NotThere
-from results_registry.http import segment
+from results_registry.origin import segment
 
 
 @click.group(name="project")

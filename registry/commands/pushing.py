@@ -24,8 +24,8 @@ from registry.importers.reading import Item, Said, Skipped, missing_names
 from registry.renderings.words import counted
 from results_registry.config import Config
 from results_registry.errors import NotAllowed, NotNow, NotThere, Refused, Unreachable
-from results_registry.http import segment
 from results_registry.item import GRID, make_item
+from results_registry.origin import segment
 from results_registry.spool import Spool
 
 TOGETHER = 500
@@ -217,14 +217,14 @@ class Push:
 
     def _keep(self, batch: list[tuple[Item, str, bytes]]) -> None:
         """Into the spool, from where `registry sync` sends."""
-        lane = Spool(self.spool, 0).lane()
+        directory = Spool(self.spool, 0).new_directory()
         try:
             for number, (one, _, _) in enumerate(batch):
                 order = self.report.spooled + number
-                lane.put(make_item(GRID, one.found.submission, self.config.url, self.project, order))
-            lane.secure()
+                directory.put(make_item(GRID, one.found.submission, self.config.url, self.project, order))
+            directory.secure()
         finally:
-            lane.close()
+            directory.close()
         self.report.spooled += len(batch)
 
     def wait(self) -> None:

@@ -21,7 +21,8 @@ from registry.errors import Misconfigured
 from registry.settings import inherited_environment
 from results_registry.config import Config
 from results_registry.errors import NotAllowed, NotThere, Refused, Unreachable
-from results_registry.http import Transport, segment
+from results_registry.http import Transport
+from results_registry.origin import segment
 
 _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 

@@ -320,7 +320,7 @@ def test_a_forked_child_sends_its_own_and_leaves_the_parents_alone(
     assert list(job.iterdir()) == []
 
 
-def test_a_bare_fork_keeps_the_parents_lane_locked(tiny: Tiny, job: Path) -> None:
+def test_a_bare_fork_keeps_the_parents_queue_directory_locked(tiny: Tiny, job: Path) -> None:
     tiny.answer(Reply(503))
     log_grid(1.0, **NAMES, url=tiny.url, project="p")
     child = os.fork()

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 Answered = dict[str, Any]
 
 
-class Courier:
-    """Delivers to one project. Remembers the ids of the grids whose cells it has sent."""
+class Uploader:
+    """Uploads to one project. Remembers the ids of the grids whose cells it has sent."""
 
     def __init__(self, transport: Transport, project: str) -> None:
         self.transport, self.project = transport, project
