@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from registry.commands.group import LazyGroup
+from results_registry import __version__
 
 SECTIONS = {
     "Results": {
@@ -50,7 +51,7 @@ SECTIONS = {
 
 
 @click.group(cls=LazyGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="results-registry")
+@click.version_option(__version__, prog_name="registry")
 @click.option("--debug", is_flag=True, help="Show the trace of an error instead of one sentence.")
 def main(debug: bool) -> None:
     """A registry of experiment results: grids in, statistics with their uncertainty out."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
 
 from registry.operations.health import Health
+from results_registry import __version__
 
 REGISTRY = CollectorRegistry()
+
+Info("registry_build", "The version that runs.", registry=REGISTRY).info({"version": __version__})
 
 REQUESTS = Counter("registry_requests_total", "Requests by route and status.", ["route", "status"], registry=REGISTRY)
 SECONDS = Histogram(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import Any
 
 from flask import Response
@@ -19,10 +18,10 @@ from registry.api.shapes import PLAIN
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import RegistryError
 from registry.operations.health import health_of
+from results_registry import __version__
 
-VERSION = version("results-registry")
 _ROOT = {
-    "version": VERSION,
+    "version": __version__,
     "links": {
         "projects": {"href": f"{API_PREFIX}/projects"},
         "limits": {"href": f"{API_PREFIX}/limits"},
@@ -36,13 +35,13 @@ blp = Blueprint("service", __name__, description="The service itself.")
 
 
 @blp.get("/healthz")
-@blp.answers(reply(200, "The process answers", PLAIN, example={"status": "ok", "version": VERSION}), public=True)
+@blp.answers(reply(200, "The process answers", PLAIN, example={"status": "ok", "version": __version__}), public=True)
 def healthz() -> Response:
     """Is the process alive?
 
     Touches no database: it stays up while Postgres is away.
     """
-    return json_answer({"status": "ok", "version": VERSION})
+    return json_answer({"status": "ok", "version": __version__})
 
 
 @blp.get(API_PREFIX)

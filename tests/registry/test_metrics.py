@@ -11,6 +11,7 @@ import pytest
 from sqlalchemy import func, update
 
 from registry.storage.tables import answers
+from results_registry import __version__
 from tests.house import House, Project
 
 
@@ -67,3 +68,18 @@ def test_rankings_that_wait_or_failed_are_counted_like_statistics(house: House, 
     assert "ranking by mean difference" in shown
     assert "not today" not in house.call("GET", "/status").get_data(as_text=True)
     house.compute()
+
+
+def test_one_version_is_told_everywhere(house: House) -> None:
+    from importlib.metadata import version
+
+    from click.testing import CliRunner
+
+    from registry.cli import main
+
+    told = version("results-registry")
+    assert told == __version__
+    assert f'registry_build_info{{version="{told}"}} 1.0\n' in metrics(house)
+    assert house.call("GET", "/healthz").get_json()["version"] == told
+    assert house.call("GET", "/api/v1").get_json()["version"] == told
+    assert CliRunner().invoke(main, ["--version"]).stdout == f"registry, version {told}\n"
