@@ -42,3 +42,36 @@ def test_every_runtime_dependency_has_its_reason() -> None:
     paper = (ROOT / "docs" / "decisions" / "0008-dependencies.md").read_text()
     table = set(re.findall(r"^\| ([\w-]+) \|", paper, re.MULTILINE)) - {"runtime", "extra", "tests", "---"}
     assert {Requirement(line).name for line in project["dependencies"]} == table
+
+
+def test_links_and_paths_in_the_papers_lead_somewhere() -> None:
+    papers = [
+        *ROOT.glob("*.md"),
+        *(ROOT / "docs").rglob("*.md"),
+        *ROOT.glob("client/*.md"),
+        *ROOT.glob("examples/*.md"),
+    ]
+    papers.remove(ROOT / "CHANGELOG.md")  # it tells of paths that were
+    lost: list[tuple[str, str]] = []
+    for paper in papers:
+        text = paper.read_text()
+        links = [link for link in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in link]
+        lost += [(paper.name, link) for link in links if not (paper.parent / link).exists()]
+        named = re.findall(r"`((?:registry|workers|client|tests|migrations|docs|deploy|bench)/[\w./-]+)`", text)
+        lost += [(paper.name, path) for path in named if not (ROOT / path).exists()]
+    assert lost == []
+
+
+def test_the_tree_in_the_readme_is_the_tree() -> None:
+    tree = (ROOT / "README.md").read_text().split("## Where things are")[1].split("```")[1]
+    folder = ""
+    for line in tree.strip("\n").splitlines():
+        names = line[:20].split()
+        folder = "" if not line.startswith(" ") else folder
+        assert [name for name in names if not (ROOT / folder / name).exists()] == []
+        folder = folder or names[0]
+
+
+def test_one_line_of_the_readme_runs_the_tests() -> None:
+    lines = [line for line in (ROOT / "README.md").read_text().splitlines() if "'.[test]'" in line]
+    assert lines == ["pip install -e '.[test]' && pytest"]
