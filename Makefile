@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help check test chaos format types openapi bench demo
+.PHONY: help check test chaos format types openapi bench measure demo
 
 DEMO_HOME ?= home-of-registry
 PORT ?= 8080
@@ -34,6 +34,9 @@ chaos:  ## break a registry while clients use it: SEED=n SECONDS=n; prints what 
 bench:  ## measure publishing, serving and the way to statistics
 	python -m bench.main_job gunicorn
 	python -m bench.describing
+
+measure:  ## measure the code, and write the table of docs/decisions/0018-measured-house.md anew
+	python -m bench.measure_house --write docs/decisions/0018-measured-house.md
 
 demo:  ## a registry with example results on http://127.0.0.1:8080 (PORT=…, DEMO_HOME=…)
 	registry up --home $(DEMO_HOME) --port $(PORT) --demo
