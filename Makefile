@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help check test chaos format types openapi bench measure demo
+.PHONY: help check lint test unit chaos format types openapi bench measure demo
 
 DEMO_HOME ?= home-of-registry
 PORT ?= 8080
@@ -7,15 +7,19 @@ PORT ?= 8080
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "%-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-check:  ## everything that must hold before a change lands: form, lint, types, imports, tests
+check: lint test  ## everything that must hold before a change lands
+
+lint:  ## form, lint, types, and the directions of imports
 	ruff format --check .
 	ruff check .
 	mypy
 	lint-imports
-	pytest
 
-test:  ## the tests alone; ARGS='-k ranking -x' narrows them
-	pytest $(ARGS)
+test:  ## the tests alone, on every core; ARGS='-k ranking -x' narrows them
+	pytest -n auto $(ARGS)
+
+unit:  ## the tests that need neither a server nor a process
+	pytest -m unit -n auto $(ARGS)
 
 format:  ## put the code into form and repair what ruff can
 	ruff format .

@@ -11,6 +11,7 @@ import tempfile
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,10 +23,39 @@ from registry import create_app
 from registry.local.embedded import embedded_servers
 from registry.settings import Settings, driver_url
 from registry.storage.database import Database
-from tests.house import House, Project
+from tests.house import ENDED, House, Project
 
+ROOT = Path(__file__).parent
 UNCOUNTED = {"token_rate": 0.0, "address_rate": 0.0, "failure_rate": 0.0}
 """Tests ask faster than people and share an address; what the limits do is tested with limits."""
+
+
+FIRST = ("faults", "live", "pages", "commands")
+"""The directories whose files take long: begun first, so that no process ends with one of them while others idle."""
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Keep the tests of a file in one process: they share servers, browsers and what was computed once."""
+    from xdist.scheduler import LoadFileScheduling
+
+    config.option.loadscopereorder = False
+    return LoadFileScheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark each test by what it needs, and put the long ones first."""
+    for item in items:
+        part = item.path.relative_to(ROOT).parts[0]
+        if "servers" in getattr(item, "fixturenames", ()):
+            item.add_marker("db")
+        elif part not in FIRST:
+            item.add_marker("unit")
+        if part in ("faults", "live"):
+            item.add_marker(part)
+        if item.path.stem == "test_browser":
+            item.add_marker("browser")
+    order = {part: place for place, part in enumerate(FIRST)}
+    items.sort(key=lambda item: order.get(item.path.relative_to(ROOT).parts[0], len(order)))
 
 
 @pytest.fixture(scope="session")
@@ -113,9 +143,11 @@ def house(settings: Settings) -> Iterator[House]:
 
 
 @pytest.fixture
-def project(house: House) -> Project:
+def project(house: House) -> Iterator[Project]:
     """A private project with a token of each role."""
-    return house.make_project()
+    made = house.make_project()
+    yield made
+    ENDED.append(made)
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from flask import Flask
+from sqlalchemy import text
 from werkzeug.test import TestResponse
 
 from registry.operations.auth import ROLES, issue_token
@@ -72,14 +73,37 @@ class House:
         return Project(self, slug, row.id, tokens)
 
     def compute(self) -> None:
-        """Do what the dispatcher and the workers would do, until nothing is due."""
+        """Do what the dispatcher and the workers would do, until nothing is due but in projects of ended tests."""
         from workers.derive import derive_due
         from workers.jobs.invalidation import apply_invalidations
         from workers.queries import answer_due
 
+        self._drop_jobs_of_ended_tests()
         apply_invalidations(self.database, self.settings)
         while derive_due(self.database, self.settings) + answer_due(self.database, self.settings):
             pass
+
+    def _drop_jobs_of_ended_tests(self) -> None:
+        """Delete what is due in projects that nobody will look at again: most tests publish and never compute."""
+        ended = {"ended": [project.id for project in ENDED if project.house.settings.database_url == self.url]}
+        with self.database.transaction() as connection:
+            for statement in _JOBS:
+                connection.execute(text(statement), ended)
+        ENDED[:] = [project for project in ENDED if project.house.settings.database_url != self.url]
+
+    @property
+    def url(self) -> str:
+        return self.settings.database_url
+
+
+_JOBS = (
+    "DELETE FROM marks WHERE project_id = ANY(:ended)",
+    "DELETE FROM answers WHERE state = 'pending' AND project_id = ANY(:ended)",
+    "DELETE FROM derivations USING grids WHERE derivations.state = 'pending' AND grids.id = derivations.grid_id"
+    " AND grids.project_id = ANY(:ended)",
+)
+ENDED: list[Project] = []
+"""The projects of tests that have ended; their jobs are dropped before the next computation."""
 
 
 @dataclass(frozen=True)

@@ -1,39 +1,12 @@
-"""The rules of the house that a machine can check; `make check` runs the same tools."""
+"""Rules of the code that no linter knows; `make lint` runs the linters."""
 
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parent.parent
 SOURCES = [path for folder in ("registry", "workers", "client", "migrations") for path in (ROOT / folder).rglob("*.py")]
-
-
-def passes(*tool: str) -> None:
-    ran = subprocess.run([sys.executable, "-m", *tool], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-
-
-@pytest.mark.parametrize("tool", [["ruff", "format", "--check", "."], ["ruff", "check", "."]], ids=" ".join)
-def test_the_code_is_in_form(tool: list[str]) -> None:
-    passes(*tool)
-
-
-@pytest.mark.skipif(
-    sys.version_info[:2] != (3, 11), reason="types are checked on Python 3.11: numpy's stubs differ with its version"
-)
-def test_the_types_are_right() -> None:
-    passes("mypy")
-
-
-def test_imports_go_in_the_directions_of_the_house() -> None:
-    lint = Path(sys.executable).with_name("lint-imports")
-    ran = subprocess.run([lint], cwd=ROOT, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_only_settings_read_the_environment() -> None:

@@ -74,4 +74,4 @@ def test_the_tree_in_the_readme_is_the_tree() -> None:
 
 def test_one_line_of_the_readme_runs_the_tests() -> None:
     lines = [line for line in (ROOT / "README.md").read_text().splitlines() if "'.[test]'" in line]
-    assert lines == ["pip install -e '.[test]' && pytest"]
+    assert lines == ["pip install -e '.[test]' && pytest -n auto"]
