@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import gzip
-import math
 import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-import orjson
 import structlog
 from sqlalchemy import Connection, and_, delete, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
+from registry.results.codec import to_bytes, to_document
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_statistics
 from registry.storage.database import Database
@@ -161,7 +159,7 @@ def statistics_row(revision: Any) -> dict[str, Any]:
         "revision": revision.number,
         "methods_version": METHODS_VERSION,
         "etag": f"{revision.number}-{digest[:16]}-s{METHODS_VERSION}",
-        "document": finished(document),
+        "document": to_bytes(document),
         "facts": facts_of_statistics(document),
         "computed_at": computed_at,
     }
@@ -178,25 +176,5 @@ def statistics_document(revision: Any, parameters: Parameters | None = None, **m
         **more,
         "metric": revision.metric,
         "axes": revision.axes,
-        **describe(grid_of(revision), parameters),
+        **to_document(describe(grid_of(revision), parameters)),
     }
-
-
-def finished(document: Any) -> bytes:
-    """Compressed JSON, as it is served; ValueError on NaN or Infinity, which orjson would write as null."""
-    check_finite(document)
-    return gzip.compress(orjson.dumps(document, option=orjson.OPT_UTC_Z), compresslevel=3, mtime=0)
-
-
-def check_finite(document: Any) -> None:
-    """Raise ValueError if a NaN or an Infinity is anywhere in a JSON-ready dictionary, list or tuple."""
-    left = [document]
-    while left:
-        value = left.pop()
-        for inner in value.values() if type(value) is dict else value:
-            kind = type(inner)
-            if kind is float:
-                if not math.isfinite(inner):
-                    raise ValueError(f"a statistic is {inner}")
-            elif kind is dict or kind is list or kind is tuple:
-                left.append(inner)

@@ -22,12 +22,12 @@ from registry.query import (
     ThresholdsQuery,
     query_of,
 )
+from registry.results.codec import to_bytes
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
 from registry.storage.database import Database
 from registry.storage.tables import answers, revisions
 from workers.comparisons import compared_rows, comparison_document
-from workers.derive import finished
 from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
 from workers.rankings.direct import ranking, ranking_refused
@@ -78,7 +78,7 @@ def _answer(database: Database, settings: Settings, claimed: Claim, row: Any) ->
         "lease": None,
         "leased_until": None,
         "reason": None,
-        "document": finished(document | {"computed_at": datetime.now(UTC)}),
+        "document": to_bytes(document | {"computed_at": datetime.now(UTC)}),
         "facts": facts_of_answer(document),
         "etag": tag_of(document),
         "methods_version": METHODS_VERSION,

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from registry.query import SweetSpotQuery, ThresholdsQuery
+from registry.results.codec import to_document
 from registry.storage.rows import grid_of
 from workers.scope import is_asked_for, named
 from workers.statistics import describe, sweet_spot
@@ -37,7 +38,7 @@ def thresholds_document(question: ThresholdsQuery, revision: Any) -> dict[str, A
     """Where each series of a revision crosses the asked levels."""
     grid = grid_of(revision)
     parameters = replace(asked_parameters(question, grid.metric), thresholds=question.thresholds)
-    described = describe(grid, parameters)
+    described = to_document(describe(grid, parameters))
     meant = [one for one in described["series"] if question.along in ("", one["along"])]
     kept = ("along", "at", "status", "count", "from", "to", "first", "last", "direction", "thresholds")
     return {

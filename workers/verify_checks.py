@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ import orjson
 from sqlalchemy import Connection, exists, select, text
 
 from registry.query import RankingQuery, query_of
+from registry.results.codec import from_bytes
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.rows import grid_of
@@ -70,8 +70,8 @@ def statistics(row: Any) -> Iterator[str]:
         if row.state != "pending" and row.number == row.current:
             yield f"by methods version {row.methods_version}; this release has {METHODS_VERSION}"
         return
-    stored = orjson.loads(gzip.decompress(row.document))
-    computed = orjson.loads(gzip.decompress(statistics_row(row)["document"]))
+    stored = from_bytes(row.document)
+    computed = from_bytes(statistics_row(row)["document"])
     places = [place for place in _differing(stored, computed, "") if place != "/computed_at"]
     if places:
         more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
@@ -124,7 +124,7 @@ def _of_answer(database: Database, settings: Settings, answer_id: uuid.UUID) -> 
     row = _current_answer(database, answer_id)
     if row is None:
         return
-    document = orjson.loads(gzip.decompress(row.document)) if row.document else {}
+    document = from_bytes(row.document) if row.document else {}
     document.pop("computed_at", None)
     if row.methods_version != METHODS_VERSION:
         yield f"by methods version {row.methods_version}; this release has {METHODS_VERSION}"

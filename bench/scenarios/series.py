@@ -12,9 +12,9 @@ from scipy.special import expit, logit
 from bench.scenarios import Chance, Outcome, Scenario
 from bench.scenarios.worlds import breaks, curves_of, directions, proportions, repeated, without_trials
 from registry.grids.grid import Grid
+from registry.results.terms import Interval
+from registry.results.trend_tests import FittedChange
 from workers.statistics.changes import largest
-from workers.statistics.fitted_change import FittedChange
-from workers.statistics.terms import Interval
 from workers.statistics.thresholds import thresholds
 from workers.statistics.trend import trend_of
 

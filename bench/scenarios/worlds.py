@@ -6,9 +6,9 @@ import numpy as np
 
 from bench.scenarios import Chance
 from registry.grids.grid import Axis, Grid, Level, Metric
+from registry.results.series import Direction
 from workers.statistics import Parameters
 from workers.statistics.changes import holm_of_family, listed, steps_of
-from workers.statistics.direction import Direction
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.onset import judged, onset
 from workers.statistics.series import direction_of

@@ -14,7 +14,7 @@ from registry.demo import demo_grids
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.intake import Limits, read_submission
 from registry.storage.rows import axis_document, metric_document
-from workers.statistics import describe
+from tests.workers.statistics.documents import describe
 
 OPEN, PERCENT = Metric("a", None, "higher"), Metric("a", "%", "higher", 0, 100)
 

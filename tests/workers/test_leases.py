@@ -244,22 +244,6 @@ def test_a_grid_that_cannot_be_described_fails_while_its_neighbours_are_ready(
     assert derive_due(house.database, house.settings) == 0
 
 
-@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), [1.0, {"deep": (2.0, -float("inf"))}]])
-def test_a_number_that_is_none_is_refused_and_not_written_as_null(
-    project: Project, house: House, monkeypatch: pytest.MonkeyPatch, wrong: Any
-) -> None:
-    grid = project.published()
-    monkeypatch.setattr(derive, "describe", lambda _grid, _parameters: {"coverage": wrong})
-    derive_due(house.database, house.settings)
-    promise = promise_of(house, grid)
-    assert promise.state == "pending"
-    assert promise.reason.startswith("ValueError: a statistic is ")
-    monkeypatch.undo()
-    let_leases_expire(house)
-    derive_due(house.database, house.settings)
-    assert promise_of(house, grid).state == "ready"
-
-
 def test_a_second_delivery_changes_nothing(project: Project, house: House) -> None:
     grid = project.published()
     claimed = claim(house.database, house.settings, derivations, 100)

@@ -1,14 +1,15 @@
 """Statistics of grids and rankings: pure functions of numbers, without database, network, clock or chance.
 
-`describe` answers everything about one grid, `gap` about two, `rank` about names that share slots; they return
-JSON-ready dictionaries with the contract's names. `METHODS_VERSION` is stored beside every answer.
+`describe` answers everything about one grid, as values of `registry.results`; `gap` about two, `rank` about names that
+share slots, as JSON-ready dictionaries with the contract's names. `METHODS_VERSION` is stored beside every answer.
 """
 
+from registry.results.parameters import Parameters
 from workers.statistics.comparison import gap
 from workers.statistics.describe import describe
 from workers.statistics.ranking import rank
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.sweet_spot import sweet_spot
-from workers.statistics.terms import METHODS_VERSION, Parameters
+from workers.statistics.terms import METHODS_VERSION
 
 __all__ = ["METHODS_VERSION", "Parameters", "ScoreMatrix", "describe", "gap", "rank", "sweet_spot"]

@@ -7,65 +7,23 @@ of the shrunken cells: unrelated ones would each keep their luck, and the lucky 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workers.statistics.best_set import BestSet, best_set
-from workers.statistics.noise import Known
+from registry.results.peaks import CellChance, Peaks, Shrunken
+from workers.statistics.best_set import best_set
 from workers.statistics.noise_floor import floor_of
+from workers.statistics.peaks import peaks
 from workers.statistics.posteriors import beta_posteriors, chances, normal_posteriors
-from workers.statistics.prominence import Prominence, prominences
-from workers.statistics.table import Place, Table
+from workers.statistics.prominence import prominences
+from workers.statistics.table import Table
 from workers.statistics.table_noise import CellNoise, cell_noise, place
-from workers.statistics.terms import FloatArray, Status
+from workers.statistics.terms import FloatArray
 
 MOST_CELLS = 100
 """Cells that a list writes out; the most probable ones first."""
 OUT_OF_REACH = "too many different cells are within reach of the best, or their errors differ too much"
-
-
-@dataclass(frozen=True, slots=True)
-class CellChance:
-    """A cell and its probability of being the best after shrinkage; `if_unrelated` is the one that it would have if
-    no cell said anything about another, `None` where that is out of reach. Errors are taken as independent."""
-
-    at: dict[str, Place]
-    value: float
-    probability: float
-    if_unrelated: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Shrunken:
-    """The best value after shrinkage towards the grid's mean, in the metric's unit, and the cells that have it.
-
-    `tau2` is the variance between cells beyond noise, `i2` its share of the total, `mean` the target.
-    """
-
-    value: float
-    at: tuple[dict[str, Place], ...]
-    mean: float
-    tau2: float
-    i2: float
-
-
-@dataclass(frozen=True, slots=True)
-class NoisyPeaks:
-    """What noise leaves of the peaks; `None` where a part does not apply. `noise` says what is known of it;
-    `noise_status` is `insufficient` when some cell has neither trials nor an error. `expected_max_if_equal` is the
-    expected best value, in the metric's unit, of as many cells with one common mean, and
-    `plausible_max_if_equal` the one that such cells do not surpass at the level of the best set."""
-
-    noise: Known
-    noise_status: Status
-    noise_reason: str | None = None
-    expected_max_if_equal: float | None = None
-    plausible_max_if_equal: float | None = None
-    probability_best: tuple[CellChance, ...] | None = None
-    best_set: BestSet | None = None
-    shrunken: Shrunken | None = None
-    prominence: tuple[Prominence, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -80,27 +38,30 @@ class _Posterior:
     i2: float
 
 
-def noisy_peaks(table: Table, level: float = 0.95) -> NoisyPeaks:
-    """What noise leaves of the best cells of a grid."""
+def noisy_peaks(table: Table, level: float = 0.95) -> Peaks:
+    """The peaks of a grid, and what noise leaves of them."""
+    best = peaks(table)
     if table.metric.direction is None:
-        return NoisyPeaks("unknown", "undefined", "the metric has no better end")
+        return replace(best, noise_reason="the metric has no better end")
     if table.cells == 0:
-        return NoisyPeaks("unknown", "insufficient", "no cell was measured")
-    stand_out = prominences(table)
+        return replace(best, noise_status="insufficient", noise_reason="no cell was measured")
+    best = replace(best, prominence=prominences(table))
     found = cell_noise(table)
     if found is None:
-        return NoisyPeaks("unknown", "insufficient", "the noise of some cell is unknown", prominence=stand_out)
+        return replace(best, noise_status="insufficient", noise_reason="the noise of some cell is unknown")
     posterior = shrink(found)
     probable = None if posterior is None else shrunken_chances(posterior)
-    return NoisyPeaks(
-        found.noise.kind,
-        "ok",
-        None if probable is not None else OUT_OF_REACH,
-        *floor_of(table, found, level),
-        None if probable is None else listed(table, found, probable, unrelated_chances(found)),
-        best_set(table, found, level),
-        None if posterior is None else shrunken_peak(table, found, posterior),
-        stand_out,
+    expected, most = floor_of(table, found, level)
+    return replace(
+        best,
+        noise=found.noise.kind,
+        noise_status="ok",
+        noise_reason=None if probable is not None else OUT_OF_REACH,
+        expected_max_if_equal=expected,
+        plausible_max_if_equal=most,
+        probability_best=None if probable is None else listed(table, found, probable, unrelated_chances(found)),
+        best_set=best_set(table, found, level),
+        shrunken=None if posterior is None else shrunken_peak(table, found, posterior),
     )
 
 

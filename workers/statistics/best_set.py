@@ -9,31 +9,19 @@ cells of equal trials have equal errors. It is Hsu's (1984) set of cells that ca
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 from scipy.special import gammaln, log_ndtr, ndtri
 
+from registry.results.peaks import BestSet
 from workers.statistics.posteriors import quadrature
-from workers.statistics.table import Place, Table
+from workers.statistics.table import Table
 from workers.statistics.table_noise import CellNoise, place
 from workers.statistics.terms import FloatArray, IntArray
 
 MOST_CELLS = 100
 """Cells that a set writes out; the best ones first."""
-
-
-@dataclass(frozen=True, slots=True)
-class BestSet:
-    """All cells that cannot be told from the best one: it is among them with confidence `level`. Equal cells with
-    equal errors are in the set together or out together. `at` has the best first."""
-
-    level: float
-    size: int
-    at: tuple[dict[str, Place], ...]
-    method: Literal["gupta"] = "gupta"
 
 
 def best_set(table: Table, found: CellNoise, level: float) -> BestSet:

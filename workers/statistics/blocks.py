@@ -15,8 +15,9 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import chdtrc, fdtrc, ndtr
 
+from registry.results.terms import Reason, Status
 from workers.statistics.posteriors import quadrature
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Status
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 MOST_TREATMENTS = 6
 MOST_STATES = 2_000_000
@@ -53,7 +54,7 @@ class Friedman:
     exact_p: float | None
     critical_difference: CriticalDifference | None
     blocks: int
-    reason: str | None = None
+    reason: Reason = None
 
 
 def ranks_of(goodness: IntArray) -> FloatArray:

@@ -9,65 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.special import erfc, stdtr
 
+from registry.results.parameters import Parameters
+from registry.results.steps import Change, LargestStep, LargestSteps, LevelSpan, SharpReason
+from registry.results.terms import Interval
 from workers.statistics.multiplicity import holm_array
 from workers.statistics.noise import Noise
 from workers.statistics.proportions import fisher_p, newcombe, pooled_z_p
-from workers.statistics.table import Curve, Place
-from workers.statistics.terms import SMALLEST_P, FloatArray, Interval, Parameters, detectable, reach_of
+from workers.statistics.table import Curve
+from workers.statistics.terms import SMALLEST_P, FloatArray, detectable, reach_of
 
 MOST_CHANGES = 100
 """Steps listed for a series; a longer one lists its largest and counts the rest."""
-SharpReason = Literal["noise_unknown", "no_margin"]
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A step between neighbouring cells, its size in the metric's unit.
-
-    `sharp`: at least `sharp_change`, and `p_holm` below alpha; `None` without a margin, and without noise, where no
-    step is called sharp. `p_holm` is adjusted over all steps of the grid along the axis. `detectable` is the
-    smallest step that these two cells could show, taken alone. All but the size are `None` without noise.
-    """
-
-    from_: Place
-    to: Place
-    size: float
-    sharp: bool | None
-    p: float | None
-    p_holm: float | None
-    interval: Interval | None
-    detectable: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """From one level to the next measured one."""
-
-    from_: Place
-    to: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Steepest:
-    """The largest step of one sign and every place where it happens; `interval` holds for the largest of so many."""
-
-    size: float
-    at: tuple[Span, ...]
-    p_holm: float | None
-    interval: Interval | None
-
-
-@dataclass(frozen=True, slots=True)
-class Largest:
-    """The largest fall and the largest rise of the values; `None` where there is none."""
-
-    drop: Steepest | None
-    rise: Steepest | None
 
 
 @dataclass(frozen=True)
@@ -164,25 +120,25 @@ def sharp_reason(curve: Curve, parameters: Parameters) -> SharpReason | None:
     return "no_margin" if parameters.sharp_change is None else None
 
 
-def largest(curve: Curve, p_holm: FloatArray | None, alpha: float) -> Largest:
+def largest(curve: Curve, p_holm: FloatArray | None, alpha: float) -> LargestSteps:
     """The largest steps of a series, both ways."""
-    return Largest(steepest(curve, p_holm, -1, alpha), steepest(curve, p_holm, 1, alpha))
+    return LargestSteps(steepest(curve, p_holm, -1, alpha), steepest(curve, p_holm, 1, alpha))
 
 
-def steepest(curve: Curve, p_holm: FloatArray | None, sign: int, alpha: float) -> Steepest | None:
+def steepest(curve: Curve, p_holm: FloatArray | None, sign: int, alpha: float) -> LargestStep | None:
     """The largest fall (sign -1) or rise (1), with every position that ties with it."""
     signed = np.diff(curve.ticks) * sign
     if signed.size == 0 or signed.max() <= 0:
         return None
     at = np.flatnonzero(signed == signed.max()).tolist()
-    spans = tuple(Span(curve.place(i), curve.place(i + 1)) for i in at[:MOST_CHANGES])
+    spans = tuple(LevelSpan(curve.place(i), curve.place(i + 1)) for i in at[:MOST_CHANGES])
     size = float(curve.moves[at[0]])
     if curve.noise is None or p_holm is None:
-        return Steepest(size, spans, None, None)
+        return LargestStep(size, spans, None, None)
     best = min(at, key=lambda i: float(p_holm[i]))
     level = 1 - alpha / int(signed.size)
     low, high = step_ends(curve.moves[best : best + 1], between(curve.noise, best), level)
-    return Steepest(size, spans, float(p_holm[best]), Interval(level, float(low[0]), float(high[0])))
+    return LargestStep(size, spans, float(p_holm[best]), Interval(level, float(low[0]), float(high[0])))
 
 
 def between(noise: Noise, i: int) -> Noise:

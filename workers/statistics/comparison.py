@@ -14,12 +14,13 @@ from typing import Any
 import numpy as np
 
 from registry.grids.grid import Direction, Grid, Metric
+from registry.results.codec import to_document
+from registry.results.terms import Interval, Place, Reason, Status
 from workers.statistics.comparison_cells import CellGap, cell_gaps, effective, of_trials
 from workers.statistics.comparison_contrast import Contrast, contrast
 from workers.statistics.comparison_trends import GapTrend, gap_trends
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.describe import OUT_OF_REACH
-from workers.statistics.document import plain
 from workers.statistics.kendall import inversions, tie_pattern, untied_pairs
 from workers.statistics.mantel import risk_difference
 from workers.statistics.matching import Matched, OnlyIn, matched
@@ -27,8 +28,8 @@ from workers.statistics.multiplicity import adjusted
 from workers.statistics.odds import BreslowDay, OddsRatio, Tables, breslow_day, odds_ratio
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.signs import WORK
-from workers.statistics.table import Place, Table, place_of
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, IntArray, Interval, Status
+from workers.statistics.table import Table, place_of
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, IntArray
 
 NOTHING = OnlyIn(0, ())
 ALL_LEVELS_WORK = 500_000_000
@@ -63,7 +64,7 @@ class MantelHaenszel:
     p: float | None = None
     test: str | None = None
     odds_ratio: OddsRatio | None = None
-    reason: str | None = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class Agreement:
 
     status: Status
     tau: float | None = None
-    reason: str | None = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: flo
     odd = other_scale(baseline.metric, contender.metric)
     named = (*differs, *(["metric"] if odd and "metric" not in differs else []))
     frame = Gap("ok", alpha=alpha, differs=named)
-    answer: dict[str, Any] = plain(filled(frame, baseline, contender, odd))
+    answer: dict[str, Any] = to_document(filled(frame, baseline, contender, odd))
     return answer
 
 

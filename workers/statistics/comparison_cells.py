@@ -13,12 +13,13 @@ import numpy as np
 from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.grids.grid import Direction, Metric
+from registry.results.terms import Interval, Place
 from workers.statistics.cells import noise
 from workers.statistics.matching import Matched
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
-from workers.statistics.table import Place, place_of
-from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray, Interval
+from workers.statistics.table import place_of
+from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
 
 MOST_CELLS = 10_000
 """Cells that an answer lists, in row-major order; the rest is counted and tested."""

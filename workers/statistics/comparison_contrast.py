@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.grids.grid import Direction
+from registry.results.terms import Interval, Reason, Status
 from workers.statistics.pairs import pair_table
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.terms import Interval, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Test:
     p_holm: float | None = None
     detectable: float | None = None
     min_attainable_p: float | None = None
-    reason: str | None = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Contrast:
     mean: float | None = None
     median: float | None = None
     test: Test | None = None
-    reason: str | None = None
+    reason: Reason = None
 
 
 def contrast(

@@ -17,13 +17,16 @@ import numpy as np
 from scipy.special import ndtri
 
 from registry.grids.grid import Axis
-from workers.statistics.grid_trend import GridTrend, stratified
-from workers.statistics.kendall import MannKendall, mann_kendall, tie_pattern, variance
+from registry.results.series import XScale
+from registry.results.terms import Interval, Place, Reason, Status
+from registry.results.trend_tests import GridTrend, MannKendall
+from workers.statistics.grid_trend import stratified
+from workers.statistics.kendall import mann_kendall, tie_pattern, variance
 from workers.statistics.matching import Matched
 from workers.statistics.series import MOST_POINTS
 from workers.statistics.slopes import LONGEST, couples, theil_sen
-from workers.statistics.table import Place, XScale, abscissa_of, place_of
-from workers.statistics.terms import FloatArray, IntArray, Interval, Status
+from workers.statistics.table import abscissa_of, place_of
+from workers.statistics.terms import FloatArray, IntArray
 
 MOST_SLOPES = 2_000_000
 """Slopes between two cells of which a median is taken; series beyond are left out of the slope."""
@@ -60,7 +63,7 @@ class GapTrend:
     mann_kendall: GridTrend | None = None
     series: tuple[SeriesGap, ...] = ()
     series_left_out: int = 0
-    reason: str | None = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtrit
 
+from registry.results.codec import to_document
+from registry.results.terms import Interval
 from workers.statistics import pair_sums as ps
 from workers.statistics.component_ranking import RELATIVE, Rank, letters_of
 from workers.statistics.counted import Counted, SumEvidence, evidence_of
-from workers.statistics.document import plain
 from workers.statistics.least_squares_scores import potentials
 from workers.statistics.pairs import APART, Pair, estimand_of
 from workers.statistics.rank_groups import groups, in_order, letters, parts, rank_interval, strangers
@@ -26,7 +27,7 @@ from workers.statistics.ranking_methods import Method
 from workers.statistics.ranks import shared_ranks
 from workers.statistics.stability import Agreement, OtherRank, PolicySensitivity, tau
 from workers.statistics.strengths import Strengths, bradley_terry
-from workers.statistics.terms import FloatArray, IntArray, Interval, detectable
+from workers.statistics.terms import FloatArray, IntArray, detectable
 
 MOST_COUNTED = 1_000
 """Names that a ranking from sums compares."""
@@ -36,7 +37,7 @@ _OF_CELLS = "needs every cell; ask about fewer models, benchmarks or variants"
 
 def rank_counted(counted: Counted, method: str, missing: str, alpha: float, target: str) -> dict[str, Any]:
     """The JSON-ready ranking of what was counted, in the shape of `ranking.rank`."""
-    answer: dict[str, Any] = plain(_ranking(counted, asked(counted.slots, method, missing, alpha, target)))
+    answer: dict[str, Any] = to_document(_ranking(counted, asked(counted.slots, method, missing, alpha, target)))
     return answer
 
 

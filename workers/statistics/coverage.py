@@ -2,62 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 import numpy as np
 
-from workers.statistics.table import Place, Table, by_level, place_of
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, IntArray, Status
+from registry.results.coverage import AxisCoverage, Coverage, LevelCoverage
+from registry.results.terms import Place
+from workers.statistics.table import Table, by_level, place_of
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, IntArray
 
 MOST_LEVELS = 100
 """Levels of an axis up to which pairwise overlaps, and levels in all up to which components, are written out."""
 MOST_COMPONENT_LEVELS = 1_000
 MOST_HOLES = 100
 """Holes of a level that are written out; `hole_count` counts them all."""
-
-
-@dataclass(frozen=True, slots=True)
-class LevelCoverage:
-    """How much of one level was measured. On a grid of two axes `first`, `last` and the `holes` between them
-    are levels of the other axis; on other grids they are `None` and empty."""
-
-    level: Place
-    count: int
-    first: Place | None
-    last: Place | None
-    holes: tuple[Place, ...]
-    hole_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class AxisCoverage:
-    """The levels of an axis: each one's coverage, those without a cell, those without a gap.
-
-    The first thousand levels are written out one by one, the others counted.
-    `overlap[i][j]` is the number of coordinates that levels i and j both have; `None` above 100 levels.
-    """
-
-    levels: tuple[LevelCoverage, ...]
-    levels_left_out: int
-    empty: tuple[Place, ...]
-    complete: tuple[Place, ...]
-    overlap: list[list[int]] | None
-
-
-@dataclass(frozen=True, slots=True)
-class Coverage:
-    """Cells measured and possible. Levels that share a cell are connected; `components` are written out up to
-    a thousand levels, and levels without a cell belong to none. Effects of unconnected levels cannot be told apart.
-    """
-
-    status: Status
-    cells: int
-    possible: int
-    fraction: float | None
-    by: dict[str, AxisCoverage]
-    component_count: int
-    components: tuple[dict[str, list[Place]], ...] | None
-    reason: str | None = None
 
 
 def coverage(table: Table) -> Coverage:
@@ -114,14 +72,13 @@ def level_coverage(name: Place, row: BoolArray, count: int, others: list[Place] 
     )
 
 
-def overlap(rows: BoolArray) -> list[list[int]]:
+def overlap(rows: BoolArray) -> tuple[tuple[int, ...], ...]:
     """How many coordinates each two levels share."""
     counted = rows.astype(np.float64)
-    result: list[list[int]] = (counted @ counted.T).astype(np.int64).tolist()
-    return result
+    return tuple(map(tuple, (counted @ counted.T).astype(np.int64).tolist()))
 
 
-def components(table: Table) -> tuple[int, tuple[dict[str, list[Place]], ...] | None]:
+def components(table: Table) -> tuple[int, tuple[Mapping[str, tuple[Place, ...]], ...] | None]:
     """Connected components of the levels, each as axis name -> levels, largest in levels first."""
     if not table.axes:
         return table.cells, () if not table.cells else ({},)
@@ -134,7 +91,7 @@ def components(table: Table) -> tuple[int, tuple[dict[str, list[Place]], ...] | 
     offsets = np.cumsum([0, *table.values.shape])
     return count, tuple(
         {
-            axis.name: [place_of(axis, int(p)) for p in np.flatnonzero(part == label)]
+            axis.name: tuple(place_of(axis, int(p)) for p in np.flatnonzero(part == label))
             for axis, part in zip(table.axes, np.split(labels, offsets[1:-1]), strict=True)
         }
         for label in order

@@ -9,25 +9,9 @@ nothing. `flat` is shown, not assumed: the whole interval of the change lies wit
 
 from __future__ import annotations
 
-from typing import Literal
-
-from workers.statistics.fitted_change import FittedChange
-from workers.statistics.kendall import MannKendall
-from workers.statistics.terms import Parameters
-
-Direction = Literal[
-    "increasing",
-    "decreasing",
-    "slightly_increasing",
-    "slightly_decreasing",
-    "flat",
-    "varies_without_trend",
-    "inconclusive",
-    "constant",
-    "single_point",
-    "two_points",
-    "insufficient_points",
-]
+from registry.results.parameters import Parameters
+from registry.results.series import Direction
+from registry.results.trend_tests import FittedChange, MannKendall
 
 
 def direction_with_noise(

@@ -8,24 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from scipy.special import expit
 
-from workers.statistics.terms import FloatArray, Interval, detectable, reach_of
-
-Method = Literal["logit", "weighted", "pooled_repeats", "theil_sen", "least_squares"]
-
-
-@dataclass(frozen=True, slots=True)
-class FittedChange:
-    """The fitted change in the metric's unit; `interval` is `None` where too few points allow none."""
-
-    value: float
-    interval: Interval | None
-    method: Method
-    reason: str | None = None
+from registry.results.terms import Interval
+from registry.results.trend_tests import FittedChange
+from workers.statistics.terms import FloatArray, detectable, reach_of
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from registry.results.trend_tests import ExactOrNormal, GridTrend
 from workers.statistics.kendall import (
     EXACT_PAIRS,
     EXACT_POINTS,
-    Method,
     min_attainable,
     normal_p,
     probabilities,
@@ -26,24 +25,7 @@ from workers.statistics.kendall import (
 )
 from workers.statistics.series import MOST_POINTS
 from workers.statistics.table import Table, by_level
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Status
-
-
-@dataclass(frozen=True, slots=True)
-class GridTrend:
-    """The sum of S over `rows` series with two or more cells, and its two-sided p.
-
-    Exact up to `EXACT_PAIRS` untied pairs in rows of up to 60 cells, else the normal tail. Rows beyond
-    `MOST_POINTS` cells are left out.
-    """
-
-    status: Status
-    s: int
-    rows: int
-    p: float | None
-    min_attainable_p: float | None
-    method: Method
-    reason: str | None = None
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 
 def grid_trends(table: Table, alpha: float) -> dict[str, GridTrend]:
@@ -77,7 +59,7 @@ def stratified(rows: Sequence[IntArray], alpha: float = 0.05) -> GridTrend:
     least = max(SMALLEST_P, 2 * math.prod(min_attainable(*p) / 2 if untied_pairs(*p) else 1.0 for p in patterns))
     if pairs == 0:
         return GridTrend("undefined", s, len(rows), 1.0, 1.0, "exact", "no series has two different values")
-    method: Method = "normal"
+    method: ExactOrNormal = "normal"
     p = normal_p(s, sum(variance(*pattern) for pattern in patterns))
     if pairs <= EXACT_PAIRS and max(count for count, _ in patterns) <= EXACT_POINTS:
         method, p = "exact", tail(patterns, s, pairs)

@@ -11,44 +11,24 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 from scipy.special import erfc
 
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Status
+from registry.results.trend_tests import ExactOrNormal, MannKendall
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 EXACT_POINTS = 60
 DIRECT_POINTS = 200
 EXACT_PAIRS = 4_000
 """Untied pairs of all rows together, up to which a stratified test is exact."""
 
-Method = Literal["exact", "normal"]
-
-
-@dataclass(frozen=True, slots=True)
-class MannKendall:
-    """Kendall's S of a series, its tau-b and the two-sided p of `method`.
-
-    `min_attainable_p` is the smallest p that any ordering of these values could have had. The status is
-    `insufficient` when that is not below alpha: p then says nothing. `None` where a single point has no p.
-    """
-
-    status: Status
-    s: int
-    tau: float | None
-    p: float | None
-    min_attainable_p: float | None
-    method: Method
-    reason: str | None = None
-
 
 def mann_kendall(ticks: IntArray, alpha: float = 0.05) -> MannKendall:
     """Tests for a monotone trend in integer values in their order; exact to 60 points, else the normal tail."""
     count = int(ticks.size)
-    method: Method = "exact" if count <= EXACT_POINTS else "normal"
+    method: ExactOrNormal = "exact" if count <= EXACT_POINTS else "normal"
     if count < 2:
         return MannKendall("insufficient", 0, None, None, None, method, "one point has no trend")
     s, ties = score(ticks), tie_pattern(ticks)

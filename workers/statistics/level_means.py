@@ -12,24 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
+from registry.results.sensitivity import LevelMean
+from registry.results.terms import Interval
 from workers.statistics.additive import Layout, logistic, solve, totals
 from workers.statistics.noise import Noise
-from workers.statistics.table import Place, Table, by_level, place_of
-from workers.statistics.terms import FloatArray, Interval, reach_of, within
-
-
-@dataclass(frozen=True, slots=True)
-class LevelMean:
-    """The raw mean of a level's cells and its interval (by their errors where known, else Student's as if they were a
-    sample; `None` for one cell without noise); the mean as if the level had a cell everywhere, by the additive model
-    (`mean`, may leave the bounds) and by the logit-additive one (`logit_mean`, proportions inside the bounds or with
-    trials)."""
-
-    level: Place
-    raw_mean: float
-    interval: Interval | None
-    mean: float | None
-    logit_mean: float | None
+from workers.statistics.table import Table, by_level, place_of
+from workers.statistics.terms import FloatArray, reach_of, within
 
 
 @dataclass(frozen=True)

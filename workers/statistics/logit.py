@@ -16,38 +16,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.special import chdtrc, expit, fdtrc, xlogy
 
+from registry.results.terms import Interval
+from registry.results.trend_tests import FittedChange, Logit, LogitTest
 from workers.statistics.firth import penalised_line
-from workers.statistics.fitted_change import FittedChange, change_of_ends, ends_of
+from workers.statistics.fitted_change import change_of_ends, ends_of
 from workers.statistics.noise import Noise
 from workers.statistics.proportions import newcombe
-from workers.statistics.terms import SMALLEST_P, FloatArray, Interval, Status
+from workers.statistics.terms import SMALLEST_P, FloatArray
 
 FEW_CELLS = 5
 """Cells up to which a monotone course may be tested without its dispersion."""
-
-
-@dataclass(frozen=True, slots=True)
-class Logit:
-    """A fitted logistic trend. `slope` in log-odds per unit of the abscissa; `effect` is the average marginal effect
-    in the metric's unit.
-
-    `p` tests the trend; `test` says how: `likelihood_ratio_f` with dispersion, `likelihood_ratio_chi2` for two cells,
-    `monotone_chi2` for few cells on a monotone course, `firth_likelihood_ratio` under separation, where the fit is
-    the penalised one. `lack_of_fit_p` is Pearson's test that the cells lie on the line.
-    """
-
-    status: Status
-    test: str | None = None
-    p: float | None = None
-    slope: float | None = None
-    intercept: float | None = None
-    stderr: float | None = None
-    effect: float | None = None
-    lr: float | None = None
-    deviance: float | None = None
-    dispersion: float | None = None
-    lack_of_fit_p: float | None = None
-    reason: str | None = None
 
 
 @dataclass(frozen=True)
@@ -142,7 +120,8 @@ def several_cells(x: FloatArray, noise: Noise, line: _Line, differ_p: float | No
     rest = int(x.size) - 2
     dispersion = line.pearson / rest
     few = x.size <= FEW_CELLS and monotone_p(*successes(noise), line.b > 0) >= alpha
-    test, p = "likelihood_ratio_f", max(SMALLEST_P, float(fdtrc(1, rest, line.lr / max(1.0, dispersion))))
+    test: LogitTest = "likelihood_ratio_f"
+    p = max(SMALLEST_P, float(fdtrc(1, rest, line.lr / max(1.0, dispersion))))
     if few and differ_p is not None:
         both = max(differ_p, SMALLEST_P, float(chdtrc(1, line.lr)))
         test, p = ("monotone_chi2", both) if both < p else (test, p)

@@ -13,20 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, expit, fdtrc
 
+from registry.results.sensitivity import LogitInteraction
 from workers.statistics.additive import Layout, log_likelihood, logistic, predict
 from workers.statistics.noise import Noise
 from workers.statistics.terms import SMALLEST_P, FloatArray
-
-
-@dataclass(frozen=True, slots=True)
-class LogitInteraction:
-    """What the additive model leaves on the logit scale: Pearson's chi-squared on `df`, its mean over the noise of
-    the trials (about 1 without an interaction), and the p of the test that there is none."""
-
-    chi2: float
-    df: int
-    over_noise: float
-    p: float
 
 
 @dataclass(frozen=True)

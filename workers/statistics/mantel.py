@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import erfc, ndtri
 
-from workers.statistics.terms import SMALLEST_P, IntArray, Interval
+from registry.results.terms import Interval
+from workers.statistics.terms import SMALLEST_P, IntArray
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,10 @@ from functools import cached_property
 import numpy as np
 
 from registry.grids.grid import Axis, Metric
+from registry.results.terms import Place
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.table import Place, Table
+from workers.statistics.table import Table
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 MOST_LISTED = 100

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.grids.grid import Direction
-from workers.statistics.table import Curve, Place
+from registry.results.courses import Drawdown, Monotone, MonotoneBlock, MonotoneFit
+from workers.statistics.table import Curve
 from workers.statistics.terms import FloatArray
 
 MOST_BLOCKS = 100
@@ -22,44 +23,6 @@ class Isotonic:
 
     fit: FloatArray
     starts: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A run of cells that the fit gives one value."""
-
-    from_: Place
-    to: Place
-    count: int
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class MonotoneFit:
-    """A monotone fit: its residual sum of squares, its blocks (the first hundred), and the steps against it."""
-
-    sse: float
-    blocks: tuple[Block, ...]
-    blocks_left_out: int
-    violations: int
-
-
-@dataclass(frozen=True, slots=True)
-class Drawdown:
-    """The largest loss from the best cell so far, in the metric's unit (>= 0), and between which levels."""
-
-    size: float
-    from_: Place
-    to: Place
-
-
-@dataclass(frozen=True, slots=True)
-class Monotone:
-    """Both fits and the drawdown of a series."""
-
-    increasing: MonotoneFit
-    decreasing: MonotoneFit
-    drawdown: Drawdown | None
 
 
 def monotone(curve: Curve, direction: Direction | None) -> Monotone:
@@ -77,7 +40,7 @@ def fitted(curve: Curve, fit: FloatArray, starts: tuple[int, ...], violations: i
     """Describes one fit by its blocks."""
     ends = (*starts[1:], curve.count)
     blocks = tuple(
-        Block(curve.place(start), curve.place(end - 1), end - start, float(fit[start]))
+        MonotoneBlock(curve.place(start), curve.place(end - 1), end - start, float(fit[start]))
         for start, end in list(zip(starts, ends, strict=True))[:MOST_BLOCKS]
     )
     sse = float(np.sum((curve.y - fit) ** 2))

@@ -12,10 +12,10 @@ from typing import Literal
 
 import numpy as np
 
+from registry.results.terms import KnownNoise
 from workers.statistics.terms import FloatArray, IntArray
 
 Kind = Literal["trials", "stderr", "repeats"]
-Known = Literal["trials", "stderr", "repeats", "unknown"]
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,6 @@ def binomial_errors(k: FloatArray | IntArray, n: FloatArray | IntArray, whole: f
     return np.asarray(np.sqrt(share * (1 - share) * effect / n) * whole, dtype=np.float64)
 
 
-def word_of(noise: Noise | None) -> Known:
+def word_of(noise: Noise | None) -> KnownNoise:
     """What the tests of some cells rest on."""
     return "unknown" if noise is None else noise.kind

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status
+from registry.results.terms import Interval, Reason, Status
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 SILENT = "every trial came out the same"
 
@@ -28,7 +29,7 @@ class OddsRatio:
     strata: int
     value: float | None = None
     interval: Interval | None = None
-    reason: str | None = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class BreslowDay:
     p: float | None = None
     chi2_uncorrected: float | None = None
     p_uncorrected: float | None = None
-    reason: str | None = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True)

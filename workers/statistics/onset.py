@@ -7,34 +7,18 @@ its series (Bonferroni), and the series of a grid along an axis are judged toget
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from registry.grids.grid import Direction
+from registry.results.parameters import Parameters
+from registry.results.steps import Onset
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.noise import Noise
 from workers.statistics.proportions import fisher_p, pooled_z_p
-from workers.statistics.table import Curve, Place
-from workers.statistics.terms import Parameters, Status, two_sided
-
-
-@dataclass(frozen=True, slots=True)
-class Onset:
-    """The first level from which all later cells are worse than the best before it by more than `equivalence`.
-
-    Worse is lower, unless the metric's better end is the lower one. `candidate` is that level in the values; `level`
-    the same where noise does not explain it, `p_holm` below alpha, else `None`. `size` is the mean of the cells from
-    the candidate on less that of the cells before it, weighted by what is known of them.
-    """
-
-    status: Status
-    level: Place | None = None
-    candidate: Place | None = None
-    size: float | None = None
-    p: float | None = None
-    p_holm: float | None = None
-    reason: str | None = None
+from workers.statistics.table import Curve
+from workers.statistics.terms import two_sided
 
 
 def onset(curve: Curve, parameters: Parameters, direction: Direction | None) -> Onset | None:

@@ -15,6 +15,7 @@ from typing import Literal
 
 import numpy as np
 
+from registry.results.terms import Interval, Reason, Status
 from workers.statistics.cells import Cells, cells_of
 from workers.statistics.contrasts import Contrasts, contrasts_of
 from workers.statistics.evidence import Evidence, evidence
@@ -22,7 +23,7 @@ from workers.statistics.multiplicity import adjusted
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.sign_law import sign_flip_of
 from workers.statistics.signs import ALL_WORK, WORK, SignTest, sign_flip
-from workers.statistics.terms import IntArray, Interval, Status, detectable
+from workers.statistics.terms import IntArray, detectable
 
 Target = Literal["rerun", "new_questions", "new_benchmarks"]
 Estimand = Literal["difference", "lead"]
@@ -63,7 +64,7 @@ class Pair:
     detectable: float | None = None
     min_attainable_p: float | None = None
     test: str | None = None
-    reason: str | None = None
+    reason: Reason = None
 
 
 @dataclass(frozen=True)

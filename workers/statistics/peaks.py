@@ -2,59 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from workers.statistics.table import Place, Table, by_level, place_of
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray, Status
+from registry.results.peaks import Best, LevelBest, Peaks, RunnerUp
+from registry.results.terms import Place
+from workers.statistics.table import Table, by_level, place_of
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray
 
 MOST_TIES = 100
 """Tied coordinates that are written out; `ties` counts them all."""
-
-
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The best value and the coordinates (axis name -> level) of the cells that have it, in row-major order."""
-
-    value: float
-    at: tuple[dict[str, Place], ...]
-    ties: int
-
-
-@dataclass(frozen=True, slots=True)
-class RunnerUp:
-    """The next best distinct value, its cells, and its distance (>= 0) from the best in the metric's unit."""
-
-    value: float
-    at: tuple[dict[str, Place], ...]
-    ties: int
-    gap: float
-
-
-@dataclass(frozen=True, slots=True)
-class LevelBest:
-    """The best cells on one level of an axis."""
-
-    level: Place
-    value: float
-    at: tuple[dict[str, Place], ...]
-    ties: int
-
-
-@dataclass(frozen=True, slots=True)
-class Peaks:
-    """The best cells by the metric's direction; nothing for a metric that has none or a grid without cells.
-
-    `runner_up` is `None` when all cells tie. Levels without a cell have no entry in `by`,
-    which lists the first thousand others of an axis.
-    """
-
-    status: Status
-    best: Best | None = None
-    runner_up: RunnerUp | None = None
-    by: dict[str, tuple[LevelBest, ...]] | None = None
-    reason: str | None = None
 
 
 def peaks(table: Table) -> Peaks:

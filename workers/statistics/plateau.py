@@ -4,22 +4,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from workers.statistics.table import Curve, Place
-
-
-@dataclass(frozen=True, slots=True)
-class Plateau:
-    """The longest run of neighbouring cells that differ by at most `tolerance`; the first of equals."""
-
-    tolerance: float
-    start: Place
-    end: Place
-    length: int
-    mean: float
+from registry.results.courses import Plateau
+from workers.statistics.table import Curve
 
 
 def plateau(curve: Curve, tolerance: float) -> Plateau:

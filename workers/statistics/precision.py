@@ -6,43 +6,15 @@ smallest n that explains every value is reported as implied; it is never adopted
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from workers.statistics.table import Place, Table
-from workers.statistics.terms import BoolArray, FloatArray, IntArray, Status
+from registry.results.precision import OffLattice, Precision
+from workers.statistics.table import Table
+from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 MOST_TRIALS = 10_000
 MOST_VALUES = 5_000
 MOST_OFF = 100
-
-
-@dataclass(frozen=True, slots=True)
-class OffLattice:
-    """A value that no whole number of successes of its trials rounds to."""
-
-    at: dict[str, Place]
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Precision:
-    """Decimals of the values and, for proportions, their lattices.
-
-    `implied_trials` is the smallest n below the printed resolution (`None`: there is none), `candidates` the
-    five smallest. `chance` is the probability that a random printed value lies on the implied lattice.
-    `off_lattice` lists up to a hundred values that contradict the given trials, of `off_lattice_count`.
-    """
-
-    status: Status
-    decimals: int | None
-    implied_trials: int | None = None
-    candidates: tuple[int, ...] = ()
-    chance: float | None = None
-    off_lattice_count: int | None = None
-    off_lattice: tuple[OffLattice, ...] | None = None
-    reason: str | None = None
 
 
 def precision(table: Table) -> Precision:

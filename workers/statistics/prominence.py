@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from workers.statistics.table import Place, Table
+from registry.results.peaks import Prominence
+from workers.statistics.table import Table
 from workers.statistics.terms import BoolArray
 
 MOST_CELLS = 100
 """Peaks that are looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prominence:
-    """How far a peak stands out of its neighbours' mean, towards the better end; neighbours are one step away
-    along ordered axes, diagonals included, on the same level of nominal ones."""
-
-    at: dict[str, Place]
-    neighbours: int
-    neighbour_mean: float | None
-    prominence: float | None
 
 
 def prominences(table: Table) -> tuple[Prominence, ...] | None:

@@ -6,13 +6,13 @@ Statistics in Medicine 17, 873-890, method 10: the interval of a difference from
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import chdtrc, erfc, gammaln, ndtri, xlogy
 
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Status
+from registry.results.trend_tests import Heterogeneity
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 Count = IntArray | FloatArray
 """Successes or trials; not whole where a design effect divides them."""
@@ -20,22 +20,6 @@ FEWEST_EXPECTED = 5
 """Of one outcome in a cell, from which on Pearson's statistic alone follows its law."""
 EXACT_TRIALS = 20_000
 """Trials in both cells together up to which a pair is tested exactly; above it by the pooled z."""
-
-
-@dataclass(frozen=True, slots=True)
-class Heterogeneity:
-    """Whether the cells differ at all, trend or not: a chi-squared statistic on `df` degrees of freedom, which over
-    `df` is F with `df_error` where the errors are estimated. `q` is the Benjamini-Hochberg value among the series of
-    the grid along the axis."""
-
-    status: Status
-    test: str
-    chi2: float | None = None
-    df: int | None = None
-    p: float | None = None
-    df_error: float | None = None
-    q: float | None = None
-    reason: str | None = None
 
 
 def homogeneity(successes: Count, trials: Count) -> Heterogeneity:

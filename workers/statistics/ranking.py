@@ -8,9 +8,10 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
+from registry.results.codec import to_document
+from registry.results.terms import Reason, Status
 from workers.statistics.blocks import Friedman, friedman
 from workers.statistics.component_ranking import Component, Contest, Rank, component
-from workers.statistics.document import plain
 from workers.statistics.dominance import dominance
 from workers.statistics.pairs import Pair, Target, estimand_of, pair_table
 from workers.statistics.rank_groups import components, separated
@@ -29,7 +30,7 @@ from workers.statistics.ranking_methods import (
 from workers.statistics.resampling import Resampling
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.stability import Agreement, LeftOut, PolicySensitivity
-from workers.statistics.terms import Status, computable
+from workers.statistics.terms import computable
 
 MOST_NAMES = 300
 """Names that a ranking compares cell by cell; the pairwise table grows with their square."""
@@ -100,7 +101,7 @@ class Ranking:
     assumes: tuple[str, ...] = ()
     warnings: tuple[Warning, ...] = ()
     left_out: tuple[Omission, ...] = ()
-    reason: str | None = None
+    reason: Reason = None
 
 
 def rank(
@@ -116,7 +117,7 @@ def rank(
     """
     meets = standings.present.sum(axis=0)
     slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
-    answer: dict[str, Any] = plain(ranking(standings, asked(slots, method, missing, alpha, target)))
+    answer: dict[str, Any] = to_document(ranking(standings, asked(slots, method, missing, alpha, target)))
     return answer
 
 
@@ -134,7 +135,7 @@ def asked(slots: Slots, method: str, missing: str, alpha: float, target: str) ->
 def refused(reason: str, method: str, missing: str, alpha: float, target: str) -> dict[str, Any]:
     """The JSON-ready answer to a question that is not computed at all, and why."""
     frame = asked(Slots(0, 0), method, missing, alpha, target)
-    answer: dict[str, Any] = plain(replace(frame, status="undefined", reason=reason))
+    answer: dict[str, Any] = to_document(replace(frame, status="undefined", reason=reason))
     return answer
 
 

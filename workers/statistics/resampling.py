@@ -18,6 +18,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
+from registry.results.terms import Reason, Status
 from workers.statistics.blocks import ranks_of
 from workers.statistics.contrasts import contrasts_of
 from workers.statistics.ranking_methods import (
@@ -33,7 +34,7 @@ from workers.statistics.ranks import rank_rows
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.strengths import bradley_terry, reaches_all
 from workers.statistics.tally import parts_of
-from workers.statistics.terms import BoolArray, FloatArray, IntArray, Status
+from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 FEWEST = 8
 """Benchmarks from which on they are resampled."""
@@ -90,7 +91,7 @@ class Resampling:
     seed: int | None = None
     ranked: float | None = None
     names: tuple[Spread, ...] = ()
-    reason: str | None = None
+    reason: Reason = None
 
 
 def resampling(

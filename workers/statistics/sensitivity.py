@@ -11,67 +11,21 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc
 
+from registry.results.sensitivity import AxisShare, Interaction, LevelMean, Residual, Sensitivity
 from workers.statistics.additive import Layout, explained, normal_matrix, totals
-from workers.statistics.level_means import Equations, LevelMean, level_means
-from workers.statistics.logit_additive import LogitInteraction, LogitTests, logit_tests
+from workers.statistics.level_means import Equations, level_means
+from workers.statistics.logit_additive import LogitTests, logit_tests
 from workers.statistics.noise import Noise
 from workers.statistics.table import Table
 from workers.statistics.table_noise import noise_at
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, SMALLEST_P, FloatArray, Status
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, SMALLEST_P, FloatArray
 
 MOST_LEVELS = 600
 """Observed levels of all axes together, up to which ragged grids and adjusted means are computed."""
-
-
-@dataclass(frozen=True, slots=True)
-class AxisShare:
-    """The share of the variance that an axis explains, its degrees of freedom, the means of its first thousand
-    measured levels. `p` says whether the axis matters beside the others: by likelihood ratio in the logit-additive
-    model (`lr_logit`; over its dispersion where the axes interact), else by F against what is left (`f`)."""
-
-    share: float
-    df: int
-    levels: tuple[LevelMean, ...]
-    p: float | None = None
-    test: Literal["lr_logit", "f"] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Interaction:
-    """The share of two axes beyond their own, on full grids of three or more axes."""
-
-    axes: tuple[str, str]
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Residual:
-    """What no axis explains alone. `over_noise` is its mean square over the known variance of the cells: about 1
-    where the rest is noise; `p` tests that it is. `logit` is the same on the logit scale, for proportions with trials:
-    the one that the words follow."""
-
-    share: float
-    df: int
-    over_noise: float | None
-    p: float | None
-    logit: LogitInteraction | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Sensitivity:
-    """Shares sum to 1 with the residual. `levels` have adjusted means where all effects can be told apart."""
-
-    status: Status
-    method: str | None = None
-    axes: dict[str, AxisShare] | None = None
-    interactions: tuple[Interaction, ...] = ()
-    residual: Residual | None = None
-    reason: str | None = None
 
 
 def sensitivity(table: Table, alpha: float = 0.05) -> Sensitivity:

@@ -12,35 +12,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.grids.grid import Direction as Better
-from workers.statistics.changes import (
-    Change,
-    Largest,
-    SharpReason,
-    Steps,
-    holm_of_family,
-    largest,
-    listed,
-    sharp_reason,
-    steps_of,
-)
-from workers.statistics.direction import Direction, direction_with_noise, direction_without_noise
-from workers.statistics.fitted_change import FittedChange
-from workers.statistics.kendall import MannKendall
-from workers.statistics.logit import Logit
-from workers.statistics.monotone import Monotone, monotone
+from registry.results.parameters import Parameters
+from registry.results.series import Direction, Series
+from registry.results.steps import Onset
+from workers.statistics.changes import Steps, holm_of_family, largest, listed, sharp_reason, steps_of
+from workers.statistics.direction import direction_with_noise, direction_without_noise
+from workers.statistics.monotone import monotone
 from workers.statistics.multiplicity import adjusted
-from workers.statistics.noise import Known, word_of
-from workers.statistics.onset import Onset, judged, onset
-from workers.statistics.plateau import Plateau, plateau
-from workers.statistics.proportions import Heterogeneity
-from workers.statistics.shape import Shape, shape
-from workers.statistics.slopes import LeastSquares
-from workers.statistics.summary import Summary, summarise
-from workers.statistics.table import Curve, Place, Table, XScale, place_of
-from workers.statistics.terms import FloatArray, Interval, Parameters, Status
-from workers.statistics.thresholds import Threshold, thresholds
+from workers.statistics.noise import word_of
+from workers.statistics.onset import judged, onset
+from workers.statistics.plateau import plateau
+from workers.statistics.shape import shape
+from workers.statistics.summary import summarise
+from workers.statistics.table import Curve, Table, place_of
+from workers.statistics.terms import FloatArray
+from workers.statistics.thresholds import thresholds
 from workers.statistics.trend import Trend, trend_of
-from workers.statistics.weighted import WeightedSlope
 
 MOST_SERIES = 2_000
 MOST_POINTS = 100_000
@@ -48,59 +35,10 @@ MOST_POINTS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class SeriesStatistics:
-    """The statistics of one series; `slope` in the metric's unit per unit of the abscissa (see `x_scale`).
-
-    `noise` says what its tests rest on. `logit` exists with trials, `weighted` with standard errors or repeats,
-    `heterogeneity` with any. `fitted_change` goes from the first to the last abscissa, and `detectable` is the
-    smallest such change that the series could have shown. `trend_p` is the p of the trend and `q` its
-    Benjamini-Hochberg value among the series of the grid along the axis: the direction follows from `q`.
-    `slope_points_used` is below `count` when a long series was thinned for the slope.
-    """
-
-    along: str
-    at: dict[str, Place]
-    x_scale: XScale
-    status: Status
-    noise: Known
-    count: int
-    from_: Place
-    to: Place
-    first: float
-    last: float
-    summary: Summary
-    slope: float | None
-    slope_intercept: float | None
-    slope_interval: Interval | None
-    slope_interval_reason: str | None
-    slope_points_used: int
-    ols: LeastSquares
-    mann_kendall: MannKendall
-    logit: Logit | None
-    weighted: WeightedSlope | None
-    heterogeneity: Heterogeneity | None
-    fitted_change: FittedChange | None
-    detectable: float | None
-    direction: Direction
-    trend_p: float | None
-    q: float | None
-    changes: tuple[Change, ...]
-    changes_left_out: int
-    sharp_reason: SharpReason | None
-    largest: Largest
-    onset: Onset | None
-    shape: Shape
-    thresholds: tuple[Threshold, ...]
-    plateau: Plateau | None
-    monotone: Monotone
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class AllSeries:
     """The series of a grid along every ordered axis, and how many were left out."""
 
-    series: tuple[SeriesStatistics, ...]
+    series: tuple[Series, ...]
     left_out: int
 
 
@@ -119,7 +57,7 @@ def all_series(table: Table, parameters: Parameters) -> AllSeries:
 
     What one axis leaves of the limits falls to the next, and each gets at least its even share.
     """
-    found: list[SeriesStatistics] = []
+    found: list[Series] = []
     places = [place for place, axis in enumerate(table.axes) if axis.ordered]
     points, left_out = MOST_POINTS, 0
     for number, place in enumerate(places):
@@ -137,7 +75,7 @@ def all_series(table: Table, parameters: Parameters) -> AllSeries:
     return AllSeries(tuple(found), left_out)
 
 
-def along_axis(curves: Sequence[Curve], parameters: Parameters, better: Better | None) -> list[SeriesStatistics]:
+def along_axis(curves: Sequence[Curve], parameters: Parameters, better: Better | None) -> list[Series]:
     """The series of one axis, judged together."""
     trends = [trend_of(curve, parameters.alpha) for curve in curves]
     steps = [steps_of(curve, 1 - parameters.alpha) for curve in curves]
@@ -152,12 +90,12 @@ def along_axis(curves: Sequence[Curve], parameters: Parameters, better: Better |
 
 def one_series(
     curve: Curve, trend: Trend, steps: Steps, family: _Family, i: int, parameters: Parameters, better: Better | None
-) -> SeriesStatistics:
+) -> Series:
     """One series among those of its axis."""
     summary = summarise(curve.x, curve.y, curve.noise, 1 - parameters.alpha, curve.whole)
     changes, left_out = listed(curve, steps, family.steps[i], parameters)
     line, single = trend.line, curve.count == 1
-    return SeriesStatistics(
+    return Series(
         along=curve.axis.name,
         at={axis.name: place_of(axis, position) for axis, position in curve.at},
         x_scale=curve.x_scale,

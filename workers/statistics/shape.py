@@ -8,17 +8,17 @@ over the observed abscissae, as in Bai and Perron (1998) for one break.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy.special import chdtrc
 
-from workers.statistics.table import Curve, Place
-from workers.statistics.terms import FloatArray, Status
+from registry.results.courses import SeriesShape, ShapeKind, ShapeModel
+from registry.results.terms import Place
+from workers.statistics.table import Curve
+from workers.statistics.terms import FloatArray
 
-Kind = Literal["constant", "linear", "step", "hinge", "complex"]
-LADDER: tuple[tuple[Kind, int], ...] = (("constant", 1), ("linear", 2), ("step", 3), ("hinge", 4))
+LADDER: tuple[tuple[ShapeKind, int], ...] = (("constant", 1), ("linear", 2), ("step", 3), ("hinge", 4))
 """The models with their numbers of parameters; a position counts as one."""
 FITS = 0.05
 FEWEST_WITHOUT_NOISE = 8
@@ -26,40 +26,13 @@ MOST_BREAKS = 250
 """Positions tried for a break; longer series try this many at even distances."""
 
 
-@dataclass(frozen=True, slots=True)
-class Model:
-    """One rung: `misfit` is chi-squared with known noise, else the residual sum of squares.
-
-    `at` is the first level after a step or the level of a hinge. `p` exists with known noise, `bic` without.
-    """
-
-    kind: Kind
-    misfit: float
-    parameters: int
-    at: Place | None
-    p: float | None
-    bic: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """The shape of a series. `kind` is `None` when too few points or no noise forbid an answer."""
-
-    status: Status
-    kind: Kind | None
-    at: Place | None
-    criterion: Literal["chi2", "bic"] | None
-    models: tuple[Model, ...]
-    reason: str | None = None
-
-
-def shape(curve: Curve) -> Shape:
+def shape(curve: Curve) -> SeriesShape:
     """Climbs the ladder for a series."""
     variances = noise(curve)
     fewest = 3 if variances is not None else FEWEST_WITHOUT_NOISE
     if curve.count < fewest:
         known = "known" if variances is not None else "unknown" if curve.noise is None else "estimated"
-        return Shape("insufficient", None, None, None, (), f"with {known} noise a shape needs {fewest} points")
+        return SeriesShape("insufficient", None, None, None, (), f"with {known} noise a shape needs {fewest} points")
     models = ladder(curve, variances)
     if variances is not None:
         found = next((m for m in models if m.p is not None and m.p >= FITS), None)
@@ -68,8 +41,8 @@ def shape(curve: Curve) -> Shape:
         found = min(models, key=lambda m: m.bic if m.bic is not None else math.inf)
         criterion = "bic"
     if found is None:
-        return Shape("ok", "complex", None, criterion, models)
-    return Shape("ok", found.kind, found.at, criterion, models)
+        return SeriesShape("ok", "complex", None, criterion, models)
+    return SeriesShape("ok", found.kind, found.at, criterion, models)
 
 
 def noise(curve: Curve) -> FloatArray | None:
@@ -77,7 +50,7 @@ def noise(curve: Curve) -> FloatArray | None:
     return None if curve.noise is None or curve.noise.df is not None else curve.noise.error**2
 
 
-def ladder(curve: Curve, variances: FloatArray | None) -> tuple[Model, ...]:
+def ladder(curve: Curve, variances: FloatArray | None) -> tuple[ShapeModel, ...]:
     """All models that leave at least the fit itself, in their order."""
     scale = np.ones(curve.count) if variances is None else 1 / np.sqrt(variances)
     u = (curve.x - curve.x[0]) / curve.span
@@ -99,15 +72,15 @@ def ladder(curve: Curve, variances: FloatArray | None) -> tuple[Model, ...]:
     )
 
 
-def model(kind: Kind, misfit: float, size: int, at: Place | None, curve: Curve, noisy: bool) -> Model:
+def model(kind: ShapeKind, misfit: float, size: int, at: Place | None, curve: Curve, noisy: bool) -> ShapeModel:
     """Judges one rung by chi-squared or by the information criterion."""
     count = curve.count
     if noisy:
         p = float(chdtrc(count - size, misfit)) if count > size else None
-        return Model(kind, misfit, size, at, p, None)
+        return ShapeModel(kind, misfit, size, at, p, None)
     floor = 1e-24 * max(float(np.max(np.abs(curve.y))) ** 2, 1e-200)
     bic = count * math.log(max(misfit / count, floor)) + size * math.log(count)
-    return Model(kind, misfit, size, at, None, bic)
+    return ShapeModel(kind, misfit, size, at, None, bic)
 
 
 def even(positions: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:

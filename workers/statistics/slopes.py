@@ -13,8 +13,10 @@ from functools import lru_cache
 import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 
+from registry.results.terms import Interval
+from registry.results.trend_tests import OrdinaryLeastSquares
 from workers.statistics.kendall import min_attainable, tie_pattern, variance
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 LONGEST = 500
 """Points that a Theil–Sen slope looks at; of a longer series it takes this many at even distances."""
@@ -30,20 +32,6 @@ class TheilSen:
     intercept: float | None
     interval: Interval | None
     points_used: int
-    reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LeastSquares:
-    """An ordinary least-squares line; p and interval from Student's t with m - 2 degrees of freedom."""
-
-    status: Status
-    slope: float | None = None
-    intercept: float | None = None
-    stderr: float | None = None
-    r2: float | None = None
-    p: float | None = None
-    interval: Interval | None = None
     reason: str | None = None
 
 
@@ -80,23 +68,23 @@ def couples(size: int) -> tuple[IntArray, IntArray]:
     return i.astype(np.int64), j.astype(np.int64)
 
 
-def least_squares(x: FloatArray, y: FloatArray, level: float = 0.95) -> LeastSquares:
+def least_squares(x: FloatArray, y: FloatArray, level: float = 0.95) -> OrdinaryLeastSquares:
     """Fits a line. Two points determine it and leave no p; a constant or perfectly straight series has none."""
     count = int(x.size)
     if count < 2:
-        return LeastSquares("insufficient", reason="one point has no slope")
+        return OrdinaryLeastSquares("insufficient", reason="one point has no slope")
     dx, dy = x - x.mean(), y - y.mean()
     sxx, syy, sxy = float(dx @ dx), float(dy @ dy), float(dx @ dy)
     slope = sxy / sxx
     intercept = float(y.mean() - slope * x.mean())
     if np.ptp(y) == 0:
-        return LeastSquares("undefined", 0.0, float(y[0]), reason="every value is the same")
+        return OrdinaryLeastSquares("undefined", 0.0, float(y[0]), reason="every value is the same")
     if count == 2:
-        return LeastSquares("insufficient", slope, intercept, reason="two points leave no residual")
+        return OrdinaryLeastSquares("insufficient", slope, intercept, reason="two points leave no residual")
     r2 = min(1.0, sxy * sxy / (sxx * syy)) if syy else 1.0
     if 1 - r2 < 1e-14:
-        return LeastSquares("undefined", slope, intercept, 0.0, 1.0, reason="the points leave no residual")
+        return OrdinaryLeastSquares("undefined", slope, intercept, 0.0, 1.0, reason="the points leave no residual")
     stderr = math.sqrt((1 - r2) * syy / sxx / (count - 2))
     p = max(SMALLEST_P, 2 * float(stdtr(count - 2, -abs(slope) / stderr)))
     reach = float(stdtrit(count - 2, 0.5 + level / 2)) * stderr
-    return LeastSquares("ok", slope, intercept, stderr, r2, p, Interval(level, slope - reach, slope + reach))
+    return OrdinaryLeastSquares("ok", slope, intercept, stderr, r2, p, Interval(level, slope - reach, slope + reach))

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from registry.results.series import Summary
+from registry.results.terms import Interval
 from workers.statistics.noise import Noise
-from workers.statistics.terms import FloatArray, Interval, reach_of, within
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """Moments of m >= 1 values in the metric's unit; `sd` has m - 1 in its denominator.
-
-    `normalised_area` is the trapezoidal area over the distance between the ends: the mean height of the curve,
-    in the metric's unit. `None` where one point has none. `mean_interval` surrounds the mean: by the errors of the
-    cells where they are known, for the mean of these very levels; else Student's, as if the cells were a sample.
-    """
-
-    count: int
-    mean: float
-    sd: float | None
-    min: float
-    max: float
-    first: float
-    last: float
-    net_change: float
-    normalised_area: float | None
-    mean_interval: Interval | None
+from workers.statistics.terms import FloatArray, reach_of, within
 
 
 def mean_interval(y: FloatArray, noise: Noise | None, level: float, whole: float | None) -> Interval | None:

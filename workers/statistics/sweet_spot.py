@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from registry.grids.grid import Grid
+from registry.results.codec import to_document
+from registry.results.terms import Place, Reason, Status
 from workers.statistics.blocks import Friedman, friedman, ranks_of
-from workers.statistics.document import plain
-from workers.statistics.table import Place, Table, place_of
-from workers.statistics.terms import FloatArray, IntArray, Status
+from workers.statistics.table import Table, place_of
+from workers.statistics.terms import FloatArray, IntArray
 
 MOST_CELLS = 10_000
 """Common cells up to which grids are compared."""
@@ -71,12 +72,12 @@ class SweetSpot:
     agreement: Agreement | None = None
     friedman: Friedman | None = None
     axes: dict[str, Margin] | None = None
-    reason: str | None = None
+    reason: Reason = None
 
 
 def sweet_spot(grids: Sequence[Grid]) -> dict[str, Any]:
     """The JSON-ready sweet spot of grids that share their axes; `not_comparable` when they do not."""
-    answer: dict[str, Any] = plain(best_compromise(grids))
+    answer: dict[str, Any] = to_document(best_compromise(grids))
     return answer
 
 

@@ -6,19 +6,18 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from registry.grids.grid import Axis, Grid, Metric, Position
+from registry.results.series import XScale
+from registry.results.terms import Place
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.noise import CellErrors, Noise, binomial_errors, noise_of_cells
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable
 
-XScale = Literal["linear", "log10"]
-Place = str | int | float
-"""How a level is written in an answer: its number on a numeric axis, else its label."""
 Scalar = TypeVar("Scalar", bound=np.generic)
 Given = TypeVar("Given", FloatArray, IntArray)
 

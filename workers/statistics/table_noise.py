@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.statistics.noise import CellErrors, Known, Noise, noise_of_cells, word_of
-from workers.statistics.table import Place, Table
+from registry.results.terms import KnownNoise, Place
+from workers.statistics.noise import CellErrors, Noise, noise_of_cells, word_of
+from workers.statistics.table import Table
 from workers.statistics.terms import FloatArray, IntArray
 
 
@@ -53,7 +54,7 @@ def noise_at(table: Table, flat: IntArray) -> Noise | None:
     return noise_of_cells(given)
 
 
-def known_noise(table: Table) -> Known:
+def known_noise(table: Table) -> KnownNoise:
     """What the tests of a whole grid rest on."""
     return word_of(noise_at(table, np.flatnonzero(table.present)))
 

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import erfc, ndtri, stdtr, stdtrit
 
-from registry.grids.grid import Metric
+from registry.results.parameters import POWER
+from registry.results.terms import Interval
 
 METHODS_VERSION = "3"
 """Changes whenever a number that was stored before would come out differently."""
 
-Status = Literal["ok", "insufficient", "undefined", "not_comparable", "confounded"]
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 
 MOST_WRITTEN_LEVELS = 1_000
 """Levels of an axis that an answer lists one by one; the rest is counted."""
-POWER = 0.8
-"""The probability with which `detectable` differences would be found."""
 SMALLEST_P = 2.2250738585072014e-308
 """What is reported for a p-value that is too small for a float: never 0."""
 
@@ -34,15 +30,6 @@ def computable(*arrays: FloatArray) -> bool:
     overflow nor vanish."""
     sizes = [float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0)) for array in arrays]
     return all(size == 0.0 or 1e-100 < size < 1e100 for size in sizes)
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """A confidence interval: `level` 0.95 means 95 %; the ends are in the unit of what it surrounds."""
-
-    level: float
-    low: float
-    high: float
 
 
 def detectable(stderr: float, alpha: float) -> float:
@@ -74,28 +61,3 @@ def within(interval: Interval, lower: float | None, upper: float | None) -> Inte
     """The interval without what lies beyond the bounds that its truth has."""
     low = interval.low if lower is None else max(interval.low, lower)
     return Interval(interval.level, low, interval.high if upper is None else min(interval.high, upper))
-
-
-@dataclass(frozen=True, slots=True)
-class Parameters:
-    """What counts as significant, as sharp and as equal, in the metric's own unit.
-
-    A margin says what matters in practice and cannot be read off the data. For a metric with an open range the
-    margins are therefore `None`, unless someone sets them: no step is then called sharp, no series flat.
-    """
-
-    alpha: float = 0.05
-    sharp_change: float | None = None
-    equivalence: float | None = None
-    thresholds: tuple[float, ...] = ()
-    power: float = POWER
-
-    @classmethod
-    def of(cls, metric: Metric, alpha: float = 0.05) -> Parameters:
-        """The settings of a metric: 5 % and 2 % of its range; thresholds at 50, 75, 90, 95 % of a proportion."""
-        extent = metric.range
-        if not extent:
-            return cls(alpha)
-        whole = metric.proportion_of
-        marks = tuple(whole * share / 100 for share in (50, 75, 90, 95)) if whole else ()
-        return cls(alpha, extent * 5 / 100, extent * 2 / 100, marks)

@@ -11,54 +11,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 from scipy.special import betainc, ndtr, stdtr
 
 from registry.grids.grid import Direction
+from registry.results.courses import Crossing, CrossingInterval, Threshold
 from workers.statistics.noise import Noise
-from workers.statistics.table import Curve, Place
+from workers.statistics.table import Curve
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
-
-
-@dataclass(frozen=True, slots=True)
-class Crossing:
-    """An interpolated axis value (along log10 on a logarithmic axis, given back as an axis value), and whether the
-    series falls or rises there."""
-
-    at: float
-    direction: Literal["falling", "rising"]
-
-
-@dataclass(frozen=True, slots=True)
-class CrossingInterval:
-    """Between these levels of the axis; `None` where it is open to that side."""
-
-    level: float
-    low: Place | None
-    high: Place | None
-
-
-@dataclass(frozen=True, slots=True)
-class Threshold:
-    """How a series meets a level. A cell fails when it lies on `side` of the level, strictly; else it reaches it.
-
-    `first_failing` and `first_reaching` are the first levels of the axis that do; `sustained_until` is the last one
-    before the first failure, `sustained_from` the first from which no later cell fails; `recovers` says whether a
-    cell reaches the level after one has failed. `None`: it never happens. `interval` needs noise and is `None` where
-    the cells contradict a monotone truth.
-    """
-
-    level: float
-    side: Literal["below", "above"]
-    crossings: tuple[Crossing, ...]
-    first_failing: Place | None
-    first_reaching: Place | None
-    sustained_from: Place | None
-    sustained_until: Place | None
-    recovers: bool
-    interval: CrossingInterval | None
 
 
 @dataclass(frozen=True)

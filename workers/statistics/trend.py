@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from workers.statistics.fitted_change import FittedChange, agreeing, detectable_change
-from workers.statistics.kendall import MannKendall, mann_kendall, tie_pattern, untied_pairs
-from workers.statistics.logit import Logit, logit_trend
+from registry.results.terms import Interval
+from registry.results.trend_tests import FittedChange, Heterogeneity, Logit, MannKendall, OrdinaryLeastSquares, Weighted
+from workers.statistics.fitted_change import agreeing, detectable_change
+from workers.statistics.kendall import mann_kendall, tie_pattern, untied_pairs
+from workers.statistics.logit import logit_trend
 from workers.statistics.noise import Noise
-from workers.statistics.proportions import Heterogeneity, homogeneity
-from workers.statistics.slopes import LeastSquares, TheilSen, least_squares, theil_sen
+from workers.statistics.proportions import homogeneity
+from workers.statistics.slopes import TheilSen, least_squares, theil_sen
 from workers.statistics.table import Curve
-from workers.statistics.terms import Interval
-from workers.statistics.weighted import WeightedSlope, cochran_q, weighted_slope
+from workers.statistics.weighted import cochran_q, weighted_slope
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,12 @@ class Trend:
 
     mann_kendall: MannKendall
     line: TheilSen
-    ols: LeastSquares
+    ols: OrdinaryLeastSquares
     p: float | None
     change: FittedChange | None
     detectable: float | None
     logit: Logit | None = None
-    weighted: WeightedSlope | None = None
+    weighted: Weighted | None = None
     heterogeneity: Heterogeneity | None = None
 
     def heterogeneity_with(self, q: float | None) -> Heterogeneity | None:
@@ -68,7 +69,9 @@ def by_trials(curve: Curve, noise: Noise, found: Trend, alpha: float) -> Trend:
     return replace(found, p=trend.logit.p, change=change, detectable=seen, logit=trend.logit, heterogeneity=differ)
 
 
-def change_without_noise(curve: Curve, line: TheilSen, ols: LeastSquares) -> tuple[FittedChange | None, float | None]:
+def change_without_noise(
+    curve: Curve, line: TheilSen, ols: OrdinaryLeastSquares
+) -> tuple[FittedChange | None, float | None]:
     """Sen's slope over the whole length, or the least-squares one of a coarse series, and the degrees of freedom of
     its interval."""
     if curve.count < 2 or line.slope is None:

@@ -8,52 +8,33 @@ cells by themselves has Welch's t (1947).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.special import chdtrc, erfc, fdtrc, ndtri, stdtr, stdtrit
 
-from workers.statistics.fitted_change import FittedChange
+from registry.results.terms import Interval
+from registry.results.trend_tests import FittedChange, Heterogeneity, HeterogeneityTest, Weighted
 from workers.statistics.noise import Noise
-from workers.statistics.proportions import Heterogeneity
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, Interval, Status, reach_of, two_sided
-
-
-@dataclass(frozen=True, slots=True)
-class WeightedSlope:
-    """A slope in the metric's unit per unit of the abscissa, tested against 0: `z` is the slope over its error,
-    normal under `test` `z`, Student's with `df` under `t_pooled_repeats`."""
-
-    status: Status
-    test: Literal["z", "t_pooled_repeats"] | None = None
-    slope: float | None = None
-    intercept: float | None = None
-    stderr: float | None = None
-    z: float | None = None
-    df: float | None = None
-    p: float | None = None
-    interval: Interval | None = None
-    reason: str | None = None
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, reach_of, two_sided
 
 
 def weighted_slope(
     x: FloatArray, y: FloatArray, noise: Noise, level: float = 0.95
-) -> tuple[WeightedSlope, FittedChange | None]:
+) -> tuple[Weighted, FittedChange | None]:
     """Weighs each of m cells by 1 / error^2, and what that makes of the change from end to end; two cells suffice,
     because the errors do not come from how they scatter."""
     if x.size < 2:
-        return WeightedSlope("insufficient", reason="one point has no slope"), None
+        return Weighted("insufficient", reason="one point has no slope"), None
     least = float(noise.error.min())
     weight = (least / noise.error) ** 2
     centre = float(np.sum(weight * x) / weight.sum())
     sxx = float(np.sum(weight * (x - centre) ** 2))
     if sxx <= 0:
-        return WeightedSlope("undefined", reason="one cell outweighs all others"), None
+        return Weighted("undefined", reason="one cell outweighs all others"), None
     slope = float(np.sum(weight * (x - centre) * y)) / sxx
     error = least / math.sqrt(sxx)
     reach, span = reach_of(level, noise.df) * error, float(x[-1] - x[0])
-    found = WeightedSlope(
+    found = Weighted(
         "ok",
         "z" if noise.df is None else "t_pooled_repeats",
         slope,
@@ -70,7 +51,7 @@ def weighted_slope(
 
 def cochran_q(y: FloatArray, noise: Noise) -> Heterogeneity:
     """Tests that all cells estimate one value: chi-squared, or F where the errors are estimated."""
-    name = "cochran_q" if noise.df is None else "f_repeats"
+    name: HeterogeneityTest = "cochran_q" if noise.df is None else "f_repeats"
     if y.size < 2:
         return Heterogeneity("insufficient", name, reason="one cell cannot differ")
     weight = (noise.error.min() / noise.error) ** 2

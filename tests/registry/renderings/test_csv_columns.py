@@ -23,7 +23,7 @@ from registry.renderings.statistics import of
 from registry.renderings.sweet_spot import sweet_spot_csv
 from registry.renderings.thresholds import thresholds_csv
 from registry.storage.rows import axis_document, metric_document
-from workers.statistics import describe
+from tests.workers.statistics.documents import describe
 
 AXIS = "the axis"
 KINDS = Axis(AXIS, "nominal", (Level("a"), Level("b")))

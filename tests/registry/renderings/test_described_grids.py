@@ -9,7 +9,7 @@ import pytest
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.renderings.statistics import of
 from registry.storage.rows import axis_document, metric_document
-from workers.statistics import describe
+from tests.workers.statistics.documents import describe
 
 TYPES = Axis("Type", "nominal", (Level("1"), Level("2")))
 LENGTHS = Axis("Length", "numeric", tuple(Level(str(n), float(n)) for n in range(8)))

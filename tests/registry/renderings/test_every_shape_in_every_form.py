@@ -22,7 +22,7 @@ from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid
 from registry.renderings.heatmap import heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.png import heatmap_png
 from registry.storage.rows import axis_document, metric_document
-from workers.statistics import describe
+from tests.workers.statistics.documents import describe
 
 HIGHER, LOWER, NEITHER = (Metric("accuracy", "%", way, 0.0, 100.0) for way in ("higher", "lower", None))
 FREE = Metric("loss", None, "lower", None, None)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from workers.statistics import describe
+from tests.workers.statistics.documents import describe
 
 HERE = Path(__file__).parent
 PERCENT = Metric("accuracy", "%", "higher", 0, 100)

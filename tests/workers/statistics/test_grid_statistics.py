@@ -6,7 +6,7 @@ import pytest
 from reference_numbers import PERCENT, described, having, line, name_of, seed_grid, seeds
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from workers.statistics import describe
+from tests.workers.statistics.documents import describe
 
 
 def levels_at(grid: str, found: list[dict[str, object]]) -> list[list[str]]:

@@ -8,7 +8,7 @@ from reference_numbers import PERCENT, described, having, line, name_of, seeds
 from scipy import special, stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from workers.statistics import describe
+from tests.workers.statistics.documents import describe
 
 
 def levels(found: dict, grid: str, way: str, name: str) -> list[float]:

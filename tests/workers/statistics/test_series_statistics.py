@@ -9,7 +9,7 @@ import pytest
 from reference_numbers import PERCENT, having, leaves, line, name_of, one_series, series_of
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from workers.statistics import describe
+from tests.workers.statistics.documents import describe
 
 EXACT = 1e-9
 

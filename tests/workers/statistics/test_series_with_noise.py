@@ -12,7 +12,8 @@ from reference_numbers import PERCENT, described, having, line, name_of, one_ser
 from scipy import optimize, special, stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from workers.statistics import Parameters, describe
+from tests.workers.statistics.documents import describe
+from workers.statistics import Parameters
 
 
 def close(expected: float) -> object:

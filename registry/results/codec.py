@@ -1,0 +1,183 @@
+"""The one way to write and to read a document: values of the result types, JSON, and the stored bytes.
+
+Written: the fields of a frozen dataclass under their names (a trailing underscore falls off: `from_`), without those
+that are `Presence.OMITTED` and `None`; a number that is not finite as null. Read: fields that this version does not
+know are ignored, for a document may come from a server of another version; one that is missing has its default, else
+nothing (`None`, an empty list). Scalars are taken as they are: a word that a later version adds is read as it stands.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import gzip
+import math
+import types
+import typing
+from collections.abc import Callable, Hashable, Mapping
+from functools import lru_cache
+from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+
+import orjson
+
+from registry.results.terms import Presence
+
+Result = TypeVar("Result")
+Reader = Callable[[Any], Any]
+_Field = tuple[str, str, bool]
+_AS_THEY_ARE = frozenset({type(None), str, bool, int})
+
+
+def to_document(value: Any) -> Any:
+    """The value as dicts, lists, strings, ints, finite floats, booleans and `None`."""
+    kind = type(value)
+    if kind in _AS_THEY_ARE:
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else None
+    if kind is tuple or kind is list:
+        return [to_document(item) for item in value]
+    if fields := _fields_of(cast(Hashable, kind)):
+        return _written(value, fields)
+    if isinstance(value, Mapping):
+        return {str(key): to_document(item) for key, item in value.items()}
+    return to_document(value.tolist())
+
+
+def _written(value: Any, fields: tuple[_Field, ...]) -> dict[str, Any]:
+    """A dataclass as a dict; scalars are most of it, and take the short way."""
+    found: dict[str, Any] = {}
+    for name, wire, omitted in fields:
+        item = getattr(value, name)
+        kind = type(item)
+        if kind is float:
+            found[wire] = item if math.isfinite(item) else None
+        elif kind not in _AS_THEY_ARE:
+            found[wire] = to_document(item)
+        elif item is not None or not omitted:
+            found[wire] = item
+    return found
+
+
+@lru_cache(maxsize=256)
+def _fields_of(kind: Hashable) -> tuple[_Field, ...]:
+    """The fields of a dataclass: the name, how it is written, and whether it is left out where it is `None`; none of
+    any other type."""
+    if not dataclasses.is_dataclass(kind):
+        return ()
+    hints = get_type_hints(kind, include_extras=True)
+    return tuple(
+        (field.name, wire_name(field), presence_of(hints[field.name]) is Presence.OMITTED)
+        for field in dataclasses.fields(cast(Any, kind))
+    )
+
+
+def presence_of(hint: Any) -> Presence | None:
+    """When a field of this type is missing in a document; `None`: never."""
+    more = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((one for one in more if isinstance(one, Presence)), None)
+
+
+def wire_name(field: dataclasses.Field[Any]) -> str:
+    """The name of a field in JSON."""
+    return field.name.rstrip("_")
+
+
+def from_document(kind: type[Result], document: Mapping[str, Any]) -> Result:
+    """The value that a JSON document says; `ValueError` where it is no document of this kind."""
+    return cast(Result, _reader(cast(Hashable, kind))(document))
+
+
+def to_bytes(document: Mapping[str, Any]) -> bytes:
+    """The bytes of a JSON document as they are stored and served: compressed, times in UTC with a Z.
+
+    `ValueError` on NaN or Infinity, which orjson would write as null.
+    """
+    check_finite(document)
+    return gzip.compress(orjson.dumps(document, option=orjson.OPT_UTC_Z), compresslevel=3, mtime=0)
+
+
+def from_bytes(stored: bytes | memoryview) -> dict[str, Any]:
+    """The JSON document in stored bytes."""
+    document: dict[str, Any] = orjson.loads(gzip.decompress(stored))
+    return document
+
+
+def read(kind: type[Result], stored: bytes | memoryview) -> Result:
+    """The value in stored bytes."""
+    return from_document(kind, from_bytes(stored))
+
+
+def check_finite(document: Any) -> None:
+    """Raise ValueError if a NaN or an Infinity is anywhere in a JSON-ready dictionary, list or tuple."""
+    left = [document]
+    while left:
+        value = left.pop()
+        for inner in value.values() if type(value) is dict else value:
+            kind = type(inner)
+            if kind is float:
+                if not math.isfinite(inner):
+                    raise ValueError(f"a statistic is {inner}")
+            elif kind is dict or kind is list or kind is tuple:
+                left.append(inner)
+
+
+@lru_cache(maxsize=256)
+def _reader(kind: Any) -> Reader:
+    """The function that reads values of a type; the identity of scalars and of what has no type."""
+    origin, inside = get_origin(kind), get_args(kind)
+    if origin in (types.UnionType, typing.Union):
+        readers = {_reader(one) for one in inside} - {_as_it_is}
+        return readers.pop() if readers else _as_it_is
+    if origin is tuple:
+        return _tuple_reader(_reader(inside[0]))
+    if origin in (dict, _ABSTRACT_MAPPING):
+        return _mapping_reader(_reader(inside[1]))
+    return _dataclass_reader(kind) if dataclasses.is_dataclass(kind) else _as_it_is
+
+
+_ABSTRACT_MAPPING = get_origin(Mapping[str, Any])
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+def _tuple_reader(item: Reader) -> Reader:
+    return tuple if item is _as_it_is else lambda found: tuple([item(one) for one in found])
+
+
+def _mapping_reader(item: Reader) -> Reader:
+    return dict if item is _as_it_is else lambda found: {key: item(one) for key, one in found.items()}
+
+
+def _dataclass_reader(kind: Any) -> Reader:
+    hints = get_type_hints(kind)
+    known = [
+        (wire_name(field), _reader(hints[field.name]), _absent(field, hints[field.name]))
+        for field in dataclasses.fields(kind)
+    ]
+
+    def read_dataclass(document: Any) -> Any:
+        if not isinstance(document, Mapping):
+            raise ValueError(f"{kind.__name__} is no JSON object: {document!r:.80}")
+        found = []
+        for name, reader, absent in known:
+            value = document.get(name)
+            # Most fields are scalars: a call of a function that does nothing would take most of the time.
+            if value is None:
+                value = absent()
+            elif reader is not _as_it_is:
+                value = reader(value)
+            found.append(value)
+        return kind(*found)
+
+    return read_dataclass
+
+
+def _absent(field: dataclasses.Field[Any], hint: Any) -> Callable[[], Any]:
+    """What stands for a field that a document does not have: its default, an empty list or mapping, else `None`."""
+    if field.default_factory is not dataclasses.MISSING:
+        return field.default_factory
+    if field.default is not dataclasses.MISSING:
+        return lambda: field.default
+    return {tuple: tuple, dict: dict, _ABSTRACT_MAPPING: dict}.get(get_origin(hint), lambda: None)

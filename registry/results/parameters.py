@@ -1,0 +1,40 @@
+"""What counts as significant, as sharp and as equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from registry.grids.grid import Metric
+
+POWER = 0.8
+"""The probability with which `detectable` differences would be found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Parameters:
+    """The settings of the statistics of a grid, in the metric's own unit.
+
+    A margin says what matters in practice and cannot be read off the data. For a metric with an open range the
+    margins are therefore null, unless someone sets them: no step is then called sharp, no series flat.
+    """
+
+    alpha: Annotated[float, "The rate of error that every word keeps, unless it states another."] = 0.05
+    sharp_change: Annotated[
+        float | None, "The least size of a sharp step: 5 % of the metric's range; null where the range is open."
+    ] = None
+    equivalence: Annotated[
+        float | None, "The margin within which values are equal: 2 % of the metric's range; null where it is open."
+    ] = None
+    thresholds: Annotated[tuple[float, ...], "The levels whose crossings are looked for, in the metric's unit."] = ()
+    power: Annotated[float, "Of `detectable`: 0.8."] = POWER
+
+    @classmethod
+    def of(cls, metric: Metric, alpha: float = 0.05) -> Parameters:
+        """The settings of a metric: 5 % and 2 % of its range; thresholds at 50, 75, 90, 95 % of a proportion."""
+        extent = metric.range
+        if not extent:
+            return cls(alpha)
+        whole = metric.proportion_of
+        marks = tuple(whole * share / 100 for share in (50, 75, 90, 95)) if whole else ()
+        return cls(alpha, extent * 5 / 100, extent * 2 / 100, marks)

@@ -1,0 +1,96 @@
+"""Which axis matters: shares of variance, and the means of levels."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from registry.results.terms import Count, Interval, LevelName, P, Reason, Status
+
+AxisTest = Literal["f", "lr_logit"]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelMean:
+    """The mean of the cells of a level, as measured and as if the level had a cell everywhere."""
+
+    level: LevelName
+    raw_mean: Annotated[float, "Of its measured cells, in the metric's unit."]
+    interval: Annotated[
+        Interval | None,
+        "Of `raw_mean`: from the noise of its cells where it is known, else Student's, as if they were a sample; null "
+        "for one cell without noise.",
+    ]
+    mean: Annotated[
+        float | None,
+        "Adjusted for the other axes by the additive model; it may leave the metric's bounds. Null where the effects "
+        "of the axes cannot be told apart.",
+    ]
+    logit_mean: Annotated[
+        float | None,
+        "Adjusted on the logit scale, so that it stays within the bounds. Null without trials where a value is "
+        "at a bound.",
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class AxisShare:
+    """What an axis explains of the variance of the values."""
+
+    share: Annotated[float, "Of the variance; all shares and the residual's sum to 1."]
+    df: Annotated[int, "Degrees of freedom: its measured levels less one."]
+    levels: Annotated[tuple[LevelMean, ...], "The first thousand measured levels."]
+    p: Annotated[float | None, "Of the test that the levels of this axis do not differ."] = None
+    test: Annotated[
+        AxisTest | None, "f: F against the residual. lr_logit: likelihood ratio on the logit scale, with trials."
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Interaction:
+    """What two axes explain together beyond their own shares, on full grids of three or more axes."""
+
+    axes: Annotated[tuple[str, ...], "The names of the two axes."]
+    share: Annotated[float, "Of the variance."]
+
+
+@dataclass(frozen=True, slots=True)
+class LogitInteraction:
+    """Whether the axes act together on the logit scale, where a ceiling makes no interaction."""
+
+    chi2: Annotated[float, "Pearson's statistic of the additive fit."]
+    df: Annotated[Count, "Its degrees of freedom."]
+    over_noise: Annotated[float, "Chi-squared over its degrees of freedom: about 1 where the rest is noise."]
+    p: Annotated[float, "Of the test that there is no interaction."]
+
+
+@dataclass(frozen=True, slots=True)
+class Residual:
+    """What no axis explains alone, and how many times the known noise that is."""
+
+    share: Annotated[float, "Of the variance."]
+    df: Annotated[int, "Degrees of freedom."]
+    over_noise: Annotated[
+        float | None,
+        "Its mean square over the known variance of the cells: about 1 where the rest is noise; null without noise.",
+    ]
+    p: Annotated[P, "On the metric's own scale."]
+    logit: Annotated[
+        LogitInteraction | None,
+        "Proportions with trials: the same on the logit scale, where a ceiling makes no interaction.",
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sensitivity:
+    """The share of the variance that each axis explains: functional ANOVA on full grids, Shapley's average else."""
+
+    status: Status
+    method: Annotated[Literal["functional_anova", "shapley"] | None, "Null where there are no shares."] = None
+    axes: Annotated[Mapping[str, AxisShare] | None, "By the name of the axis; null where there are no shares."] = None
+    interactions: Annotated[
+        tuple[Interaction, ...], "Pairs of axes of a full grid of three or more; of two axes it is the residual."
+    ] = ()
+    residual: Residual | None = None
+    reason: Reason = None

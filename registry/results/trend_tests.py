@@ -1,0 +1,139 @@
+"""The tests of one series, and of all series of a grid along an axis together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from registry.results.terms import Count, Interval, P, Reason, Status
+
+ExactOrNormal = Literal["exact", "normal"]
+ChangeMethod = Literal["logit", "weighted", "pooled_repeats", "theil_sen", "least_squares"]
+LogitTest = Literal["likelihood_ratio_f", "likelihood_ratio_chi2", "monotone_chi2", "firth_likelihood_ratio"]
+HeterogeneityTest = Literal["pearson", "pearson_and_likelihood_ratio", "cochran_q", "f_repeats"]
+
+
+@dataclass(frozen=True, slots=True)
+class OrdinaryLeastSquares:
+    """An ordinary least-squares line on the axis values; p and interval from Student's t with m - 2 degrees of freedom.
+    With two points p is null, not 0."""
+
+    status: Status
+    slope: Annotated[float | None, "In the metric's unit for one unit of the axis; null for a single point."] = None
+    intercept: Annotated[float | None, "In the metric's unit, where the axis value is 0."] = None
+    stderr: Annotated[float | None, "The standard error of the slope; null with fewer than three points."] = None
+    r2: Annotated[float | None, "The share of the variance that the line explains, 0 to 1."] = None
+    p: P = None
+    interval: Annotated[Interval | None, "Of the slope."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class MannKendall:
+    """Mann and Kendall's test for a monotone trend: two-sided and exact with ties up to 60 points, else the
+    tie-corrected normal tail. insufficient: no ordering of so many values could have been significant."""
+
+    status: Status
+    s: Annotated[int, "Kendall's S: rising pairs of values less falling ones."]
+    tau: Annotated[float | None, "Kendall's tau-b, -1 to 1; null where no pair of values differs."]
+    p: P
+    min_attainable_p: Annotated[
+        float | None, "The smallest p that any ordering of these values could have had; null for a single point."
+    ]
+    method: Annotated[ExactOrNormal, "How p was computed: by the exact null law, or by the normal tail."]
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class FittedChange:
+    """The change from the first to the last level of a series, as a model of its values sees it."""
+
+    value: Annotated[float, "From the first to the last level of the series, in the metric's unit."]
+    interval: Annotated[Interval | None, "Null where it cannot be given; `reason` says why."]
+    method: Annotated[
+        ChangeMethod,
+        "logit: trials. weighted: standard errors. pooled_repeats: repeats, their variance pooled over the series. "
+        "theil_sen: noise unknown. least_squares: most pairs of values tie (ordinal or two-valued scores).",
+    ]
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class Logit:
+    """Trials known: binomial regression on the axis values."""
+
+    status: Status
+    test: Annotated[
+        LogitTest | None,
+        "likelihood_ratio_f: over max(1, dispersion), F(1, m - 2). likelihood_ratio_chi2: two cells. "
+        "monotone_chi2: three to five cells that a monotone course fits, the larger p of homogeneity and of the "
+        "likelihood ratio without dispersion. firth_likelihood_ratio: the "
+        "successes are separated, so that the ordinary fit is infinite.",
+    ] = None
+    p: P = None
+    slope: Annotated[float | None, "In log-odds for one unit of the axis."] = None
+    intercept: Annotated[float | None, "In log-odds, where the axis value is 0."] = None
+    stderr: Annotated[float | None, "The standard error of the slope."] = None
+    effect: Annotated[float | None, "The average marginal effect, in points for one unit of the axis."] = None
+    lr: Annotated[float | None, "The likelihood-ratio statistic of the slope."] = None
+    deviance: Annotated[float | None, "Twice the log-likelihood that the line leaves to the cells' own shares."] = None
+    dispersion: Annotated[
+        float | None, "Pearson's; above 1 the cells vary by more than binomial noise about the line."
+    ] = None
+    lack_of_fit_p: Annotated[
+        float | None, "Whether the line misses the cells by more than their noise; null below 3."
+    ] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class Weighted:
+    """Standard errors or repeats known: inverse-variance weighted slope."""
+
+    status: Status
+    test: Annotated[
+        Literal["z", "t_pooled_repeats"] | None,
+        "t_pooled_repeats: the variance comes from the repeats of all cells, and the law is t with `df`.",
+    ] = None
+    slope: Annotated[float | None, "In the metric's unit for one unit of the axis."] = None
+    intercept: Annotated[float | None, "In the metric's unit, where the axis value is 0."] = None
+    stderr: Annotated[float | None, "The standard error of the slope."] = None
+    z: Annotated[float | None, "The slope over its standard error."] = None
+    df: Annotated[float | None, "Degrees of freedom, the repeats less the cells; null for z."] = None
+    p: P = None
+    interval: Annotated[Interval | None, "Of the slope."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class Heterogeneity:
+    """Do the points differ at all? Pearson's chi-squared with trials, Cochran's Q with standard errors, F with
+    repeats."""
+
+    status: Status
+    test: Annotated[
+        HeterogeneityTest,
+        "pearson_and_likelihood_ratio: where a cell expects fewer than five of one outcome, the larger of both p.",
+    ]
+    chi2: Annotated[float | None, "The statistic; over `df` it is F where `df_error` is given."] = None
+    df: Annotated[int | None, "Its degrees of freedom, the cells less one."] = None
+    p: P = None
+    df_error: Annotated[float | None, "f_repeats: degrees of freedom of the pooled variance."] = None
+    q: Annotated[float | None, "Benjamini–Hochberg over the series of this grid along this axis."] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class GridTrend:
+    """All series along an axis together: the sum of Kendall's S with its exact null law, by convolution. Exact up to
+    4,000 untied pairs in rows of up to 60 cells, else the normal tail."""
+
+    status: Status
+    s: Annotated[int, "The sum of Kendall's S over the series."]
+    rows: Annotated[Count, "Series with two or more cells."]
+    p: P
+    min_attainable_p: Annotated[
+        float | None, "The smallest p that any orderings of these series could have had; null where there is none."
+    ]
+    method: Annotated[ExactOrNormal, "How p was computed: by the exact null law, or by the normal tail."]
+    reason: Reason = None

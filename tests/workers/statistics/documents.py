@@ -1,0 +1,15 @@
+"""Statistics as the JSON documents that are stored and served."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from registry.grids.grid import Grid
+from registry.results.codec import to_document
+from registry.results.parameters import Parameters
+from workers import statistics
+
+
+def describe(grid: Grid, parameters: Parameters | None = None) -> Any:
+    """All statistics of a grid."""
+    return to_document(statistics.describe(grid, parameters))
