@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from hashlib import sha256
 from typing import Any
 
 import orjson
 import yaml
 from flask import Blueprint, Flask, Response, current_app
-from markupsafe import Markup, escape
 
-from registry.api.problems import KINDS
 from registry.api.responses import send
 from registry.api.smorest import Api
 
@@ -23,7 +20,6 @@ REFINEMENTS: dict[str, dict[str, Any]] = {
 }
 """Rules over several fields, which the schemas check in code."""
 
-_CODE = re.compile("`([^`]+)`")
 _METHODS = ("get", "post", "patch", "delete", "put")
 
 
@@ -94,30 +90,3 @@ def as_yaml() -> Response:
     response = send(body, tag=_tag(body))
     response.headers["Content-Type"] = "application/yaml"
     return response
-
-
-def reference(document: dict[str, Any]) -> dict[str, Any]:
-    """The document as a page for people needs it: operations by resource, their parameters looked up."""
-    operations = [
-        {"path": path, "method": method, **operation, "parameters": _parameters(document, operation, one)}
-        for path, one in document["paths"].items()
-        for method, operation in one.items()
-        if method in _METHODS
-    ]
-    groups = [(tag["name"], [one for one in operations if one["tags"] == [tag["name"]]]) for tag in document["tags"]]
-    return {"document": document, "groups": groups, "problems": KINDS, "pretty": _pretty, "marked": _marked}
-
-
-def _parameters(document: dict[str, Any], operation: dict[str, Any], path: dict[str, Any]) -> list[dict[str, Any]]:
-    given = [*path.get("parameters", []), *operation.get("parameters", [])]
-    shared = document["components"].get("parameters", {})
-    return [shared[one["$ref"].rsplit("/", 1)[1]] if "$ref" in one else one for one in given]
-
-
-def _marked(text: str) -> Markup:
-    """A text with `code` as code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 (escaped before)
-
-
-def _pretty(value: Any) -> str:
-    return value if isinstance(value, str) else orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()

@@ -1,15 +1,36 @@
-"""The API's document for people: no script needed, nothing from elsewhere."""
+"""The reference of the API: a start, authentication, operations, schemas and a glossary. It needs no script."""
 
 from __future__ import annotations
 
-from flask import Response, current_app
+from typing import Any
 
-from registry.api.openapi import openapi, reference
+from flask import Response, current_app, request
+
+from registry.api.openapi import openapi
+from registry.api.problems import KINDS
 from registry.pages.front import pages
+from registry.pages.glossary import glossary
+from registry.pages.reference import common_parameters, marked, operations, schemas
 from registry.pages.responses import page
+from registry.pages.start import steps
 
 
 @pages.get("/docs")
 def docs() -> Response:
+    """The page of the whole reference, at the address by which the request came."""
+    address = request.host_url.rstrip("/")
+    return page("docs.html", ["docs", address], lambda: _reference(address))
+
+
+def _reference(address: str) -> dict[str, Any]:
     document = openapi(current_app)
-    return page("docs.html", ["docs"], lambda: reference(document))
+    return {
+        "document": document,
+        "steps": steps(address),
+        "groups": operations(document),
+        "common": common_parameters(document),
+        "schemas": schemas(document),
+        "glossary": glossary(),
+        "problems": KINDS,
+        "marked": marked,
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import json
 import re
 import shutil
 import signal
@@ -121,6 +123,17 @@ def test_the_token_of_the_administrator_is_for_its_owner_only(first: Up, place: 
 def test_the_documentation_is_where_the_first_line_says(first: Up) -> None:
     [url] = re.findall(r"documentation: (\S+)\)", "".join(first.said))
     assert read(url)[0] == 200
+
+
+def test_the_start_of_the_reference_publishes_and_ranks(first: Up, place: tuple[Path, int, Path]) -> None:
+    document = read(f"http://127.0.0.1:{place[1]}/docs")[1].decode()
+    lines = re.findall(r"<pre[^>]*>(.*?)</pre>", document.partition('id="start"')[2].partition("</section>")[0], re.S)
+    script = html.unescape("\n".join(lines)).replace("~/.local/share/results-registry", str(first.home))
+    assert (len(lines), str(first.home) in script) == (5, True)
+    statistics, trends, ranking = run(script.replace("\ncurl", "\necho; echo ==next==; curl")).split("==next==\n")[1:]
+    assert json.loads(statistics)["state"] == "ready"
+    assert "decreasing" in trends
+    assert {"my-model", "Qwen-2.5"} <= set(ranking.split())
 
 
 def test_a_second_start_keeps_the_grids_and_the_token_and_ctrl_c_leaves_no_process(

@@ -1,0 +1,237 @@
+"""The OpenAPI document as people read it: operations by resource, schemas as tables."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from markupsafe import Markup, escape
+
+Document = Mapping[str, Any]
+METHODS = ("get", "post", "put", "patch", "delete")
+LONGEST_EXAMPLE = 1_200
+"""Characters of an example that the page shows; longer ones are in the document."""
+RARE = 3
+"""A parameter that more operations share is explained once."""
+_CODE = re.compile("`([^`]+)`")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A parameter or a field: its name, its type as people write it, and its meaning."""
+
+    name: str
+    type: Markup
+    required: bool
+    meaning: Markup
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation, with the other forms that its path has."""
+
+    id: str
+    title: str
+    method: str
+    path: str
+    forms: tuple[str, ...]
+    description: Markup
+    parameters: tuple[Row, ...]
+    common: tuple[str, ...]
+    """Names of parameters that `common_parameters` explains."""
+    body: Markup
+    example: str
+    answers: tuple[tuple[str, str, Markup], ...]
+    problems: str
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema: its description and its fields."""
+
+    name: str
+    description: Markup
+    rows: tuple[Row, ...] = field(default=())
+    type: Markup = field(default_factory=Markup)
+
+
+def common_parameters(document: Document) -> list[Row]:
+    """The parameters that mean the same in more than `RARE` operations, paths excepted."""
+    counted = Counter(row for _, _, item, method in _each(document) for row in _parameters(document, item, method))
+    return sorted((row for row, count in counted.items() if count > RARE), key=lambda row: (row.place, row.name))
+
+
+def operations(document: Document) -> list[tuple[str, str, list[Operation]]]:
+    """Tag, what the tag says, and its operations; a path with a suffix is a form of the one without."""
+    found: dict[str, list[Operation]] = {tag["name"]: [] for tag in document.get("tags", ())}
+    common = set(common_parameters(document))
+    for tag, path, item, method in _each(document):
+        found.setdefault(tag, []).append(_operation(document, path, item, method, common))
+    about = {tag["name"]: tag.get("description", "") for tag in document.get("tags", ())}
+    return [(name, about.get(name, ""), found[name]) for name in found if found[name]]
+
+
+def schemas(document: Document) -> list[Schema]:
+    """The schemas that operations name, by name."""
+    named = document["components"].get("schemas", {})
+    return [_schema(name, named[name]) for name in sorted(named)]
+
+
+def marked(text: str) -> Markup:
+    """A text with `code` as code."""
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 (escaped before)
+
+
+def _each(document: Document) -> Iterator[tuple[str, str, Document, str]]:
+    """Tag, path, item and method of each operation, those of other forms of a path left out."""
+    for path, item in document["paths"].items():
+        if _plain(path) == path or _plain(path) not in document["paths"]:
+            for method in METHODS:
+                if method in item:
+                    yield item[method]["tags"][0], path, item, method
+
+
+def _plain(path: str) -> str:
+    return re.sub(r"\.\{\w+\}$", "", path)
+
+
+def _operation(document: Document, path: str, item: Document, method: str, common: set[Row]) -> Operation:
+    operation, rows = item[method], _parameters(document, item, method)
+    twin = next((other for other in document["paths"] if other != path and _plain(other) == path), None)
+    body = _at(document, operation.get("requestBody", {})).get("content", {})
+    answers = {status: _at(document, one) for status, one in operation["responses"].items()}
+    return Operation(
+        id=operation["operationId"],
+        title=operation.get("summary", operation["operationId"]),
+        method=method.upper(),
+        path=path,
+        forms=tuple(_suffixes(document, document["paths"][twin].get(method, {}))) if twin else (),
+        description=marked(operation.get("description", "")),
+        parameters=tuple(row for row in rows if row not in common),
+        common=tuple(row.name for row in rows if row in common),
+        body=Markup(", ").join(_type(one.get("schema", {})) or escape(media) for media, one in body.items()),
+        example=_example(document, body),
+        answers=tuple(
+            (status, one.get("description", ""), _content(one)) for status, one in answers.items() if status < "4"
+        ),
+        problems=", ".join(status for status in answers if "4" <= status < "6"),
+    )
+
+
+def _suffixes(document: Document, operation: Document) -> Iterator[str]:
+    for one in operation.get("parameters", ()):
+        parameter = _at(document, one)
+        if parameter["name"] in ("suffix", "form"):
+            yield from (str(word) for word in parameter.get("schema", {}).get("enum", ()))
+
+
+def _content(answer: Document) -> Markup:
+    """The schema of the JSON, and the other media types."""
+    content = answer.get("content", {})
+    parts = [_type(one.get("schema", {})) for media, one in content.items() if media == "application/json"]
+    others = [escape(media.partition(";")[0]) for media in content if media != "application/json"]
+    return Markup("; ").join(part for part in [*parts, Markup(", ").join(dict.fromkeys(others))] if part)
+
+
+def _example(document: Document, body: Document) -> str:
+    for one in body.values():
+        examples = [_at(document, each).get("value") for each in one.get("examples", {}).values()]
+        given = one.get("example", examples[0] if examples else None)
+        if given is not None:
+            text = given if isinstance(given, str) else _pretty(given)
+            return text if len(text) <= LONGEST_EXAMPLE else ""
+    return ""
+
+
+def _pretty(value: Any) -> str:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2).decode()
+
+
+def _parameters(document: Document, item: Document, method: str) -> list[Row]:
+    return [
+        _parameter(_at(document, one)) for one in (*item.get("parameters", ()), *item[method].get("parameters", ()))
+    ]
+
+
+def _parameter(parameter: Document) -> Row:
+    schema = parameter.get("schema", {})
+    meaning = parameter.get("description") or schema.get("description", "")
+    default = schema.get("default")
+    if default not in (None, [], ""):
+        meaning = f"{meaning} Default: {default if isinstance(default, str) else _line(default)}."
+    required = bool(parameter.get("required")) and parameter["in"] != "path"
+    return Row(parameter["name"], _type(schema), required, marked(meaning.strip()), parameter["in"])
+
+
+def _schema(name: str, schema: Document) -> Schema:
+    properties = dict(_properties(schema))
+    required = {word for part in _parts(schema) for word in part.get("required", ())}
+    rows = tuple(
+        Row(key, _type(one), key in required, marked(one.get("description", ""))) for key, one in properties.items()
+    )
+    return Schema(name, marked(schema.get("description", "")), rows, Markup() if rows else _type(schema))
+
+
+def _parts(schema: Document) -> Iterator[Document]:
+    yield schema
+    for one in schema.get("allOf", ()):
+        yield from _parts(one)
+
+
+def _properties(schema: Document) -> Iterator[tuple[str, Document]]:
+    for part in _parts(schema):
+        yield from part.get("properties", {}).items()
+
+
+def _type(schema: Document) -> Markup:
+    """The type in a few words, other schemas as links."""
+    if "$ref" in schema:
+        name = str(schema["$ref"]).rsplit("/", 1)[1]
+        return Markup('<a href="#schema-{0}">{0}</a>').format(name)
+    for key in ("anyOf", "oneOf"):
+        if key in schema:
+            return Markup(" or ").join(dict.fromkeys(_type(one) for one in schema[key]))
+    if "allOf" in schema and not schema.get("properties"):
+        return Markup(" and ").join(_type(one) for one in schema["allOf"])
+    if "const" in schema:
+        return Markup("<code>{}</code>").format(_line(schema["const"]))
+    if "enum" in schema:
+        return Markup("<code>{}</code>").format(", ".join(_word(word) for word in schema["enum"]))
+    kinds = schema.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    return Markup(" or ").join(_kind(kind, schema) for kind in kinds) or Markup("any")
+
+
+def _kind(kind: str, schema: Document) -> Markup:
+    if kind == "array" and schema.get("items"):
+        return Markup("list of {}").format(_type(schema["items"]))
+    if kind == "object" and isinstance(schema.get("additionalProperties"), Mapping) and schema["additionalProperties"]:
+        return Markup("object of {}").format(_type(schema["additionalProperties"]))
+    if kind == "object" and schema.get("properties"):
+        names = (Markup("<code>{}</code> {}").format(name, _type(one)) for name, one in schema["properties"].items())
+        return Markup("{{{}}}").format(Markup(", ").join(names))
+    words = {"array": "list", "string": schema.get("format", "text"), "integer": "whole number"}
+    return escape(words.get(kind, kind))
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else _line(value)
+
+
+def _line(value: Any) -> str:
+    return orjson.dumps(value).decode()
+
+
+def _at(document: Document, node: Document) -> Document:
+    """The node, or what its reference stands for."""
+    while "$ref" in node:
+        found: Any = document
+        for part in str(node["$ref"]).removeprefix("#/").split("/"):
+            found = found[part.replace("~1", "/").replace("~0", "~")]
+        node = found
+    return node
