@@ -23,12 +23,12 @@ database = Database(settings, name="worker", statement_timeout=settings.worker_s
 
 @worker_process_init.connect
 def _own_connections(**_signal: object) -> None:
-    """A forked child must not share its parent's connections, and answers come before arithmetic."""
+    """Drop the connections shared with the parent, and leave the processor to the web processes first."""
     database.after_fork()
     os.nice(NICENESS)
 
 
 @worker_shutting_down.connect
 def _end_shifts(**_signal: object) -> None:
-    """The children give back what they have not begun: who stops the worker waits for one grid, not for a batch."""
+    """Tell the children to release the jobs they have not begun: a shutdown waits for one grid, not for a batch."""
     request_shutdown()

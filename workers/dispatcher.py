@@ -1,6 +1,6 @@
-"""Keeps promises: folds marks, wakes the workers, and computes itself when nobody answers.
+"""Dispatcher: applies invalidations, wakes the workers, and computes by itself when no worker responds.
 
-Its only memory is in Postgres. Several may run; the wake-ups of one more than are needed find nothing to do.
+All of its state is in PostgreSQL. Several dispatchers may run; superfluous wake-ups find nothing to do.
 """
 
 from __future__ import annotations
@@ -26,97 +26,99 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import answers, derivations
 from workers.inline_worker import InlineWorker
-from workers.jobs.invalidation import apply_invalidations, requeue_old_methods
-from workers.jobs.leases import delete_old_keys, delete_unread_results, due, fail_exhausted
+from workers.jobs.invalidation import apply_invalidations
+from workers.jobs.leases import due, fail_exhausted
+from workers.jobs.old_methods import requeue_old_methods
+from workers.jobs.retention import delete_old_keys, delete_unread_results
 
 log = structlog.get_logger()
 
 MOST_WAKEUPS = 16
 _HOUSEKEEPING_SECONDS = 5.0
-_TIDYING_SECONDS = 300.0
-"""How often what needs a look at every row is done."""
+_CLEANUP_SECONDS = 300.0
+"""The interval of work that scans whole tables."""
 _PAUSE_WITHOUT_DATABASE = 0.5
-_SHORTEST_TURN = 0.03
+_SHORTEST_CYCLE = 0.03
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """What waits now: how much (counted to a bound) and since when."""
+    """Due jobs of one table: their number, counted up to a bound, and the seconds that the oldest has waited."""
 
-    promises: int
+    jobs: int
     waited: float
 
 
 @dataclass
 class Dispatcher:
-    """One turn after another until `stop` is set."""
+    """Run one cycle after another until `stopped` is set."""
 
     settings: Settings
     database: Database
     stopped: bool = False
-    housekept: float = -math.inf
-    turned: float = 0.0
-    tidied: float = -math.inf
-    redoing: bool = True
-    """Whether something may be left that older methods computed. A worker of an older release may add to it at any
-    time, so after nothing was found it is looked again now and then."""
+    last_housekeeping: float = -math.inf
+    cycle_began: float = 0.0
+    last_cleanup: float = -math.inf
+    old_methods_left: bool = True
+    """Whether results of older methods may be left. A worker of an older release may add some at any time, so they are
+    looked for again now and then after none was found."""
 
     def __post_init__(self) -> None:
         self.client = redis_client(self.settings)
         self.celery: Celery = celery_app(self.settings)
-        self.stand_in = InlineWorker(self.settings)
+        self.inline_worker = InlineWorker(self.settings)
 
     def run(self) -> None:
-        """Take turns; a turn that fails for want of the database is taken again."""
+        """Run cycles; after one that failed for want of the database, pause and try again."""
         while not self.stopped:
             try:
-                self.turn()
+                self.run_cycle()
             except RegistryError as error:
                 log.warning("no database", error=error.detail)
                 time.sleep(_PAUSE_WITHOUT_DATABASE)
                 continue
             self.sleep()
-        self.stand_in.stop()
+        self.inline_worker.stop()
 
-    def turn(self) -> None:
-        """Have computed what is due, fold marks, keep house. Grids come first: somebody waits for them."""
-        self.turned = time.monotonic()
-        grids = self.look(derivations)
-        answered = self.notify(DERIVE_TASK, -(-grids.promises // self.settings.batch_promises))
+    def run_cycle(self) -> None:
+        """Wake workers for due jobs, apply invalidations, clean up. Grids come first, because clients wait for them."""
+        self.cycle_began = time.monotonic()
+        grids = self.count_due(derivations)
+        broker_took = self.notify(DERIVE_TASK, -(-grids.jobs // self.settings.batch_promises))
         apply_invalidations(self.database, self.settings)
-        self.keep_house()
-        questions = self.look(answers)
-        answered = answered and self.notify(ANSWER_TASK, questions.promises)
-        overdue = max(grids.waited, questions.waited) > self.settings.unanswered_seconds
-        if overdue or not answered:
-            self.stand_in.start()
+        self.run_housekeeping()
+        queries = self.count_due(answers)
+        broker_took = broker_took and self.notify(ANSWER_TASK, queries.jobs)
+        overdue = max(grids.waited, queries.waited) > self.settings.unanswered_seconds
+        if overdue or not broker_took:
+            self.inline_worker.start()
 
-    def keep_house(self) -> None:
-        """Give up what is exhausted, forget what is old and have old methods' work done again, now and then."""
-        if time.monotonic() - self.housekept > _HOUSEKEEPING_SECONDS:
-            self.housekept = time.monotonic()
+    def run_housekeeping(self) -> None:
+        """Fail exhausted jobs, delete what has expired and requeue results of old methods, each at its interval."""
+        if time.monotonic() - self.last_housekeeping > _HOUSEKEEPING_SECONDS:
+            self.last_housekeeping = time.monotonic()
             with self.database.transaction() as connection:
                 for table in (derivations, answers):
                     fail_exhausted(connection, table, self.settings.attempts)
                 delete_old_keys(connection, self.settings.idempotency_days)
-                tidy = time.monotonic() - self.tidied > _TIDYING_SECONDS
-                if tidy:
-                    self.tidied = time.monotonic()
+                cleanup = time.monotonic() - self.last_cleanup > _CLEANUP_SECONDS
+                if cleanup:
+                    self.last_cleanup = time.monotonic()
                     delete_unread_results(connection, self.settings.question_days, self.settings.max_questions)
-                if tidy or self.redoing:
-                    self.redoing = requeue_old_methods(connection) > 0
+                if cleanup or self.old_methods_left:
+                    self.old_methods_left = requeue_old_methods(connection) > 0
 
-    def look(self, table: Table) -> Due:
-        """What of a table is due, counted as far as it changes how many wake-ups are sent."""
+    def count_due(self, table: Table) -> Due:
+        """Due jobs of a table, counted only as far as the number of wake-ups depends on it."""
         most = MOST_WAKEUPS * self.settings.batch_promises
         some = select(table.c.due_at).where(due(table)).limit(most).subquery()
-        query = select(func.count(), func.coalesce(func.extract("epoch", func.now() - func.min(some.c.due_at)), 0))
+        statement = select(func.count(), func.coalesce(func.extract("epoch", func.now() - func.min(some.c.due_at)), 0))
         with self.database.reading() as connection:
-            count, waited = connection.execute(query.select_from(some)).one()
+            count, waited = connection.execute(statement.select_from(some)).one()
         return Due(count, float(waited))
 
     def notify(self, name: str, wanted: int) -> bool:
-        """Send the wake-ups of a kind that are missing in the queue; whether the broker took them."""
+        """Send the wake-ups of a task that the queue lacks; return whether the broker took them."""
         if not wanted:
             return True
         try:
@@ -129,25 +131,25 @@ class Dispatcher:
         return True
 
     def queued(self) -> Counter[str]:
-        """How many wake-ups of each kind nobody has heard yet."""
+        """Number of wake-ups of each task that no worker has received yet."""
         messages: Any = self.client.lrange(QUEUE, 0, MOST_WAKEUPS)
         return Counter(_task_of(message) for message in messages)
 
     def sleep(self) -> None:
-        """Wait until notified, but no longer than the interval; without a broker for the interval.
+        """Wait for a wake-up or the interval, whichever ends first; without a broker wait for the interval.
 
-        A wake-up after a quiet while is taken at once; under steady publication a turn serves several.
+        The first wake-up after a quiet time starts a cycle at once; under steady publication one cycle serves several.
         """
         try:
-            self.client.blpop([WAKE_LIST], timeout=max(_SHORTEST_TURN, self.settings.dispatch_seconds))
-            time.sleep(max(0.0, self.turned + _SHORTEST_TURN - time.monotonic()))
+            self.client.blpop([WAKE_LIST], timeout=max(_SHORTEST_CYCLE, self.settings.dispatch_seconds))
+            time.sleep(max(0.0, self.cycle_began + _SHORTEST_CYCLE - time.monotonic()))
             self.client.delete(WAKE_LIST)
         except (redis.RedisError, OSError):
             time.sleep(self.settings.dispatch_seconds)
 
 
 def _task_of(message: bytes) -> str:
-    """The task that a message is for; empty for one that is none of ours, which a broker may hold too."""
+    """Name of the task that a message is for; empty for a foreign message, which the broker may hold too."""
     try:
         return str(orjson.loads(message)["headers"]["task"])
     except (ValueError, KeyError, TypeError):

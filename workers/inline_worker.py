@@ -1,4 +1,4 @@
-"""A worker without a broker: a child process of the dispatcher that computes what nobody answered for."""
+"""Inline worker: a child process of the dispatcher that computes due jobs while no Celery worker responds."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ IDLE_SECONDS = 5.0
 
 
 class InlineWorker:
-    """At most one child; it leaves by itself when nothing is due, and when its parent is gone."""
+    """Handle on at most one child, which exits when nothing has been due for a while or its parent is gone."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._child: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Have the promises computed without the broker, if that is not under way."""
+        """Start the child unless it is running."""
         if self._child is None or self._child.poll() is not None:
             log.warning("nobody answers: computing without the broker")
             environment = inherited_environment() | self._settings.environment()
@@ -45,7 +45,7 @@ class InlineWorker:
 
 
 def main() -> None:
-    """Keep promises until none was due for a while."""
+    """Compute due jobs until none was due for a while."""
     from workers.derive import derive_shift
     from workers.queries import answer_due
 

@@ -1,4 +1,4 @@
-"""Doors: each task calls one function. A wake-up carries nothing; what is due stands in the database."""
+"""Celery tasks, each one function call. A wake-up carries no data: what is due is in the database."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from workers.queries import answer_due
 
 @app.task(name=DERIVE_TASK)
 def derive() -> None:
-    """Keep promises until none is due, or for one shift; the dispatcher wakes workers again."""
+    """Compute due statistics for one shift; the dispatcher wakes workers again if more are due."""
     derive_shift(database, settings)
 
 
 @app.task(name=ANSWER_TASK)
 def answer() -> None:
-    """Answer one question; the dispatcher sends one wake-up for each. Grids that wait come first."""
+    """Compute one due query; the dispatcher sends a wake-up for each. Statistics of grids come first."""
     derive_shift(database, settings)
     if not is_shutting_down():
         answer_due(database, settings)

@@ -13,7 +13,8 @@ from registry.query import RankingQuery
 from registry.storage.tables import answers
 from tests.house import House, Project
 from workers.jobs.invalidation import KEPT_CURRENT, apply_invalidations
-from workers.jobs.leases import claim, delete_unread_results, release
+from workers.jobs.leases import claim, release
+from workers.jobs.retention import delete_unread_results
 from workers.queries import answer_due
 
 

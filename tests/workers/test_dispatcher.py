@@ -50,7 +50,7 @@ def own_project(own_house: House) -> Project:
 def dispatcher(own_house: House) -> Iterator[Dispatcher]:
     found = Dispatcher(own_house.settings, own_house.database)
     yield found
-    found.stand_in.stop()
+    found.inline_worker.stop()
     found.client.delete(QUEUE, WAKE_LIST)
     found.client.close()
     found.celery.close()
@@ -80,21 +80,21 @@ def until(happened: object, seconds: float = 20.0) -> None:
 
 
 def test_a_turn_with_nothing_due_rings_nobody(dispatcher: Dispatcher) -> None:
-    dispatcher.turn()
+    dispatcher.run_cycle()
     assert queued_tasks(dispatcher) == []
 
 
 def test_a_turn_rings_once_for_a_batch_and_once_for_a_ranking(dispatcher: Dispatcher, own_project: Project) -> None:
     for number in range(5):
         score(own_project, number)
-    dispatcher.turn()
+    dispatcher.run_cycle()
     assert queued_tasks(dispatcher) == sorted([DERIVE_TASK, ANSWER_TASK])
 
 
 def test_more_turns_send_no_more_while_the_wakeups_wait(dispatcher: Dispatcher, own_project: Project) -> None:
     score(own_project, 1)
     for _ in range(20):
-        dispatcher.turn()
+        dispatcher.run_cycle()
     assert queued_tasks(dispatcher) == sorted([DERIVE_TASK, ANSWER_TASK])
 
 
@@ -102,22 +102,22 @@ def test_a_wakeup_of_one_kind_does_not_pass_for_the_other(dispatcher: Dispatcher
     for _ in range(3):
         dispatcher.celery.send_task(ANSWER_TASK, retry=False)
     score(own_project, 1)
-    dispatcher.turn()
+    dispatcher.run_cycle()
     assert queued_tasks(dispatcher) == sorted([DERIVE_TASK, ANSWER_TASK, ANSWER_TASK, ANSWER_TASK])
 
 
 def test_a_lost_wakeup_is_sent_again(dispatcher: Dispatcher, own_project: Project) -> None:
     score(own_project, 1)
-    dispatcher.turn()
+    dispatcher.run_cycle()
     dispatcher.client.delete(QUEUE)
-    dispatcher.turn()
+    dispatcher.run_cycle()
     assert queued_tasks(dispatcher) == sorted([DERIVE_TASK, ANSWER_TASK])
 
 
 def test_what_somebody_works_on_rings_nobody(dispatcher: Dispatcher, own_house: House, own_project: Project) -> None:
     score(own_project, 1)
     claim(own_house.database, own_house.settings, derivations, 100)
-    dispatcher.turn()
+    dispatcher.run_cycle()
     assert queued_tasks(dispatcher) == [ANSWER_TASK]
 
 
@@ -127,12 +127,12 @@ def test_one_wakeup_a_batch_and_never_more_than_sixteen(
     for number in range(5):
         score(own_project, number)
     dispatcher.settings = replace(own_house.settings, batch_promises=2)
-    dispatcher.turn()
+    dispatcher.run_cycle()
     assert queued_tasks(dispatcher) == [ANSWER_TASK] + [DERIVE_TASK] * 3
     for number in range(40):
         score(own_project, number, experiment=f"another {number}")
     for _ in range(3):
-        dispatcher.turn()
+        dispatcher.run_cycle()
     assert len(queued_tasks(dispatcher)) == MOST_WAKEUPS
 
 
@@ -146,7 +146,7 @@ def test_exhausted_promises_are_given_up_by_the_dispatcher(
         for table in (answers, derivations):
             worn = {"attempts": 5, "leased_until": func.now() - text("interval '1 s'"), "lease": uuid.uuid4()}
             connection.execute(update(table).where(table.c.state == "pending").values(worn))
-    dispatcher.turn()
+    dispatcher.run_cycle()
     with own_house.database.reading() as connection:
         states = connection.scalars(select(derivations.c.state).order_by(derivations.c.state)).all()
     assert states == ["failed", "ready"]
@@ -176,7 +176,7 @@ def test_rings_in_quick_succession_are_served_by_a_few_turns(own_house: House, d
     turns = 0
     while time.monotonic() - begun < 0.5:
         bell.notify()
-        dispatcher.turned = time.monotonic()
+        dispatcher.cycle_began = time.monotonic()
         dispatcher.sleep()
         turns += 1
     assert turns <= 20
@@ -207,21 +207,21 @@ def test_a_turn_without_a_broker_is_short_and_has_the_promises_computed(
     for number in range(10):
         score(own_project, number)
     try:
-        dispatcher.turn()  # Celery is imported and configured by the first message
+        dispatcher.run_cycle()  # Celery is imported and configured by the first message
         begun = time.monotonic()
         for _ in range(5):
-            dispatcher.turn()
+            dispatcher.run_cycle()
         assert (time.monotonic() - begun) / 5 < 0.5
         until(lambda: all_ready(own_house))
         question = f"projects/{own_project.slug}/rankings?experiment=type-by-length&metric=accuracy"
         until(lambda: own_project.get(question).status_code == 200)
-        child = dispatcher.stand_in._child
+        child = dispatcher.inline_worker._child
         assert child is not None
         assert child.poll() is None
-        dispatcher.turn()
-        assert dispatcher.stand_in._child is child, "one stand-in at a time"
+        dispatcher.run_cycle()
+        assert dispatcher.inline_worker._child is child, "one stand-in at a time"
     finally:
-        dispatcher.stand_in.stop()
+        dispatcher.inline_worker.stop()
         dispatcher.client.close()
         dispatcher.celery.close()
     assert child.returncode is not None
@@ -232,16 +232,16 @@ def test_wakeups_that_nobody_answers_have_the_promises_computed(own_house: House
     dispatcher = Dispatcher(replace(own_house.settings, unanswered_seconds=0.2, log_level="ERROR"), own_house.database)
     score(own_project, 1)
     try:
-        dispatcher.turn()
-        assert dispatcher.stand_in._child is None, "the workers have not had their chance yet"
+        dispatcher.run_cycle()
+        assert dispatcher.inline_worker._child is None, "the workers have not had their chance yet"
 
         def turned() -> bool:
-            dispatcher.turn()
+            dispatcher.run_cycle()
             return all_ready(own_house)
 
         until(turned)
     finally:
-        dispatcher.stand_in.stop()
+        dispatcher.inline_worker.stop()
         dispatcher.client.delete(QUEUE)
         dispatcher.client.close()
         dispatcher.celery.close()
@@ -251,7 +251,7 @@ def test_two_dispatchers_compute_everything_once(own_house: House, own_project: 
     two = [Dispatcher(own_house.settings, own_house.database) for _ in range(2)]
     for number in range(30):
         score(own_project, number)
-    turns = [threading.Thread(target=lambda one=one: [one.turn() for _ in range(5)]) for one in two]
+    turns = [threading.Thread(target=lambda one=one: [one.run_cycle() for _ in range(5)]) for one in two]
     for turn in turns:
         turn.start()
     for turn in turns:
@@ -272,14 +272,14 @@ def test_what_a_worker_of_an_older_release_adds_is_found_later(
 ) -> None:
     score(own_project, 1)
     own_house.compute()
-    dispatcher.turn()
+    dispatcher.run_cycle()
     with own_house.database.transaction() as connection:
         connection.execute(update(derivations).values(methods_version="1"))
     monkeypatch.setattr("workers.dispatcher._HOUSEKEEPING_SECONDS", 0.0)
-    dispatcher.turn()
+    dispatcher.run_cycle()
     assert states(own_house) == ["ready"], "every row is looked at now and then, not with every turn"
-    monkeypatch.setattr("workers.dispatcher._TIDYING_SECONDS", 0.0)
-    dispatcher.turn()
+    monkeypatch.setattr("workers.dispatcher._CLEANUP_SECONDS", 0.0)
+    dispatcher.run_cycle()
     assert states(own_house) == ["pending"]
 
 

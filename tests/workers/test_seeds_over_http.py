@@ -211,7 +211,7 @@ def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(pro
     from sqlalchemy import update
 
     from registry.storage.tables import answers, derivations
-    from workers.jobs.invalidation import requeue_old_methods
+    from workers.jobs.old_methods import requeue_old_methods
 
     grid = project.published()
     house.compute()

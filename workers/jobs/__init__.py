@@ -1,1 +1,1 @@
-"""Jobs: how due work is found, leased, retried and stopped. What is computed lives elsewhere."""
+"""Jobs: invalidation, leasing, retries, retention and shutdown. What a job computes lives elsewhere."""

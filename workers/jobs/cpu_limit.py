@@ -1,7 +1,7 @@
-"""A limit on the processor time of one computation, so that what never ends fails with a reason.
+"""Limit on the processor time of one computation, so that an endless one fails with a reason.
 
-Processor time and not the clock's: on a busy machine the same computation takes ten times as long and is none the
-worse for it. Time that is spent waiting has limits of its own (`registry.storage.statement_timeout`).
+Processor time, not elapsed time: on a busy machine the same computation takes ten times as long without being at fault.
+Time spent waiting has limits of its own (`registry.storage.statement_timeout`).
 """
 
 from __future__ import annotations
@@ -16,14 +16,15 @@ MOST_SECONDS = 60.0
 
 
 class TookTooLong(Exception):
-    """The computation used more processor time than one may."""
+    """Raised in a computation that has used up its processor time."""
 
 
 @contextmanager
 def cpu_limit(seconds: float = MOST_SECONDS) -> Iterator[None]:
-    """Raise `TookTooLong` in the block once this process has spent so many seconds of processor time in it.
+    """Raise `TookTooLong` in the block once the process has spent `seconds` of processor time in it.
 
-    Each block has the whole of the time. Without effect outside of the main thread, where no signal can be handled.
+    Every block starts with the whole allowance. Outside of the main thread, where no signal can be handled, there is no
+    limit.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

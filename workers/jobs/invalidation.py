@@ -1,4 +1,8 @@
-"""Fold marks: publications note which scopes they touch, and here that becomes promises."""
+"""Apply invalidations: turn notes about changed scopes into jobs.
+
+A publication, an amendment or a changed alias inserts a row into `marks` in its own transaction. The dispatcher applies
+these rows here: cached results become pending, and pair sums learn which grids to count again.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +21,6 @@ from sqlalchemy import (
     any_,
     case,
     delete,
-    exists,
     func,
     literal,
     or_,
@@ -29,90 +32,95 @@ from sqlalchemy.dialects.postgresql import insert
 from registry.query import Query, RankingQuery
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import answers, derivations, grids, marks, new_id, scopes, uncounted
+from registry.storage.tables import answers, grids, marks, new_id, scopes, uncounted
 from workers.jobs.leases import LONGEST_PAUSE
 from workers.scope import alias_map, experiment_names
-from workers.statistics import METHODS_VERSION
 
 APPLIED_AT_ONCE = 200
-"""Marks of one transaction: each may name the five hundred grids of a batch."""
+"""Invalidations applied by one transaction: each may name the five hundred grids of a batch."""
 READ_LATELY = timedelta(days=1)
 KEPT_CURRENT = 20
-"""So many answers of a scope that were read lately are computed again with every change, beside the usual one."""
-_TURN_SECONDS = 2.0
-REQUEUED_AT_ONCE = 1_000
-_SOME = (
+"""Recently read results of a scope that are computed again after every change, besides the default one."""
+_BATCHES_SECONDS = 2.0
+"""For so long one call applies batch after batch; then the dispatcher goes on with its cycle."""
+_NEXT_MARKS = (
     select(
         marks.c.id, marks.c.project_id, marks.c.experiment, marks.c.metric, marks.c.grid_ids.is_(None).label("anything")
     )
     .limit(APPLIED_AT_ONCE)
+    # Rows that another dispatcher holds are being applied by it: take others instead of waiting.
     .with_for_update(skip_locked=True)
 )
 _IDLE_SHARE = 4
-"""An answer under constant publication is computed at most a fifth of the time."""
+"""Under constant publication a result is computed at most a fifth of the time: it rests four times as long."""
 
 
 def apply_invalidations(database: Database, settings: Settings) -> int:
-    """Turn marks into promises: answers whose inputs changed become pending, usual questions are asked.
+    """Apply invalidations: results whose inputs changed become pending, default queries are requested.
 
-    How many marks there were; the rest, if this takes long, is for the next time. Marks are deleted in the transaction
-    that makes the answers pending, so a reader sees the one or the other.
+    Return the number of invalidations applied. If this takes long, the rest is left for the next cycle. Invalidations
+    are deleted in the transaction that makes the results pending, so every reader sees the one or the other.
     """
-    until, folded = time.monotonic() + _TURN_SECONDS, 0
+    until, applied = time.monotonic() + _BATCHES_SECONDS, 0
     while True:
-        some = _apply_some(database, settings)
-        folded += some
-        if some < APPLIED_AT_ONCE or time.monotonic() > until:
-            return folded
+        batch = _apply_batch(database, settings)
+        applied += batch
+        if batch < APPLIED_AT_ONCE or time.monotonic() > until:
+            return applied
 
 
-def _apply_some(database: Database, settings: Settings) -> int:
+def _apply_batch(database: Database, settings: Settings) -> int:
     with database.transaction() as connection:
-        taken = connection.execute(_SOME).all()
+        taken = connection.execute(_NEXT_MARKS).all()
         touched = {(row.project_id, row.experiment, row.metric) for row in taken}
+        # Sorted, as below by experiment and metric: two dispatchers then update results in the same order.
         for project_id in sorted({row.project_id for row in taken}):
             joined = alias_map(connection, project_id)
             here = {(e and joined.get(("experiment", e), e), m) for p, e, m in touched if p == project_id}
-            _reopen(connection, settings, project_id, here)
-        _note_changes(connection, taken)
-        connection.execute(delete(marks).where(_these(taken)))
+            _invalidate_results(connection, settings, project_id, here)
+        # Experiment and metric NULL stand for the whole project (an alias changed); every scope is then invalid.
+        _queue_pair_sums(connection, taken)
+        connection.execute(delete(marks).where(_rows_of(taken)))
     return len(taken)
 
 
-def _these(taken: Sequence[Any]) -> ColumnElement[bool]:
+def _rows_of(taken: Sequence[Any]) -> ColumnElement[bool]:
     return marks.c.id == any_(literal([row.id for row in taken], ARRAY(BigInteger)))
 
 
-def _reopen(
+def _invalidate_results(
     connection: Connection, settings: Settings, project_id: Any, touched: set[tuple[str | None, str | None]]
 ) -> None:
     here = answers.c.project_id == project_id
-    whole = (None, None) in touched
+    everything = (None, None) in touched
     for experiment, metric in sorted((e, m) for e, m in touched if e is not None and m is not None):
-        _ask_usual(connection, project_id, RankingQuery(experiment, metric))
-        if not whole:
+        _request_default(connection, project_id, RankingQuery(experiment, metric))
+        if not everything:
             mine = and_(here, answers.c.experiment == experiment, answers.c.metric == metric)
-            _compute_again(connection, settings, mine)
-    if whole:
-        _compute_again(connection, settings, here)
+            _invalidate(connection, settings, mine)
+    if everything:
+        _invalidate(connection, settings, here)
 
 
-def _compute_again(connection: Connection, settings: Settings, changed: ColumnElement[bool]) -> None:
-    """Make the usual answers and those read lately pending; the others sleep until somebody asks again."""
+def _invalidate(connection: Connection, settings: Settings, changed: ColumnElement[bool]) -> None:
+    """Make default and recently read results pending. Leave the others stale until they are read again."""
     lately = and_(~answers.c.usual, answers.c.asked_at > func.now() - READ_LATELY)
     newest = select(answers.c.id).where(changed, lately).order_by(answers.c.asked_at.desc()).limit(KEPT_CURRENT)
     kept = or_(answers.c.usual, answers.c.id.in_(newest.scalar_subquery()))
-    # Computed or failed, it is for inputs that are no more: the next reader has it computed.
-    asleep = {"state": "ready", "generation": answers.c.generation + 1, "attempts": 0, "reason": None}
-    connection.execute(update(answers).where(changed, ~kept).values(asleep))
-    connection.execute(update(answers).where(changed, kept).values(_pending(settings)))
+    # Whether computed or failed, a stale result belongs to inputs that are gone; the next reader requests it again.
+    stale = {"state": "ready", "generation": answers.c.generation + 1, "attempts": 0, "reason": None}
+    connection.execute(update(answers).where(changed, ~kept).values(stale))
+    connection.execute(update(answers).where(changed, kept).values(_requeued(settings)))
 
 
-def _note_changes(connection: Connection, taken: Sequence[Any]) -> None:
-    """Tell the scopes that keep sums what is to be counted; who counts is neither waited for nor held up."""
+def _queue_pair_sums(connection: Connection, taken: Sequence[Any]) -> None:
+    """List the changed grids for the scopes that keep pair sums, without waiting for a worker that updates them."""
     projects = {row.project_id for row in taken}
-    query = select(scopes).where(scopes.c.project_id.in_(projects)).order_by(scopes.c.id)
-    kept = connection.execute(query.with_for_update(read=True, key_share=True)).all()
+    statement = select(scopes).where(scopes.c.project_id.in_(projects)).order_by(scopes.c.id)
+    # FOR KEY SHARE keeps the scope from being closed (deleted) until what is queued below is committed, and still
+    # allows a worker to hold FOR NO KEY UPDATE on it for seconds: neither waits for the other. Sorted by id, because
+    # the UPDATE below takes stronger locks, and two dispatchers must take them in the same order.
+    kept = connection.execute(statement.with_for_update(read=True, key_share=True)).all()
     if not kept:
         return
     aliases = {project_id: alias_map(connection, project_id) for project_id in projects}
@@ -125,21 +133,23 @@ def _note_changes(connection: Connection, taken: Sequence[Any]) -> None:
             and (row.experiment is None or (row.experiment in names and row.metric == scope.metric))
         ]
         if any(row.anything for row in mine):
+            # Without grid ids (an alias was made or deleted) any grid may have changed: the sums start from nothing.
             connection.execute(update(scopes).where(scopes.c.id == scope.id).values(whole=False))
         elif mine:
-            # The ids stay on the server: after a night without a dispatcher they are a million.
-            changed = select(func.unnest(marks.c.grid_ids).label("grid_id")).where(_these(mine)).subquery()
+            # INSERT … SELECT keeps the ids on the server: after a night without a dispatcher they are a million.
+            changed = select(func.unnest(marks.c.grid_ids).label("grid_id")).where(_rows_of(mine)).subquery()
             every = select(literal(scope.id, Uuid), grids.c.benchmark, grids.c.id)
             every = every.join_from(changed, grids, grids.c.id == changed.c.grid_id)
             connection.execute(insert(uncounted).from_select(["scope_id", "benchmark", "grid_id"], every))
 
 
-def _pending(settings: Settings) -> dict[str, Any]:
-    """Due after the debounce, or later where the last computation took long: other promises come first."""
+def _requeued(settings: Settings) -> dict[str, Any]:
+    """Column values of a requeued result: due after the debounce, or later if it took long to compute last time."""
     idle = func.least(answers.c.seconds * _IDLE_SHARE, LONGEST_PAUSE.seconds / 2)
-    # The clock may have run ahead when the answer was computed.
+    # LEAST: the database's clock may have run ahead when the result was computed.
     busy = func.least(answers.c.computed_at, func.now()) + func.make_interval(0, 0, 0, 0, 0, 0, idle)
     debounced = func.now() + timedelta(seconds=settings.ranking_debounce)
+    # A result that is pending already keeps its time; else constant changes would postpone it for ever.
     first = case((answers.c.state == "pending", answers.c.due_at), else_=debounced)
     return {
         "state": "pending",
@@ -150,37 +160,18 @@ def _pending(settings: Settings) -> dict[str, Any]:
     }
 
 
-def _ask_usual(connection: Connection, project_id: Any, question: Query) -> None:
-    """Promise the answer to the usual question, so that it is there before anyone asks."""
+def _request_default(connection: Connection, project_id: Any, query: Query) -> None:
+    """Request the default ranking of a scope, so that it is ready before anyone asks for it."""
     values = {
         "id": new_id(),
         "project_id": project_id,
-        "experiment": question.experiment,
-        "metric": question.metric,
-        "question": question.document(),
-        "question_key": question.key,
+        "experiment": query.experiment,
+        "metric": query.metric,
+        "question": query.document(),
+        "question_key": query.key,
     }
-    promised = insert(answers).values(values | {"usual": True})
+    request = insert(answers).values(values | {"usual": True})
     key = ["project_id", "question_key"]
-    # Somebody may have asked it before the first publication was folded.
-    known = promised.on_conflict_do_update(index_elements=key, set_={"usual": True}, where=~answers.c.usual)
+    # A client may have requested it before the first publication was applied: then it becomes the default one.
+    known = request.on_conflict_do_update(index_elements=key, set_={"usual": True}, where=~answers.c.usual)
     connection.execute(known)
-
-
-def requeue_old_methods(connection: Connection) -> int:
-    """Promise again some of what an older methods_version computed; how much. It is served until the new is there."""
-    redone = 0
-    for table in (derivations, answers):
-        old = and_(table.c.state != "pending", table.c.methods_version != METHODS_VERSION)
-        # What is asleep, or was superseded, nobody reads.
-        if table is answers:
-            old = and_(old, or_(answers.c.state == "failed", answers.c.answered == answers.c.generation))
-        else:
-            current = and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision)
-            old = and_(old, exists().where(current))
-        key = list(table.primary_key.columns)
-        some = select(*key).where(old).limit(REQUEUED_AT_ONCE).with_for_update(skip_locked=True).cte("some")
-        here = and_(*(column == some.c[column.name] for column in key))
-        again = {"state": "pending", "attempts": 0, "reason": None, "methods_version": None}
-        redone += int(connection.execute(update(table).where(here).values(again)).rowcount)
-    return redone

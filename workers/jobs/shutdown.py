@@ -1,4 +1,4 @@
-"""Whether this process is to end: a flag that a worker's children share with the parent, which alone hears SIGTERM."""
+"""Shutdown flag, shared by a worker's parent process, which alone receives SIGTERM, with its children."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _flag = mmap.mmap(-1, 1)
 
 
 def request_shutdown() -> None:
-    """End soon: finish what is computed now and begin nothing else."""
+    """Ask this process and its relatives to finish the current computation and start no other."""
     _flag[0] = 1
 
 

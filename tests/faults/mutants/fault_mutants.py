@@ -24,7 +24,7 @@ _NEVER_DUE = (
     ' "leased_until": (datetime.now(UTC) + timedelta(minutes=9)).isoformat()} for row in rows]'
 )
 _TASK_OF_A_LEASE = '''def derive(lease: str) -> None:
-    """Derive what this message is about; nobody else knows of it."""
+    """Compute what this message is about; no other process knows of it."""
     from uuid import UUID
 
     from sqlalchemy import select
@@ -39,10 +39,10 @@ _TASK_OF_A_LEASE = '''def derive(lease: str) -> None:
 
 
 def _shift() -> None:
-    """Keep promises until none is due, or for one shift; the dispatcher wakes workers again."""
+    """Compute due statistics for one shift; the dispatcher wakes workers again if more are due."""
 '''
 _TASK = '''def derive() -> None:
-    """Keep promises until none is due, or for one shift; the dispatcher wakes workers again."""
+    """Compute due statistics for one shift; the dispatcher wakes workers again if more are due."""
 '''
 
 MUTANTS: dict[str, tuple[Patch, ...]] = {

@@ -1,0 +1,30 @@
+"""Requeue results that an older version of the statistical methods computed."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection, and_, exists, or_, select, update
+
+from registry.storage.tables import answers, derivations, grids
+from workers.statistics import METHODS_VERSION
+
+REQUEUED_AT_ONCE = 1_000
+
+
+def requeue_old_methods(connection: Connection) -> int:
+    """Requeue a batch of results with another `methods_version` and return how many. Each is served until its
+    replacement is ready."""
+    requeued = 0
+    for table in (derivations, answers):
+        old = and_(table.c.state != "pending", table.c.methods_version != METHODS_VERSION)
+        # A stale result and a superseded revision have no reader: they are left as they are.
+        if table is answers:
+            old = and_(old, or_(answers.c.state == "failed", answers.c.answered == answers.c.generation))
+        else:
+            current = and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision)
+            old = and_(old, exists().where(current))
+        key = list(table.primary_key.columns)
+        batch = select(*key).where(old).limit(REQUEUED_AT_ONCE).with_for_update(skip_locked=True).cte("batch")
+        here = and_(*(column == batch.c[column.name] for column in key))
+        again = {"state": "pending", "attempts": 0, "reason": None, "methods_version": None}
+        requeued += int(connection.execute(update(table).where(here).values(again)).rowcount)
+    return requeued
