@@ -15,26 +15,26 @@ from workers.statistics import gap
 FACTORS = ("experiment", "model", "benchmark", "variant", "metric")
 
 
-def compared_rows(connection: Connection, project_id: Any, question: ComparisonQuery) -> tuple[Any, Any]:
+def compared_rows(connection: Connection, project_id: Any, query: ComparisonQuery) -> tuple[Any, Any]:
     """Baseline and contender: each a revision with the names of its grid."""
     return (
-        _row(connection, project_id, question.baseline, question.baseline_revision),
-        _row(connection, project_id, question.contender, question.contender_revision),
+        _row(connection, project_id, query.baseline, query.baseline_revision),
+        _row(connection, project_id, query.contender, query.contender_revision),
     )
 
 
 def _row(connection: Connection, project_id: Any, grid: str, number: int) -> Any:
     names = (grids.c.experiment, grids.c.benchmark, grids.c.model, grids.c.variant)
-    query = (
+    statement = (
         select(*names, revisions)
         .join(revisions, and_(revisions.c.grid_id == grids.c.id, revisions.c.number == number))
         .where(grids.c.id == grid, grids.c.project_id == project_id)
     )
-    return connection.execute(query).one()
+    return connection.execute(statement).one()
 
 
 def comparison_document(
-    question: ComparisonQuery, baseline: Any, contender: Any, joined: Mapping[tuple[str, str], str]
+    query: ComparisonQuery, baseline: Any, contender: Any, joined: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
     """The gap, from what, and what was odd about the question: equal inputs give equal bytes."""
     sides = [_side(row, joined) for row in (baseline, contender)]
@@ -44,7 +44,7 @@ def comparison_document(
         "baseline": sides[0],
         "contender": sides[1],
         "axes": baseline.axes,
-        **gap(grid_of(baseline), grid_of(contender), differs, question.alpha),
+        **gap(grid_of(baseline), grid_of(contender), differs, query.alpha),
         "inputs": [{name: side[name] for name in ("grid", "revision", "digest")} for side in sides],
         "warnings": [*_same(*sides), *_units(baseline, contender)],
     }

@@ -30,9 +30,9 @@ from registry.storage.tables import answers, revisions
 from workers.comparisons import compared_rows, comparison_document
 from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
-from workers.rankings.direct import ranking, ranking_refused
-from workers.rankings.from_pair_sums import counted_ranking, counted_size
-from workers.rankings.pair_sums.update import catch_up, close_scope, is_counted, keeps_sums, open_scope
+from workers.rankings.direct import ranking_document, refused_ranking
+from workers.rankings.from_pair_sums import ranking_from_sums, size_from_sums
+from workers.rankings.pair_sums.update import catch_up, close_scope, is_up_to_date, keeps_sums, open_scope
 from workers.scope import alias_map, scope_rows, scope_size
 from workers.statistics import METHODS_VERSION
 from workers.statistics.ranking import MOST_NAMES
@@ -100,10 +100,10 @@ def answer_again(database: Database, settings: Settings, project_id: Any, questi
     with cpu_limit():
         if isinstance(question, RankingQuery) and _is_large(database, settings, project_id, question):
             if not _of_sums(question):
-                return ranking_refused(question, _TOO_MANY_CELLS) | READY
+                return refused_ranking(question, _TOO_MANY_CELLS) | READY
             with database.snapshot() as connection:
-                whole = is_counted(connection, project_id, question)
-                return counted_ranking(connection, project_id, question) | READY if whole else None
+                whole = is_up_to_date(connection, project_id, question)
+                return ranking_from_sums(connection, project_id, question) | READY if whole else None
         found = read_and_answer(database, settings, project_id, question)
     return None if found is None else found | READY
 
@@ -164,14 +164,14 @@ def _answer_large(database: Database, settings: Settings, project_id: Any, quest
     if not isinstance(question, RankingQuery):
         return {"experiment": question.experiment, "metric": question.metric} | TOO_LARGE
     if not _of_sums(question):
-        return ranking_refused(question, _TOO_MANY_CELLS)
+        return refused_ranking(question, _TOO_MANY_CELLS)
     open_scope(database, project_id, question)
     if not catch_up(database, project_id, question, time.monotonic() + _COUNTING_SHIFT):
         return None
     with database.snapshot() as connection:
-        names, cells = counted_size(connection, project_id, question)
+        names, cells = size_from_sums(connection, project_id, question)
         if question.model or is_much(settings, question, names, 2 * cells):
-            return counted_ranking(connection, project_id, question)
+            return ranking_from_sums(connection, project_id, question)
     # Most of it was deleted: what is left is compared cell by cell again.
     close_scope(database, project_id, question)
     return _answer_from_cells(database, project_id, question)
@@ -182,5 +182,5 @@ def answer(question: Query, rows: Sequence[Any], joined: Mapping[tuple[str, str]
     if isinstance(question, SweetSpotQuery):
         return sweet_spot_document(question, rows, joined)
     if isinstance(question, RankingQuery):
-        return ranking(question, rows, joined)
+        return ranking_document(question, rows, joined)
     raise TypeError(f"nobody answers {question.kind}")

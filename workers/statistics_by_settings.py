@@ -14,13 +14,13 @@ from workers.statistics import Parameters
 _MARGINS = ("sharp_change", "equivalence")
 
 
-def asked_parameters(question: RevisionQuery, metric: Metric) -> Parameters:
+def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
     """The settings that a question asks for, and the usual ones of the metric for the rest."""
-    usual = Parameters.of(metric) if question.alpha is None else Parameters.of(metric, question.alpha)
-    asked = {name: value for name in _MARGINS if (value := getattr(question, name)) is not None}
+    usual = Parameters.of(metric) if query.alpha is None else Parameters.of(metric, query.alpha)
+    asked = {name: value for name in _MARGINS if (value := getattr(query, name)) is not None}
     return replace(usual, **asked)
 
 
-def statistics_asked_document(question: StatisticsQuery, revision: Any) -> dict[str, Any]:
+def statistics_asked_document(query: StatisticsQuery, revision: Any) -> dict[str, Any]:
     """The statistics of a revision as they are kept for every one, but by the settings of the question."""
-    return statistics_document(revision, asked_parameters(question, metric_of(revision.metric)))
+    return statistics_document(revision, asked_parameters(query, metric_of(revision.metric)))

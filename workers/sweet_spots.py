@@ -9,7 +9,7 @@ from typing import Any
 from registry.query import SweetSpotQuery, ThresholdsQuery
 from registry.results.codec import to_document
 from registry.storage.rows import grid_of
-from workers.scope import is_asked_for, named
+from workers.scope import canonical_names, matches
 from workers.statistics import describe, sweet_spot
 from workers.statistics_by_settings import asked_parameters
 
@@ -22,7 +22,7 @@ def sweet_spot_document(
 ) -> dict[str, Any]:
     """One coordinate for all of the grids that the question means, and what it was computed from; grids that were
     derived from others are shown and not counted."""
-    asked = [(row, names) for row in rows if is_asked_for(question, names := named(row, joined))]
+    asked = [(row, names) for row in rows if matches(question, names := canonical_names(row, joined))]
     meant = [(row, names) for row, names in asked if row.derived is None]
     derived = [
         {"grid": str(row.id), "benchmark": names["benchmark"], "model": names["model"]}

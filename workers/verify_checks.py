@@ -18,7 +18,7 @@ from registry.storage.rows import grid_of
 from registry.storage.tables import answers, marks, scopes
 from workers.derive import statistics_row
 from workers.queries import answer_again, tag_of
-from workers.rankings.pair_sums.verify import recount
+from workers.rankings.pair_sums.verify import check_sums
 from workers.statistics import METHODS_VERSION
 
 _NAMED = 3
@@ -80,7 +80,7 @@ def statistics(row: Any) -> Iterator[str]:
 
 def sums(connection: Connection, scope: Any) -> Iterator[str]:
     """The sums behind rankings of large experiments, every integer."""
-    yield from recount(connection, scope.project_id, RankingQuery(scope.experiment, scope.metric))
+    yield from check_sums(connection, scope.project_id, RankingQuery(scope.experiment, scope.metric))
 
 
 REVISION_CHECKS: dict[str, RevisionCheck] = {"digest": digest, "cell_count": cell_count, "statistics": statistics}

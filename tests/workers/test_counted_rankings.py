@@ -22,8 +22,8 @@ from tests.house import House, Project
 from tests.workers.test_rankings import ask, publish_seeds, records, score
 from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
 from workers.queries import answer, read_and_answer
-from workers.rankings.pair_sums.update import catch_up, close_scope, open_scope, table_of
-from workers.rankings.pair_sums.verify import recount, repair
+from workers.rankings.pair_sums.update import catch_up, close_scope, open_scope, stored_sums
+from workers.rankings.pair_sums.verify import check_sums, repair
 from workers.scope import alias_map, scope_rows
 from workers.statistics.pair_sums import LARGER, canonical, packed, unpacked
 
@@ -51,7 +51,7 @@ def stored(project: Project) -> tuple[Any, ...]:
         rows = connection.execute(select(tallies).where(tallies.c.scope_id == scope.id).order_by(tallies.c.name)).all()
     rows = [row for row in rows if row.cells]
     places = [row.place for row in rows]
-    sums = np.stack([table_of(row.sums, max(places) + 1)[:, places] for row in rows], axis=1)
+    sums = np.stack([stored_sums(row.sums, max(places) + 1)[:, places] for row in rows], axis=1)
     names = [(row.name, row.cells) for row in rows]
     return canonical(sums).tobytes(), names, scope.grids, scope.slots, scope.compared, scope.kinds, scope.checksum
 
@@ -344,7 +344,7 @@ def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Pro
     table(project, "m1", "A", [1.0, 99.0])
     from_sums(large, project)
     with large.database.snapshot() as connection:
-        assert recount(connection, project.id, QUESTION) == []
+        assert check_sums(connection, project.id, QUESTION) == []
     with large.database.transaction() as connection:
         mine = tallies.c.scope_id == select(scopes.c.id).where(scopes.c.project_id == project.id).scalar_subquery()
         sums = connection.scalar(select(tallies.c.sums).where(mine, tallies.c.name == "m3"))
@@ -352,9 +352,9 @@ def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Pro
         wrong[LARGER, 0] += 1
         connection.execute(update(tallies).where(mine, tallies.c.name == "m3").values(sums=packed(wrong)))
     with large.database.snapshot() as connection:
-        [difference] = recount(connection, project.id, QUESTION)
+        [difference] = check_sums(connection, project.id, QUESTION)
     assert "m3" in difference
     repair(large.database, project.id, QUESTION)
     assert records(from_sums(large, project)) == records(from_cells(project))
     with large.database.snapshot() as connection:
-        assert recount(connection, project.id, QUESTION) == []
+        assert check_sums(connection, project.id, QUESTION) == []

@@ -1,1 +1,1 @@
-"""Rankings: stored grids to a score matrix to an order, directly or from sums of pairs."""
+"""Rankings: stored grids become a score matrix and an order, directly or by way of pair sums."""

@@ -1,4 +1,4 @@
-"""The cells of a stored grid as arrays of its shape, and those of a whole field."""
+"""Cells of a stored grid as arrays of its shape, and the cells of a whole score matrix."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Arrays of one shape. NaN: no value, no error, no design effect; 0: no trials, no repeats, no questions."""
+    """Arrays of one shape. NaN: no value, standard error or design effect; 0: no trials, repeats or questions."""
 
     values: Floats
     trials: Integers
@@ -25,28 +25,28 @@ class Columns:
 
     @classmethod
     def empty(cls, shape: tuple[int, ...]) -> Columns:
-        """Nothing is known."""
+        """Arrays in which nothing is known."""
         unknown, none = np.full(shape, np.nan), np.zeros(shape, dtype=np.int64)
         return cls(unknown, none, unknown.copy(), none.copy(), none.copy(), unknown.copy())
 
     def flat(self) -> Columns:
-        """Row-major."""
+        """The arrays flattened in row-major order."""
         return Columns(*(getattr(self, one.name).ravel() for one in fields(self)))
 
     def level(self, position: int, axis: int) -> Columns:
-        """One level of an axis, row-major."""
+        """One level of an axis, flattened in row-major order."""
         return Columns(*(np.take(getattr(self, one.name), position, axis).ravel() for one in fields(self)))
 
-    def put(self, row: int, places: Integers, cells: Columns, turn: int) -> None:
-        """Write what was measured into places of a row; -1 turns the values."""
+    def put(self, row: int, places: Integers, cells: Columns, sign: int) -> None:
+        """Write the measured cells into the given places of a row; with `sign` -1, values are negated."""
         measured = np.isfinite(cells.values)
         here = (row, places[measured])
         for one in fields(self):
             getattr(self, one.name)[here] = getattr(cells, one.name)[measured]
-        self.values[here] *= turn
+        self.values[here] *= sign
 
-    def given(self) -> dict[str, Any]:
-        """The arrays by their names, `None` for what nobody gave."""
+    def arrays(self) -> dict[str, Any]:
+        """The arrays by name, `None` for those without any information."""
         found = {one.name: getattr(self, one.name) for one in fields(self)}
         return {
             name: array if name == "values" or np.any(np.isfinite(array) & (array != 0)) else None
@@ -55,7 +55,7 @@ class Columns:
 
 
 def columns_of(row: Any, factor: float) -> Columns:
-    """The cells of a revision, values and errors times a factor. A posted error goes before one from repeats."""
+    """Cells of a revision, with values and errors multiplied by `factor`. A posted error beats one from repeats."""
     shape = [len(axis["levels"]) for axis in row.axes]
     values = np.array(row.values, dtype=np.float64).reshape(shape) * factor
     measured = np.isfinite(values)
@@ -74,14 +74,14 @@ def columns_of(row: Any, factor: float) -> Columns:
 
 
 def _errors(row: Any, shape: list[int]) -> tuple[Floats, Integers]:
-    """Standard errors, and the repeats that each was estimated from (0: it was posted)."""
+    """Standard errors, and the number of repeats behind each (0: the error was posted)."""
     size = len(row.values)
     errors, counts = np.full(size, np.nan), np.zeros(size, dtype=np.int64)
     if row.repeats is not None and row.sd is not None:
-        given = np.array([n or 0 for n in row.repeats], dtype=np.int64)
+        counts = np.array([n or 0 for n in row.repeats], dtype=np.int64)
         sd = np.array(row.sd, dtype=np.float64)
-        np.divide(sd, np.sqrt(np.maximum(given, 1)), out=errors, where=given > 1)
-        counts = np.where(np.isfinite(errors), given, 0)
+        np.divide(sd, np.sqrt(np.maximum(counts, 1)), out=errors, where=counts > 1)
+        counts = np.where(np.isfinite(errors), counts, 0)
     if row.stderr is not None:
         posted = np.array(row.stderr, dtype=np.float64)
         errors = np.where(np.isfinite(posted), posted, errors)

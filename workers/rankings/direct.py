@@ -1,4 +1,4 @@
-"""Rank: the grids of a scope -> a field -> a ranking."""
+"""Direct ranking: the grids of a scope become a score matrix, and that a ranking."""
 
 from __future__ import annotations
 
@@ -11,31 +11,32 @@ from workers.statistics import rank
 from workers.statistics.ranking import refused
 
 
-def ranking_refused(question: RankingQuery, reason: str) -> dict[str, Any]:
-    """The document that says why a question is not answered."""
-    asked = (question.method, question.missing, question.alpha, question.target)
-    return about(question, []) | refused(reason, *asked) | {"inputs": [], "derived": []}
+def refused_ranking(query: RankingQuery, reason: str) -> dict[str, Any]:
+    """Document that says why a query gets no ranking."""
+    settings = (query.method, query.missing, query.alpha, query.target)
+    return scope_fields(query, []) | refused(reason, *settings) | {"inputs": [], "derived": []}
 
 
-def about(question: RankingQuery, benchmarks: list[str]) -> dict[str, Any]:
+def scope_fields(query: RankingQuery, benchmarks: list[str]) -> dict[str, Any]:
+    """Fields of a ranking's document that repeat the query's scope."""
     return {
-        "by": question.by,
-        "experiment": question.experiment,
-        "metric": question.metric,
+        "by": query.by,
+        "experiment": query.experiment,
+        "metric": query.metric,
         "benchmarks": benchmarks,
-        "variant": list(question.variant),
+        "variant": list(query.variant),
     }
 
 
-def ranking(question: RankingQuery, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    """The ranking's document: equal inputs give equal bytes."""
-    field = build_ranking_input(question, rows, joined)
-    asked = (question.method, question.missing, question.alpha, question.target)
-    found = rank(field.standings, *asked)
+def ranking_document(query: RankingQuery, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """Document of a ranking computed from its cells; equal inputs give equal bytes."""
+    prepared = build_ranking_input(query, rows, joined)
+    settings = (query.method, query.missing, query.alpha, query.target)
+    found = rank(prepared.scores, *settings)
     return {
-        **about(question, list(field.standings.benchmark_names)),
+        **scope_fields(query, list(prepared.scores.benchmark_names)),
         **found,
-        "inputs": field.inputs,
-        "derived": field.derived,
-        "warnings": [*field.warnings, *found["warnings"]],
+        "inputs": prepared.inputs,
+        "derived": prepared.derived,
+        "warnings": [*prepared.warnings, *found["warnings"]],
     }

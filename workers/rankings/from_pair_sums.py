@@ -1,4 +1,4 @@
-"""Rank a scope that keeps sums: the rows of its names -> a ranking."""
+"""Ranking of a large scope from its stored pair sums."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from sqlalchemy import Connection, func, select
 
 from registry.query import RankingQuery
 from registry.storage.tables import grids, scopes, tallies
-from workers.rankings.direct import about, ranking_refused
-from workers.rankings.pair_sums.update import of_question, table_of
-from workers.rankings.ranking_input import looking_derived, warnings_of
+from workers.rankings.direct import refused_ranking, scope_fields
+from workers.rankings.pair_sums.update import scope_of, stored_sums
+from workers.rankings.ranking_input import derived_name_warnings, scale_warnings
 from workers.rankings.scales import Scale, scales
 from workers.scope import alias_map, experiment_names
 from workers.statistics.counted import Counted
@@ -24,19 +24,22 @@ from workers.statistics.ranking import Slots
 MOST_BENCHMARKS = 1_000
 
 
-def counted_ranking(connection: Connection, project_id: uuid.UUID, question: RankingQuery) -> dict[str, Any]:
-    """The ranking's document; the connection must see one snapshot. Equal sums give equal bytes."""
-    scope = connection.execute(select(scopes).where(*of_question(project_id, question))).one()
+def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: RankingQuery) -> dict[str, Any]:
+    """Document of a ranking computed from pair sums. Equal sums give equal bytes.
+
+    `connection` must see one snapshot.
+    """
+    scope = connection.execute(select(scopes).where(*scope_of(project_id, query))).one()
     found = scales(tuple(orjson.loads(kind)) for kind in scope.kinds)
     if len(found.classes) > 1 or any(scale.factor != 1 for scale in found.of.values()):
         reason = "units, directions or bounds differ; over so many cells only grids of one scale are compared"
-        return ranking_refused(question, reason)
+        return refused_ranking(query, reason)
     scale = found.classes[0] if found.classes else Scale("", "higher", None, None)
     if scale.direction is None:
-        return ranking_refused(question, "the metric has no better end")
+        return refused_ranking(query, "the metric has no better end")
     benchmarks, more = _benchmarks(connection, scope)
-    asked = (question.method, question.missing, question.alpha, question.target)
-    document = about(question, benchmarks) | rank_counted(_counted(connection, scope, question, scale), *asked)
+    settings = (query.method, query.missing, query.alpha, query.target)
+    document = scope_fields(query, benchmarks) | rank_counted(_counted(connection, scope, query, scale), *settings)
     derived = "what was derived from other grids is not in the sums, and not listed"
     document["left_out"].append({"part": "derived", "reason": derived})
     if more:
@@ -45,28 +48,30 @@ def counted_ranking(connection: Connection, project_id: uuid.UUID, question: Ran
         "inputs": [],
         "inputs_left_out": {"count": scope.grids, "checksum": scope.checksum.hex},
         "derived": [],
-        "warnings": [*warnings_of(found), *looking_derived(benchmarks), *document["warnings"]],
+        "warnings": [*scale_warnings(found), *derived_name_warnings(benchmarks), *document["warnings"]],
     }
 
 
-def counted_size(connection: Connection, project_id: uuid.UUID, question: RankingQuery) -> tuple[int, int]:
-    """Names and cells of the scope of a question, as far as they are counted."""
-    query = select(func.count(tallies.c.name), func.coalesce(func.sum(tallies.c.cells), 0)).join_from(scopes, tallies)
-    names, cells = connection.execute(query.where(*of_question(project_id, question), tallies.c.cells > 0)).one()
+def size_from_sums(connection: Connection, project_id: uuid.UUID, query: RankingQuery) -> tuple[int, int]:
+    """Numbers of names and cells in the sums of the query's scope."""
+    statement = select(func.count(tallies.c.name), func.coalesce(func.sum(tallies.c.cells), 0)).join_from(
+        scopes, tallies
+    )
+    names, cells = connection.execute(statement.where(*scope_of(project_id, query), tallies.c.cells > 0)).one()
     return int(names), int(cells)
 
 
-def _counted(connection: Connection, scope: Any, question: RankingQuery, scale: Scale) -> Counted:
-    query = select(tallies).where(tallies.c.scope_id == scope.id, tallies.c.cells > 0).order_by(tallies.c.name)
-    if question.model:
-        query = query.where(tallies.c.name.in_(question.model))
+def _counted(connection: Connection, scope: Any, query: RankingQuery, scale: Scale) -> Counted:
+    statement = select(tallies).where(tallies.c.scope_id == scope.id, tallies.c.cells > 0).order_by(tallies.c.name)
+    if query.model:
+        statement = statement.where(tallies.c.name.in_(query.model))
     # One more than are compared: the refusal needs no sums.
-    rows = connection.execute(query.limit(MOST_COUNTED + 1)).all()
+    rows = connection.execute(statement.limit(MOST_COUNTED + 1)).all()
     places = [row.place for row in rows]
     sums = np.zeros((FIELDS, 0, 0), dtype=np.int64)
     if 0 < len(rows) <= MOST_COUNTED:
         width = max(places) + 1
-        sums = np.stack([table_of(row.sums, width)[:, places] for row in rows], axis=1)
+        sums = np.stack([stored_sums(row.sums, width)[:, places] for row in rows], axis=1)
     return Counted(
         tuple(row.name for row in rows),
         tuple(row.cells for row in rows),
@@ -79,7 +84,7 @@ def _counted(connection: Connection, scope: Any, question: RankingQuery, scale: 
 
 
 def _benchmarks(connection: Connection, scope: Any) -> tuple[list[str], bool]:
-    """The names of the benchmarks, up to a limit, and whether there are more."""
+    """Sorted names of the benchmarks, up to a limit, and whether there are more."""
     aliases = alias_map(connection, scope.project_id)
     here = (
         grids.c.project_id == scope.project_id,

@@ -1,7 +1,8 @@
-"""The field of a ranking: stored grids -> Standings. Two values are comparable only in the same slot.
+"""Input of a ranking: stored grids become a `ScoreMatrix`. Two values are comparable only in the same slot.
 
-A slot is (scale, benchmark, variant, coordinates) for models, with the roles exchanged for variants and for the levels
-of an axis. Aliases are applied here; where they make two grids claim the same slots, the one updated last counts.
+A slot is (scale, benchmark, variant, coordinates) when models are ranked; for variants and for the levels of an axis
+the roles are exchanged. Aliases are applied here; where they put two grids on the same slots, the one updated last
+counts.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from registry.grids.near_duplicates import near_duplicates
 from registry.query import RankingQuery
 from workers.rankings.columns import Columns, columns_of
 from workers.rankings.scales import Scale, Scales, kind_of, scales
-from workers.scope import is_asked_for, named
+from workers.scope import canonical_names, matches
 from workers.statistics import ScoreMatrix
 
 Integers = NDArray[np.int64]
@@ -28,9 +29,9 @@ MOST_ALIKE = 10
 
 @dataclass(frozen=True)
 class RankingInput:
-    """Who is compared over what, from which revisions, what had to be decided, and what is shown but not counted."""
+    """Score matrix of a ranking, the revisions it was made from, warnings, and the derived grids left out of it."""
 
-    standings: ScoreMatrix
+    scores: ScoreMatrix
     inputs: list[dict[str, Any]]
     warnings: list[dict[str, str]]
     derived: list[dict[str, str]]
@@ -38,7 +39,7 @@ class RankingInput:
 
 @dataclass
 class Slots:
-    """Slots numbered as they are met."""
+    """Slots, numbered in the order in which they first occur."""
 
     places: dict[Hashable, int] = field(default_factory=dict)
     benchmarks: list[str] = field(default_factory=list)
@@ -52,7 +53,7 @@ class Slots:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A name's cells in some slots."""
+    """Cells of one name in some slots."""
 
     name: str
     slots: Integers
@@ -61,36 +62,39 @@ class _Block:
 
 
 def build_ranking_input(
-    question: RankingQuery, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]
+    query: RankingQuery, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]
 ) -> RankingInput:
-    """The field of a question from rows of grids, oldest update first; in what order grids came means nothing else."""
-    meant = [(row, names) for row in rows if is_asked_for(question, names := named(row, aliases))]
+    """Ranking input from rows of grids, oldest update first; apart from updates, their order has no effect."""
+    meant = [(row, names) for row in rows if matches(query, names := canonical_names(row, aliases))]
     # Stable: of two grids of the same names the one updated last comes last.
     meant.sort(key=lambda one: tuple(one[1].values()))
-    derived = [_derived(row, names) for row, names in meant if row.derived is not None]
+    derived = [_derived_entry(row, names) for row, names in meant if row.derived is not None]
     counted = [(row, names) for row, names in meant if row.derived is None]
     found = scales(kind_of(row.metric) for row, _ in counted)
     slots, cache = Slots(), dict[tuple[Any, ...], Any]()
     blocks = [
         block
         for row, names in counted
-        for block in _blocks(question, row, names, slots, cache, found.of[kind_of(row.metric)])
+        for block in _blocks(query, row, names, slots, cache, found.of[kind_of(row.metric)])
     ]
-    blocks = _directed(blocks)
-    ordered = _in_order(question, {block.name for block in blocks}, cache)
+    blocks = _with_direction(blocks)
+    ordered = _ordered(query, {block.name for block in blocks}, cache)
     inputs = [{"grid": str(row.id), "revision": row.number} for row, _ in counted]
     benchmarks = {names["benchmark"] for _, names in counted}
-    named_alike = [*looking_alike(counted, "benchmark", "model"), *looking_alike(counted, "model", "benchmark")]
-    warnings = [*_replaced(counted), *warnings_of(found), *looking_derived(benchmarks), *named_alike]
-    return RankingInput(_standings(ordered, blocks, slots, found.classes), inputs, warnings, derived)
+    named_alike = [
+        *near_duplicate_warnings(counted, "benchmark", "model"),
+        *near_duplicate_warnings(counted, "model", "benchmark"),
+    ]
+    warnings = [*_overlap_warnings(counted), *scale_warnings(found), *derived_name_warnings(benchmarks), *named_alike]
+    return RankingInput(_score_matrix(ordered, blocks, slots, found.classes), inputs, warnings, derived)
 
 
-def _derived(row: Any, names: Mapping[str, str]) -> dict[str, str]:
+def _derived_entry(row: Any, names: Mapping[str, str]) -> dict[str, str]:
     return {"grid": str(row.id), "benchmark": names["benchmark"], "model": names["model"]}
 
 
-def _replaced(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> list[dict[str, str]]:
-    """Grids that aliases make one."""
+def _overlap_warnings(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> list[dict[str, str]]:
+    """Warnings about grids that aliases give the same identity."""
     owners, found = dict[tuple[str, ...], Any](), []
     for row, names in counted:
         identity = tuple(names.values())
@@ -102,14 +106,14 @@ def _replaced(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> list[dict[str
     return found
 
 
-def _directed(blocks: list[_Block]) -> list[_Block]:
-    """The blocks that have a better end, if any has."""
+def _with_direction(blocks: list[_Block]) -> list[_Block]:
+    """The blocks whose metric has a direction; all blocks if none has."""
     directed = [block for block in blocks if block.scale.direction]
     return directed or blocks
 
 
-def warnings_of(found: Scales) -> list[dict[str, str]]:
-    """What was decided about scales."""
+def scale_warnings(found: Scales) -> list[dict[str, str]]:
+    """Warnings about assumed directions and several scales."""
     warnings = []
     if found.assumed:
         detail = "Some grids say no direction of their metric; that of the others is assumed."
@@ -120,17 +124,20 @@ def warnings_of(found: Scales) -> list[dict[str, str]]:
     return warnings
 
 
-def looking_derived(benchmarks: Iterable[str]) -> list[dict[str, str]]:
-    """Benchmarks that are called like an average of the others."""
+def derived_name_warnings(benchmarks: Iterable[str]) -> list[dict[str, str]]:
+    """Warnings about benchmarks whose names suggest an average of others."""
     names = sorted({name for name in benchmarks if looks_derived(name)})
     said = 'The benchmark "{}" is counted as one more benchmark; if it was computed from others, publish it as derived.'
     return [{"code": "looks_derived", "detail": said.format(name)} for name in names]
 
 
-def looking_alike(counted: Sequence[tuple[Any, Mapping[str, str]]], kind: str, other: str) -> list[dict[str, str]]:
-    """Names of a kind that look like one another and meet nowhere: one name spelled twice, perhaps.
+def near_duplicate_warnings(
+    counted: Sequence[tuple[Any, Mapping[str, str]]], kind: str, other: str
+) -> list[dict[str, str]]:
+    """Warnings about similar names of a kind that may be one name spelled twice.
 
-    Two benchmarks that one model has both been measured on are two, and so are two models on one benchmark.
+    Names with a common counterpart are different: two benchmarks on which one model was measured, two models on one
+    benchmark.
     """
     owners: dict[str, set[str]] = {}
     for _, names in counted:
@@ -146,19 +153,19 @@ def looking_alike(counted: Sequence[tuple[Any, Mapping[str, str]]], kind: str, o
 
 
 def _blocks(
-    question: RankingQuery,
+    query: RankingQuery,
     row: Any,
     names: Mapping[str, str],
     slots: Slots,
     cache: dict[tuple[Any, ...], Any],
     scale: Scale,
 ) -> list[_Block]:
-    """The cells of one grid: of its model or variant, or of each level of the axis that is ranked."""
-    cells, axis = columns_of(row, scale.factor), question.by.removeprefix("axis:")
-    if not question.by.startswith("axis:"):
-        other = "variant" if question.by == "model" else "model"
+    """Cells of one grid, as the block of its model or variant, or as one block for each level of the ranked axis."""
+    cells, axis = columns_of(row, scale.factor), query.by.removeprefix("axis:")
+    if not query.by.startswith("axis:"):
+        other = "variant" if query.by == "model" else "model"
         numbers = slot_numbers(slots, cache, names["benchmark"], (names[other],), row.axes, None, scale)
-        return [_Block(names[question.by], numbers, cells.flat(), scale)]
+        return [_Block(names[query.by], numbers, cells.flat(), scale)]
     place = next((i for i, one in enumerate(row.axes) if one["name"] == axis), None)
     if place is None:
         return []
@@ -180,7 +187,7 @@ def slot_numbers(
     left_out: int | None,
     scale: Scale | None = None,
 ) -> Integers:
-    """The slot of each cell, row-major without the axis that is left out; grids over equal axes share the work."""
+    """Slot of each cell, row-major without the axis `left_out`; grids over equal axes share the result."""
     kind = scale.key if scale else None
     key = (benchmark, rest, orjson.dumps(axes), left_out, kind)
     if key not in cache:
@@ -197,7 +204,7 @@ def slot_numbers(
 
 
 def _level(level: Any) -> str | float:
-    """What makes two levels the same: the number where there is one, else the label."""
+    """Identity of a level: its number if it has one, else its label."""
     if isinstance(level, dict):
         return float(level["number"])
     return level if isinstance(level, str) else float(level)
@@ -207,24 +214,27 @@ def _label(level: Any) -> str:
     return str(level["label"] if isinstance(level, dict) else level)
 
 
-def _in_order(question: RankingQuery, names: set[str], cache: Mapping[tuple[Any, ...], Any]) -> list[str]:
-    """Levels as on their axis, models and variants by name."""
+def _ordered(query: RankingQuery, names: set[str], cache: Mapping[tuple[Any, ...], Any]) -> list[str]:
+    """Levels in the order of their axis, models and variants by name."""
     known = cache.get(("levels",), {})
     return sorted(names, key=lambda name: (known.get(name, 0), name))
 
 
-def _standings(names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]) -> ScoreMatrix:
-    """Over several scales only wins and ranks have a meaning: slots where lower is better are turned."""
+def _score_matrix(
+    names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]
+) -> ScoreMatrix:
+    """Score matrix of all blocks. Over several scales, slots where lower is better are negated, and only wins and ranks
+    have a meaning."""
     usable = [one for one in classes if one.direction] or list(classes)
     mixed = len(usable) > 1
     places = {name: i for i, name in enumerate(names)}
     cells = Columns.empty((len(names), len(slots.places)))
     worst = np.full(len(slots.places), np.nan)
     for block in blocks:
-        turn = -1 if mixed and block.scale.direction == "lower" else 1
-        cells.put(places[block.name], block.slots, block.cells, turn)
+        sign = -1 if mixed and block.scale.direction == "lower" else 1
+        cells.put(places[block.name], block.slots, block.cells, sign)
         bound = block.scale.upper if block.scale.direction == "lower" else block.scale.lower
-        worst[block.slots] = np.nan if bound is None else turn * bound
+        worst[block.slots] = np.nan if bound is None else sign * bound
     benchmarks = sorted(set(slots.benchmarks))
     owner = {name: i for i, name in enumerate(benchmarks)}
     one = usable[0] if len(usable) == 1 else Scale("", None, None, None)
@@ -237,13 +247,13 @@ def _standings(names: Sequence[str], blocks: Sequence[_Block], slots: Slots, cla
         upper=one.upper,
         mixed=mixed,
         worst=worst,
-        places=_together(slots) if mixed else None,
-        **cells.given(),
+        places=_places_across_scales(slots) if mixed else None,
+        **cells.arrays(),
     )
 
 
-def _together(slots: Slots) -> Integers:
-    """Equal numbers for slots that only their scales keep apart."""
+def _places_across_scales(slots: Slots) -> Integers:
+    """Equal numbers for slots that differ in nothing but their scale."""
     known = dict[Hashable, int]()
     found = []
     for key in slots.places:

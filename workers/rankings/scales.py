@@ -1,8 +1,8 @@
-"""Which metrics share a scale: only their values are compared with each other.
+"""Scales: metrics on one scale have comparable values.
 
-Proportions (bounds 0 and 1, or 0 and 100) of the units "", "%" and none share one, whatever they are given on. Other
-closed ranges must be equal. An open range joins the closed one of its unit where there is exactly one, a missing
-direction the only one of the others.
+Proportions (bounds 0 and 1, or 0 and 100) with the units "", "%" or none share one scale. Other closed ranges must be
+equal. An open range joins the closed range of its unit if there is exactly one, and a missing direction becomes that of
+the others if they agree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Kind = tuple[str | None, Direction | None, float | None, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """A class of metrics. `factor` brings the values of the metric that was asked about onto it."""
+    """A class of comparable metrics. Multiplying by `factor` converts a value of the metric to this scale."""
 
     unit: str
     direction: Direction | None
@@ -29,31 +29,31 @@ class Scale:
 
     @property
     def key(self) -> tuple[str, Direction | None, float | None, float | None]:
-        """Equal for metrics whose values are compared."""
+        """Equal for metrics with comparable values."""
         return self.unit, self.direction, self.lower, self.upper
 
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """The scale of every kind of metric, and whether some had no direction and took that of the others."""
+    """Scale of every kind of metric, and whether a missing direction was assumed."""
 
     of: Mapping[Kind, Scale]
     assumed: bool
 
     @property
     def classes(self) -> list[Scale]:
-        """The different scales, in order."""
+        """The different scales, in a fixed order."""
         found = {scale.key: replace(scale, factor=1.0) for scale in self.of.values()}
         return [found[key] for key in sorted(found, key=repr)]
 
 
 def kind_of(metric: Mapping[str, Any]) -> Kind:
-    """What decides about the scale of a metric."""
+    """Properties of a metric that decide its scale."""
     return metric["unit"] or None, metric["direction"], metric["lower"], metric["upper"]
 
 
 def scales(kinds: Iterable[Kind]) -> Scales:
-    """The scales of the metrics of a board; the order in which they come means nothing."""
+    """Scales of the metrics in a ranking; the order of `kinds` has no effect."""
     posted = sorted(set(kinds), key=repr)
     directions = {direction for _, direction, _, _ in posted if direction}
     only = next(iter(directions)) if len(directions) == 1 else None
@@ -65,7 +65,7 @@ def scales(kinds: Iterable[Kind]) -> Scales:
 
 
 def _whole(kind: Kind) -> float | None:
-    """1 or 100 where a metric is a proportion of one of the units that proportions have."""
+    """1 or 100 if a metric is a proportion with one of the units of proportions, else None."""
     whole = Metric("", None, None, kind[2], kind[3]).proportion_of
     return float(whole) if whole and kind[0] in (None, "%") else None
 
@@ -78,7 +78,7 @@ def _closed(kind: Kind, direction: Direction | None, whole: float | None) -> Sca
 
 
 def _joined(kind: Kind, scale: Scale, found: Mapping[Kind, Scale], ranges: list[Scale]) -> Scale:
-    """An open range on the scale that it is taken to share; else all open ones of a unit and direction are one."""
+    """Scale of an open range: the closed one that it joins, else one for all open ranges of its unit and direction."""
     if scale.lower is not None and scale.upper is not None:
         return scale
     alike = {one.key: one for one in ranges if one.direction == scale.direction and _same_unit(kind, one)}

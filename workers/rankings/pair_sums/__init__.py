@@ -1,1 +1,1 @@
-"""Sums over pairs of names, kept for large scopes: read, changed by what was published, verified."""
+"""Pair sums: sums over pairs of names, kept for large scopes; reading, updating and verifying them."""

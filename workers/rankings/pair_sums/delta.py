@@ -1,4 +1,4 @@
-"""One benchmark's grids as they were counted and as they are now -> what that changes in the sums of pairs."""
+"""Delta of the pair sums when the grids of one benchmark change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from workers.rankings.pair_sums.read import Floats, Sheet, Taken
+from workers.rankings.pair_sums.read import BenchmarkChange, Floats, GridMatrix
 from workers.rankings.ranking_input import Slots, slot_numbers
 from workers.statistics.pair_sums import MOST_TICKS, Side, empty, meeting
 
@@ -20,7 +20,7 @@ Integers = NDArray[np.int64]
 
 
 class TooLarge(Exception):
-    """A value has more ticks than the sums can hold; `largest` is its size."""
+    """Raised when a value has more ticks than the sums can hold; `largest` is its size."""
 
     def __init__(self, largest: float) -> None:
         super().__init__(f"{largest} does not fit into the sums")
@@ -28,8 +28,8 @@ class TooLarge(Exception):
 
 
 @dataclass
-class Change:
-    """What one benchmark adds to a scope: by name the sums with every name of `names` and the cells; slots."""
+class SumsDelta:
+    """What a benchmark's change adds to a scope: for each name its sums with every name of `names`, cells, slots."""
 
     names: list[str]
     sums: dict[str, Integers] = field(default_factory=dict)
@@ -40,19 +40,19 @@ class Change:
 
 @dataclass(frozen=True)
 class _Updates:
-    """Grids over the same slots: the row of each in a side, whose turn it is, and its values."""
+    """Values of grids over the same slots, with the row of each in a `Side` and the order of its update."""
 
     variant: str
     rows: Integers
     slots: Integers
-    turns: Integers
+    order: Integers
     values: Floats
 
     def at(self, picked: NDArray[Any]) -> _Updates:
-        return _Updates(self.variant, self.rows[picked], self.slots, self.turns[picked], self.values[picked])
+        return _Updates(self.variant, self.rows[picked], self.slots, self.order[picked], self.values[picked])
 
 
-def _blank(shape: tuple[int, int]) -> Side:
+def _empty_side(shape: tuple[int, int]) -> Side:
     return Side(np.zeros(shape, dtype=np.int64), np.zeros(shape), np.zeros(shape, dtype=np.bool_))
 
 
@@ -60,46 +60,51 @@ def _copy(side: Side) -> Side:
     return Side(side.ticks.copy(), side.values.copy(), side.present.copy())
 
 
-def _put(side: Side, rows: Any, other: Side) -> None:
-    """Replace rows by those of another side."""
+def _copy_rows(side: Side, rows: Any, other: Side) -> None:
+    """Replace rows of a side by those of another."""
     side.ticks[rows], side.values[rows], side.present[rows] = other.ticks[rows], other.values[rows], other.present[rows]
 
 
-def changed(taken: Taken, aliases: Aliases, exponent: int) -> Change:
-    """What replacing the grids that are gone by those that have come changes; in units of 10^-exponent.
+def sums_delta(change: BenchmarkChange, aliases: Aliases, exponent: int) -> SumsDelta:
+    """Delta from replacing the grids `before` by those `after`, in units of 10^-exponent.
 
-    Exact: the change from A to B and the change from B to C add up to that from A to C. Raises `TooLarge`.
+    Exact: the deltas from A to B and from B to C add up to that from A to C. Raises `TooLarge`.
     """
-    moved = {name for sheet in chain(taken.gone, taken.come) for name in _names(sheet, aliases)}
-    names = sorted(moved.union(*(_names(sheet, aliases) for sheet in taken.kept)))
+    affected = {name for matrix in chain(change.before, change.after) for name in _canonical_names(matrix, aliases)}
+    names = sorted(affected.union(*(_canonical_names(matrix, aliases) for matrix in change.unchanged)))
     places, slots, cache = {name: i for i, name in enumerate(names)}, Slots(), dict[tuple[Any, ...], Any]()
-    kept, gone, come = (
-        [_strokes(sheet, places, aliases, slots, cache) for sheet in sheets]
-        for sheets in (taken.kept, taken.gone, taken.come)
+    unchanged, removed, added = (
+        [_updates_of(matrix, places, aliases, slots, cache) for matrix in matrices]
+        for matrices in (change.unchanged, change.before, change.after)
     )
     shape = (len(names), len(slots.places))
-    old = _blank(shape)
-    _scatter(old, [*kept, *gone], exponent)
-    new, touched = _copy(old), np.array(sorted(places[name] for name in moved), dtype=np.int64)
-    _put(new, touched, _blank(shape))
-    _scatter(new, [*(one.at(np.isin(one.rows, touched)) for one in kept), *come], exponent)
-    change = Change(names)
-    change.slots, change.compared = (
+    old = _empty_side(shape)
+    _scatter(old, [*unchanged, *removed], exponent)
+    new, touched = _copy(old), np.array(sorted(places[name] for name in affected), dtype=np.int64)
+    # Emptied and written again with the unchanged grids of these names: where aliases put several grids on one cell,
+    # the removed one may have covered a value that now counts.
+    _copy_rows(new, touched, _empty_side(shape))
+    _scatter(new, [*(one.at(np.isin(one.rows, touched)) for one in unchanged), *added], exponent)
+    delta = SumsDelta(names)
+    delta.slots, delta.compared = (
         int(np.count_nonzero(new.present.sum(axis=0) > least) - np.count_nonzero(old.present.sum(axis=0) > least))
         for least in (0, 1)
     )
+    # The rivals turn from old to new row by row. So a pair of two changed names is counted in two steps that add up to
+    # its whole change: the first name moves against the old values of the second, the second against the new of the
+    # first.
     rivals = _copy(old)
     for i in touched.tolist():
         if np.array_equal(old.present[i], new.present[i]) and np.array_equal(old.values[i], new.values[i]):
             continue
-        change.sums[names[i]] = _met(rivals, new, i) - _met(rivals, old, i)
-        change.cells[names[i]] = int(new.present[i].sum() - old.present[i].sum())
-        _put(rivals, i, new)
-    return change
+        delta.sums[names[i]] = _sums_with_rivals(rivals, new, i) - _sums_with_rivals(rivals, old, i)
+        delta.cells[names[i]] = int(new.present[i].sum() - old.present[i].sum())
+        _copy_rows(rivals, i, new)
+    return delta
 
 
-def _met(rivals: Side, side: Side, i: int) -> Integers:
-    """The sums of row i of a side with every rival but itself."""
+def _sums_with_rivals(rivals: Side, side: Side, i: int) -> Integers:
+    """Sums of row i of a side with every rival except itself."""
     total = empty(len(rivals.ticks))
     others = np.asarray(rivals.present.any(axis=1), dtype=np.bool_)
     others[i] = False
@@ -108,23 +113,23 @@ def _met(rivals: Side, side: Side, i: int) -> Integers:
     return total
 
 
-def _names(sheet: Sheet, aliases: Aliases) -> Iterable[str]:
-    return (aliases.get(("model", model), model) for model in sheet.models)
+def _canonical_names(matrix: GridMatrix, aliases: Aliases) -> Iterable[str]:
+    return (aliases.get(("model", model), model) for model in matrix.models)
 
 
-def _strokes(
-    sheet: Sheet, places: Mapping[str, int], aliases: Aliases, slots: Slots, cache: dict[tuple[Any, ...], Any]
+def _updates_of(
+    matrix: GridMatrix, places: Mapping[str, int], aliases: Aliases, slots: Slots, cache: dict[tuple[Any, ...], Any]
 ) -> _Updates:
-    benchmark = aliases.get(("benchmark", sheet.benchmark), sheet.benchmark)
-    variant = aliases.get(("variant", sheet.variant), sheet.variant)
-    numbers = slot_numbers(slots, cache, benchmark, (variant,), orjson.loads(sheet.axes), None)
-    rows = np.array([places[name] for name in _names(sheet, aliases)], dtype=np.int64)
-    return _Updates(variant, rows, numbers, np.array(sheet.turns, dtype=np.int64), sheet.values)
+    benchmark = aliases.get(("benchmark", matrix.benchmark), matrix.benchmark)
+    variant = aliases.get(("variant", matrix.variant), matrix.variant)
+    numbers = slot_numbers(slots, cache, benchmark, (variant,), orjson.loads(matrix.axes), None)
+    rows = np.array([places[name] for name in _canonical_names(matrix, aliases)], dtype=np.int64)
+    return _Updates(variant, rows, numbers, np.array(matrix.order, dtype=np.int64), matrix.values)
 
 
 def _scatter(side: Side, updates: Sequence[_Updates], exponent: int) -> None:
-    """Put the values into their rows and slots; where several of a name meet, the last turn is seen."""
-    for one in updates if _are_apart(updates) else _one_by_one(updates):
+    """Write the values into their rows and slots; of several for one slot of a name, the last update counts."""
+    for one in updates if _are_disjoint(updates) else _in_order(updates):
         measured = np.isfinite(one.values)
         ticks = np.where(measured, one.values, 0.0) * 10.0**exponent
         if np.max(np.abs(ticks), initial=0.0) > MOST_TICKS:
@@ -135,12 +140,12 @@ def _scatter(side: Side, updates: Sequence[_Updates], exponent: int) -> None:
         side.present[block] |= measured
 
 
-def _are_apart(updates: Sequence[_Updates]) -> bool:
-    """Whether every name has one grid for a variant: then no slot is painted twice. Aliases can make it more."""
-    painted = [(one.variant, row) for one in updates for row in one.rows.tolist()]
-    return len(set(painted)) == len(painted)
+def _are_disjoint(updates: Sequence[_Updates]) -> bool:
+    """Whether every name has one grid for each variant, so that no slot is written twice; aliases can break this."""
+    written = [(one.variant, row) for one in updates for row in one.rows.tolist()]
+    return len(set(written)) == len(written)
 
 
-def _one_by_one(updates: Sequence[_Updates]) -> Iterable[_Updates]:
+def _in_order(updates: Sequence[_Updates]) -> Iterable[_Updates]:
     each = [one.at(np.array([i])) for one in updates for i in range(len(one.rows))]
-    return sorted(each, key=lambda one: int(one.turns[0]))
+    return sorted(each, key=lambda one: int(one.order[0]))

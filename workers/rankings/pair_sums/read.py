@@ -1,8 +1,7 @@
-"""The grids of one benchmark of a scope, as sums are made of them: many grids at a time, a matrix of values for each
-set of axes.
+"""Read the grids of one benchmark as matrices of values, one for each set of axes, for updating pair sums.
 
-One statement reads them, takes them from the list of what is to be counted and notes which revisions are in the sums.
-All its parts see the same snapshot: what changes later is listed again.
+One statement reads them, takes them off the list of grids to count, and records which revisions are in the sums. All of
+its parts see the same snapshot: a grid that changes meanwhile is listed again.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ _ID = 16
 
 
 @dataclass(frozen=True)
-class Sheet:
-    """Grids of one benchmark and variant over equal axes."""
+class GridMatrix:
+    """Grids of one benchmark and variant over equal axes, as a matrix of values."""
 
     benchmark: str
     variant: str
@@ -37,25 +36,26 @@ class Sheet:
     upper: float | None
     models: Sequence[str]
     revisions: Sequence[int]
-    turns: Sequence[int]
-    """The order of the updates among all sheets that were read together: a later grid covers an earlier one."""
+    order: Sequence[int]
+    """Rank of each grid's update among all grids read together: where two cover the same cell, the later one counts."""
     ids: Sequence[uuid.UUID]
-    """Empty for grids that stay."""
+    """Empty for unchanged grids."""
     values: Floats
     """Grids x cells, NaN where nothing was measured."""
 
 
 @dataclass(frozen=True)
-class Taken:
-    """A benchmark's grids: those that stay, those that changed as they were counted, and as they are now."""
+class BenchmarkChange:
+    """Grids of a benchmark: unchanged ones, and the changed ones as they are in the sums and as they are now."""
 
-    kept: Sequence[Sheet]
-    gone: Sequence[Sheet]
-    come: Sequence[Sheet]
+    unchanged: Sequence[GridMatrix]
+    before: Sequence[GridMatrix]
+    after: Sequence[GridMatrix]
 
 
-# Written so that no plan can be a bad one: the statistics of the tables know nothing of an experiment that began a
-# minute ago, and rows are then compared with each other that an index would have found.
+# Written so that the planner has no bad plan to choose: its statistics know nothing of an experiment that began a
+# minute ago, and it would then join whole tables instead of using an index. OFFSET 0 keeps a subquery from being merged
+# into the query around it, and LATERAL looks each of its rows up by key.
 _HERE = """
     SELECT id, benchmark, model, variant FROM grids
     WHERE project_id = :project AND experiment = ANY(:experiments) AND metric = :metric AND benchmark = ANY(:names)"""
@@ -63,6 +63,8 @@ _COUNTED = f"""
     SELECT here.id, was.revision AS number, was.updated_at, benchmark, model, variant
     FROM ({_HERE} OFFSET 0) AS here CROSS JOIN LATERAL (
         SELECT revision, updated_at FROM counted WHERE scope_id = :scope AND grid_id = here.id OFFSET 0) AS was"""  # noqa: S608 (a constant)
+# Data-modifying CTEs see one snapshot. A change that commits meanwhile keeps its row in `uncounted` for the next time;
+# in `listed`, a NULL grid stands for every grid of the benchmark.
 _TAKEN = f"""
 WITH listed AS (
     DELETE FROM uncounted WHERE scope_id = :scope AND benchmark = ANY(:names) RETURNING grid_id
@@ -71,6 +73,8 @@ WITH listed AS (
     UNION
     SELECT id FROM ({_HERE} OFFSET 0) AS here WHERE EXISTS (SELECT FROM listed WHERE grid_id IS NULL)
 ), before AS ("""  # noqa: S608 (a constant)
+# `part` 0: unchanged; 1: the changed grids as they are in the sums; 2: the same as they are now. A deleted grid, or one
+# that an alias no longer brings here, has no part 2 and is forgotten.
 _NOTED = """
 ), read AS MATERIALIZED (
     SELECT CASE WHEN before.id IN (SELECT grid_id FROM taken) THEN 1 ELSE 0 END AS part, before.* FROM before
@@ -86,13 +90,15 @@ _NOTED = """
     SELECT :scope, id, number, updated_at FROM read WHERE part = 2
     ON CONFLICT (scope_id, grid_id) DO UPDATE SET revision = excluded.revision, updated_at = excluded.updated_at
 )"""
-_SHEETS = """
+# The values travel in PostgreSQL's binary form, which NumPy reads as one block. NaN for NULL, because an element that
+# is NULL has no payload: the arrays of one shape would differ in length.
+_MATRICES = """
     SELECT part, benchmark, variant, axes::text, metric->>'unit' AS unit, metric->>'direction' AS direction,
         (metric->>'lower')::float8 AS lower, (metric->>'upper')::float8 AS upper,
-        array_agg(model) AS models, array_agg(read.number) AS revisions, array_agg(turn) AS turns,
+        array_agg(model) AS models, array_agg(read.number) AS revisions, array_agg(update_order) AS update_orders,
         string_agg(uuid_send(read.id), '') AS ids,
         string_agg(array_send(array_replace(values, NULL::float8, 'NaN'::float8)), '') AS values
-    FROM (SELECT *, row_number() OVER (ORDER BY updated_at, id) AS turn FROM read) AS read CROSS JOIN LATERAL (
+    FROM (SELECT *, row_number() OVER (ORDER BY updated_at, id) AS update_order FROM read) AS read CROSS JOIN LATERAL (
         SELECT axes, metric, values FROM revisions
         WHERE grid_id = read.id AND number = read.number AND derived IS NULL OFFSET 0) AS content
     GROUP BY part, benchmark, variant, axes, unit, direction, lower, upper"""
@@ -102,27 +108,33 @@ def _statement(*parts: str) -> TextClause:
     return text("".join(parts)).bindparams(bindparam("project", type_=Uuid), bindparam("scope", type_=Uuid))
 
 
-_READ = _statement("WITH before AS (", _COUNTED, "), read AS (SELECT 2 AS part, before.* FROM before)", _SHEETS)
-_TAKE = _statement(_TAKEN, _COUNTED, _NOTED, _SHEETS)
+_READ_COUNTED = _statement(
+    "WITH before AS (", _COUNTED, "), read AS (SELECT 2 AS part, before.* FROM before)", _MATRICES
+)
+_TAKE_CHANGES = _statement(_TAKEN, _COUNTED, _NOTED, _MATRICES)
 
 
-def take(connection: Connection, scope: Any, experiments: Sequence[str], names: Sequence[str]) -> Taken:
-    """The grids of a benchmark of these names; what was listed of them is listed no longer, and noted as counted.
+def take_changes(
+    connection: Connection, scope: Any, experiments: Sequence[str], names: Sequence[str]
+) -> BenchmarkChange:
+    """Take the changes of a benchmark, known by `names`, off the list, and record its grids as counted.
 
-    What was listed under an alias that the experiment has lost is dropped: then everything will be counted anew.
+    Changes listed under an alias that the experiment has lost are dropped: losing it has reset the scope.
     """
-    found: tuple[list[Sheet], ...] = ([], [], [])
-    for row in connection.execute(_TAKE, _asked(scope, experiments, names)):
-        found[row.part].append(_sheet(row))
-    return Taken(*found)
+    found: tuple[list[GridMatrix], ...] = ([], [], [])
+    for row in connection.execute(_TAKE_CHANGES, _parameters(scope, experiments, names)):
+        found[row.part].append(_matrix(row))
+    return BenchmarkChange(*found)
 
 
-def as_counted(connection: Connection, scope: Any, experiments: Sequence[str], names: Sequence[str]) -> list[Sheet]:
-    """The grids of a benchmark of these names at the revisions that are in the sums."""
-    return [_sheet(row) for row in connection.execute(_READ, _asked(scope, experiments, names))]
+def read_counted(
+    connection: Connection, scope: Any, experiments: Sequence[str], names: Sequence[str]
+) -> list[GridMatrix]:
+    """The grids of a benchmark, known by `names`, at the revisions that are in the sums."""
+    return [_matrix(row) for row in connection.execute(_READ_COUNTED, _parameters(scope, experiments, names))]
 
 
-def _asked(scope: Any, experiments: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
+def _parameters(scope: Any, experiments: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
     return {
         "scope": scope.id,
         "project": scope.project_id,
@@ -132,17 +144,28 @@ def _asked(scope: Any, experiments: Sequence[str], names: Sequence[str]) -> dict
     }
 
 
-def _sheet(row: Any) -> Sheet:
+def _matrix(row: Any) -> GridMatrix:
     ids = bytes(row.ids)
-    # Nobody asks which grids stay.
-    found = [uuid.UUID(bytes=ids[at : at + _ID]) for at in range(0, len(ids), _ID)] if row.part else []
-    kind = (row.unit, row.direction, row.lower, row.upper)
-    values = _values(row.values, len(row.models))
-    return Sheet(row.benchmark, row.variant, row.axes, *kind, row.models, row.revisions, row.turns, found, values)
+    return GridMatrix(
+        benchmark=row.benchmark,
+        variant=row.variant,
+        axes=row.axes,
+        unit=row.unit,
+        direction=row.direction,
+        lower=row.lower,
+        upper=row.upper,
+        models=row.models,
+        revisions=row.revisions,
+        order=row.update_orders,
+        # The ids of unchanged grids are not needed.
+        ids=[uuid.UUID(bytes=ids[at : at + _ID]) for at in range(0, len(ids), _ID)] if row.part else [],
+        values=_values(row.values, len(row.models)),
+    )
 
 
 def _values(sent: bytes | memoryview, count: int) -> Floats:
-    """The numbers of `count` arrays without NULL of equal length, one after the other as `array_send` writes them."""
+    """Matrix of `count` rows from as many equally long arrays without NULL, concatenated as `array_send` writes
+    them."""
     element = np.dtype([("length", ">i4"), ("value", ">f8")])
     cells = (len(sent) // count - _HEADER) // element.itemsize
     if cells <= 0:

@@ -1,7 +1,8 @@
-"""Counting: the sums of pairs of a large scope, brought up to date with the grids that changed.
+"""Update the pair sums of a large scope with the grids that changed.
 
-A scope is an experiment and a metric of a project. `uncounted` lists the grids that changed, `counted` says which
-revision of each is in the sums: a grid that is listed twice is counted once. Who holds the row of the scope counts.
+A scope is an experiment and a metric of a project. The table `uncounted` lists its changed grids, and `counted` tells
+which revision of each grid is in the sums, so a grid that is listed twice is counted once. Only the worker that holds
+the lock on the row of the scope updates its sums.
 """
 
 from __future__ import annotations
@@ -37,31 +38,33 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from registry.query import Query
 from registry.storage.database import Database
 from registry.storage.tables import counted, grids, new_id, scopes, tallies, uncounted
-from workers.rankings.pair_sums.delta import Change, TooLarge, changed
-from workers.rankings.pair_sums.read import Sheet, Taken, take
+from workers.rankings.pair_sums.delta import SumsDelta, TooLarge, sums_delta
+from workers.rankings.pair_sums.read import BenchmarkChange, GridMatrix, take_changes
 from workers.scope import alias_map, experiment_names, names_of
 from workers.statistics.pair_sums import carry, empty, packed, unpacked
 from workers.statistics.terms import IntArray
 
 Aliases = Mapping[tuple[str, str], str]
-_HELD_SECONDS = 1.0
-"""How long one transaction counts before it writes. Each rewrites all rows that it changed; but who has everything
-counted anew because of an alias waits for it, and gives up after the lock timeout."""
+_LOCK_SECONDS = 1.0
+"""How long one transaction adds before it writes. A longer one rewrites each changed row less often; but an
+invalidation that resets the scope because of an alias waits for it, and fails after the lock timeout."""
 _DIGITS = 10
 _CHECKSUMS = 1 << 128
 
-# Built once: what one more grid costs is mostly statements.
-_HELD = (
+# Built once: the cost of one more grid is mostly that of building and sending statements.
+_LOCK_SCOPE = (
     select(scopes)
     .where(
         scopes.c.project_id == bindparam("project"),
         scopes.c.experiment == bindparam("experiment"),
         scopes.c.metric == bindparam("metric"),
     )
-    # Weaker than what folding marks holds, which only keeps the scope from being closed.
+    # FOR NO KEY UPDATE: two workers exclude each other, and neither waits for the FOR KEY SHARE of an invalidation,
+    # which only keeps the scope from being deleted. SKIP LOCKED: whoever does not get the scope leaves it to the other
+    # worker.
     .with_for_update(skip_locked=True, key_share=True)
 )
-_LISTED = (
+_NEXT_BENCHMARK = (
     select(uncounted.c.benchmark)
     .where(uncounted.c.scope_id == bindparam("scope"), uncounted.c.benchmark > bindparam("after", type_=Text))
     .order_by(uncounted.c.benchmark)
@@ -69,19 +72,20 @@ _LISTED = (
 )
 _OF_SCOPE = tallies.c.scope_id == bindparam("scope")
 _NAMES = select(func.array_agg(aggregate_order_by(tallies.c.name, tallies.c.place))).where(_OF_SCOPE)
-_TALLIES = select(tallies.c.name, tallies.c.cells, tallies.c.sums).where(
+_STORED_SUMS = select(tallies.c.name, tallies.c.cells, tallies.c.sums).where(
     _OF_SCOPE, tallies.c.name == any_(bindparam("touched", type_=ARRAY(Text)))
 )
-_ROWS = upsert(tallies)
-_REPLACED = _ROWS.on_conflict_do_update(
-    index_elements=["scope_id", "place"], set_={"cells": _ROWS.excluded.cells, "sums": _ROWS.excluded.sums}
+_INSERT_SUMS = upsert(tallies)
+_UPSERT_SUMS = _INSERT_SUMS.on_conflict_do_update(
+    index_elements=["scope_id", "place"],
+    set_={"cells": _INSERT_SUMS.excluded.cells, "sums": _INSERT_SUMS.excluded.sums},
 )
-_CHANGED = update(scopes).where(scopes.c.id == bindparam("scope"))
+_UPDATE_SCOPE = update(scopes).where(scopes.c.id == bindparam("scope"))
 
 
 @dataclass
-class Work:
-    """What a transaction has counted so far of one scope."""
+class ScopeDelta:
+    """Sum of all deltas of one transaction to a scope."""
 
     places: dict[str, int] = field(default_factory=dict)
     sums: dict[str, IntArray] = field(default_factory=dict)
@@ -94,90 +98,96 @@ class Work:
     checksum: int = 0
 
 
-def open_scope(database: Database, project_id: uuid.UUID, question: Query) -> None:
-    """Keep sums for the scope of a question from now on."""
-    values = {"id": new_id(), "project_id": project_id, "experiment": question.experiment, "metric": question.metric}
+def open_scope(database: Database, project_id: uuid.UUID, query: Query) -> None:
+    """Keep pair sums for the scope of a query from now on."""
+    values = {"id": new_id(), "project_id": project_id, "experiment": query.experiment, "metric": query.metric}
     with database.transaction() as connection:
         connection.execute(upsert(scopes).values(values).on_conflict_do_nothing())
 
 
-def catch_up(database: Database, project_id: uuid.UUID, question: Query, until: float) -> bool:
-    """Count what changed, in short transactions, up to a monotonic instant; whether nothing is left to be counted."""
+def catch_up(database: Database, project_id: uuid.UUID, query: Query, until: float) -> bool:
+    """Count the changed grids, in short transactions, until none is left or the monotonic clock reaches `until`.
+
+    Return whether none is left.
+    """
     while True:
+        # A transaction for each batch: what was added is kept if the next one fails, and the lock is released in
+        # between.
         with database.transaction() as connection:
-            scope = _held(connection, project_id, question)
+            scope = _lock_scope(connection, project_id, query)
             if scope is None:
                 return False
-            done = _turn(connection, scope, min(until, time.monotonic() + _HELD_SECONDS))
+            done = _update_batch(connection, scope, min(until, time.monotonic() + _LOCK_SECONDS))
         if done or time.monotonic() >= until:
             return done
 
 
-def keeps_sums(connection: Connection, project_id: uuid.UUID, question: Query) -> bool:
-    """Whether sums are kept for the scope of a question."""
-    return connection.execute(select(scopes.c.id).where(*of_question(project_id, question))).first() is not None
+def keeps_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> bool:
+    """Whether pair sums are kept for the scope of a query."""
+    return connection.execute(select(scopes.c.id).where(*scope_of(project_id, query))).first() is not None
 
 
-def is_counted(connection: Connection, project_id: uuid.UUID, question: Query) -> bool:
-    """Whether sums are kept for the scope of a question and nothing is left to be counted."""
-    scope = connection.execute(select(scopes).where(*of_question(project_id, question))).one_or_none()
+def is_up_to_date(connection: Connection, project_id: uuid.UUID, query: Query) -> bool:
+    """Whether pair sums are kept for the scope of a query and contain every change."""
+    scope = connection.execute(select(scopes).where(*scope_of(project_id, query))).one_or_none()
     if scope is None or not scope.whole:
         return False
     left = select(uncounted.c.id).where(uncounted.c.scope_id == scope.id).limit(1)
     return connection.execute(left).first() is None
 
 
-def close_scope(database: Database, project_id: uuid.UUID, question: Query) -> None:
-    """Keep sums for the scope of a question no longer."""
+def close_scope(database: Database, project_id: uuid.UUID, query: Query) -> None:
+    """Delete the pair sums of a scope and stop keeping them, unless another worker is updating them."""
     with database.transaction() as connection:
-        scope = _held(connection, project_id, question)
+        scope = _lock_scope(connection, project_id, query)
+        # The scope last: the others refer to it.
         for table in (tallies, counted, uncounted) if scope else ():
             connection.execute(delete(table).where(table.c.scope_id == scope.id))
         if scope:
             connection.execute(delete(scopes).where(scopes.c.id == scope.id))
 
 
-def of_question(project_id: uuid.UUID, question: Query) -> tuple[ColumnElement[bool], ...]:
-    """Which row of `scopes` is that of a question."""
-    same = (scopes.c.experiment == question.experiment, scopes.c.metric == question.metric)
+def scope_of(project_id: uuid.UUID, query: Query) -> tuple[ColumnElement[bool], ...]:
+    """Conditions for the row of `scopes` that belongs to a query."""
+    same = (scopes.c.experiment == query.experiment, scopes.c.metric == query.metric)
     return (scopes.c.project_id == project_id, *same)
 
 
-def _held(connection: Connection, project_id: uuid.UUID, question: Query) -> Any:
-    """The row of the scope, held by this transaction; None while somebody else counts."""
-    asked = {"project": project_id, "experiment": question.experiment, "metric": question.metric}
-    return connection.execute(_HELD, asked).one_or_none()
+def _lock_scope(connection: Connection, project_id: uuid.UUID, query: Query) -> Any:
+    """Row of the scope, locked by this transaction; None if another worker holds it."""
+    parameters = {"project": project_id, "experiment": query.experiment, "metric": query.metric}
+    return connection.execute(_LOCK_SCOPE, parameters).one_or_none()
 
 
-def _turn(connection: Connection, scope: Any, until: float) -> bool:
+def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
     aliases = alias_map(connection, scope.project_id)
     if not scope.whole or is_of_old_sums(scope):
-        _start_anew(connection, scope, aliases)
+        _reset(connection, scope, aliases)
         return False
-    exponent, work = scope.exponent, Work()
-    found = _next_listed(connection, scope, "")
-    while found is not None:
-        names = names_of(aliases, "benchmark", aliases.get(("benchmark", found), found))
-        taken = take(connection, scope, experiment_names(aliases, scope.experiment), names)
+    exponent, total = scope.exponent, ScopeDelta()
+    benchmark = _next_benchmark(connection, scope, "")
+    while benchmark is not None:
+        names = names_of(aliases, "benchmark", aliases.get(("benchmark", benchmark), benchmark))
+        change = take_changes(connection, scope, experiment_names(aliases, scope.experiment), names)
         if exponent is None:
-            exponent = _exponent_for(_largest([*taken.kept, *taken.come]))
+            exponent = _exponent_for(_largest([*change.unchanged, *change.after]))
         try:
-            change = changed(taken, aliases, exponent)
+            delta = sums_delta(change, aliases, exponent)
         except TooLarge as error:
-            # Coarser sums from nothing; what this transaction counted is dropped with the rest.
+            # Start again with coarser sums. The batch so far is not written; `_reset` deletes what earlier ones wrote.
             coarser = {"whole": False, "exponent": _exponent_for(error.largest)}
             connection.execute(update(scopes).where(scopes.c.id == scope.id).values(coarser))
             return False
-        note(work, change, taken)
+        accumulate(total, delta, change)
         if time.monotonic() >= until:
             break
-        found = _next_listed(connection, scope, found)
-    _write(connection, scope, work, exponent)
-    return found is None
+        benchmark = _next_benchmark(connection, scope, benchmark)
+    _write(connection, scope, total, exponent)
+    return benchmark is None
 
 
-def _start_anew(connection: Connection, scope: Any, aliases: Aliases) -> None:
-    """Forget all sums; every grid of the scope is to be counted."""
+def _reset(connection: Connection, scope: Any, aliases: Aliases) -> None:
+    """Delete the sums and list every grid of the scope."""
     for table in (tallies, counted, uncounted):
         connection.execute(delete(table).where(table.c.scope_id == scope.id))
     every = select(literal(scope.id, Uuid), grids.c.benchmark).where(*grids_of(scope, aliases)).distinct()
@@ -187,7 +197,7 @@ def _start_anew(connection: Connection, scope: Any, aliases: Aliases) -> None:
 
 
 def grids_of(scope: Any, aliases: Aliases) -> tuple[Any, ...]:
-    """Which rows of `grids` are of the scope, deleted ones included."""
+    """Conditions for the rows of `grids` that belong to the scope, deleted ones included."""
     return (
         grids.c.project_id == scope.project_id,
         grids.c.experiment.in_(experiment_names(aliases, scope.experiment)),
@@ -195,101 +205,104 @@ def grids_of(scope: Any, aliases: Aliases) -> tuple[Any, ...]:
     )
 
 
-def _next_listed(connection: Connection, scope: Any, after: str) -> str | None:
-    """A benchmark with a grid to be counted: the next one, or again the first.
+def _next_benchmark(connection: Connection, scope: Any, after: str) -> str | None:
+    """Next benchmark with a grid to count, in alphabetical order and round again from the first.
 
-    From where the last was found: what was taken off the list is passed over by every later look at it.
+    Starting behind the last one found: every look from the beginning would pass over the rows that this transaction
+    deleted.
     """
-    asked = {"scope": scope.id, "after": after}
-    found: str | None = connection.scalar(_LISTED, asked)
-    return connection.scalar(_LISTED, asked | {"after": ""}) if found is None and after else found
+    parameters = {"scope": scope.id, "after": after}
+    found: str | None = connection.scalar(_NEXT_BENCHMARK, parameters)
+    return connection.scalar(_NEXT_BENCHMARK, parameters | {"after": ""}) if found is None and after else found
 
 
-def _largest(sheets: Iterable[Sheet]) -> float:
-    return max((float(np.nanmax(np.abs(sheet.values), initial=0.0)) for sheet in sheets), default=0.0)
+def _largest(matrices: Iterable[GridMatrix]) -> float:
+    return max((float(np.nanmax(np.abs(matrix.values), initial=0.0)) for matrix in matrices), default=0.0)
 
 
 def _exponent_for(largest: float) -> int:
-    """The exponent with which the largest value has eleven digits; two more fit."""
+    """Exponent with which the largest value has eleven digits; two more would fit."""
     return _DIGITS - int(np.floor(np.log10(largest))) if largest > 0 else _DIGITS
 
 
-def note(work: Work, change: Change, taken: Taken) -> None:
-    """Add the change of one benchmark to the work, and what the grids that changed add to the scope."""
-    index = np.array([work.places.setdefault(name, len(work.places)) for name in change.names], dtype=np.int64)
-    for name, sums in change.sums.items():
-        row = widened(work.sums.get(name, empty(0)), len(work.places))
+def accumulate(total: ScopeDelta, delta: SumsDelta, change: BenchmarkChange) -> None:
+    """Add the delta of one benchmark to the total, with the counts and the checksum of its changed grids."""
+    index = np.array([total.places.setdefault(name, len(total.places)) for name in delta.names], dtype=np.int64)
+    for name, sums in delta.sums.items():
+        row = widened(total.sums.get(name, empty(0)), len(total.places))
         row[:, index] += sums
         carry(row)
-        work.sums[name] = row
-    work.cells.update(change.cells)
-    work.slots += change.slots
-    work.compared += change.compared
-    for sheets, sign in ((taken.gone, -1), (taken.come, 1)):
-        for sheet in sheets:
-            work.grids += sign * len(sheet.ids)
-            work.kinds[kind_key(sheet)] += sign * len(sheet.ids)
-            work.checksum += sign * sum(map(fingerprint, sheet.ids, sheet.revisions))
+        total.sums[name] = row
+    total.cells.update(delta.cells)
+    total.slots += delta.slots
+    total.compared += delta.compared
+    for matrices, sign in ((change.before, -1), (change.after, 1)):
+        for matrix in matrices:
+            total.grids += sign * len(matrix.ids)
+            total.kinds[kind_key(matrix)] += sign * len(matrix.ids)
+            total.checksum += sign * sum(map(fingerprint, matrix.ids, matrix.revisions))
 
 
-def kind_key(sheet: Sheet) -> str:
-    """What decides about the scale of a sheet, as JSON."""
-    return orjson.dumps([sheet.unit or None, sheet.direction, sheet.lower, sheet.upper]).decode()
+def kind_key(matrix: GridMatrix) -> str:
+    """Properties of the metric that decide the scale of a matrix, as JSON."""
+    return orjson.dumps([matrix.unit or None, matrix.direction, matrix.lower, matrix.upper]).decode()
 
 
 def is_of_old_sums(scope: Any) -> bool:
-    """Whether a scope was counted by a release that knew units and directions only, and kept other sums."""
+    """Whether a release that knew only units and directions made the sums of a scope, which differ from today's."""
     return any(len(orjson.loads(kind)) == 2 for kind in scope.kinds)
 
 
 def fingerprint(grid_id: uuid.UUID, revision: int) -> int:
-    """128 bits of a revision; the sum over the inputs of a ranking, modulo 2^128, is its checksum."""
+    """128 bits of a revision. Their sum over the inputs of a ranking, modulo 2^128, is the ranking's checksum."""
     return int.from_bytes(sha256(grid_id.bytes + revision.to_bytes(8)).digest()[:16])
 
 
-def _write(connection: Connection, scope: Any, work: Work, exponent: int | None) -> None:
-    """Add the work to the rows of the scope and of its names."""
+def _write(connection: Connection, scope: Any, total: ScopeDelta, exponent: int | None) -> None:
+    """Add the total to the rows of the scope and of its names."""
     found = connection.scalar(_NAMES, {"scope": scope.id})
     places = {name: place for place, name in enumerate(found or ())}
-    touched = sorted(work.cells)
+    touched = sorted(total.cells)
+    # A name keeps its place and new names are appended, so the stored rows of all other names stay valid: they are
+    # widened by zeros when they are read.
     for name in touched:
         places.setdefault(name, len(places))
-    known = {row.name: row for row in connection.execute(_TALLIES, {"scope": scope.id, "touched": touched})}
+    known = {row.name: row for row in connection.execute(_STORED_SUMS, {"scope": scope.id, "touched": touched})}
     rows = []
-    index = np.array([places[name] for name in work.places], dtype=np.int64)
+    index = np.array([places[name] for name in total.places], dtype=np.int64)
     for name in touched:
         old = known.get(name)
-        sums = table_of(old.sums, len(places)) if old else empty(len(places))
-        if name in work.sums:
-            more = work.sums[name]
+        sums = stored_sums(old.sums, len(places)) if old else empty(len(places))
+        if name in total.sums:
+            more = total.sums[name]
             sums[:, index[: more.shape[1]]] += more
             carry(sums)
-        cells = (old.cells if old else 0) + work.cells[name]
+        cells = (old.cells if old else 0) + total.cells[name]
         sent = {"scope_id": scope.id, "place": places[name], "name": name, "cells": cells, "sums": packed(sums)}
         rows.append(sent)
     if rows:
-        connection.execute(_REPLACED, rows)
+        connection.execute(_UPSERT_SUMS, rows)
     kinds = Counter(scope.kinds)
-    kinds.update(work.kinds)
+    kinds.update(total.kinds)
     changed_scope = {
         "scope": scope.id,
         "exponent": exponent,
-        "grids": scope.grids + work.grids,
-        "slots": scope.slots + work.slots,
-        "compared": scope.compared + work.compared,
+        "grids": scope.grids + total.grids,
+        "slots": scope.slots + total.slots,
+        "compared": scope.compared + total.compared,
         "kinds": {kind: count for kind, count in kinds.items() if count},
-        "checksum": uuid.UUID(int=(scope.checksum.int + work.checksum) % _CHECKSUMS),
+        "checksum": uuid.UUID(int=(scope.checksum.int + total.checksum) % _CHECKSUMS),
     }
-    connection.execute(_CHANGED, changed_scope)
+    connection.execute(_UPDATE_SCOPE, changed_scope)
 
 
-def table_of(stored: bytes | memoryview, names: int) -> IntArray:
-    """The stored sums of a name with `names` rivals, FIELDS x names; places that came later are zeros."""
+def stored_sums(stored: bytes | memoryview, names: int) -> IntArray:
+    """Stored sums of a name with `names` rivals, FIELDS x names; zeros for places added later."""
     return widened(unpacked(stored)[:, :names], names)
 
 
 def widened(sums: IntArray, names: int) -> IntArray:
-    """A copy of the sums of a name with room for `names` rivals."""
+    """Copy of the sums of a name with room for `names` rivals."""
     wide = empty(names)
     wide[:, : sums.shape[1]] = sums
     return wide

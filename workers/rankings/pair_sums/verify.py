@@ -1,4 +1,4 @@
-"""Recount: the sums of a scope made from nothing and compared with those that changes were added to."""
+"""Verify pair sums: compute those of a scope from nothing and compare them with the stored ones."""
 
 from __future__ import annotations
 
@@ -12,9 +12,17 @@ from sqlalchemy import Connection, select, update
 from registry.query import Query
 from registry.storage.database import Database
 from registry.storage.tables import grids, scopes, tallies
-from workers.rankings.pair_sums.delta import changed
-from workers.rankings.pair_sums.read import Taken, as_counted
-from workers.rankings.pair_sums.update import Work, grids_of, is_of_old_sums, note, of_question, table_of, widened
+from workers.rankings.pair_sums.delta import sums_delta
+from workers.rankings.pair_sums.read import BenchmarkChange, read_counted
+from workers.rankings.pair_sums.update import (
+    ScopeDelta,
+    accumulate,
+    grids_of,
+    is_of_old_sums,
+    scope_of,
+    stored_sums,
+    widened,
+)
 from workers.scope import alias_map, experiment_names, names_of
 from workers.statistics.pair_sums import canonical, empty
 
@@ -22,23 +30,24 @@ _NAMED = 5
 """Pairs with wrong sums that are named; the rest is counted."""
 
 
-def recount(connection: Connection, project_id: uuid.UUID, question: Query) -> list[str]:
-    """What is wrong with the sums of a scope, a sentence each; the connection must see one snapshot.
+def check_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> list[str]:
+    """Differences between the stored sums of a scope and its grids, a sentence each.
 
-    Compares every integer. A scope that keeps no sums, or whose sums wait to be counted anew, has nothing wrong.
+    Compares every integer; `connection` must see one snapshot. There are none for a scope without sums, or with sums
+    that are to be computed again.
     """
-    scope = connection.execute(select(scopes).where(*of_question(project_id, question))).one_or_none()
+    scope = connection.execute(select(scopes).where(*scope_of(project_id, query))).one_or_none()
     if scope is None or not scope.whole or is_of_old_sums(scope):
         return []
-    again = _counted_again(connection, scope)
+    expected = _recomputed(connection, scope)
     where = f'experiment "{scope.experiment}", metric "{scope.metric}"'
-    return [f"{where}: {one}" for one in _of_scope(scope, again) + _of_names(connection, scope, again)]
+    return [f"{where}: {one}" for one in _of_scope(scope, expected) + _of_names(connection, scope, expected)]
 
 
-def repair(database: Database, project_id: uuid.UUID, question: Query) -> None:
-    """Have the sums of a scope counted anew when they are next needed."""
+def repair(database: Database, project_id: uuid.UUID, query: Query) -> None:
+    """Have the sums of a scope computed from nothing when they are next needed."""
     with database.transaction() as connection:
-        connection.execute(update(scopes).where(*of_question(project_id, question)).values(whole=False))
+        connection.execute(update(scopes).where(*scope_of(project_id, query)).values(whole=False))
 
 
 def _benchmarks(connection: Connection, scope: Any, aliases: Mapping[tuple[str, str], str]) -> list[str]:
@@ -46,45 +55,45 @@ def _benchmarks(connection: Connection, scope: Any, aliases: Mapping[tuple[str, 
     return sorted({aliases.get(("benchmark", row.benchmark), row.benchmark) for row in found})
 
 
-def _counted_again(connection: Connection, scope: Any) -> Work:
-    aliases, work = alias_map(connection, scope.project_id), Work()
+def _recomputed(connection: Connection, scope: Any) -> ScopeDelta:
+    aliases, total = alias_map(connection, scope.project_id), ScopeDelta()
     for benchmark in _benchmarks(connection, scope, aliases):
         names = names_of(aliases, "benchmark", benchmark)
         experiments = experiment_names(aliases, scope.experiment)
-        taken = Taken([], [], as_counted(connection, scope, experiments, names))
-        note(work, changed(taken, aliases, scope.exponent or 0), taken)
-    return work
+        change = BenchmarkChange([], [], read_counted(connection, scope, experiments, names))
+        accumulate(total, sums_delta(change, aliases, scope.exponent or 0), change)
+    return total
 
 
-def _of_scope(scope: Any, work: Work) -> list[str]:
-    again = {"grids": work.grids, "slots": work.slots, "compared": work.compared, "kinds": dict(work.kinds)}
-    again["checksum"] = uuid.UUID(int=work.checksum % (1 << 128))
+def _of_scope(scope: Any, total: ScopeDelta) -> list[str]:
+    expected = {"grids": total.grids, "slots": total.slots, "compared": total.compared, "kinds": dict(total.kinds)}
+    expected["checksum"] = uuid.UUID(int=total.checksum % (1 << 128))
     return [
         f"{name} is {getattr(scope, name)}, counted again {value}"
-        for name, value in again.items()
+        for name, value in expected.items()
         if getattr(scope, name) != value
     ]
 
 
-def _of_names(connection: Connection, scope: Any, work: Work) -> list[str]:
-    names = list(work.places)
+def _of_names(connection: Connection, scope: Any, total: ScopeDelta) -> list[str]:
+    names = list(total.places)
     rows = {row.name: row for row in connection.execute(select(tallies).where(tallies.c.scope_id == scope.id))}
     wrong = [
         f'"{name}" has {row.cells} cells too many'
         for name, row in rows.items()
-        if name not in work.places and row.cells
+        if name not in total.places and row.cells
     ]
     wrong += [
-        f'"{name}" has {rows[name].cells if name in rows else 0} cells, counted again {work.cells[name]}'
+        f'"{name}" has {rows[name].cells if name in rows else 0} cells, counted again {total.cells[name]}'
         for name in names
-        if name not in rows or rows[name].cells != work.cells[name]
+        if name not in rows or rows[name].cells != total.cells[name]
     ]
     if not names or not all(name in rows for name in names):
         return wrong
     places = [rows[name].place for name in names]
-    stored = np.stack([table_of(rows[name].sums, max(places) + 1)[:, places] for name in names], axis=1)
-    again = np.stack([widened(work.sums.get(name, empty(0)), len(names)) for name in names], axis=1)
-    differs = np.any(canonical(stored) != canonical(again), axis=0)
+    stored = np.stack([stored_sums(rows[name].sums, max(places) + 1)[:, places] for name in names], axis=1)
+    expected = np.stack([widened(total.sums.get(name, empty(0)), len(names)) for name in names], axis=1)
+    differs = np.any(canonical(stored) != canonical(expected), axis=0)
     pairs = [f'"{names[i]}" and "{names[j]}"' for i, j in np.argwhere(np.triu(differs)).tolist()]
     if pairs:
         more = f" and {len(pairs) - _NAMED} more" if len(pairs) > _NAMED else ""
