@@ -8,6 +8,8 @@ from typing import Any
 
 from registry.query import SweetSpotQuery, ThresholdsQuery
 from registry.results.codec import to_document
+from registry.results.series import Series
+from registry.results.thresholds import SeriesThresholds
 from registry.storage.rows import grid_of
 from workers.scope import canonical_names, matches
 from workers.statistics import describe, sweet_spot
@@ -38,16 +40,30 @@ def thresholds_document(question: ThresholdsQuery, revision: Any) -> dict[str, A
     """Where each series of a revision crosses the asked levels."""
     grid = grid_of(revision)
     parameters = replace(asked_parameters(question, grid.metric), thresholds=question.thresholds)
-    described = to_document(describe(grid, parameters))
-    meant = [one for one in described["series"] if question.along in ("", one["along"])]
-    kept = ("along", "at", "status", "count", "from", "to", "first", "last", "direction", "thresholds")
+    described = describe(grid, parameters)
+    meant = [one for one in described.series if question.along in ("", one.along)]
     return {
         "grid": question.grid,
         "revision": question.revision,
         "metric": revision.metric,
         "axes": revision.axes,
-        "params": described["params"],
+        "params": to_document(parameters),
         "thresholds": list(question.thresholds),
-        "series": [{name: series[name] for name in kept} for series in meant],
-        "series_left_out": described["series_left_out"],
+        "series": to_document([_crossings(one) for one in meant]),
+        "series_left_out": described.series_left_out,
     }
+
+
+def _crossings(one: Series) -> SeriesThresholds:
+    return SeriesThresholds(
+        along=one.along,
+        at=one.at,
+        status=one.status,
+        count=one.count,
+        from_=one.from_,
+        to=one.to,
+        first=one.first,
+        last=one.last,
+        direction=one.direction,
+        thresholds=one.thresholds,
+    )

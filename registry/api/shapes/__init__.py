@@ -6,13 +6,14 @@ from __future__ import annotations
 from registry.api.shapes.asked import ASKED
 from registry.api.shapes.compared import COMPARED
 from registry.api.shapes.headers import HEADERS, PARAMETERS
-from registry.api.shapes.series import SERIES
-from registry.api.shapes.statistics import STATISTICS
 from registry.api.shapes.stored import STORED, limited
 from registry.api.shapes.words import PLAIN, Shape
+from registry.results.schema import components
+from registry.results.statistics import Statistics
+from registry.results.thresholds import Thresholds
 from registry.settings import Settings
 
-COMPONENTS: dict[str, Shape] = STORED | SERIES | STATISTICS | ASKED | COMPARED | limited(Settings())
+COMPONENTS: dict[str, Shape] = STORED | components(Statistics, Thresholds) | ASKED | COMPARED | limited(Settings())
 """With the usual limits; an application describes its own (`limited`)."""
 
 __all__ = ["COMPONENTS", "HEADERS", "PARAMETERS", "PLAIN", "Shape", "limited"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.series import DETECTABLE, statistic
-from registry.api.shapes.statistics import ASSUMES
 from registry.api.shapes.words import (
     ANY,
+    ASSUMES,
     AT,
     COUNT,
+    DETECTABLE,
     ID,
     INSTANT,
     NULLABLE,
@@ -23,6 +23,7 @@ from registry.api.shapes.words import (
     nullable,
     object_of,
     ref,
+    statistic,
 )
 from registry.query import METHODS, MISSING, TARGETS
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from registry.api.shapes.series import DETECTABLE, statistic
-from registry.api.shapes.statistics import ASSUMES
 from registry.api.shapes.words import (
+    ASSUMES,
     AT,
     COUNT,
+    DETECTABLE,
     DIGEST,
     ID,
     INSTANT,
@@ -22,6 +22,7 @@ from registry.api.shapes.words import (
     nullable,
     object_of,
     ref,
+    statistic,
 )
 
 _INTERVAL = nullable(ref("Interval"))

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from registry.results.schema import schema_of
+from registry.results.statistics import Assumptions
+from registry.results.terms import Detectable
+
 Shape = dict[str, Any]
 
 
@@ -27,6 +31,12 @@ def described(shape: Shape, text: str) -> Shape:
     return shape | {"description": text}
 
 
+def statistic(required: str, about: str, **properties: Shape) -> Shape:
+    """A statistic in its envelope: a status, and a reason when it is not ok."""
+    shape = object_of(f"status {required}".strip(), status=STATUS, reason=NULLABLE_TEXT, **properties)
+    return shape | {"description": about}
+
+
 def page(name: str) -> Shape:
     next_page = NULLABLE_TEXT | {"description": "The cursor of the next page; null on the last one."}
     return object_of("items next", items=array_of(ref(name)), next=next_page)
@@ -48,6 +58,8 @@ DIGEST: Shape = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
 NESTED: Shape = {"description": "Nested to the depth of the axes; null where nobody measured."}
 STATUS: Shape = {"enum": ["ok", "insufficient", "undefined", "not_comparable", "confounded"]}
 STATE: Shape = {"enum": ["pending", "ready", "failed"]}
+DETECTABLE = schema_of(Detectable)
+ASSUMES = schema_of(Assumptions)
 LABELS: Shape = {"type": "object", "additionalProperties": TEXT}
 PRINTABLE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
 """The pattern of a text without control characters."""

@@ -10,8 +10,9 @@ import pytest
 from registry.results.schema import components, schema_of
 from registry.results.statistics import Statistics
 from registry.results.terms import Count, Interval, Place, Presence
+from registry.results.thresholds import Thresholds
 
-DESCRIBED = components(Statistics)
+DESCRIBED = components(Statistics, Thresholds)
 
 
 @dataclass
