@@ -14,6 +14,7 @@ lint:  ## form, lint, types, and the directions of imports
 	ruff check .
 	mypy
 	lint-imports
+	python -m tests.dead_code
 
 test:  ## the tests alone, on every core; ARGS='-k ranking -x' narrows them
 	pytest -n auto $(ARGS)

@@ -59,10 +59,6 @@ class Transport:
         """Where the registry is, without a slash at the end."""
         return f"{self.origin}{self.base}"
 
-    @property
-    def has_token(self) -> bool:
-        return self._token is not None
-
     def get(self, path: str, *, headers: Mapping[str, str] | None = None, **query: Any) -> Any:
         """The JSON that a GET answers. `query`: text, numbers, booleans, lists of them (repeated), None (left out)."""
         return self.call("GET", path, query=query, headers=headers).json()

@@ -23,7 +23,7 @@ from tests.workers.test_rankings import ask, publish_seeds, records, score
 from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
 from workers.queries import answer, read_and_answer
 from workers.rankings.pair_sums.update import catch_up, close_scope, open_scope, stored_sums
-from workers.rankings.pair_sums.verify import check_sums, repair
+from workers.rankings.pair_sums.verify import check_sums
 from workers.scope import alias_map, scope_rows
 from workers.statistics.pair_sums import LARGER, canonical, packed, unpacked
 
@@ -354,7 +354,8 @@ def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Pro
     with large.database.snapshot() as connection:
         [difference] = check_sums(connection, project.id, QUESTION)
     assert "m3" in difference
-    repair(large.database, project.id, QUESTION)
+    with large.database.transaction() as connection:  # as if counted by an older version
+        connection.execute(update(scopes).where(scopes.c.project_id == project.id).values(whole=False))
     assert records(from_sums(large, project)) == records(from_cells(project))
     with large.database.snapshot() as connection:
         assert check_sums(connection, project.id, QUESTION) == []

@@ -7,7 +7,7 @@ import numpy as np
 from registry.results.peaks import Best, LevelBest, Peaks, RunnerUp
 from registry.results.terms import Place
 from workers.statistics.table import Table, by_level, place_of
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, IntArray
 
 MOST_TIES = 100
 """Tied coordinates that are written out; `ties` counts them all."""
@@ -71,8 +71,3 @@ def level_places(table: Table, place: int, level: int, flat: int) -> dict[str, P
     position = [int(p) for p in np.unravel_index(flat, others)] if others else []
     position.insert(place, level)
     return table.places(tuple(position))
-
-
-def oriented(table: Table) -> FloatArray:
-    """The values turned so that more is better, NaN where nobody measured."""
-    return -table.values if table.metric.direction == "lower" else table.values

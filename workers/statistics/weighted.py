@@ -10,12 +10,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from scipy.special import chdtrc, erfc, fdtrc, ndtri, stdtr, stdtrit
+from scipy.special import chdtrc, fdtrc
 
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange, Heterogeneity, HeterogeneityTest, Weighted
 from workers.statistics.noise import Noise
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, reach_of, two_sided
+from workers.statistics.terms import SMALLEST_P, FloatArray, reach_of, two_sided
 
 
 def weighted_slope(
@@ -59,24 +59,3 @@ def cochran_q(y: FloatArray, noise: Noise) -> Heterogeneity:
     q, df = float(np.sum(((y - mean) / noise.error) ** 2)), int(y.size) - 1
     p = float(chdtrc(df, q)) if noise.df is None else float(fdtrc(df, noise.df, q / df))
     return Heterogeneity("ok", name, q, df, max(SMALLEST_P, p), df_error=noise.df)
-
-
-def gap_test(
-    difference: FloatArray,
-    stderr: tuple[FloatArray, FloatArray],
-    repeats: tuple[IntArray, IntArray] | None,
-    level: float,
-) -> tuple[FloatArray, FloatArray]:
-    """Two-sided p of differences of two values with an error each, and how far each interval reaches to either side.
-
-    Normal, unless the errors were estimated from repeats: then Welch's t (1947) with Satterthwaite's degrees of
-    freedom.
-    """
-    error = np.hypot(*stderr)
-    if repeats is None:
-        p = np.asarray(erfc(np.abs(difference) / error / math.sqrt(2)), dtype=np.float64)
-        return np.maximum(p, SMALLEST_P), float(ndtri(0.5 + level / 2)) * error
-    first, second = (stderr[0] / error) ** 4, (stderr[1] / error) ** 4
-    df = 1 / (first / (repeats[0] - 1) + second / (repeats[1] - 1))
-    p = np.asarray(2 * stdtr(df, -np.abs(difference) / error), dtype=np.float64)
-    return np.maximum(p, SMALLEST_P), np.asarray(stdtrit(df, 0.5 + level / 2) * error, dtype=np.float64)

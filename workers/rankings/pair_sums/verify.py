@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, select, update
+from sqlalchemy import Connection, select
 
 from registry.query import Query
-from registry.storage.database import Database
 from registry.storage.tables import grids, scopes, tallies
 from workers.rankings.pair_sums.delta import sums_delta
 from workers.rankings.pair_sums.read import BenchmarkChange, read_counted
@@ -42,12 +41,6 @@ def check_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> l
     expected = _recomputed(connection, scope)
     where = f'experiment "{scope.experiment}", metric "{scope.metric}"'
     return [f"{where}: {one}" for one in _of_scope(scope, expected) + _of_names(connection, scope, expected)]
-
-
-def repair(database: Database, project_id: uuid.UUID, query: Query) -> None:
-    """Have the sums of a scope computed from nothing when they are next needed."""
-    with database.transaction() as connection:
-        connection.execute(update(scopes).where(*scope_of(project_id, query)).values(whole=False))
 
 
 def _benchmarks(connection: Connection, scope: Any, aliases: Mapping[tuple[str, str], str]) -> list[str]:

@@ -1,0 +1,94 @@
+"""Dead code as vulture finds it, without what is used where vulture does not look.
+
+    python -m tests.dead_code
+
+prints each finding and fails when there is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from vulture import Vulture
+from vulture.core import Item
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("registry", "workers", "client/results_registry")
+RESULTS = ("registry/results", "workers/statistics")
+"""The fields of dataclasses in these packages are written by the codec, field by field."""
+REGISTERED = [
+    "@*.app_errorhandler",
+    "@app.task",
+    "@blp.*",
+    "@click.*",
+    "@*.command",
+    "@*.connect",
+    "@pages.*",
+    "@validates*",
+]
+"""Functions with these decorators are called by what they are registered with."""
+CALLED_BY_LIBRARIES = [
+    # Python, structlog, PyYAML, pyarrow
+    "__getattr__", "exception", "ignore_aliases", "writable",
+    # Flask, flask-smorest, marshmallow, webargs
+    "ARGUMENTS_PARSER", "DEFAULT_*", "error_messages", "handle_error", "handle_http_exception", "load_json", "max_age",
+    "nominal", "ordinal", "strict_slashes",
+    # click
+    "convert", "format_commands", "get_command",
+    # SQLAlchemy, psycopg2
+    "autocommit", "bind_processor", "cache_ok", "get_col_spec",
+    # waitress, gunicorn
+    "application", "channel_class", "connection_close", "error_task_class", "parser_class", "response_headers",
+    # transformers, Lightning
+    "control", "finalize", "log_hyperparams", "log_metrics", "on_evaluate", "on_log",
+]  # fmt: skip
+USED_BY_TESTS = ["RIVAL_IN", "demo_grids", "pids", "client_url"]
+
+
+def dead_code() -> list[str]:
+    """A line for each name that nothing uses."""
+    vulture = Vulture(ignore_names=CALLED_BY_LIBRARIES + USED_BY_TESTS, ignore_decorators=REGISTERED)
+    vulture.scavenge([ROOT / package for package in PACKAGES])
+    elsewhere, keys = set(_fields_of_results()) | _words_of_templates() | _commands(), set(_texts())
+    unused: list[Item] = vulture.get_unused_code(sort_by_size=False)
+    return [
+        f"{item.filename.relative_to(ROOT)}:{item.first_lineno}: {item.message}"
+        for item in unused
+        if item.name not in elsewhere and not (item.typ in ("attribute", "variable") and item.name in keys)
+    ]
+
+
+def _texts() -> Iterator[str]:
+    """Texts of the code: a field may be read as `sent["field"]`."""
+    for path in (path for package in PACKAGES for path in (ROOT / package).rglob("*.py")):
+        constants = (node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
+        yield from (value for value in constants if isinstance(value, str))
+
+
+def _fields_of_results() -> Iterator[str]:
+    for path in (path for package in RESULTS for path in (ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                fields = (one.target for one in node.body if isinstance(one, ast.AnnAssign))
+                yield from (field.id for field in fields if isinstance(field, ast.Name))
+
+
+def _words_of_templates() -> set[str]:
+    texts = [path.read_text() for path in (ROOT / "registry/pages/templates").iterdir()]
+    code = " ".join(one for text in texts for one in re.findall(r"{[{%].*?[}%]}", text, re.DOTALL))
+    return set(re.findall(r"\w+", code))
+
+
+def _commands() -> set[str]:
+    """Functions that are named as `module:function`: the command line imports a command when it is called."""
+    return set(re.findall(r'"[\w.]+:(\w+)"', (ROOT / "registry/cli.py").read_text()))
+
+
+if __name__ == "__main__":
+    found = dead_code()
+    print("\n".join(found))
+    sys.exit(bool(found))
