@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
+from importlib.metadata import packages_distributions
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from registry.settings import Settings
 from tests.deploy.compose_file import ROOT
@@ -75,3 +79,22 @@ def test_the_tree_in_the_readme_is_the_tree() -> None:
 def test_one_line_of_the_readme_runs_the_tests() -> None:
     lines = [line for line in (ROOT / "README.md").read_text().splitlines() if "'.[test]'" in line]
     assert lines == ["pip install -e '.[test]' && pytest -n auto"]
+
+
+def test_every_package_that_is_imported_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = [*project["dependencies"], *(line for extra in project["optional-dependencies"].values() for line in extra)]
+    declared = {canonicalize_name(Requirement(line).name) for line in lines}
+    homes = packages_distributions()
+    imported: set[str] = set()
+    for path in (path for folder in ("registry", "workers", "migrations") for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                imported.add(node.module.partition(".")[0])
+    foreign = imported - sys.stdlib_module_names - {"registry", "workers", "migrations", "results_registry"}
+    undeclared = {
+        name for name in foreign if not {canonicalize_name(home) for home in homes.get(name, [name])} & declared
+    }
+    assert undeclared == set()
