@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
+from itsdangerous import TimestampSigner
 
 from tests.house import House, Project
 from tests.pages.conftest import Browser, Outline, browser
@@ -127,16 +129,16 @@ def test_a_person_is_asked_to_sign_in_without_words_for_programs(project: Projec
 
 
 def forged(ticket: str) -> list[str]:
-    public, ends, number, signature = ticket.split(".")
+    public, number, signed, signature = ticket.split(".")
     return [
-        f"{public}.{int(ends) + 1}.{number}.{signature}",
-        f"{public}.{ends}.{number}.{'0' * len(signature)}",
-        f"{public}.{ends}.{number[::-1]}.{signature}",
-        f"{public}.{ends}.{signature}",
-        f"{public}.{ends}",
-        f"{public}.{ends}.",
-        f"{public}.9e9.{number}.{signature}",
-        f"AAAAAAAA.{ends}.{number}.{signature}",
+        f"{public}.{number}.{signed[:-1]}{'A' if signed[-1] != 'A' else 'B'}.{signature}",
+        f"{public}.{number}.{signed}.{'0' * len(signature)}",
+        f"{public}.{number[::-1]}.{signed}.{signature}",
+        f"{public}.{number}.{signature}",
+        f"{public}.{number}",
+        f"{public}.{number}.",
+        f"{public}.{number}.9e9.{signature}",
+        f"AAAAAAAA.{number}.{signed}.{signature}",
         "..",
         "%00.1.x",
         "x" * 4000,
@@ -199,3 +201,11 @@ def test_nobody_is_sent_elsewhere_after_signing_in(project: Project, visitor: Br
 def test_downloads_reach_nothing_but_grids_and_projects(house: House, visitor: Browser) -> None:
     for path in ("/data/limits", "/data/", "/data/../healthz", "/data/projects/../../metrics", "/data/grids/x"):
         assert visitor.get(path).status_code in (308, 404), path
+
+
+def test_a_visit_ends_after_thirty_days(project: Project, visitor: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    sign_in(visitor, project.tokens["reader"])
+    days, now = 24 * 3600, time.time()
+    for later, status in ((29.9, 200), (30.1, 401)):
+        monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _self, at=now + later * days: int(at))
+        assert visitor.get(f"/projects/{project.slug}").status_code == status
