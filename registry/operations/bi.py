@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import closing
 
+from psycopg2 import sql
 from sqlalchemy import Connection, delete, insert, text
 
 from registry.errors import Fault, Invalid, NotFound
@@ -36,9 +38,9 @@ def make_reader(connection: Connection, name: str, password: str, projects: Sequ
         raise Invalid([Fault("/name", f'the role "{name}" is there already and is no reader of bi')])
     verb = "ALTER" if known is not None else "CREATE"
     limits = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOINHERIT CONNECTION LIMIT 20"
-    # The name is checked above and the password is made by the caller: utility statements take no parameters.
-    quoted = password.replace("'", "''")
-    connection.execute(text(f"{verb} ROLE {name} {limits} PASSWORD '{quoted}'".replace(":", "\\:")))
+    # Utility statements take no parameters. The name is checked above.
+    with closing(connection.connection.cursor()) as cursor:
+        cursor.execute(sql.SQL(f"{verb} ROLE {name} {limits} PASSWORD {{}}").format(sql.Literal(password)))
     for limit in _LIMITS:
         connection.execute(text(f"ALTER ROLE {name} SET {limit}"))
     connection.execute(text(f"GRANT USAGE ON SCHEMA bi TO {name}"))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Engine, func, select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.grids.intake import IntakeWarning, Names
@@ -15,8 +16,8 @@ from registry.storage.tables import aliases, grids, names
 
 KINDS = ("experiment", "benchmark", "model", "variant", "metric")
 MOST_REMEMBERED = 20_000
-_IN_USE: set[tuple[uuid.UUID, str, str]] = set()
-"""Names that this process saw in the table, so that most publications need not ask."""
+_IN_USE: WeakKeyDictionary[Engine, set[tuple[uuid.UUID, str, str]]] = WeakKeyDictionary()
+"""Names that this process saw in the table of a database, so that most publications need not ask."""
 
 
 def note_names(
@@ -24,13 +25,14 @@ def note_names(
 ) -> dict[tuple[str, str], IntakeWarning]:
     """Remember these names as in use; the doubts about those that are new and look like a known one."""
     wanted = sorted({(kind, getattr(name, kind)) for name in given for kind in KINDS})
-    if _IN_USE.issuperset((project_id, *name) for name in wanted):
+    in_use = _IN_USE.setdefault(connection.engine, set())
+    if in_use.issuperset((project_id, *name) for name in wanted):
         return {}
     added = connection.execute(
         insert(names).on_conflict_do_nothing().returning(names.c.kind, names.c.name),
         [{"project_id": project_id, "kind": kind, "name": name} for kind, name in wanted],
     ).all()
-    _remember({(project_id, *name) for name in wanted} - {(project_id, row.kind, row.name) for row in added})
+    _remember(in_use, {(project_id, *name) for name in wanted} - {(project_id, row.kind, row.name) for row in added})
     doubts = {}
     for kind in sorted({row.kind for row in added}):
         new = {row.name for row in added if row.kind == kind and row.name}
@@ -44,11 +46,11 @@ def note_names(
     return doubts
 
 
-def _remember(committed: set[tuple[uuid.UUID, str, str]]) -> None:
+def _remember(in_use: set[tuple[uuid.UUID, str, str]], committed: set[tuple[uuid.UUID, str, str]]) -> None:
     """Names that were there before this transaction; names are never taken away."""
-    if len(_IN_USE) > MOST_REMEMBERED:
-        _IN_USE.clear()
-    _IN_USE.update(committed)
+    if len(in_use) > MOST_REMEMBERED:
+        in_use.clear()
+    in_use.update(committed)
 
 
 def _joined(connection: Connection, project_id: uuid.UUID, kind: str) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.engine import Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from registry.errors import Busy, Conflict, Unavailable
@@ -169,7 +169,7 @@ def translate(error: DBAPIError) -> Exception:
 
 
 def _is_outage(error: DBAPIError) -> bool:
-    return type(error).__name__ in ("OperationalError", "InterfaceError")
+    return isinstance(error, (InterfaceError, OperationalError))
 
 
 def quietly_committed(connection: Connection) -> None:
