@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 import sys
 from collections.abc import Callable, MutableMapping
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any, TextIO
 
 import structlog
@@ -29,18 +27,12 @@ def configure_logs(level: str) -> None:
     """Send this process's events, and the warnings of the libraries, to standard error."""
     lines = Lines(sys.stderr)
     structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            redact,
-            structlog.processors.JSONRenderer(),
-        ],
+        processors=[structlog.processors.add_log_level, _STAMP, *_LAST],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
         logger_factory=lambda *_names: Events(lines),
         cache_logger_on_first_use=True,
     )
-    lines.setFormatter(JsonLines())
+    lines.setFormatter(library_lines())
     logging.basicConfig(level=logging.WARNING, handlers=[lines])
 
 
@@ -76,17 +68,6 @@ class Events:
         self.debug = self.info = self.warning = self.error = self.critical = self.exception = lines.write
 
 
-class JsonLines(logging.Formatter):
-    """What libraries log, in the form of our own events and without secrets."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        event: dict[str, Any] = {"event": record.getMessage(), "logger": record.name, "level": record.levelname.lower()}
-        if record.exc_info:
-            event["exception"] = self.formatException(record.exc_info)
-        stamp = datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z")
-        return json.dumps({**redact(None, "", event), "timestamp": stamp})
-
-
 def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """Blot out whatever looks like a token, a share link, a password in a URL or a credential, at any depth.
 
@@ -109,3 +90,16 @@ def _without_secrets(value: Any, longest: int) -> Any:
             return [_without_secrets(one, longest) for one in value]
         case _:
             return value
+
+
+_STAMP = structlog.processors.TimeStamper(fmt="iso", utc=True)
+_LAST = (structlog.processors.format_exc_info, redact, structlog.processors.JSONRenderer())
+"""The last processors of every event: ours, and those of libraries."""
+
+
+def library_lines() -> logging.Formatter:
+    """A formatter of what libraries log, in the form of our own events and without secrets."""
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[structlog.stdlib.add_logger_name, structlog.stdlib.add_log_level, _STAMP],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_LAST],
+    )

@@ -13,7 +13,7 @@ from typing import TextIO
 import pytest
 import structlog
 
-from registry.logs import JsonLines, configure_logs, redact
+from registry.logs import configure_logs, library_lines, redact
 from tests.doubling import LINEAR, growth
 from tests.house import Project
 
@@ -39,7 +39,7 @@ def test_what_libraries_log_is_a_json_line_without_secrets(text: str, secret: st
         raise ValueError(text)
     except ValueError as error:
         trace = (type(error), error, error.__traceback__)
-    line = JsonLines().format(logging.LogRecord("lib", logging.ERROR, "x.py", 1, "failed: %s", (text,), trace))
+    line = library_lines().format(logging.LogRecord("lib", logging.ERROR, "x.py", 1, "failed: %s", (text,), trace))
     assert "\n" not in line
     said = json.loads(line)
     assert said["level"] == "error"
