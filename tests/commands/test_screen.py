@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.commands.keeping import keep, toml
+from registry.commands.keeping import keep
 from registry.commands.screen.fit import cut, fitted
 from registry.commands.screen.ink import bare, colour_of, ink, on_number
 from registry.commands.screen.page import page, wrapped
@@ -94,14 +94,15 @@ def test_a_long_sentence_is_broken_between_words() -> None:
     assert " ".join(line.strip() for line in lines) == "one two three four five six seven eight"
 
 
-def test_what_is_kept_reads_back_as_toml() -> None:
+def test_what_is_kept_reads_back_as_toml(tmp_path: Path) -> None:
     content = {
         "url": 'a"b\\c',
         "n": 3,
         "tokens": {"https://x:8080": "rgs_é", "plain": "1"},
         "deep": {"er": {"x": True}},
     }
-    assert tomllib.loads("\n".join(toml(content))) == content
+    keep(tmp_path / "config.toml", content)
+    assert tomllib.loads((tmp_path / "config.toml").read_text()) == content
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
