@@ -70,7 +70,7 @@ class Person:
 
     def start(self, *words: str, **options: Any) -> subprocess.Popen[bytes]:
         """Run a command as a process of its own."""
-        kept = {name: text for name, text in os.environ.items() if not name.startswith("REGISTRY_")}
+        kept = {name: text for name, text in os.environ.items() if not name.startswith(("REGISTRY_", "COLUMNS"))}
         command = [Path(sys.executable).with_name("registry"), *words]
         return subprocess.Popen(command, env=kept | self.environment, cwd=self.home, **options)
 

@@ -9,6 +9,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -94,6 +95,13 @@ class Up:
                     raise
             assert time.monotonic() < give_up
             time.sleep(0.02)
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """A directory whose name is short enough for sockets, however many processes the tests run in."""
+    with tempfile.TemporaryDirectory(prefix="registry-", ignore_cleanup_errors=True) as directory:
+        yield Path(directory).resolve()
 
 
 @pytest.fixture
