@@ -22,7 +22,7 @@ from tests.house import House
 TARGET = Path(examples.__file__).with_name("examples.json")
 
 
-def record(house: House) -> dict[str, Any]:
+def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told in its order)
     """Every example by its name in `registry.api.examples`, from one short session."""
     answers: dict[str, Any] = {}
 
@@ -49,36 +49,39 @@ def record(house: House) -> dict[str, Any]:
     grid = ask("grid_summary", "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
     ask("pending", "GET", f"grids/{grid}/statistics")
     ask("batch_answer", "POST", "projects/demo/grids/batch", json=[examples.GRID_IN, {"model": "R1-Qwen"}])
-    rival = ask(None, "POST", "projects/demo/grids", json=examples.RIVAL_IN)["id"]
+    ask(None, "POST", "projects/demo/grids", json=examples.RIVAL_IN)
+    curve = ask(None, "POST", "projects/demo/grids", json=examples.CURVE_IN)["id"]
+    other = ask(None, "POST", "projects/demo/grids", json=examples.OTHER_CURVE_IN)["id"]
     asked = {
         "ranking": "projects/demo/rankings?experiment=type-by-length&metric=accuracy",
         "sweet_spot": "projects/demo/experiments/type-by-length/sweet-spot?metric=accuracy",
-        "comparison": f"projects/demo/comparisons?baseline={grid}&contender={rival}",
+        "comparison": f"projects/demo/comparisons?baseline={curve}&contender={other}",
     }
-    for name, question in asked.items():
-        ask(f"pending_{name}", "GET", question)
-    ask(None, "GET", f"grids/{grid}/thresholds?value=95&value=97.5")
+    for question in asked.values():
+        ask(None, "GET", question)
+    ask(None, "GET", f"grids/{curve}/thresholds?value=95")
     ask("grids", "GET", "projects/demo/grids?limit=1&model=Qwen-2.5%203B")
     ask("names", "GET", "projects/demo/models")
     house.compute()
     ask("grid", "GET", f"grids/{grid}")
     forms("grid_forms", f"grids/{grid}?", "txt", "md", "csv")
-    ask("cells", "GET", f"grids/{grid}/cells")
-    forms("cells_forms", f"grids/{grid}/cells?", "txt", "md", "csv", "ndjson")
+    ask("cells", "GET", f"grids/{curve}/cells")
+    forms("cells_forms", f"grids/{curve}/cells?", "csv", "ndjson")
     ask("badge", "GET", f"grids/{grid}/badge.json")
     ask("share_link", "POST", "projects/demo/shares", json=examples.SHARE_IN)
     ask("shares", "GET", "projects/demo/shares")
-    ask("feed", "GET", "projects/demo/cells?model=Qwen-2.5%203B")
-    forms("feed_forms", "projects/demo/cells?model=Qwen-2.5%203B", "csv", "ndjson")
-    ask("statistics", "GET", f"grids/{grid}/statistics")
-    forms("statistics_forms", f"grids/{grid}/statistics?", "txt", "md", "csv")
-    ask("trends", "GET", f"grids/{grid}/trends")
-    forms("trend_forms", f"grids/{grid}/trends?", "txt", "md", "csv")
+    feed = "projects/demo/cells?model=Qwen-2.5%207B&benchmark=Length%20Generalization"
+    ask("feed", "GET", feed)
+    forms("feed_forms", feed, "csv", "ndjson")
+    for part in ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision"):
+        ask(part, "GET", f"grids/{curve}/{part}")
+    forms("statistics_forms", f"grids/{curve}/statistics?", "md", "csv")
+    forms("trend_forms", f"grids/{curve}/trends?", "csv")
     for name, question in asked.items():
         ask(name, "GET", question)
-        forms(f"{name}_forms", question, "txt", "md", "csv")
-    ask("thresholds", "GET", f"grids/{grid}/thresholds?value=95&value=97.5")
-    forms("thresholds_forms", f"grids/{grid}/thresholds?value=95&value=97.5", "txt", "md", "csv")
+        forms(f"{name}_forms", question, "md", "csv")
+    ask("thresholds", "GET", f"grids/{curve}/thresholds?value=95")
+    forms("thresholds_forms", f"grids/{curve}/thresholds?value=95", "csv")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
     ask("difference", "GET", f"grids/{grid}/revisions/1..2")
@@ -86,12 +89,24 @@ def record(house: House) -> dict[str, Any]:
     return answers
 
 
+def short(value: Any) -> Any:
+    """The value with its numbers at six digits: readers of examples need no more."""
+    match value:
+        case float():
+            return float(f"{value:.6g}")
+        case dict():
+            return {name: short(one) for name, one in value.items()}
+        case list():
+            return [short(one) for one in value]
+    return value
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as home, embedded_servers(home) as (database_url, redis_url):
         migrate(database_url)
         settings = replace(Settings(), database_url=database_url, redis_url=redis_url, ranking_debounce=0.0)
         answers = record(House(create_app(settings), Database(settings, name="examples"), settings))
-    TARGET.write_text(json.dumps(answers, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    TARGET.write_text(json.dumps(short(answers), indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ def actor(connection: Connection) -> Actor:
 
 
 @blp.get("/projects/<project>/audit")
+@blp.doc(operationId="listAudit")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of acts, newest first", "Acts", example=examples.AUDIT, headers=["Link"]))
 def list_audit(query: dict[str, Any], project: str) -> Response:

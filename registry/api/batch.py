@@ -35,6 +35,7 @@ _BODY = {
 
 
 @blp.post("/projects/<project>/grids/batch")
+@blp.doc(operationId="publishGrids")
 @blp.answers(
     reply(200, "An answer for each grid, in order", "BatchAnswer", example=examples.BATCH_ANSWER),
     errors=[400, 409, 413, 415],

@@ -40,6 +40,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.get("/grids/<uuid:grid>/cells")
+@blp.doc(operationId="getCells")
 @blp.arguments(CellsParameters, location="query")
 @_DESCRIBED
 def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -52,6 +53,7 @@ def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/cells.<any(json,txt,md,csv,ndjson,parquet,arrow):suffix>")
+@blp.doc(operationId="getCellsAs")
 @blp.arguments(CellsParameters, location="query")
 @_DESCRIBED
 def read_cells_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:

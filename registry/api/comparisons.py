@@ -13,7 +13,7 @@ from registry.api.cached_results import answer_to
 from registry.api.context import enter, parts
 from registry.api.responses import wanted_form
 from registry.api.schemas import ComparisonParameters
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.operations.compare import revision_of
 from registry.query import ComparisonQuery
 from registry.renderings.comparison import comparison_csv, comparison_markdown, comparison_text
@@ -26,18 +26,12 @@ _DESCRIBED = blp.answers(
     reply(
         200,
         "The comparison, or why it failed",
-        "Comparison",
+        ready("Comparison"),
         example=examples.COMPARISON,
         forms=examples.COMPARISON_FORMS,
         headers=["ETag"],
     ),
-    reply(
-        202,
-        "Pending: come back",
-        "PendingAnswer",
-        example=examples.PENDING_COMPARISON,
-        headers=["Retry-After", "Location", "Preference-Applied"],
-    ),
+    reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
@@ -45,6 +39,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.get("/projects/<project>/comparisons")
+@blp.doc(operationId="getComparison")
 @blp.arguments(ComparisonParameters, location="query")
 @_DESCRIBED
 def read_comparison(query: dict[str, Any], project: str) -> Response:
@@ -58,6 +53,7 @@ def read_comparison(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/comparisons.<any(json,txt,md,csv):suffix>")
+@blp.doc(operationId="getComparisonAs")
 @blp.arguments(ComparisonParameters, location="query")
 @_DESCRIBED
 def read_comparison_as(query: dict[str, Any], project: str, suffix: str) -> Response:

@@ -44,6 +44,13 @@ RIVAL_IN: dict[str, Any] = GRID_IN | {
     "model": "Qwen-2.5 7B",
     "values": [[99.7, 99.0, 98.7, 95.3, 92.0, 90.7], [100.0, 99.7, 99.7, 100.0, 99.3, None]],
 }
+CURVE_IN: dict[str, Any] = GRID_IN | {
+    "benchmark": "Length Generalization",
+    "axes": [{"name": "Length", "kind": "numeric", "levels": [0, 1, 2, 3]}],
+    "values": [99.3, 96.7, 92.7, None],
+}
+"""A small grid, whose statistics are the examples."""
+OTHER_CURVE_IN: dict[str, Any] = CURVE_IN | {"model": "Qwen-2.5 7B", "values": [99.7, 99.0, 95.3, 90.7]}
 CELLS_IN: dict[str, Any] = {"cells": [{"at": {"Type": "1", "Length": 5}, "value": 83.0, "trials": 300}]}
 PROJECT_IN = {"slug": "demo", "name": "Demo", "visibility": "public"}
 TOKEN_IN = {"name": "nightly evaluation", "role": "writer", "days": 30}
@@ -53,6 +60,12 @@ ALIAS_IN = {"kind": "benchmark", "alias": "AIME24", "name": "AIME'24"}
 
 def _answer(name: str) -> Any:
     return _ANSWERS.get(name)
+
+
+def _forms(name: str, *forms: str) -> dict[str, str | None]:
+    """An example of each form besides JSON that a resource has; None where none is kept, to keep the document small."""
+    kept = _ANSWERS.get(name, {})
+    return {form: kept.get(form) for form in forms or ("txt", "md", "csv")}
 
 
 PROJECT = _answer("project")
@@ -69,31 +82,54 @@ AUDIT = _answer("audit")
 NAMES = _answer("names")
 GRID_SUMMARY = _answer("grid_summary")
 GRID = _answer("grid")
-GRID_FORMS = _answer("grid_forms")
+GRID_FORMS = _forms("grid_forms")
 GRIDS = _answer("grids")
 BATCH_ANSWER = _answer("batch_answer")
 CELLS = _answer("cells")
-CELLS_FORMS = _answer("cells_forms")
+CELLS_FORMS = _forms("cells_forms", "txt", "md", "csv", "ndjson")
 FEED = _answer("feed")
-FEED_FORMS = _answer("feed_forms")
+FEED_FORMS = _forms("feed_forms", "csv", "ndjson")
 REVISIONS = _answer("revisions")
 DIFFERENCE = _answer("difference")
+CHANGES = _answer("changes")
+PEAKS = _answer("peaks")
+COVERAGE = _answer("coverage")
+SENSITIVITY = _answer("sensitivity")
+PRECISION = _answer("precision")
 STATISTICS = _answer("statistics")
-STATISTICS_FORMS = _answer("statistics_forms")
+STATISTICS_FORMS = _forms("statistics_forms")
 TRENDS = _answer("trends")
-TREND_FORMS = _answer("trend_forms")
+TREND_FORMS = _forms("trend_forms")
 PENDING = _answer("pending")
 RANKING = _answer("ranking")
-RANKING_FORMS = _answer("ranking_forms")
-PENDING_RANKING = _answer("pending_ranking")
+RANKING_FORMS = _forms("ranking_forms")
 COMPARISON = _answer("comparison")
-COMPARISON_FORMS = _answer("comparison_forms")
-PENDING_COMPARISON = _answer("pending_comparison")
+COMPARISON_FORMS = _forms("comparison_forms")
 SWEET_SPOT = _answer("sweet_spot")
-SWEET_SPOT_FORMS = _answer("sweet_spot_forms")
-PENDING_SWEET_SPOT = _answer("pending_sweet_spot")
+SWEET_SPOT_FORMS = _forms("sweet_spot_forms")
 THRESHOLDS = _answer("thresholds")
-THRESHOLDS_FORMS = _answer("thresholds_forms")
+THRESHOLDS_FORMS = _forms("thresholds_forms")
 _NOTHING = {"pending": 0, "failed": 0, "oldest_seconds": 0.0}
 READY = {"status": "ready", "derivations": _NOTHING, "answers": _NOTHING}
 LIMITS = _answer("limits")
+
+
+def part(name: str) -> Any:
+    """The example of a part of the statistics."""
+    return _answer(name)
+
+
+_SUFFIXES = {"txt": "Text", "md": "Markdown", "csv": "Csv", "ndjson": "Ndjson"}
+
+
+def named() -> dict[str, Any]:
+    """Every example by its name in the document: `GridIn`, `StatisticsMarkdown`."""
+    found: dict[str, Any] = {}
+    for constant, example in globals().items():
+        if constant.isupper() and not constant.startswith("_"):
+            name = "".join(word.capitalize() for word in constant.split("_") if word != "FORMS")
+            if constant.endswith("_FORMS"):
+                found |= {f"{name}{_SUFFIXES[suffix]}": text for suffix, text in example.items()}
+            else:
+                found[name] = example
+    return found

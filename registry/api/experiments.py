@@ -10,7 +10,7 @@ from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.responses import wanted_form
 from registry.api.schemas import SweetSpotParameters
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.query import SweetSpotQuery
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
 
@@ -22,18 +22,12 @@ _DESCRIBED = blp.answers(
     reply(
         200,
         "The sweet spot, or why there is none",
-        "SweetSpot",
+        ready("SweetSpot"),
         example=examples.SWEET_SPOT,
         forms=examples.SWEET_SPOT_FORMS,
         headers=["ETag"],
     ),
-    reply(
-        202,
-        "Pending: come back",
-        "PendingAnswer",
-        example=examples.PENDING_SWEET_SPOT,
-        headers=["Retry-After", "Location", "Preference-Applied"],
-    ),
+    reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
@@ -41,6 +35,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot")
+@blp.doc(operationId="getSweetSpot")
 @blp.arguments(SweetSpotParameters, location="query")
 @_DESCRIBED
 def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Response:
@@ -53,6 +48,7 @@ def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Res
 
 
 @blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot.<any(json,txt,md,csv):suffix>")
+@blp.doc(operationId="getSweetSpotAs")
 @blp.arguments(SweetSpotParameters, location="query")
 @_DESCRIBED
 def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suffix: str) -> Response:

@@ -50,11 +50,12 @@ _DESCRIBED = blp.answers(
     reply(304, "Not modified"),
     errors=[416, 501],
     public=True,
-    parameters=["label", "If-None-Match", "Range", "If-Range"],
+    parameters=["labels", "If-None-Match", "Range", "If-Range"],
 )
 
 
 @blp.get("/projects/<project>/cells")
+@blp.doc(operationId="getProjectCells")
 @blp.arguments(FeedParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_feed(query: dict[str, Any], project: str) -> Response:
@@ -72,6 +73,7 @@ def read_feed(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/cells.<any(json,csv,ndjson,parquet,arrow):suffix>")
+@blp.doc(operationId="getProjectCellsAs")
 @blp.arguments(FeedParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_feed_as(query: dict[str, Any], project: str, suffix: str) -> Response:

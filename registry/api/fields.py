@@ -340,7 +340,7 @@ def schema_of(settings: Settings) -> Callable[..., dict[str, Any]]:
         if isinstance(field, Labels):
             return _labels(settings)
         if isinstance(field, Derived):
-            return {"anyOf": [{"type": ["boolean", "null"]}, _names(settings)]}
+            return {"anyOf": [{"type": "boolean"}, _names(settings), {"type": "null"}]}
         if isinstance(field, PageLimit):
             return {"minimum": 1, "maximum": settings.max_page, "default": PageLimit.usual(settings)}
         return _shape(field)
@@ -379,21 +379,11 @@ def _labels(settings: Settings) -> dict[str, Any]:
 
 
 _CELL = {"$ref": "#/components/schemas/CellIn"}
-_WARNING: dict[str, Any] = {
-    "type": "object",
-    "required": ["code", "detail"],
-    "properties": {
-        "code": {"type": "string", "pattern": f"^{Warnings.CODE}$"},
-        "detail": {"type": "string", "maxLength": Warnings.LONGEST},
-        "pointer": {"type": "string", "maxLength": Warnings.LONGEST},
-    },
-    "additionalProperties": False,
-}
 _SHAPES: tuple[tuple[type, dict[str, Any]], ...] = (
-    (Block, {"oneOf": [{"type": ["number", "null"]}, {"type": "array", "items": {}}]}),
+    (Block, {"$ref": "#/components/schemas/Nested"}),
     (Levels, {"items": {"$ref": "#/components/schemas/Level"}}),
     (Share, {"minimum": Share.LEAST, "maximum": Share.MOST}),
     (Reasons, {"items": {"$ref": "#/components/schemas/ReasonIn"}}),
     (Cells, {"items": _CELL}),
-    (Warnings, {"items": _WARNING, "maxItems": Warnings.MOST}),
+    (Warnings, {"items": {"$ref": "#/components/schemas/WarningIn"}, "maxItems": Warnings.MOST}),
 )

@@ -13,6 +13,9 @@ from registry.grids.intake.faults import escaped
 from registry.grids.intake.levels import has_control
 from registry.operations.find import Filters
 
+_PLACEHOLDER = "<key>"
+"""What documents write for the name of a label; clients made from older ones sent it as it stood there."""
+
 
 def filters_of(query: dict[str, Any], schema: type[Schema]) -> Filters:
     """What to find, from a query that was read by this schema; `Invalid` for a name that it does not have."""
@@ -31,4 +34,6 @@ def _labels(query: dict[str, Any], schema: type[Schema]) -> dict[str, list[str]]
     faulty = [name for name, texts in labels.items() if any(has_control(text) for text in (name, *texts))]
     if faulty:
         raise Invalid([Fault(f"/label.{name}", "must not hold control characters") for name in faulty])
+    if _PLACEHOLDER in labels:
+        raise Invalid([Fault(f"/label.{_PLACEHOLDER}", "names no label: write its name for <key>, as in label.seed=0")])
     return labels

@@ -31,27 +31,49 @@ READ_ONLY = (
 
 
 class MetricIn(Schema):
+    """What the values of a grid are."""
+
     error_messages = {"type": 'must be an object such as {"name": "accuracy"}'}  # noqa: RUF012 (marshmallow's)
 
-    name = Name(required=True, metadata=about("", "accuracy"))
-    unit = Name(load_default=None, allow_none=True, empty=True)
-    direction = Choice("higher", "lower", load_default=None, allow_none=True, metadata=about("Which end is better."))
-    lower = Number(load_default=None, allow_none=True, metadata=about("The smallest value that is possible."))
-    upper = Number(load_default=None, allow_none=True)
+    name = Name(required=True, metadata=about("The metric's name.", "accuracy"))
+    unit = Name(
+        load_default=None,
+        allow_none=True,
+        empty=True,
+        metadata=about("What its values are in, such as % or s; null: no unit."),
+    )
+    direction = Choice(
+        "higher", "lower", load_default=None, allow_none=True, metadata=about("Which end is better; null: neither.")
+    )
+    lower = Number(
+        load_default=None, allow_none=True, metadata=about("The smallest value that is possible; null: none is.")
+    )
+    upper = Number(
+        load_default=None, allow_none=True, metadata=about("The largest value that is possible; null: none is.")
+    )
 
 
 class AxisIn(Schema):
+    """A dimension of a grid."""
+
     error_messages = {"type": 'must be an object such as {"name": "Length", "levels": [1, 2]}'}  # noqa: RUF012
 
-    name = Name(required=True, metadata=about("", "Length"))
+    name = Name(required=True, metadata=about("The axis's name, unique in its grid.", "Length"))
     kind = Choice(
         "numeric",
         "ordinal",
         "nominal",
         metadata=about("numeric when not given and every level is a number, else nominal."),
     )
-    unit = Name(load_default=None, allow_none=True, empty=True)
-    scale = Choice("linear", "log", load_default="linear")
+    unit = Name(
+        load_default=None, allow_none=True, empty=True, metadata=about("What its numbers are in; null: no unit.")
+    )
+    scale = Choice(
+        "linear",
+        "log",
+        load_default="linear",
+        metadata=about("How distances on a numeric axis are measured: `linear` if not given, or `log`."),
+    )
     levels = Levels(load_default=list, metadata=about("In order; those of a numeric axis in any order."))
 
 
@@ -77,13 +99,15 @@ _WARNINGS = (
 
 
 class GridIn(Schema):
+    """A grid to publish. Give `values`, nested to the depth of the axes, or `cells`, one object a cell; not both."""
+
     error_messages = {"type": "a grid is an object"}  # noqa: RUF012
 
     experiment = Name(required=True, metadata=about("The protocol that makes grids comparable.", "type-by-length"))
     benchmark = Name(required=True, metadata=about("What was measured."))
     model = Name(required=True, metadata=about("What it was measured on."))
-    variant = Name(load_default="", empty=True, metadata=about("Method or condition."))
-    metric = fields.Nested(MetricIn, required=True)
+    variant = Name(load_default="", empty=True, metadata=about("Method or condition; empty if not given."))
+    metric = fields.Nested(MetricIn, required=True, metadata=about("What the values are."))
     axes = Axes(fields.Nested(AxisIn), load_default=list, metadata=about("Zero to four."))
     values = Block(allow_none=True, metadata=about("Nested to the depth of the axes; null where nobody measured."))
     cells = Cells(metadata=about(f"Instead of values: tidy. Levels that were not declared are added. {_REPEATS}"))
@@ -102,7 +126,9 @@ class GridIn(Schema):
 
 
 class CellsIn(Schema):
-    cells = Cells(required=True, least=1, metadata=about(_REPEATS))
+    """Cells to add to a grid, or to put in the place of those that it has."""
+
+    cells = Cells(required=True, least=1, metadata=about(f"At least one. {_REPEATS}"))
 
 
 class AmendParameters(Schema):

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+import flask
 import orjson
 from flask import Response
 from marshmallow import INCLUDE
@@ -21,7 +22,14 @@ from registry.api.idempotency import written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page, read_key, write_key
 from registry.api.responses import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
-from registry.api.schemas import DeleteParameters, Empty, FindParameters, RevisionParameters, RevisionsParameters
+from registry.api.schemas import (
+    DeleteParameters,
+    DifferenceParameters,
+    Empty,
+    FindParameters,
+    RevisionParameters,
+    RevisionsParameters,
+)
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.amend import amend
 from registry.operations.audit_log import record
@@ -48,6 +56,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.post("/projects/<project>/grids")
+@blp.doc(operationId="publishGrid")
 @blp.arguments(PublishParameters, location="query")
 @blp.answers(
     reply(
@@ -127,11 +136,12 @@ def published_answer(published: Published, *, made: int) -> Response:
 
 
 @blp.get("/projects/<project>/grids")
+@blp.doc(operationId="listGrids")
 @blp.arguments(FindParameters, location="query", unknown=INCLUDE)
 @blp.answers(
     reply(200, "A page of grids, without values", "Grids", example=examples.GRIDS, headers=["Link"]),
     public=True,
-    parameters=["label"],
+    parameters=["labels"],
 )
 def find(query: dict[str, Any], project: str) -> Response:
     """Find grids
@@ -151,6 +161,7 @@ def find(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>")
+@blp.doc(operationId="getGrid")
 @blp.arguments(RevisionParameters, location="query")
 @_DESCRIBED
 def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -162,10 +173,14 @@ def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get(f"/grids/<uuid:grid>.{_SUFFIX}")
+@blp.doc(operationId="getGridAs")
 @blp.arguments(RevisionParameters, location="query")
 @_DESCRIBED
 def read_grid_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
-    """Read a grid in the form that the suffix names"""
+    """Read a grid in the form that the suffix names
+
+    Answers what `getGrid` answers.
+    """
     return _grid_answer(grid, query.get("revision"), suffix)
 
 
@@ -178,6 +193,7 @@ def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None) -> R
 
 
 @blp.delete("/grids/<uuid:grid>")
+@blp.doc(operationId="deleteGrid")
 @blp.arguments(DeleteParameters, location="query")
 @blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
 def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -197,6 +213,7 @@ def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.patch("/grids/<uuid:grid>/cells")
+@blp.doc(operationId="updateCells")
 @blp.arguments(CellsIn, example=examples.CELLS_IN)
 @blp.arguments(AmendParameters, location="query")
 @blp.answers(
@@ -229,10 +246,14 @@ def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) ->
 
 
 @blp.get("/grids/<uuid:grid>/revisions")
+@blp.doc(operationId="listRevisions")
 @blp.arguments(RevisionsParameters, location="query")
 @blp.answers(reply(200, "A page of revisions", "Revisions", example=examples.REVISIONS, headers=["Link"]), public=True)
 def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """List a grid's revisions"""
+    """List a grid's revisions
+
+    The oldest first, each with its digest and how its statistics stand.
+    """
     with parts().database.reading() as connection:
         owned(connection, grid, "reader")
         rows = list_revisions(connection, grid, int(query.get("cursor", 0)), query["limit"] + 1)
@@ -242,23 +263,47 @@ def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):revision>")
+@blp.doc(operationId="getRevision")
 @blp.arguments(Empty, location="query")
 @_DESCRIBED
 def read_revision(_query: dict[str, Any], grid: uuid.UUID, revision: int) -> Response:
-    """Read a grid as it was at a revision"""
+    """Read a grid as it was at a revision
+
+    Its content never changes; 404 for a revision that there is not.
+    """
     return _grid_answer(grid, revision, None)
 
 
-@blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):a>..<int(min=1,max=2147483647):b>")
-@blp.arguments(Empty, location="query")
+@blp.get("/grids/<uuid:grid>/difference")
+@blp.doc(operationId="diffRevisions")
+@blp.arguments(DifferenceParameters, location="query")
 @blp.answers(
-    reply(200, "What changed from a to b", "Difference", example=examples.DIFFERENCE, headers=["ETag"]),
+    reply(200, "What changed", "Difference", example=examples.DIFFERENCE, headers=["ETag"]),
     reply(304, "Not modified"),
     public=True,
     parameters=["If-None-Match"],
 )
-def difference(_query: dict[str, Any], grid: uuid.UUID, a: int, b: int) -> Response:
-    """Compare two revisions of a grid"""
+def difference(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Compare two revisions of a grid
+
+    Which cells were added, removed and changed from one to the other, and what else is not the same. The older path
+    `/grids/{grid}/revisions/1..2` answers the same.
+    """
+    return _difference(grid, query["a"], query["b"])
+
+
+@blp.arguments(Empty, location="query")
+def difference_by_path(_query: dict[str, Any], grid: uuid.UUID, a: int, b: int) -> Response:
+    return _difference(grid, a, b)
+
+
+_NUMBER = "int(min=1,max=2147483647)"
+flask.Blueprint.add_url_rule(  # served and not described: its template would match what that of a revision matches
+    blp, f"/grids/<uuid:grid>/revisions/<{_NUMBER}:a>..<{_NUMBER}:b>", view_func=difference_by_path
+)
+
+
+def _difference(grid: uuid.UUID, a: int, b: int) -> Response:
     with parts().database.reading() as connection:
         owned(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)

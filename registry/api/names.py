@@ -14,7 +14,7 @@ from registry.api.context import enter, parts
 from registry.api.idempotency import written
 from registry.api.paging import page, read_text, write_text
 from registry.api.responses import json_answer
-from registry.api.schemas import AliasIn, ByIdParameters, Empty, NamesParameters
+from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations import aliases
 from registry.operations.audit_log import record
@@ -24,6 +24,7 @@ blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grid
 
 
 @blp.post("/projects/<project>/aliases")
+@blp.doc(operationId="createAlias")
 @blp.arguments(AliasIn, example=examples.ALIAS_IN)
 @blp.answers(
     reply(201, "Joined", "Alias", example=examples.ALIAS, headers=["Location"]),
@@ -46,10 +47,14 @@ def make_alias(sent: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/aliases")
+@blp.doc(operationId="listAliases")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of aliases", "Aliases", example=examples.ALIASES, headers=["Link"]), public=True)
 def list_aliases(query: dict[str, Any], project: str) -> Response:
-    """List the aliases"""
+    """List the aliases
+
+    The oldest first.
+    """
     after = uuid.UUID(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
@@ -59,6 +64,7 @@ def list_aliases(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/aliases/<uuid:alias_id>")
+@blp.doc(operationId="getAlias")
 @blp.arguments(Empty, location="query")
 @blp.answers(
     reply(200, "The alias", "Alias", example=examples.ALIAS, headers=["ETag"]),
@@ -67,17 +73,24 @@ def list_aliases(query: dict[str, Any], project: str) -> Response:
     parameters=["If-None-Match"],
 )
 def read_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
-    """Read an alias"""
+    """Read an alias
+
+    One pair of names that count as one.
+    """
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         return json_answer(serializers.alias(aliases.find_alias(connection, row.id, alias_id)), tag=alias_id.hex)
 
 
 @blp.delete("/projects/<project>/aliases/<uuid:alias_id>")
+@blp.doc(operationId="deleteAlias")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Parted"), errors=[409], parameters=["Idempotency-Key"])
 def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
-    """Part two names again"""
+    """Part two names again
+
+    Grids that say the alias count by their own name from now on.
+    """
 
     def write(connection: Connection, row: Any) -> Response:
         removed = aliases.remove_alias(connection, row.id, alias_id)
@@ -88,19 +101,25 @@ def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> R
     return written(lambda connection: enter(connection, project, "writer"), write)
 
 
-@blp.get("/projects/<project>/<any(models,benchmarks,variants,experiments,metrics):kind>")
-@blp.arguments(NamesParameters, location="query")
-@blp.answers(
-    reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
-)
-def list_names(query: dict[str, Any], project: str, kind: str) -> Response:
-    """List the names in use
+def _serve(kind: str) -> None:
+    """Add the list of the names of a kind that are in use."""
 
-    With how many grids carry each, and what it is an alias of.
-    """
-    after = read_text(query["cursor"]) if "cursor" in query else None
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        found = names_in_use(connection, row.id, kind.removesuffix("s"), after, query["limit"] + 1)
-    shown = found[: query["limit"]]
-    return page(shown, write_text(shown[-1]["name"]) if len(found) > len(shown) else None)
+    def list_names(query: dict[str, Any], project: str) -> Response:
+        after = read_text(query["cursor"]) if "cursor" in query else None
+        with parts().database.reading() as connection:
+            row = enter(connection, project, "reader")
+            found = names_in_use(connection, row.id, kind, after, query["limit"] + 1)
+        shown = found[: query["limit"]]
+        return page(shown, write_text(shown[-1]["name"]) if len(found) > len(shown) else None)
+
+    list_names.__doc__ = f"List the {kind}s in use\n\nWith how many grids carry each, and what it is an alias of."
+    described = blp.answers(
+        reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
+    )
+    taken = blp.arguments(NamesParameters, location="query")(described(list_names))
+    named = blp.doc(operationId=f"list{kind.capitalize()}s")(taken)
+    blp.get(f"/projects/<project>/{kind}s", endpoint=f"list_{kind}s")(named)
+
+
+for named in (*KINDS, "metric"):
+    _serve(named)

@@ -7,20 +7,32 @@ from typing import Any
 
 import orjson
 import yaml
-from flask import Blueprint, Flask, Response, current_app
+from flask import Blueprint, Flask, Response, current_app, request
 
+from registry.api import examples
+from registry.api.client_view import client_view, is_twin, suffixes_of
+from registry.api.openapi_references import (
+    drop_unused,
+    operations,
+    ordered,
+    refer_to_examples,
+    refer_to_parameters,
+)
+from registry.api.openapi_schemas import refine, without_defaults
 from registry.api.responses import send
+from registry.api.schemas import BODIES
 from registry.api.smorest import Api
+from registry.errors import Fault, Invalid
 
 blp = Blueprint("document", __name__)
 
-REFINEMENTS: dict[str, dict[str, Any]] = {
-    "ProjectChange": {"minProperties": 1},
-    "GridIn": {"oneOf": [{"required": ["values"]}, {"required": ["cells"]}]},
-}
+REFINEMENTS: dict[str, dict[str, Any]] = {"ProjectChange": {"minProperties": 1}}
 """Rules over several fields, which the schemas check in code."""
 
-_METHODS = ("get", "post", "patch", "delete", "put")
+_EVERYWHERE = ("401", "403", "429", "503")
+"""Errors that any operation may give: `default` stands for them, but in the view for clients."""
+_VIEWS = {"whole": "openapi", "client": "openapi_client_view"}
+_ORDER = ("openapi", "info", "servers", "paths", "components", "tags")
 
 
 def openapi(app: Flask) -> dict[str, Any]:
@@ -32,12 +44,29 @@ def openapi(app: Flask) -> dict[str, Any]:
 def openapi_yaml(app: Flask) -> str:
     """The document as YAML, stable from one run to the next."""
     plain = orjson.loads(orjson.dumps(openapi(app)))
-    return yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
+    return yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
 
 
 class _Dumper(yaml.SafeDumper):
+    """Writes what fits on a line on one line, and the examples as JSON is written."""
+
     def ignore_aliases(self, data: Any) -> bool:
         return True
+
+    def represent_sequence(self, tag: str, sequence: Any, flow_style: bool | None = None) -> Any:
+        return super().represent_sequence(tag, sequence, flow_style=_is_short(sequence))
+
+    def represent_mapping(self, tag: str, mapping: Any, flow_style: bool | None = None) -> Any:
+        is_example = mapping.keys() == {"value"} and not isinstance(mapping["value"], str)
+        return super().represent_mapping(tag, mapping, flow_style=is_example or _is_short(mapping))
+
+
+def _is_short(value: Any) -> bool:
+    return len(orjson.dumps(value)) <= _SHORT and "\n" not in repr(value)
+
+
+_SHORT = 160
+"""Characters of JSON that are written on one line of YAML."""
 
 
 def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
@@ -58,20 +87,54 @@ _Dumper.add_representer(str, _text)
 
 
 def register(app: Flask, api: Api) -> None:
-    document = api.spec.to_dict()
-    for name, rules in REFINEMENTS.items():
-        document["components"]["schemas"][name].update(rules)
-    for path in document["paths"].values():
-        for method, operation in path.items():
-            if method in _METHODS:
-                operation["operationId"] = operation.get("operationId") or _operation_id(method, operation)
-    app.extensions["openapi"] = document
+    """Build the document of this application, in which every resource is by now, and serve it."""
+    document = _described(api.spec.to_dict())
+    app.extensions["openapi"] = _whole(document)
+    app.extensions["openapi_client_view"] = client_view(document)
     app.register_blueprint(blp)
 
 
-def _operation_id(method: str, operation: dict[str, Any]) -> str:
-    words = "".join(c if c.isalnum() else " " for c in operation["summary"].lower()).split()
-    return "_".join([method, *words])
+def _described(described: dict[str, Any]) -> dict[str, Any]:
+    """All that is described: with references for what is said several times, and in a fixed order."""
+    document = {key: described[key] for key in _ORDER if key in described}
+    schemas = document["components"]["schemas"]
+    for sent in ("MetricIn", "AxisIn", "GridIn", "CellsIn", *(body.__name__ for body in BODIES)):
+        schemas[sent] = without_defaults(schemas[sent])
+    for name, rules in REFINEMENTS.items():
+        schemas[name].update(rules)
+    document["components"]["schemas"] = refine(schemas)
+    refer_to_parameters(document)
+    for _, _, operation in operations(document):
+        operation["responses"] = dict(sorted(operation["responses"].items()))
+    refer_to_examples(document, examples.named())
+    document["paths"] = {path: _ordered(item) for path, item in document["paths"].items()}
+    return document
+
+
+def _whole(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with one path a resource: the paths with a suffix are said in its description."""
+    paths = document["paths"]
+    told = document | {"paths": {path: _with_forms(document, path) for path in paths if not is_twin(path, paths)}}
+    for item in told["paths"].values():
+        for operation in item.values():
+            answers = operation["responses"].items()
+            operation["responses"] = {status: one for status, one in answers if status not in _EVERYWHERE}
+    drop_unused(told)
+    return told
+
+
+def _with_forms(document: dict[str, Any], path: str) -> dict[str, Any]:
+    item: dict[str, Any] = {method: dict(one) for method, one in document["paths"][path].items()}
+    suffixes = ", ".join(f"`.{suffix}`" for suffix in suffixes_of(document, path))
+    if not suffixes:
+        return item
+    about = item["get"].get("description", "")
+    more = f"Another form is asked for by `Accept`, or at this path with its suffix: {suffixes}."
+    return item | {"get": ordered(item["get"] | {"description": f"{about}\n\n{more}".strip()})}
+
+
+def _ordered(item: dict[str, Any]) -> dict[str, Any]:
+    return {method: ordered(one) for method, one in item.items()}
 
 
 def _tag(body: bytes) -> str:
@@ -80,7 +143,11 @@ def _tag(body: bytes) -> str:
 
 @blp.get("/openapi.json")
 def as_json() -> Response:
-    body = orjson.dumps(openapi(current_app))
+    """The whole document, or with `view=client` the one for generators of clients."""
+    view = request.args.get("view", "whole")
+    if view not in _VIEWS:
+        raise Invalid([Fault("/view", f"must be one of {', '.join(_VIEWS)}")])
+    body = orjson.dumps(current_app.extensions[_VIEWS[view]])
     return send(body, tag=_tag(body))
 
 

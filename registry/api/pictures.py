@@ -16,7 +16,6 @@ from registry.api.context import grid_row, parts
 from registry.api.long_poll import unready, waited
 from registry.api.responses import dumps, not_modified, send, wanted_form
 from registry.api.schemas import BadgeParameters, Empty, PictureParameters, PngParameters
-from registry.api.shapes import PLAIN
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.operations.read import find_statistics
@@ -40,6 +39,7 @@ def _picture_of(*media: str) -> Callable[..., Any]:
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.svg")
+@blp.doc(operationId="getHeatmapSvg")
 @blp.arguments(PictureParameters, location="query")
 @_picture_of("image/svg+xml")
 def heatmap_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -54,6 +54,7 @@ def heatmap_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.png")
+@blp.doc(operationId="getHeatmapPng")
 @blp.arguments(PngParameters, location="query")
 @_picture_of("image/png")
 def heatmap_as_png(query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -65,6 +66,7 @@ def heatmap_as_png(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.vl.json")
+@blp.doc(operationId="getHeatmapVegaLite")
 @blp.arguments(PictureParameters, location="query")
 @blp.answers(
     reply(200, "A Vega-Lite 6 specification", media=["application/vnd.vegalite.v6+json"], headers=["ETag"]),
@@ -120,6 +122,7 @@ def _options(query: dict[str, Any]) -> Options:
 
 
 @blp.get("/grids/<uuid:grid>/badge.svg")
+@blp.doc(operationId="getBadgeSvg")
 @blp.arguments(BadgeParameters, location="query")
 @_picture_of("image/svg+xml")
 def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -131,14 +134,18 @@ def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/badge.json")
+@blp.doc(operationId="getBadgeJson")
 @blp.arguments(BadgeParameters, location="query")
 @blp.answers(
-    reply(200, "An endpoint badge", PLAIN, example=examples.BADGE, headers=["ETag"]),
+    reply(200, "An endpoint badge", "Badge", example=examples.BADGE, headers=["ETag"]),
     reply(304, "Not modified"),
     **_CONDITIONAL,
 )
 def badge_for_shields(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Read a grid's best value for shields.io"""
+    """Read a grid's best value for shields.io
+
+    What a badge of shields.io asks for: `https://img.shields.io/endpoint?url=<this address>`.
+    """
     return _badge(grid, query, "json", lambda *given, known: dumps(badge_json(*given, known=known)))
 
 
@@ -161,13 +168,7 @@ _REPORT = blp.answers(
         media=["text/markdown", "text/plain", "text/html"],
         headers=["ETag"],
     ),
-    reply(
-        202,
-        "Pending: come back",
-        "Pending",
-        example=examples.PENDING,
-        headers=["Retry-After", "Location", "Preference-Applied"],
-    ),
+    reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
     parameters=["If-None-Match", "Prefer"],
@@ -175,6 +176,7 @@ _REPORT = blp.answers(
 
 
 @blp.get("/grids/<uuid:grid>/report")
+@blp.doc(operationId="getReport")
 @blp.arguments(Empty, location="query")
 @_REPORT
 def read_report(_query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -187,6 +189,7 @@ def read_report(_query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get("/grids/<uuid:grid>/report.<any(md,txt,html):form>")
+@blp.doc(operationId="getReportAs")
 @blp.arguments(Empty, location="query")
 @_REPORT
 def read_report_as(_query: dict[str, Any], grid: uuid.UUID, form: str) -> Response:

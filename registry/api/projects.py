@@ -27,6 +27,7 @@ blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who ow
 
 
 @blp.post("/projects")
+@blp.doc(operationId="createProject")
 @blp.arguments(ProjectIn, example=examples.PROJECT_IN)
 @blp.answers(
     reply(201, "Made", "Project", example=examples.PROJECT, headers=["Location", "Idempotent-Replayed"]),
@@ -49,10 +50,14 @@ def make_project(sent: dict[str, Any]) -> Response:
 
 
 @blp.get("/projects")
+@blp.doc(operationId="listProjects")
 @blp.arguments(ProjectsParameters, location="query")
 @blp.answers(reply(200, "A page of projects", "Projects", example=examples.PROJECTS, headers=["Link"]), public=True)
 def list_projects(query: dict[str, Any]) -> Response:
-    """List the projects that you may see"""
+    """List the projects that you may see
+
+    By slug: the public ones, and those that your token is for.
+    """
     with parts().database.reading() as connection:
         rows = projects.list_projects(connection, caller(connection), query.get("cursor"), query["limit"] + 1)
     shown = rows[: query["limit"]]
@@ -60,6 +65,7 @@ def list_projects(query: dict[str, Any]) -> Response:
 
 
 @blp.get("/projects/<project>")
+@blp.doc(operationId="getProject")
 @blp.arguments(Empty, location="query")
 @blp.answers(
     reply(200, "The project", "Project", example=examples.PROJECT, headers=["ETag"]),
@@ -68,7 +74,10 @@ def list_projects(query: dict[str, Any]) -> Response:
     parameters=["If-None-Match"],
 )
 def read_project(_query: dict[str, Any], project: str) -> Response:
-    """Read a project"""
+    """Read a project
+
+    A private one only with a token for it: 404 without.
+    """
     row = project_for(project, "reader")
     return json_answer(serializers.project(row), tag=_tag(row))
 
@@ -90,6 +99,7 @@ def _written(project: str, write: Write, kept: Kept | None = None) -> Response:
 
 
 @blp.patch("/projects/<project>")
+@blp.doc(operationId="updateProject")
 @blp.arguments(ProjectChange, example={"visibility": "public"})
 @blp.answers(
     reply(200, "The changed project", "Project", example=examples.PROJECT, headers=["ETag"]),
@@ -97,7 +107,10 @@ def _written(project: str, write: Write, kept: Kept | None = None) -> Response:
     parameters=["Idempotency-Key", "If-Match"],
 )
 def change_project(changes: dict[str, Any], project: str) -> Response:
-    """Change a project's name or visibility"""
+    """Change a project's name or visibility
+
+    Its slug stays. Needs the role admin.
+    """
 
     def write(connection: Connection, home: Any) -> Response:
         _expect(connection, home.id)
@@ -111,6 +124,7 @@ def change_project(changes: dict[str, Any], project: str) -> Response:
 
 
 @blp.delete("/projects/<project>")
+@blp.doc(operationId="deleteProject")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
 def delete_project(_query: dict[str, Any], project: str) -> Response:
@@ -129,6 +143,7 @@ def delete_project(_query: dict[str, Any], project: str) -> Response:
 
 
 @blp.post("/projects/<project>/tokens")
+@blp.doc(operationId="createToken")
 @blp.arguments(TokenIn, example=examples.TOKEN_IN)
 @blp.answers(
     reply(
@@ -166,10 +181,14 @@ def _without_secret(made: Response) -> Response:
 
 
 @blp.get("/projects/<project>/tokens")
+@blp.doc(operationId="listTokens")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of tokens, without secrets", "Tokens", example=examples.TOKENS, headers=["Link"]))
 def list_tokens(query: dict[str, Any], project: str) -> Response:
-    """List a project's tokens"""
+    """List a project's tokens
+
+    The oldest first, without those that were revoked. Needs the role admin.
+    """
     after = uuid.UUID(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
@@ -179,20 +198,28 @@ def list_tokens(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/tokens/<uuid:token_id>")
+@blp.doc(operationId="getToken")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(200, "The token, without its secret", "Token", example=_TOKEN))
 def read_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Response:
-    """Read what a token is for and when it was used"""
+    """Read what a token is for and when it was used
+
+    Without its secret, which is kept nowhere. Needs the role admin.
+    """
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
         return json_answer(serializers.token(auth.find_token(connection, row.id, token_id)))
 
 
 @blp.delete("/projects/<project>/tokens/<uuid:token_id>")
+@blp.doc(operationId="revokeToken")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Revoked"), errors=[409], parameters=["Idempotency-Key"])
 def revoke_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Response:
-    """Revoke a token at once"""
+    """Revoke a token at once
+
+    Requests with it are answered 401 from now on. Needs the role admin.
+    """
 
     def write(connection: Connection, row: Any) -> Response:
         auth.revoke(connection, row.id, token_id)

@@ -10,7 +10,7 @@ from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.responses import wanted_form
 from registry.api.schemas import RankingParameters
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.query import RankingQuery
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
 
@@ -22,18 +22,12 @@ _DESCRIBED = blp.answers(
     reply(
         200,
         "The ranking, or why it failed",
-        "Ranking",
+        ready("Ranking"),
         example=examples.RANKING,
         forms=examples.RANKING_FORMS,
         headers=["ETag"],
     ),
-    reply(
-        202,
-        "Pending: come back",
-        "PendingAnswer",
-        example=examples.PENDING_RANKING,
-        headers=["Retry-After", "Location", "Preference-Applied"],
-    ),
+    reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
@@ -41,6 +35,7 @@ _DESCRIBED = blp.answers(
 
 
 @blp.get("/projects/<project>/rankings")
+@blp.doc(operationId="getRanking")
 @blp.arguments(RankingParameters, location="query")
 @_DESCRIBED
 def read_ranking(query: dict[str, Any], project: str) -> Response:
@@ -53,6 +48,7 @@ def read_ranking(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/rankings.<any(json,txt,md,csv):suffix>")
+@blp.doc(operationId="getRankingAs")
 @blp.arguments(RankingParameters, location="query")
 @_DESCRIBED
 def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Response:

@@ -33,6 +33,8 @@ def about(text: str, example: Any = None) -> dict[str, Any]:
 
 
 class ProjectIn(Schema):
+    """A project to make."""
+
     slug = Matching(
         SLUG,
         "is 1 to 63 of a-z, 0-9 and -, and begins with a letter or digit",
@@ -40,12 +42,19 @@ class ProjectIn(Schema):
         metadata=about("The project's name in paths.", "demo"),
     )
     name = Name(load_default=None, metadata=about("For people; the slug if not given."))
-    visibility = Choice("private", "public", load_default="private", metadata=about("Public: read without a token."))
+    visibility = Choice(
+        "private",
+        "public",
+        load_default="private",
+        metadata=about("Public: read without a token; private if not given."),
+    )
 
 
 class ProjectChange(Schema):
-    name = Name()
-    visibility = Choice("private", "public")
+    """What to change of a project: at least one of its fields."""
+
+    name = Name(metadata=about("For people."))
+    visibility = Choice("private", "public", metadata=about("Public: read without a token."))
 
     @validates_schema
     def something(self, data: Any, **_options: Any) -> None:
@@ -54,12 +63,20 @@ class ProjectChange(Schema):
 
 
 class TokenIn(Schema):
+    """A token to make for a project."""
+
     name = Name(required=True, metadata=about("What uses the token.", "nightly evaluation"))
-    role = Choice(*ROLES, load_default="writer")
+    role = Choice(
+        *ROLES,
+        load_default="writer",
+        metadata=about("What it may do, `writer` if not given; each may do what those before may."),
+    )
     days = Whole(1, 3650, load_default=None, metadata=about("Until it expires; 90 if not given."))
 
 
 class ShareIn(Schema):
+    """A link to make to one path of a project."""
+
     path = Matching(
         r"/[!-~]{1,1000}",
         "is a path without spaces",
@@ -75,9 +92,15 @@ class ShareIn(Schema):
 
 
 class AliasIn(Schema):
-    kind = Choice(*KINDS, required=True)
+    """Two names to join: grids that say `alias` count as grids of `name`."""
+
+    kind = Choice(*KINDS, required=True, metadata=about("What the names are names of."))
     alias = Name(required=True, metadata=about("What some grids say.", "AIME24"))
     name = Name(required=True, metadata=about("What it stands for.", "AIME'24"))
+
+
+BODIES: tuple[type[Schema], ...] = (ProjectIn, ProjectChange, TokenIn, ShareIn, AliasIn)
+"""The bodies that are described here; their docstrings are the document's."""
 
 
 class Empty(Schema):
@@ -85,7 +108,7 @@ class Empty(Schema):
 
 
 class PageParameters(Schema):
-    limit = PageLimit()
+    limit = PageLimit(metadata=about("How many items a page has at most."))
 
 
 _NEXT = about("`next` of the page before.")
@@ -159,6 +182,11 @@ class RevisionParameters(Schema):
     revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision."))
 
 
+class DifferenceParameters(Schema):
+    a = Whole(1, 2**31 - 1, text=True, required=True, data_key="from", metadata=about("The revision before.", 1))
+    b = Whole(1, 2**31 - 1, text=True, required=True, data_key="to", metadata=about("The revision after.", 2))
+
+
 class DeleteParameters(Schema):
     revision = Whole(
         1,
@@ -176,8 +204,8 @@ class CellsParameters(RevisionParameters):
 
 
 class PictureParameters(RevisionParameters):
-    palette = Choice(*PALETTES, load_default="cividis")
-    theme = Choice(*THEMES, load_default="light")
+    palette = Choice(*PALETTES, load_default="cividis", metadata=about("The colours of the values."))
+    theme = Choice(*THEMES, load_default="light", metadata=about("The colours around them."))
     range = Matching(
         f"own|bounds|{_NUMBER},{_NUMBER}",
         "is own, bounds or low,high",
@@ -253,8 +281,8 @@ class ThresholdsParameters(StatisticsParameters):
 
 
 class RankingParameters(Schema):
-    experiment = Name(required=True)
-    metric = Name(required=True)
+    experiment = Name(required=True, metadata=about("The experiment whose grids are ranked."))
+    metric = Name(required=True, metadata=about("The name of the metric that they are ranked by."))
     by = Matching(
         r"model|variant|axis:[^\x00-\x1f\x7f]{1,200}",
         "is model, variant or axis:<name>",
@@ -264,9 +292,9 @@ class RankingParameters(Schema):
     benchmark = _names("Only these; all if not given.")
     variant = _names("Only these; all if not given.")
     model = _names("Only these; all if not given.")
-    method = Choice(*METHODS, load_default="mean_difference")
-    missing = Choice(*MISSING, load_default="matched")
-    alpha = Share(load_default=0.05)
+    method = Choice(*METHODS, load_default="mean_difference", metadata=about("What scores come from."))
+    missing = Choice(*MISSING, load_default="matched", metadata=about("What is made of slots that not all have."))
+    alpha = Share(load_default=0.05, metadata=about("The level of the tests."))
     target = Choice(
         *TARGETS,
         old={"fixed_cells": TARGETS[0]},
@@ -290,11 +318,11 @@ class ComparisonParameters(Schema):
     contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002")
     baseline_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
     contender_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
-    alpha = Share(load_default=0.05)
+    alpha = Share(load_default=0.05, metadata=about("The level of tests and intervals."))
 
 
 class SweetSpotParameters(Schema):
-    metric = Name(required=True)
+    metric = Name(required=True, metadata=about("The name of the metric."))
     benchmark = _names("Only these; all if not given.")
     model = _names("Only these; all if not given.")
     variant = _names("Only these; all if not given.")

@@ -14,7 +14,6 @@ from registry.api.context import parts
 from registry.api.metrics import REGISTRY, note_jobs
 from registry.api.request_policy import address_rate, failure_rate, token_rate
 from registry.api.responses import json_answer
-from registry.api.shapes import PLAIN
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import RegistryError
 from registry.operations.health import health_of
@@ -35,7 +34,8 @@ blp = Blueprint("service", __name__, description="The service itself.")
 
 
 @blp.get("/healthz")
-@blp.answers(reply(200, "The process answers", PLAIN, example={"status": "ok", "version": __version__}), public=True)
+@blp.doc(operationId="healthz")
+@blp.answers(reply(200, "The process answers", "Health", example={"status": "ok", "version": __version__}), public=True)
 def healthz() -> Response:
     """Is the process alive?
 
@@ -45,7 +45,8 @@ def healthz() -> Response:
 
 
 @blp.get(API_PREFIX)
-@blp.answers(reply(200, "Where to go from here", PLAIN, example=_ROOT), public=True)
+@blp.doc(operationId="getRoot")
+@blp.answers(reply(200, "Where to go from here", "Root", example=_ROOT), public=True)
 def root() -> Response:
     """Find the resources
 
@@ -55,7 +56,8 @@ def root() -> Response:
 
 
 @blp.get("/readyz")
-@blp.answers(reply(200, "Requests can be served", PLAIN, example=examples.READY), public=True)
+@blp.doc(operationId="readyz")
+@blp.answers(reply(200, "Requests can be served", "Readiness", example=examples.READY), public=True)
 def readyz() -> Response:
     """Can requests be served?
 
@@ -70,9 +72,13 @@ def readyz() -> Response:
 
 
 @blp.get("/metrics")
+@blp.doc(operationId="getMetrics")
 @blp.answers(reply(200, "Prometheus text", media=["text/plain"]), public=True)
 def metrics() -> Response:
-    """Metrics for Prometheus"""
+    """Metrics for Prometheus
+
+    Counts and times of requests, jobs and queries, in the text format of Prometheus.
+    """
     try:
         with parts().database.reading() as connection:
             note_jobs(health_of(connection))
@@ -82,7 +88,8 @@ def metrics() -> Response:
 
 
 @blp.get(f"{API_PREFIX}/limits")
-@blp.answers(reply(200, "The limits", PLAIN, example=examples.LIMITS), public=True)
+@blp.doc(operationId="getLimits")
+@blp.answers(reply(200, "The limits", "Limits", example=examples.LIMITS), public=True)
 def limits() -> Response:
     """What one request may hold, how long it takes at most, and how often one may ask
 

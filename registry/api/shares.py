@@ -37,6 +37,7 @@ def take_links(app: Flask) -> None:
 
 
 @blp.post("/projects/<project>/shares")
+@blp.doc(operationId="createShare")
 @blp.arguments(ShareIn, example=examples.SHARE_IN)
 @blp.answers(
     reply(201, "Made; the link is shown this once", "ShareLink", example=examples.SHARE_LINK),
@@ -62,10 +63,14 @@ def make_share(sent: dict[str, Any], project: str) -> Response:
 
 
 @blp.get("/projects/<project>/shares")
+@blp.doc(operationId="listShares")
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of shares, without links", "Shares", example=examples.SHARES, headers=["Link"]))
 def list_shares(query: dict[str, Any], project: str) -> Response:
-    """List the links to a project that have not expired"""
+    """List the links to a project that have not expired
+
+    The oldest first, without the links themselves. Needs the role admin.
+    """
     after = uuid.UUID(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
@@ -75,6 +80,7 @@ def list_shares(query: dict[str, Any], project: str) -> Response:
 
 
 @blp.delete("/projects/<project>/shares/<uuid:share_id>")
+@blp.doc(operationId="deleteShare")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Taken back"), errors=[409], parameters=["Idempotency-Key"])
 def take_back(_query: dict[str, Any], project: str, share_id: uuid.UUID) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn
 
@@ -11,17 +12,19 @@ from flask import Flask, Request
 from marshmallow import RAISE, Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import UnsupportedMediaType
-from werkzeug.http import HTTP_STATUS_CODES
 
+from registry.api import examples
 from registry.api import fields as own
 from registry.api.context import authorize_body, parts
-from registry.api.grid_schemas import GridIn
-from registry.api.problems import http_error
+from registry.api.grid_schemas import AxisIn, CellsIn, GridIn, MetricIn
+from registry.api.problems import KINDS, http_error
 from registry.api.request_body import read_body, read_json
 from registry.api.responses import MEDIA
+from registry.api.schemas import BODIES
 from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS, limited
 from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import escaped
+from results_registry import __version__
 
 API_PREFIX = "/api/v1"
 
@@ -109,12 +112,10 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         """
         responses: dict[int | str, Any] = {}
         for one in described:
-            responses.setdefault(one["status"], {}).update(one["response"])
-        for status in sorted({*errors, 401, 403, 404, 422, 429, 503}):
-            phrase = HTTP_STATUS_CODES[status]  # http.HTTPStatus has other words in Python 3.13
-            responses[status] = {"description": phrase, "headers": _error_headers(status)} | _PROBLEM
-        responses["default"] = {"description": "Any other error"} | _PROBLEM
-        security: list[dict[str, Any]] = [{"bearer": []}, {"basic": []}, *([{}] if public else [])]
+            responses[one["status"]] = _SHARED.get(one["status"], one["response"])
+        responses |= {status: ERRORS[status] for status in sorted({*errors, 401, 403, 404, 422, 429, 503})}
+        responses["default"] = "Error"
+        security: list[dict[str, Any]] = [{"bearer": []}, *([{}] if public else [])]
 
         def decorate(view: Callable[..., Any]) -> Callable[..., Any]:
             described_view: Any = self.doc(responses=responses, security=security, **doc)(view)
@@ -124,14 +125,44 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         return decorate
 
 
-_PROBLEM = {"content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}}
+ERRORS = {
+    400: "BadRequest",
+    401: "Unauthorized",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    412: "PreconditionFailed",
+    413: "ContentTooLarge",
+    415: "UnsupportedMediaType",
+    416: "RangeNotSatisfiable",
+    422: "UnprocessableContent",
+    429: "TooManyRequests",
+    501: "NotImplemented",
+    503: "ServiceUnavailable",
+}
+"""The component of each error that operations name; every other one is `Error`."""
+_HEADERS = {401: ["WWW-Authenticate"], 429: ["Retry-After"], 503: ["Retry-After"]}
+_PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
 
 
-def _error_headers(status: int) -> dict[str, Any]:
-    names = {401: ["WWW-Authenticate"], 405: ["Allow"], 409: [], 429: ["Retry-After"], 503: ["Retry-After"]}.get(
-        status, []
-    )
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+_ANY_ERROR = (
+    "Any other error. 401: no token where one is needed, or a bad one. 403: the token's role does not allow this. 429:"
+    " more than the limits allow, repeat after `Retry-After`. 503: the database is away, or too much comes at once;"
+    " repeat after `Retry-After`. 5xx: a defect of the server."
+)
+_SHARED = {202: "Pending", 304: "NotModified"}
+
+
+def _errors() -> dict[str, dict[str, Any]]:
+    """The answers that operations refer to."""
+    found: dict[str, dict[str, Any]] = {"Error": {"description": _ANY_ERROR, "content": _PROBLEM}}
+    for status, name in ERRORS.items():
+        meanings = [kind.meaning for kind in KINDS.values() if kind.status == status and kind is not KINDS["error"]]
+        headers = {header: {"$ref": f"#/components/headers/{header}"} for header in _HEADERS.get(status, [])}
+        found[name] = {"description": " Or: ".join(meanings), "content": _PROBLEM}
+        if headers:
+            found[name]["headers"] = headers
+    return found
 
 
 def reply(
@@ -140,7 +171,7 @@ def reply(
     shape: str | Mapping[str, Any] | None = None,
     *,
     example: Any = None,
-    forms: Mapping[str, str] | None = None,
+    forms: Mapping[str, str | None] | None = None,
     headers: Iterable[str] = (),
     media: Iterable[str] = (),
 ) -> dict[str, Any]:
@@ -155,10 +186,26 @@ def reply(
         for form, text in (forms or {}).items():
             response["content"][MEDIA[form].split(";")[0]] = {"schema": {"type": "string"}, "example": text}
     for one in media:
-        response.setdefault("content", {})[one] = {"schema": {"type": "object" if one.endswith("json") else "string"}}
-    names = ("X-Request-Id", *headers)
-    response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+        response.setdefault("content", {})[one] = {"schema": _schema_of_media(one)}
+    if headers:
+        response["headers"] = {name: {"$ref": f"#/components/headers/{name}"} for name in headers}
     return {"status": status, "response": response}
+
+
+def _schema_of_media(media: str) -> dict[str, Any]:
+    """An object for a kind of JSON, text for text, else bytes."""
+    if media.endswith("json"):
+        return {"type": "object"}
+    return {"type": "string"} if media.startswith("text/") else {"type": "string", "format": "binary"}
+
+
+def ready(name: str) -> dict[str, Any]:
+    """The schema of a computed answer: the component of this name, or why it failed; `state` tells which."""
+    either = {"ready": f"#/components/schemas/{name}", "failed": "#/components/schemas/Failed"}
+    return {
+        "oneOf": [{"$ref": one} for one in either.values()],
+        "discriminator": {"propertyName": "state", "mapping": either},
+    }
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
@@ -167,24 +214,41 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
     DEFAULT_ERROR_RESPONSE_NAME = None
 
     def __init__(self, app: Flask) -> None:
-        app.config.update(API_TITLE="Results registry", API_VERSION="v1", OPENAPI_VERSION="3.1.0")
-        super().__init__(
-            app, spec_kwargs={"marshmallow_plugin": MarshmallowPlugin(), "info": {"description": DESCRIPTION}}
-        )
+        app.config.update(API_TITLE="Results registry", API_VERSION=__version__, OPENAPI_VERSION="3.1.0")
+        settings = app.extensions["registry"].settings
+        info = {
+            "description": DESCRIPTION,
+            "contact": {"name": "Results registry", "url": f"{settings.url}/docs"},
+            "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
+        }
+        told = {"info": info, "servers": [{"url": "/", "description": "The registry that serves this document."}]}
+        super().__init__(app, spec_kwargs={"marshmallow_plugin": MarshmallowPlugin(), **told})
         for field, *meaning in own.MEANINGS:
             self.register_field(field, *meaning)
-        settings = app.extensions["registry"].settings
         self.ma_plugin.converter.add_attribute_function(own.schema_of(settings))
-        self.spec.components.schema("GridIn", schema=GridIn)
+        bodies: list[type[Schema]] = [MetricIn, AxisIn, GridIn, CellsIn, *BODIES]
+        for sent in bodies:
+            self.spec.components.schema(sent.__name__, {"description": inspect.getdoc(sent)}, schema=sent)
         for name, shape in (COMPONENTS | limited(settings)).items():
             self.spec.components.schema(name, shape)
+        for name, answer in _errors().items():
+            self.spec.components.response(name, answer)
+        unchanged = reply(304, "What the caller has still holds.", headers=["ETag"])["response"]
+        self.spec.components.response("NotModified", unchanged)
+        pending = reply(
+            202,
+            "It is being computed: ask again at `Location`, or wait for it with `Prefer: wait=10`.",
+            "Pending",
+            example=examples.PENDING,
+            headers=["Retry-After", "Location", "Preference-Applied"],
+        )
+        self.spec.components.response("Pending", pending["response"])
         for name, header in HEADERS.items():
             self.spec.components.header(name, header)
         for name, one in PARAMETERS.items():
             self.spec.components.parameter(name, one["in"], one)
-        self.spec.components.security_scheme("bearer", {"type": "http", "scheme": "bearer"})
         self.spec.components.security_scheme(
-            "basic", {"type": "http", "scheme": "basic", "description": "The token as password; any user name."}
+            "bearer", {"type": "http", "scheme": "bearer", "description": AUTHENTICATION}
         )
 
     def handle_http_exception(self, error: Any) -> Any:
@@ -200,5 +264,17 @@ finished documents: `202` while one is pending (`Prefer: wait=10` waits), never 
 
 Errors are `application/problem+json` (RFC 9457); a 422 names each place with a JSON pointer. A 5xx or a lost
 connection means that the outcome is unknown: send the same request again. Publishing the same content twice makes
-one revision, and an `Idempotency-Key` makes any write repeatable.
+one revision, and an `Idempotency-Key` makes any write repeatable. Every answer has the id of its request in
+`X-Request-Id`; the log has it too.
+
+What may change within a version: fields may be added to answers, words to what a field may say (statuses, warning
+codes, kinds of problem), and forms to resources; clients ignore fields and words that they do not know. Nothing that
+is described here is removed, and no field changes its meaning or its type, before the next major version.
+
+Generators of clients read `/openapi.json?view=client`: the same resources with one media type an answer.
+"""
+
+AUTHENTICATION = """\
+A token of the registry: `Authorization: Bearer <token>`. Clients that only know HTTP's Basic send the token as the
+password with any user name, or as the user name with an empty password. What is public is read without a token.
 """

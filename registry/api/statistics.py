@@ -18,7 +18,7 @@ from registry.api.grid_queries import FORMS, check_along, settings_of, statistic
 from registry.api.long_poll import unready, waited
 from registry.api.responses import known_tags, rendered, send_stored, tagged, wanted_form
 from registry.api.schemas import StatisticsParameters, ThresholdsParameters, TrendsParameters
-from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.operations.auth import authorize
 from registry.operations.read import find_statistics
 from registry.renderings import statistics as renderings
@@ -49,34 +49,45 @@ PARTS: dict[str, tuple[str, ...]] = {
     "precision": ("precision",),
 }
 
-_ANSWERS = [
-    reply(304, "Not modified"),
-    reply(
-        202,
-        "Pending: come back",
-        {"anyOf": [{"$ref": "#/components/schemas/Pending"}, {"$ref": "#/components/schemas/PendingAnswer"}]},
-        example=examples.PENDING,
-        headers=["Retry-After", "Location", "Preference-Applied"],
+SERVED = (
+    ("statistics", "getStatistics", "Statistics", "Read a grid's statistics", "Everything; its parts have paths too."),
+    (
+        "changes",
+        "getChanges",
+        "Changes",
+        "Read a grid's changes",
+        "Each series with its steps, of which some are sharp.",
     ),
-]
-_OPTIONS: dict[str, Any] = {"public": True, "parameters": ["Prefer", "If-None-Match"]}
-_DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The statistics, or why they failed",
-        "Statistics",
-        example=examples.STATISTICS,
-        forms=examples.STATISTICS_FORMS,
-        headers=["ETag"],
+    ("peaks", "getPeaks", "PeaksPart", "Read a grid's peaks", "The best cells, and what noise leaves of them."),
+    ("coverage", "getCoverage", "CoveragePart", "Read a grid's coverage", "What was measured of what was declared."),
+    (
+        "sensitivity",
+        "getSensitivity",
+        "SensitivityPart",
+        "Read a grid's sensitivity",
+        "The share of the variance that each axis explains.",
     ),
-    *_ANSWERS,
-    **_OPTIONS,
+    (
+        "precision",
+        "getPrecision",
+        "PrecisionPart",
+        "Read a grid's precision",
+        "What the printed decimals say of the trials behind them.",
+    ),
 )
+"""Part, operation, schema, summary and description of each resource; the trends have more to say below."""
+_CURRENT = (
+    "Always of the current revision: an answer for an older one is never given in its place. With `alpha`,"
+    " `sharp_change` or `equivalence` it is computed by those when it is first asked (`202`, `Prefer: wait=10` waits)"
+    " and kept; `params` says by what it was computed."
+)
+_ANSWERS = [reply(304, "Not modified"), reply(202, "Pending")]
+_OPTIONS: dict[str, Any] = {"public": True, "parameters": ["Prefer", "If-None-Match"]}
 _TRENDS_DESCRIBED = blp.answers(
     reply(
         200,
         "The trends, or why they failed; with `threshold`, where the series cross",
-        {"anyOf": [{"$ref": "#/components/schemas/Statistics"}, {"$ref": "#/components/schemas/Thresholds"}]},
+        {"anyOf": [*ready("Trends")["oneOf"], {"$ref": "#/components/schemas/Thresholds"}]},
         example=examples.TRENDS,
         forms=examples.TREND_FORMS,
         headers=["ETag"],
@@ -88,7 +99,7 @@ _THRESHOLDS_DESCRIBED = blp.answers(
     reply(
         200,
         "Where the series cross, or why that failed",
-        "Thresholds",
+        ready("Thresholds"),
         example=examples.THRESHOLDS,
         forms=examples.THRESHOLDS_FORMS,
         headers=["ETag"],
@@ -96,32 +107,43 @@ _THRESHOLDS_DESCRIBED = blp.answers(
     *_ANSWERS,
     **_OPTIONS,
 )
-_PARTS = "<any(statistics,changes,peaks,coverage,sensitivity,precision):part>"
 _SUFFIX = "<any(json,txt,md,csv):suffix>"
 
 
-@blp.get(f"/grids/<uuid:grid>/{_PARTS}")
-@blp.arguments(StatisticsParameters, location="query")
-@_DESCRIBED
-def read_statistics(query: dict[str, Any], grid: uuid.UUID, part: str) -> Response:
-    """Read a grid's statistics
+def _serve(part: str, operation: str, schema: str, summary: str, about: str) -> None:
+    """Add the resource of a part of the statistics, and its path with a suffix."""
+    described = blp.answers(
+        reply(
+            200,
+            f"{schema}, or why the statistics failed",
+            ready(schema),
+            example=examples.part(part),
+            forms=examples.STATISTICS_FORMS if part == "statistics" else dict.fromkeys(("txt", "md", "csv")),
+            headers=["ETag"],
+        ),
+        *_ANSWERS,
+        **_OPTIONS,
+    )
 
-    `statistics` is everything; the other words are parts of it. Always of the current revision: an answer for an
-    older one is never given in its place. With `alpha`, `sharp_change` or `equivalence` it is computed by those when it
-    is first asked (`202`, `Prefer: wait=10` waits) and kept; `params` says by what it was computed.
-    """
-    return _answer(grid, part, query, None)
+    def read(query: dict[str, Any], grid: uuid.UUID) -> Response:
+        return _answer(grid, part, query, None)
+
+    def read_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
+        return _answer(grid, part, query, suffix)
+
+    read.__doc__ = f"{summary}\n\n{about}\n\n{_CURRENT}"
+    read_as.__doc__ = f"{summary} in the form that the suffix names\n\nAnswers what `{operation}` answers."
+    for view, path, name in ((read, part, operation), (read_as, f"{part}.{_SUFFIX}", f"{operation}As")):
+        taken = blp.doc(operationId=name)(blp.arguments(StatisticsParameters, location="query")(described(view)))
+        blp.get(f"/grids/<uuid:grid>/{path}", endpoint=f"{view.__name__}_{part}")(taken)
 
 
-@blp.get(f"/grids/<uuid:grid>/{_PARTS}.{_SUFFIX}")
-@blp.arguments(StatisticsParameters, location="query")
-@_DESCRIBED
-def read_statistics_as(query: dict[str, Any], grid: uuid.UUID, part: str, suffix: str) -> Response:
-    """Read a grid's statistics in the form that the suffix names"""
-    return _answer(grid, part, query, suffix)
+for served in SERVED:
+    _serve(*served)
 
 
 @blp.get("/grids/<uuid:grid>/trends")
+@blp.doc(operationId="getTrends")
 @blp.arguments(TrendsParameters, location="query")
 @_TRENDS_DESCRIBED
 def read_trends(query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -134,6 +156,7 @@ def read_trends(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get(f"/grids/<uuid:grid>/trends.{_SUFFIX}")
+@blp.doc(operationId="getTrendsAs")
 @blp.arguments(TrendsParameters, location="query")
 @_TRENDS_DESCRIBED
 def read_trends_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
@@ -142,6 +165,7 @@ def read_trends_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Respo
 
 
 @blp.get("/grids/<uuid:grid>/thresholds")
+@blp.doc(operationId="getThresholds")
 @blp.arguments(ThresholdsParameters, location="query")
 @_THRESHOLDS_DESCRIBED
 def read_thresholds(query: dict[str, Any], grid: uuid.UUID) -> Response:
@@ -153,6 +177,7 @@ def read_thresholds(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 @blp.get(f"/grids/<uuid:grid>/thresholds.{_SUFFIX}")
+@blp.doc(operationId="getThresholdsAs")
 @blp.arguments(ThresholdsParameters, location="query")
 @_THRESHOLDS_DESCRIBED
 def read_thresholds_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:

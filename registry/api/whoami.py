@@ -17,6 +17,7 @@ blp = Blueprint("identity", __name__, url_prefix=API_PREFIX, description="Who is
 
 
 @blp.get("/whoami")
+@blp.doc(operationId="whoami")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(200, "The token that was sent, without its secret", "Identity", example=examples.IDENTITY))
 def whoami(_query: dict[str, Any]) -> Response:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from ruamel.yaml import YAML
 
 from registry.api.openapi import openapi_yaml
+from results_registry import __version__
 from tests.house import House, Project
 
 METHODS = ("get", "post", "patch", "put", "delete")
@@ -31,9 +34,17 @@ def document(house: House) -> dict[str, Any]:
     return found
 
 
-def test_the_document_is_valid_openapi_3_1(document: dict[str, Any]) -> None:
+@pytest.fixture(scope="module")
+def client_view(house: House) -> dict[str, Any]:
+    """The document as generators of clients read it."""
+    found: dict[str, Any] = house.call("GET", "/openapi.json?view=client").get_json()
+    return found
+
+
+def test_the_document_is_valid_openapi_3_1(document: dict[str, Any], client_view: dict[str, Any]) -> None:
     assert document["openapi"].startswith("3.1")
-    assert [error.message for error in OpenAPIV31SpecValidator(document).iter_errors()] == []
+    for one in (document, client_view):
+        assert [error.message for error in OpenAPIV31SpecValidator(one).iter_errors()] == []
 
 
 def test_it_is_the_same_as_yaml(document: dict[str, Any], house: House) -> None:
@@ -88,9 +99,25 @@ def test_a_picture_for_vega_is_an_object(document: dict[str, Any], project: Proj
     assert (schema, type(json.loads(found.data))) == ({"type": "object"}, dict)
 
 
-def test_operation_ids_are_unique(document: dict[str, Any]) -> None:
-    ids = [operation["operationId"] for _, operation in operations(document)]
-    assert len(ids) == len(set(ids)) >= 30
+def test_operation_ids_are_those_that_clients_were_generated_with(
+    document: dict[str, Any], client_view: dict[str, Any]
+) -> None:
+    """A generated client names its functions by them: one that is renamed or taken away breaks who calls it."""
+    told = {
+        f"{operation['operationId']} {name}" for one in (document, client_view) for name, operation in operations(one)
+    }
+    frozen = Path(__file__).with_name("operation_ids.txt").read_text(encoding="utf-8").splitlines()
+    assert sorted(told) == frozen
+    ids = [line.partition(" ")[0] for line in frozen]
+    assert len(ids) == len(set(ids))
+
+
+def test_a_grid_to_publish_is_one_object_that_generators_can_type(document: dict[str, Any]) -> None:
+    grid = document["components"]["schemas"]["GridIn"]
+    assert not {"oneOf", "anyOf", "allOf"} & set(grid)
+    assert {"values", "cells"} <= set(grid["properties"])
+    assert "`values`" in grid["description"]
+    assert "`cells`" in grid["description"]
 
 
 def test_every_operation_says_what_it_does_and_how_it_fails(document: dict[str, Any]) -> None:
@@ -100,17 +127,76 @@ def test_every_operation_says_what_it_does_and_how_it_fails(document: dict[str, 
         assert any(status.startswith("2") for status in operation["responses"]), name
 
 
-def test_every_route_of_the_application_is_described(document: dict[str, Any], house: House) -> None:
-    described = {name for name, _ in operations(document)}
-    for rule in house.app.url_map.iter_rules():
-        if rule.rule.startswith("/api/"):
-            path = rule.rule
-            while "<" in path:
-                before, _, rest = path.partition("<")
-                inside, _, after = rest.partition(">")
-                path = f"{before}{{{inside.rpartition(':')[2]}}}{after}"
-            for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}:
-                assert f"{method.lower()} {path}" in described
+OLDER_SPELLING = "/api/v1/grids/{grid}/revisions/{a}..{b}"
+"""Served as /difference is, and not described: its template would match what that of a revision matches."""
+
+
+def spelled(rule: str) -> Iterator[str]:
+    """The paths of a rule as the document writes them, one for each word of a list."""
+    before, opening, rest = rule.partition("<")
+    if not opening:
+        yield rule
+        return
+    inside, _, after = rest.partition(">")
+    converter, _, name = inside.rpartition(":")
+    words = converter.removeprefix("any(").removesuffix(")").split(",") if converter.startswith("any(") else None
+    for one in words or [f"{{{name}}}"]:
+        yield from spelled(f"{before}{one}{after}")
+
+
+def test_every_route_of_the_application_is_described(
+    document: dict[str, Any], client_view: dict[str, Any], house: House
+) -> None:
+    described = {name for one in (document, client_view) for name, _ in operations(one)}
+    missing = [
+        f"{method.lower()} {path}"
+        for rule in house.app.url_map.iter_rules()
+        if rule.rule.startswith("/api/")
+        for path in spelled(rule.rule)
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if f"{method.lower()} {path}" not in described
+    ]
+    assert [one for one in missing if not one.endswith(".json")] == [f"get {OLDER_SPELLING}"]
+
+
+def test_the_forms_of_a_resource_are_said_where_it_is_described(document: dict[str, Any]) -> None:
+    about = document["paths"]["/api/v1/grids/{grid}/cells"]["get"]["description"]
+    assert "`.json`, `.txt`, `.md`, `.csv`, `.ndjson`, `.parquet`, `.arrow`" in about
+
+
+def test_the_view_for_clients_has_one_media_type_an_answer(client_view: dict[str, Any]) -> None:
+    for name, operation in operations(client_view):
+        bodies = operation.get("requestBody", {}).get("content", {"application/json": None})
+        answers = [one.get("content", {}) for status, one in operation["responses"].items() if status == "200"]
+        assert list(bodies) == ["application/json"], name
+        assert all(len(content) == 1 for content in answers), name
+
+
+def test_no_two_paths_of_the_view_for_clients_match_the_same_request(client_view: dict[str, Any]) -> None:
+    templates = [re.sub(r"\{\w+\}", "{}", path) for path in client_view["paths"]]
+    assert len(set(templates)) == len(templates)
+    assert [path for path in client_view["paths"] if "{suffix}" in path or "{form}" in path or "}..{" in path] == []
+
+
+def test_another_view_is_refused(house: House) -> None:
+    answer = house.call("GET", "/openapi.json?view=clients")
+    assert answer.status_code == 422
+    assert answer.get_json()["errors"] == [{"pointer": "/view", "detail": "must be one of whole, client"}]
+
+
+def test_the_document_is_small_enough_to_be_read(house: House) -> None:
+    assert len(house.call("GET", "/openapi.yaml").data) <= 270_000
+
+
+def test_a_reader_sees_first_what_the_document_and_an_operation_are(document: dict[str, Any], house: House) -> None:
+    assert list(document)[:5] == ["openapi", "info", "servers", "paths", "components"]
+    assert document["info"]["version"] == __version__
+    for name, operation in operations(document):
+        assert next(iter(operation)) == "summary", name
+
+
+def test_every_operation_and_every_schema_says_what_it_is(document: dict[str, Any]) -> None:
+    assert [name for name, operation in operations(document) if not operation.get("description")] == []
 
 
 def test_every_body_and_every_answer_has_an_example(document: dict[str, Any]) -> None:

@@ -14,7 +14,6 @@ from registry.api.shapes.words import (
     NULLABLE_TEXT,
     NUMBER,
     PLAIN,
-    STATE,
     STATUS,
     TEXT,
     Shape,
@@ -28,14 +27,6 @@ from registry.api.shapes.words import (
 from registry.query import METHODS, MISSING, TARGETS
 
 ASKED: dict[str, Shape] = {
-    "PendingAnswer": object_of(
-        "kind experiment metric state",
-        kind={"enum": ["ranking", "sweet_spot", "statistics", "thresholds", "comparison"]},
-        experiment=TEXT,
-        metric=TEXT,
-        state=STATE,
-        derivation=ref("Derivation"),
-    ),
     "Favourite": object_of("value at", value=NUMBER, at=array_of(AT)),
     "SweetSpot": object_of(
         "experiment metric state",

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from registry.api.shapes.words import (
-    ID,
     PRINTABLE,
     TEXT,
     Shape,
+    map_of,
 )
 
 HEADERS: dict[str, Shape] = {
-    "X-Request-Id": {"description": "The request's id, as in the log.", "schema": ID},
     "ETag": {"description": "Changes whenever the answer does.", "schema": TEXT},
     "Location": {"description": "Where the new thing is; on 202, where to ask again.", "schema": {"type": "string"}},
     "Accept-Ranges": {"description": "`bytes`: ranges are answered; `none`: too large, sent whole.", "schema": TEXT},
@@ -70,11 +69,14 @@ PARAMETERS: dict[str, Shape] = {
         "description": "`wait=N` waits up to N seconds (at most 30) for what is pending.",
         "schema": TEXT,
     },
-    "label": {
-        "name": "label.<key>",
+    "labels": {
+        "name": "labels",
         "in": "query",
-        "description": "Only grids with this text as the label <key>; may be given for several keys.",
-        "schema": TEXT | {"pattern": PRINTABLE},
-        "example": "4f2c1e9",
+        "description": "Only grids with these labels: `label.<key>=<text>` in the query, for any number of keys;"
+        " repeated for OR.",
+        "style": "form",
+        "explode": True,
+        "schema": map_of(TEXT | {"pattern": PRINTABLE}) | {"propertyNames": {"pattern": r"^label\.[^<>]*$"}},
+        "example": {"label.git_sha": "4f2c1e9"},
     },
 }

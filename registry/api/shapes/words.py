@@ -19,6 +19,16 @@ def array_of(items: Shape) -> Shape:
     return {"type": "array", "items": items}
 
 
+def map_of(values: Shape) -> Shape:
+    """An object with any names, each with such a value."""
+    return {"type": "object", "additionalProperties": values}
+
+
+def one_of(*words: str) -> Shape:
+    """One of these words."""
+    return {"type": "string", "enum": list(words)}
+
+
 def ref(name: str) -> Shape:
     return {"$ref": f"#/components/schemas/{name}"}
 
@@ -37,9 +47,19 @@ def statistic(required: str, about: str, **properties: Shape) -> Shape:
     return shape | {"description": about}
 
 
-def page(name: str) -> Shape:
-    next_page = NULLABLE_TEXT | {"description": "The cursor of the next page; null on the last one."}
-    return object_of("items next", items=array_of(ref(name)), next=next_page)
+def extended(base: str, more: Shape, about: str) -> Shape:
+    """The shape of a component with more fields."""
+    return {"allOf": [ref(base), more], "description": about}
+
+
+def page(name: str, about: str) -> Shape:
+    """A page of a list."""
+    shape = object_of(
+        "items next",
+        items=described(array_of(ref(name)), "The items of this page, in the order of the list."),
+        next=described(NULLABLE_TEXT, "The `cursor` of the next page; null on the last one."),
+    )
+    return described(shape, about)
 
 
 TEXT: Shape = {"type": "string"}
@@ -53,13 +73,13 @@ INSTANT: Shape = {"type": "string", "format": "date-time"}
 ANY: Shape = {}
 PLAIN: Shape = {"type": "object"}
 LEVEL_VALUE: Shape = {"type": ["string", "number"]}
-AT: Shape = {"type": "object", "description": "A level for each axis, by the axis's name.", "additionalProperties": ANY}
+AT_ABOUT = "A level for each axis, by the axis's name."
+AT: Shape = map_of(ref("Level")) | {"description": AT_ABOUT}
 DIGEST: Shape = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
-NESTED: Shape = {"description": "Nested to the depth of the axes; null where nobody measured."}
-STATUS: Shape = {"enum": ["ok", "insufficient", "undefined", "not_comparable", "confounded"]}
-STATE: Shape = {"enum": ["pending", "ready", "failed"]}
+STATUS: Shape = one_of("ok", "insufficient", "undefined", "not_comparable", "confounded")
+STATE: Shape = one_of("pending", "ready", "failed")
 DETECTABLE = schema_of(Detectable)
 ASSUMES = schema_of(Assumptions)
-LABELS: Shape = {"type": "object", "additionalProperties": TEXT}
+LABELS: Shape = map_of(TEXT)
 PRINTABLE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
 """The pattern of a text without control characters."""
