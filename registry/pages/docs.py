@@ -1,4 +1,4 @@
-"""The reference of the API: a start, authentication, operations, schemas and a glossary. It needs no script."""
+"""The reference of the API: a start, authentication, operations and a glossary; and its schemas. It needs no script."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ def docs() -> Response:
     return page("docs.html", ["docs", address], lambda: _reference(address))
 
 
+@pages.get("/docs/schemas")
+def schema_docs() -> Response:
+    """The page of every schema with the meaning of every field."""
+    return page("schemas.html", ["schemas"], lambda: {"schemas": schemas(openapi(current_app))})
+
+
 def _reference(address: str) -> dict[str, Any]:
     document = openapi(current_app)
     return {
@@ -29,7 +35,6 @@ def _reference(address: str) -> dict[str, Any]:
         "steps": steps(address),
         "groups": operations(document),
         "common": common_parameters(document),
-        "schemas": schemas(document),
         "glossary": glossary(),
         "problems": KINDS,
         "marked": marked,

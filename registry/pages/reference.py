@@ -33,13 +33,12 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation, with the other forms that its path has."""
+    """One operation as a page shows it."""
 
     id: str
     title: str
     method: str
     path: str
-    forms: tuple[str, ...]
     description: Markup
     parameters: tuple[Row, ...]
     common: tuple[str, ...]
@@ -67,7 +66,7 @@ def common_parameters(document: Document) -> list[Row]:
 
 
 def operations(document: Document) -> list[tuple[str, str, list[Operation]]]:
-    """Tag, what the tag says, and its operations; a path with a suffix is a form of the one without."""
+    """Each tag that has operations, its description, and them."""
     found: dict[str, list[Operation]] = {tag["name"]: [] for tag in document.get("tags", ())}
     common = set(common_parameters(document))
     for tag, path, item, method in _each(document):
@@ -84,25 +83,20 @@ def schemas(document: Document) -> list[Schema]:
 
 def marked(text: str) -> Markup:
     """A text with `code` as code."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))  # noqa: S704 (escaped before)
+    escaped = str(escape(text)).replace("&#39;", "'").replace("&#34;", '"')  # quotes need none between tags
+    return Markup(_CODE.sub(r"<code>\1</code>", escaped))  # noqa: S704 (escaped before)
 
 
 def _each(document: Document) -> Iterator[tuple[str, str, Document, str]]:
-    """Tag, path, item and method of each operation, those of other forms of a path left out."""
+    """Tag, path, item and method of each operation."""
     for path, item in document["paths"].items():
-        if _plain(path) == path or _plain(path) not in document["paths"]:
-            for method in METHODS:
-                if method in item:
-                    yield item[method]["tags"][0], path, item, method
-
-
-def _plain(path: str) -> str:
-    return re.sub(r"\.\{\w+\}$", "", path)
+        for method in METHODS:
+            if method in item:
+                yield item[method]["tags"][0], path, item, method
 
 
 def _operation(document: Document, path: str, item: Document, method: str, common: set[Row]) -> Operation:
     operation, rows = item[method], _parameters(document, item, method)
-    twin = next((other for other in document["paths"] if other != path and _plain(other) == path), None)
     body = _at(document, operation.get("requestBody", {})).get("content", {})
     answers = {status: _at(document, one) for status, one in operation["responses"].items()}
     return Operation(
@@ -110,7 +104,6 @@ def _operation(document: Document, path: str, item: Document, method: str, commo
         title=operation.get("summary", operation["operationId"]),
         method=method.upper(),
         path=path,
-        forms=tuple(_suffixes(document, document["paths"][twin].get(method, {}))) if twin else (),
         description=marked(operation.get("description", "")),
         parameters=tuple(row for row in rows if row not in common),
         common=tuple(row.name for row in rows if row in common),
@@ -121,13 +114,6 @@ def _operation(document: Document, path: str, item: Document, method: str, commo
         ),
         problems=", ".join(status for status in answers if "4" <= status < "6"),
     )
-
-
-def _suffixes(document: Document, operation: Document) -> Iterator[str]:
-    for one in operation.get("parameters", ()):
-        parameter = _at(document, one)
-        if parameter["name"] in ("suffix", "form"):
-            yield from (str(word) for word in parameter.get("schema", {}).get("enum", ()))
 
 
 def _content(answer: Document) -> Markup:
@@ -174,7 +160,8 @@ def _schema(name: str, schema: Document) -> Schema:
     rows = tuple(
         Row(key, _type(one), key in required, marked(one.get("description", ""))) for key, one in properties.items()
     )
-    return Schema(name, marked(schema.get("description", "")), rows, Markup() if rows else _type(schema))
+    whole = Markup(" and ").join(_type(one) for one in schema.get("allOf", ()) if "$ref" in one)
+    return Schema(name, marked(schema.get("description", "")), rows, whole if rows else _type(schema))
 
 
 def _parts(schema: Document) -> Iterator[Document]:
@@ -192,7 +179,7 @@ def _type(schema: Document) -> Markup:
     """The type in a few words, other schemas as links."""
     if "$ref" in schema:
         name = str(schema["$ref"]).rsplit("/", 1)[1]
-        return Markup('<a href="#schema-{0}">{0}</a>').format(name)
+        return Markup('<a href="/docs/schemas#{0}">{0}</a>').format(name)
     for key in ("anyOf", "oneOf"):
         if key in schema:
             return Markup(" or ").join(dict.fromkeys(_type(one) for one in schema[key]))

@@ -16,6 +16,8 @@ from registry.storage.database import Database
 from tests.conftest import clone
 from tests.house import House
 
+IMPLIED = ("dt", "dd")
+"""Ended by the next of them and by the end of their list, as HTML has it."""
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
 
@@ -42,6 +44,8 @@ class Outline(HTMLParser):
             self.faults.append(f"inline {tag}")
         if "id" in given:
             self.ids.append(given["id"] or "")
+        if tag in IMPLIED and self.opened[-1:] and self.opened[-1] in IMPLIED:
+            self.opened.pop()
         if tag not in VOID:
             self.opened.append(tag)
 
@@ -51,6 +55,8 @@ class Outline(HTMLParser):
             self.opened.pop()
 
     def handle_endtag(self, tag: str) -> None:
+        if tag == "dl" and self.opened[-1:] and self.opened[-1] in IMPLIED:
+            self.opened.pop()
         if not self.opened or self.opened.pop() != tag:
             self.faults.append(f"</{tag}> closes what was not opened last, line {self.getpos()[0]}")
 

@@ -61,7 +61,7 @@ def seen(demo: Demo, address: str) -> list[dict[str, Any]]:
         "/sign-in",
         "/nowhere",
     ]
-    once = ["/", "/docs", f"{demo.seed0}?show=interval&palette=blues"]
+    once = ["/", "/docs", "/docs/schemas", f"{demo.seed0}?show=interval&palette=blues"]
     for path in paths:
         demo.house.call("GET", path)
     demo.house.compute()

@@ -28,6 +28,7 @@ PATHS = (
     "/status",
     "/sign-in",
     "/docs",
+    "/docs/schemas",
 )
 
 

@@ -3,6 +3,7 @@
 const filter = document.querySelector("#filter");
 filter.addEventListener("input", () => {
   const wanted = filter.value.trim().toLowerCase();
+  document.querySelectorAll("#schemas details").forEach((one) => { one.hidden = !one.textContent.toLowerCase().includes(wanted); });
   document.querySelectorAll("#contents ul").forEach((list) => {
     const items = [...list.children];
     items.forEach((item) => { item.hidden = !`${item.textContent} ${item.firstChild.title}`.toLowerCase().includes(wanted); });
