@@ -34,9 +34,9 @@ REGISTERED = [
 CALLED_BY_LIBRARIES = [
     # Python, structlog, PyYAML, pyarrow
     "__getattr__", "exception", "ignore_aliases", "writable",
-    # Flask, flask-smorest, marshmallow, webargs
-    "ARGUMENTS_PARSER", "DEFAULT_*", "error_messages", "handle_error", "handle_http_exception", "load_json", "max_age",
-    "nominal", "ordinal", "strict_slashes",
+    # Flask, Jinja, flask-smorest, marshmallow, webargs
+    "ARGUMENTS_PARSER", "DEFAULT_*", "error_messages", "handle_error", "handle_http_exception", "filename", "load_json",
+    "max_age", "nominal", "ordinal", "preprocess", "strict_slashes",
     # click
     "convert", "format_commands", "get_command",
     # SQLAlchemy, psycopg2

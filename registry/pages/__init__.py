@@ -23,6 +23,7 @@ from registry.pages import (
     status,
 )
 from registry.pages.front import pages
+from registry.pages.line_breaks import IndentedLinesContinue
 
 __all__ = ["register"]
 
@@ -32,5 +33,6 @@ VIEWS = (project, grid, revisions, experiment, ranking, comparison, status, sess
 
 def register(app: Flask) -> None:
     """Add every page, and answer browsers' errors with pages."""
+    app.jinja_env.add_extension(IndentedLinesContinue)
     app.register_blueprint(pages)
     failures.register(app)
