@@ -33,7 +33,7 @@ REGISTERED = [
 """Functions with these decorators are called by what they are registered with."""
 CALLED_BY_LIBRARIES = [
     # Python, structlog, PyYAML, pyarrow
-    "__getattr__", "exception", "ignore_aliases", "writable",
+    "__doc__", "__getattr__", "exception", "flow_style", "ignore_aliases", "writable",
     # Flask, Jinja, flask-smorest, marshmallow, webargs
     "ARGUMENTS_PARSER", "DEFAULT_*", "error_messages", "handle_error", "handle_http_exception", "filename", "load_json",
     "max_age", "nominal", "ordinal", "preprocess", "strict_slashes",
