@@ -18,12 +18,12 @@ from registry.api.fields import (
     Share,
     Whole,
 )
+from registry.operations.auth import ROLES
 from registry.operations.find import SORTS
 from registry.query import METHODS, MISSING, TARGETS
 from registry.renderings.heatmap import PALETTES, THEMES
 
 SLUG = "[a-z0-9][a-z0-9-]{0,62}"
-ROLES = ("reader", "writer", "admin")
 KINDS = ("model", "benchmark", "variant", "experiment")
 
 
