@@ -62,7 +62,7 @@ class Lines(logging.Handler):
 
 
 class Events:
-    """What structlog writes its finished lines to."""
+    """The logger to which structlog writes its finished lines."""
 
     def __init__(self, lines: Lines) -> None:
         self.debug = self.info = self.warning = self.error = self.critical = self.exception = lines.write

@@ -68,8 +68,8 @@ def find_config(
     environment: Mapping[str, str] | None = None,
     directory: Path | None = None,
 ) -> Config:
-    """What was given, else `REGISTRY_URL`, `REGISTRY_TOKEN`, `REGISTRY_PROJECT`, else the files, else the registry next
-    door, else the default URL.
+    """The address, token and project: arguments, else `REGISTRY_URL`, `REGISTRY_TOKEN`, `REGISTRY_PROJECT`, else the
+    files, else the registry that runs on this machine, else the default URL.
 
     Raises `BadAddress` for a file that cannot be read as TOML.
     """

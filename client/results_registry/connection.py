@@ -19,7 +19,7 @@ class Connection:
     def __init__(self, origin: Origin) -> None:
         self.prefix = ""
         self.headers: dict[str, str] = {}
-        """What each request needs because of a proxy."""
+        """Headers that each request needs because of a proxy."""
         self.http = self._made(origin)
 
     def _made(self, origin: Origin) -> http.client.HTTPConnection:

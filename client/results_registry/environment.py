@@ -1,4 +1,4 @@
-"""What a job's surroundings say: where to spool, how long to wait at the end, which of many processes speaks."""
+"""Settings from a job's environment: where to spool, how long to wait at exit, which of many processes logs."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Item:
 
     @property
     def headers(self) -> dict[str, str]:
-        """What the request needs for the body to be read."""
+        """The headers that tell a server how to read the body."""
         encoding = {"Content-Encoding": "gzip"} if self.header.get("gzip") else {}
         return {"Content-Type": "application/json"} | encoding
 

@@ -133,7 +133,7 @@ def _header(
 
 
 def _members(questions: int | None, design_effect: float | None, derived: bool | Sequence[str]) -> dict[str, Any]:
-    """What was said of the whole grid."""
+    """Members that are about the whole grid."""
     named = [str(name) for name in derived] if isinstance(derived, (list, tuple, set, frozenset)) else bool(derived)
     if isinstance(derived, str):
         raise BadData("`derived` is True or a list of names, not one text.")

@@ -1,4 +1,4 @@
-"""What the client has to say while a job runs: each thing once, through the logger `results_registry`."""
+"""Messages of the client while a job runs: each of them once, through the logger `results_registry`."""
 
 from __future__ import annotations
 

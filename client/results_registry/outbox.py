@@ -19,7 +19,7 @@ from results_registry.spool import QueueDir, Spool
 from results_registry.upload import Uploader
 
 _MEMORY_BYTES = 64 << 20
-"""So much may wait in memory when the disk takes nothing."""
+"""Bytes that may wait in memory when the disk cannot be written."""
 _TRY_DISK_AGAIN_SECONDS = 10.0
 _MEASURE_AGAIN_SECONDS = 5.0
 _TIMEOUT = 30.0
@@ -107,7 +107,7 @@ class Outbox:
         return self._senders[key]
 
     def _adoptable(self, config: Config, project: str) -> list[Entry]:
-        """What processes that died have left for this project; measures the spool by the way."""
+        """The items that dead processes left for this project. Also measures the spool."""
         found: list[Entry] = []
         for directory in self.spool.orphans(lambda item: is_meant_for(item, config, project)):
             self._adopted.append(directory)

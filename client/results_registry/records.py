@@ -1,4 +1,4 @@
-"""What was read back: plain lists and dictionaries that also turn into pandas and xarray, which are imported then."""
+"""Results that were read back: lists and dictionaries that can turn into pandas and xarray, which are imported then."""
 
 from __future__ import annotations
 

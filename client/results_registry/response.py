@@ -1,4 +1,4 @@
-"""What a registry answered: status, headers and body; and its problems (RFC 9457) as exceptions."""
+"""Responses of a registry: status, headers and body; and its problems (RFC 9457) as exceptions."""
 
 from __future__ import annotations
 

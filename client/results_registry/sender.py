@@ -22,11 +22,11 @@ _SECURE_SECONDS = 0.1
 FINAL = (400, 409, 412, 413, 415, 422)
 """The registry's word on what was sent. Any other refusal is about the token, the project or the address."""
 TOGETHER = 500
-"""So many calls of `log_cells` go in one request at most."""
+"""The most calls of `log_cells` that go in one request."""
 
 
 class Receipt:
-    """What became of one call.
+    """The outcome of one call.
 
     `state` is `waiting`, `sent`, `refused`, `held` (the token, the project or the address will not do) or `skipped`.
     """

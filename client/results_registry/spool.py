@@ -145,7 +145,7 @@ class Spool:
                         yield directory
 
     def waiting(self) -> int:
-        """How many items there are, those of running jobs included."""
+        """The number of items, those of running jobs included."""
         return len(list(self.root.glob(f"*/*{_SUFFIX}"))) - len(list((self.root / REFUSED).glob(f"*{_SUFFIX}")))
 
     def refused(self) -> list[Path]:

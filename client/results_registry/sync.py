@@ -28,7 +28,7 @@ class Waiting(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a run did. `refused` and `held` say which and why; `unreachable` is set when it had to stop."""
+    """The outcome of a run. `refused` and `held` say which and why; `unreachable` is set when it had to stop."""
 
     sent: int = 0
     refused: tuple[tuple[Item, Refused], ...] = ()

@@ -1,4 +1,4 @@
-"""How often somebody may ask: token buckets in this process, which no broker has to remember."""
+"""In-process token-bucket rate limiter; it works without a broker."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dataclasses import dataclass
 from registry.errors import TooManyRequests
 
 MOST_KEYS = 20_000
-"""So many are remembered; whoever has not asked for longest is forgotten, which fills the bucket again."""
+"""The most keys that are kept; the one that was not used for longest is dropped, which fills its bucket again."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """So many a second in the long run, and so many at once; 0 a second is no limit."""
+    """Requests a second in the long run, and at once; 0 a second is no limit."""
 
     per_second: float
     burst: float
@@ -33,7 +33,7 @@ class Buckets:
         self._what = what
         self._lock = threading.Lock()
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
-        """What is left in a bucket, and when that was counted; the last used stands last."""
+        """The tokens left in a bucket, and when they were counted; the last used stands last."""
 
     def __contains__(self, key: str) -> bool:
         return key in self._levels

@@ -1,4 +1,4 @@
-"""Who may come in at all: only by a name of this service, and not too often. No project and no role is known yet.
+"""Host allow-list, CORS and rate limiting, applied before routing. No project and no role is known yet.
 
 The limits are kept in this process. A token that was found good has a bucket of its own; everyone else shares one with
 their address, and whoever sends tokens that are no good has another, smaller one.
@@ -21,7 +21,7 @@ from registry.errors import Misdirected, Unauthenticated
 from registry.settings import Settings
 
 UNCOUNTED = ("/healthz", "/readyz", "/metrics")
-"""What watches the service asks by whatever name and as often as it likes."""
+"""Probes of monitoring may use any host name, as often as they like."""
 _HOST = re.compile(r"(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?", re.IGNORECASE | re.ASCII)
 """A Host header: a name or an address, and a port."""
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
@@ -169,7 +169,7 @@ def sent_token() -> str | None:
 
 
 def _key() -> str | None:
-    """What stands for the sent token here, however the header spells it: a digest, so that nobody finds tokens here."""
+    """The key of the sent token, however the header spells it: a digest, so that memory holds no tokens."""
     try:
         token = sent_token()
     except Unauthenticated:

@@ -66,5 +66,5 @@ def _listed(levels: Any) -> Sequence[Any]:
 
 
 def label_of(one: Any) -> Any:
-    """What a coordinate calls a declared level."""
+    """The text by which a coordinate names a declared level."""
     return one["label"] if isinstance(one, Mapping) else one

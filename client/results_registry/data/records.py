@@ -62,7 +62,7 @@ def _axes_among(
 
 
 def _left(columns: Sequence[str], column: str, wanted: Sequence[str]) -> list[str]:
-    """What is neither an axis nor about the cell or the grid; `x_num` beside `x` is the feed's number of a level."""
+    """Columns that are no axis and not about the cell or grid; `x_num` beside `x` is the feed's number of a level."""
     known = (column, *wanted, *_BESIDE, *IDENTITY, *_ABOUT, *(f"{name}_num" for name in columns))
     return [name for name in columns if name not in known]
 

@@ -10,7 +10,7 @@ from results_registry.errors import BadData
 
 _NOTHING = ("NAType", "NaTType", "MaskedConstant")
 INFINITE = "failed"
-"""What stands for a value that is infinite: the reason with which its cell is unmeasured."""
+"""The reason with which a cell of infinite value is unmeasured."""
 
 
 def measured(given: Any) -> float | int | str | None:

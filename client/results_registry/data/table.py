@@ -1,4 +1,4 @@
-"""What was read from the caller's data, before it becomes a publication: cells at coordinates, in their order."""
+"""The caller's data as a table, before it becomes a publication: cells at coordinates, in their order."""
 
 from __future__ import annotations
 
