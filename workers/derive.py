@@ -13,6 +13,7 @@ from sqlalchemy import Connection, and_, delete, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.results.codec import to_bytes, to_document
+from registry.results.statistics import GridStatistics
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_statistics
 from registry.storage.database import Database
@@ -21,7 +22,7 @@ from registry.storage.tables import derivations, grids, revisions, statistics
 from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
 from workers.jobs.shutdown import is_shutting_down
-from workers.statistics import METHODS_VERSION, Parameters, describe
+from workers.statistics import METHODS_VERSION, describe
 
 log = structlog.get_logger()
 
@@ -153,20 +154,21 @@ def statistics_row(revision: Any) -> dict[str, Any]:
     """The finished document of a revision, as a row of `statistics`."""
     digest = bytes(revision.digest).hex()
     computed_at = datetime.now(UTC)
-    document = statistics_document(revision, computed_at=computed_at)
+    found = describe(grid_of(revision), None)
+    document = statistics_document(revision, found, computed_at=computed_at)
     return {
         "grid_id": revision.grid_id,
         "revision": revision.number,
         "methods_version": METHODS_VERSION,
         "etag": f"{revision.number}-{digest[:16]}-s{METHODS_VERSION}",
         "document": to_bytes(document),
-        "facts": facts_of_statistics(document),
+        "facts": to_document(facts_of_statistics(found)),
         "computed_at": computed_at,
     }
 
 
-def statistics_document(revision: Any, parameters: Parameters | None = None, **more: Any) -> dict[str, Any]:
-    """Everything computed of a revision, by the usual settings of its metric or by others, under what it is about."""
+def statistics_document(revision: Any, found: GridStatistics, **more: Any) -> dict[str, Any]:
+    """What was computed of a revision, under what it is about."""
     return {
         "grid": revision.grid_id,
         "revision": revision.number,
@@ -176,5 +178,5 @@ def statistics_document(revision: Any, parameters: Parameters | None = None, **m
         **more,
         "metric": revision.metric,
         "axes": revision.axes,
-        **to_document(describe(grid_of(revision), parameters)),
+        **to_document(found),
     }

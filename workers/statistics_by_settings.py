@@ -7,9 +7,9 @@ from typing import Any
 
 from registry.grids.grid import Metric
 from registry.query import RevisionQuery, StatisticsQuery
-from registry.storage.rows import metric_of
+from registry.storage.rows import grid_of
 from workers.derive import statistics_document
-from workers.statistics import Parameters
+from workers.statistics import Parameters, describe
 
 _MARGINS = ("sharp_change", "equivalence")
 
@@ -23,4 +23,5 @@ def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
 
 def statistics_asked_document(query: StatisticsQuery, revision: Any) -> dict[str, Any]:
     """The statistics of a revision as they are kept for every one, but by the settings of the question."""
-    return statistics_document(revision, asked_parameters(query, metric_of(revision.metric)))
+    grid = grid_of(revision)
+    return statistics_document(revision, describe(grid, asked_parameters(query, grid.metric)))

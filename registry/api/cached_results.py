@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gzip
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from flask import Response
 
 from registry.api.context import caller, parts
@@ -19,6 +17,7 @@ from registry.operations.cached_results import find_result, note_read, request_r
 from registry.operations.find import with_aliases
 from registry.operations.query_names import check_names
 from registry.query import Query
+from registry.results.codec import from_bytes
 
 Renderers = Mapping[str, Callable[[Any], str]]
 _ROUNDS = 5
@@ -42,7 +41,7 @@ def answer_to(question: Query, project: str, form: str, renderers: Renderers, pa
         return unready(row, question.document(), pending=not settled(row))
     if row.document is None or (form == "json" and part is None):
         return send_stored(row.document, tagged(row.etag + mark, form))
-    document = orjson.loads(gzip.decompress(row.document))
+    document = from_bytes(row.document)
     return rendered(form, document if part is None else part.select(document), renderers, row.etag + mark)
 
 

@@ -10,17 +10,18 @@ from flask import Response
 
 from registry.api.cached_results import Part, Renderers, answer_to
 from registry.api.context import caller, owned, parts
-from registry.api.responses import wanted_form
+from registry.api.responses import of_values, wanted_form
 from registry.errors import Fault, Invalid
 from registry.operations.auth import authorize
 from registry.operations.query_names import no_axis
 from registry.operations.read import find_summary
 from registry.query import StatisticsQuery, ThresholdsQuery
 from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
+from registry.results.thresholds import Thresholds
 
 FORMS = ("json", "txt", "md", "csv")
 _SETTINGS = ("alpha", "sharp_change", "equivalence")
-_THRESHOLDS: Renderers = {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv}
+_THRESHOLDS = of_values(Thresholds, {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv})
 
 
 def settings_of(query: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from hashlib import sha256
 from typing import Any
 
@@ -24,6 +23,8 @@ from registry.renderings import badge, report
 from registry.renderings.badge import badge_json, badge_svg
 from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.png import heatmap_png
+from registry.results.codec import read
+from registry.results.statistics import PICTURED, Statistics
 
 blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid as a picture and as a report.")
 
@@ -106,11 +107,8 @@ def _statistics_tag(row: Any) -> str:
     return "none" if row is None or row.etag is None else str(row.etag).rsplit("-", 1)[-1]
 
 
-def _statistics(row: Any) -> dict[str, Any] | None:
-    if row is None or row.etag is None:
-        return None
-    found: dict[str, Any] = orjson.loads(gzip.decompress(row.document))
-    return found
+def _statistics(row: Any, parts: Collection[str] | None = PICTURED) -> Statistics | None:
+    return None if row is None or row.etag is None else read(Statistics, row.document, parts)
 
 
 def _options(query: dict[str, Any]) -> Options:
@@ -209,4 +207,4 @@ def _report(grid: uuid.UUID, suffix: str | None) -> Response:
     tag = f"{stored.revision_tag}-{_statistics_tag(row)}-report-v{_LOOK}.{form}"
     if not_modified(tag):
         return send(b"", tag=tag)
-    return send(report.of(form)((serializers.grid(stored), _statistics(row))), form=form, tag=tag)
+    return send(report.of(form)((serializers.grid(stored), _statistics(row, None))), form=form, tag=tag)

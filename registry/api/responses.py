@@ -10,6 +10,8 @@ from typing import Any
 import orjson
 from flask import Response, request
 
+from registry.results.codec import Result, from_document
+
 MEDIA = {
     "json": "application/json",
     "txt": "text/plain; charset=utf-8",
@@ -133,6 +135,17 @@ def rendered(form: str, value: Any, renderers: Mapping[str, Callable[[Any], str]
     if own is not None and not_modified(own):
         return common(Response(status=304), own)
     return send(dumps(value) if form == "json" else renderers[form](value), form=form, tag=own)
+
+
+def of_values(
+    kind: type[Result], renderers: Mapping[str, Callable[[Result], str]]
+) -> Mapping[str, Callable[[Any], str]]:
+    """Renderers of JSON documents, from those of the values that the documents say."""
+
+    def of_value(render: Callable[[Result], str]) -> Callable[[Any], str]:
+        return lambda document: render(from_document(kind, document))
+
+    return {form: of_value(render) for form, render in renderers.items()}
 
 
 def patience(most: int) -> int:

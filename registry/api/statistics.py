@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-import gzip
 import uuid
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any
 
-import orjson
 from flask import Response
 
 from registry.api import examples
-from registry.api.cached_results import Part
+from registry.api.cached_results import Part, Renderers
 from registry.api.context import caller, parts
 from registry.api.grid_queries import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
 from registry.api.long_poll import unready, waited
-from registry.api.responses import known_tags, rendered, send_stored, tagged, wanted_form
+from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
 from registry.api.schemas import StatisticsParameters, ThresholdsParameters, TrendsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.operations.auth import authorize
 from registry.operations.read import find_statistics
 from registry.renderings import statistics as renderings
+from registry.results.codec import from_bytes
+from registry.results.statistics import Statistics
 
 blp = Blueprint(
     "statistics", __name__, url_prefix=API_PREFIX, description="Numbers that were computed and nobody posted."
@@ -193,7 +193,7 @@ def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | 
     )
     if settings_of(query):
         chosen = Part(mark, lambda document: select(document, part, along)) if mark else None
-        return statistics_asked(grid, query, suffix, renderings.of(part), chosen)
+        return statistics_asked(grid, query, suffix, _renderers(part), chosen)
     form = wanted_form(suffix, FORMS)
     known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
 
@@ -208,9 +208,11 @@ def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | 
         return unready(row, {"grid": grid, "revision": row.revision})
     if row.document is None or (part == "statistics" and form == "json" and along is None):
         return send_stored(row.document, tagged(row.etag + mark, form))
-    return rendered(
-        form, select(orjson.loads(gzip.decompress(row.document)), part, along), renderings.of(part), row.etag + mark
-    )
+    return rendered(form, select(from_bytes(row.document), part, along), _renderers(part), row.etag + mark)
+
+
+def _renderers(part: str) -> Renderers:
+    return of_values(Statistics, renderings.of(part))
 
 
 def _trends(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:

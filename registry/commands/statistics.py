@@ -18,8 +18,10 @@ from registry.renderings import statistics as renderings
 from registry.renderings import thresholds as crossings
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.words import title
+from registry.results.codec import from_document
+from registry.results.statistics import Statistics
+from registry.results.thresholds import Thresholds
 
-Document = dict[str, Any]
 _SURE = 0.05
 _LEAST = ("neighbours", "their mean", "if unrelated", "could show")
 
@@ -42,10 +44,13 @@ def trends(
     asked = {"along": along, "threshold": list(thresholds)}
     document = awaited(session, f"grids/{found}/trends", "trends", seconds, **asked)
     if thresholds:
-        _show(session, found, document, crossings.page(document), crossings.thresholds_csv, {})
+        crossed = from_document(Thresholds, document)
+        _show(session, found, document, crossings.page(crossed), lambda: crossings.thresholds_csv(crossed), {})
         return
-    parts = renderings.page(document, "trends")
-    _show(session, found, document, parts, renderings.of("trends")["csv"], _of_trends(document))
+    statistics = from_document(Statistics, document)
+    parts = renderings.page(statistics, "trends")
+    csv = renderings.of("trends")["csv"]
+    _show(session, found, document, parts, lambda: csv(statistics), _of_trends(statistics))
 
 
 @click.command()
@@ -60,22 +65,24 @@ def peaks(session: Session, grid: str | None, named: Named, seconds: float) -> N
     """
     found = find_grid(session, grid, named)
     document = awaited(session, f"grids/{found}/peaks", "peaks", seconds)
-    parts = renderings.page(document, "peaks")
+    statistics = from_document(Statistics, document)
+    parts = renderings.page(statistics, "peaks")
     styles: dict[str, Style] = {
         "P(best)": lambda _: "bold",
         "value": lambda _: "bold",
         "better by": sign,
         "best": lambda _: "bold",
     }
-    _show(session, found, document, parts, renderings.of("peaks")["csv"], styles)
+    csv = renderings.of("peaks")["csv"]
+    _show(session, found, document, parts, lambda: csv(statistics), styles)
 
 
 def _show(
     session: Session,
     grid: str,
-    document: Document,
+    document: dict[str, Any],
     blocks: Iterator[Block],
-    csv: Callable[[Document], str],
+    csv: Callable[[], str],
     styles: dict[str, Style],
 ) -> None:
     def parts() -> Iterator[Part]:
@@ -83,12 +90,12 @@ def _show(
         yield Heading(title(read_grid(session, grid, document.get("revision"))))
         yield from coloured(blocks, styles)
 
-    session.screen.show(document, parts, lambda: rows_of_csv(csv(document)), least=_LEAST)
+    session.screen.show(document, parts, lambda: rows_of_csv(csv()), least=_LEAST)
 
 
-def _of_trends(document: Document) -> dict[str, Style]:
+def _of_trends(statistics: Statistics) -> dict[str, Style]:
     """Falling is red where more is better, and green where less is."""
-    better = (document.get("metric") or {}).get("direction")
+    better = statistics.metric.get("direction")
     colours = {"higher": ("green", "red"), "lower": ("red", "green")}.get(better or "", ("cyan", "cyan"))
     words = dict(zip(("increasing", "decreasing"), colours, strict=True))
     sure: Style = lambda cell: "bold" if _number(cell) < _SURE else "faint"  # noqa: E731

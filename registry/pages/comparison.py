@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from flask import Response, request
 from sqlalchemy import Connection
 
@@ -33,6 +31,8 @@ from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.options import Options
 from registry.renderings.words import title
+from registry.results.codec import from_bytes, read
+from registry.results.statistics import PICTURED, Statistics
 
 Document = dict[str, Any]
 _LISTED = 200
@@ -61,7 +61,7 @@ def comparison(project: str) -> Response:
     state = state_of(found)
 
     def context() -> dict[str, Any]:
-        document = orjson.loads(gzip.decompress(found.document)) if state == "ready" else None
+        document = from_bytes(found.document) if state == "ready" else None
         return {
             "project": row,
             "query": query,
@@ -114,13 +114,13 @@ def _sides(question: ComparisonQuery) -> list[tuple[str, int]]:
     return [(question.baseline, question.baseline_revision), (question.contender, question.contender_revision)]
 
 
-def _statistics(known: Any) -> Document | None:
+def _statistics(known: Any) -> Statistics | None:
     """The statistics of a grid's current revision, if they are there."""
-    return orjson.loads(gzip.decompress(known.document)) if known is not None and known.document is not None else None
+    return None if known is None or known.document is None else read(Statistics, known.document, PICTURED)
 
 
 def _maps(
-    sides: list[StoredGrid], statistics: list[Document | None], options: Options, found: Document | None
+    sides: list[StoredGrid], statistics: list[Statistics | None], options: Options, found: Document | None
 ) -> dict[str, Any]:
     """Both grids in the range of both together, and the difference; each in its own range where there is none.
     `small` says whether they fit into tables."""

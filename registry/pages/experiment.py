@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-import orjson
 from flask import Response, request
 
 from registry.api import serializers
@@ -36,6 +34,8 @@ from registry.query import SweetSpotQuery
 from registry.renderings.heatmap.options import Options
 from registry.renderings.numbers import plain_number
 from registry.renderings.sweet_spot import sweet_spot_blocks
+from registry.results.codec import from_bytes, read
+from registry.results.statistics import PICTURED, Statistics
 
 Document = dict[str, Any]
 MOST_PANELS = 24
@@ -134,7 +134,7 @@ def _shown(found: Any) -> Any:
     """The blocks of the sweet spot, or None while there is none."""
     if state_of(found) != "ready":
         return None
-    document = orjson.loads(gzip.decompress(found.document))
+    document = from_bytes(found.document)
     return {"verdict": verdict_of(document), "parts": parts_of(sweet_spot_blocks(document))}
 
 
@@ -145,7 +145,7 @@ def _panels(shown: Sequence[StoredGrid], statistics: Sequence[Any], options: Opt
         document = serializers.grid(one)
         measured = [value for value in one.grid.values if value is not None]
         ready = known.document is not None and known.revision == one.revision
-        stored = orjson.loads(gzip.decompress(known.document)) if ready else None
+        stored = read(Statistics, known.document, PICTURED) if ready else None
         map_: Heatmap | None = heatmap_of(document, stored, _possible(options, one)) if fits(document) else None
         low, high = min(measured, default=None), max(measured, default=None)
         found.append(

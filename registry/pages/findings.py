@@ -15,6 +15,10 @@ from registry.renderings.noise_floor import floor_of_noise
 from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, places_of, rough, signed
 from registry.renderings.trends import shape
 from registry.renderings.words import counted, label, place, places, spoken
+from registry.results.peaks import Peaks
+from registry.results.series import Series
+from registry.results.statistics import Statistics
+from registry.results.terms import Interval
 
 Document = Mapping[str, Any]
 LISTED = 8
@@ -52,7 +56,7 @@ class Finding:
     note: str = ""
 
 
-def findings_of(document: Document, statistics: Document) -> list[Finding]:
+def findings_of(document: Document, statistics: Statistics) -> list[Finding]:
     """The findings about a grid with its values, from the statistics of the same revision."""
     return [
         *_trends(statistics),
@@ -68,97 +72,97 @@ def _limited(about: str, entries: Sequence[tuple[str, str]], note: str = "") -> 
     )
 
 
-def _trends(statistics: Document) -> Iterator[Finding]:
+def _trends(statistics: Statistics) -> Iterator[Finding]:
     """Which series fall and rise along each axis, by how much and how surely; the surest first."""
-    for along, found in itertools.groupby(statistics.get("series") or (), key=lambda one: one["along"]):
+    for along, found in itertools.groupby(statistics.series, key=lambda one: one.along):
         series = list(found)
         for words, directions in _COURSES:
-            here = [one for one in series if one.get("direction") in directions]
-            here.sort(key=lambda one: 1.0 if one.get("q") is None else one["q"])
+            here = [one for one in series if one.direction in directions]
+            here.sort(key=lambda one: 1.0 if one.q is None else one.q)
             if here:
                 told = [(_name(one), _trend(one)) for one in here]
-                moving = here[0].get("direction") in MOVING and "independent_levels" in (
-                    statistics.get("assumes") or ()
-                )
+                moving = here[0].direction in MOVING and "independent_levels" in statistics.assumes
                 yield _limited(f"{words} {along}", told, _DRIFT if moving else "")
 
 
-def _name(one: Document) -> str:
-    return place(one.get("at") or {}) or "the whole grid"
+def _name(one: Series) -> str:
+    return place(one.at) or "the whole grid"
 
 
-def _trend(one: Document) -> str:
+def _trend(one: Series) -> str:
     """From where to where, the fitted change with its interval, and how sure that is."""
-    ends = [one.get("first"), one.get("last")]
+    ends = [one.first, one.last]
     exact = decimals_of(end for end in ends if end is not None)
-    points = counted(one["count"], "point", "points")
+    points = counted(one.count, "point", "points")
     told = [f"{fixed(ends[0], exact)}\u2009→\u2009{fixed(ends[1], exact)} over {points}"]
-    change = one.get("fitted_change") or {}
-    if change.get("interval"):
-        interval = change["interval"]
-        decimals = places_of([change["value"], interval["low"], interval["high"]])
-        told.append(f"change {signed(change['value'], decimals)}{_within(interval, decimals)}")
-    if one.get("direction") == "inconclusive":
-        seen = one.get("detectable")
+    change = one.fitted_change
+    if change and (interval := change.interval):
+        decimals = places_of([change.value, interval.low, interval.high])
+        told.append(f"change {signed(change.value, decimals)}{_within(interval, decimals)}")
+    if one.direction == "inconclusive":
+        seen = one.detectable
         told.append("noise unknown" if seen is None else f"{rough(seen)} would have been seen (power 80\u00a0%)")
-    elif one.get("q") is not None:
-        told.append(f"q\u00a0{p_value(one['q'])}")
+    elif one.q is not None:
+        told.append(f"q\u00a0{p_value(one.q)}")
     return ", ".join(told)
 
 
-def _within(interval: Document, decimals: int | None) -> str:
-    low, high = (fixed(interval[end], decimals) for end in ("low", "high"))
+def _within(interval: Interval, decimals: int | None) -> str:
+    low, high = fixed(interval.low, decimals), fixed(interval.high, decimals)
     return f" ({level_of(interval).replace(' ', NARROW)}: {low} to {high})"
 
 
-def _breaks(statistics: Document) -> Iterator[Finding]:
+def _breaks(statistics: Statistics) -> Iterator[Finding]:
     """The sharp steps, and where a fitted shape bends or steps."""
-    series = statistics.get("series") or ()
-    steps = [(one, step) for one in series for step in one.get("changes") or () if step.get("sharp")]
-    decimals = decimals_of(step["size"] for _, step in steps)
+    series = statistics.series
+    steps = [(one, step) for one in series for step in one.changes if step.sharp]
+    decimals = decimals_of(step.size for _, step in steps)
     told = []
     for one, step in steps:
-        sure = f", Holm\u00a0p\u00a0{p_value(step['p_holm'])}" if step.get("p_holm") is not None else ""
-        between = f"from {one['along']} {spoken(step['from'])} to {spoken(step['to'])}"
-        told.append((_name(one), f"{signed(step['size'], decimals)} {between}{sure}"))
+        sure = f", Holm\u00a0p\u00a0{p_value(step.p_holm)}" if step.p_holm is not None else ""
+        between = f"from {one.along} {spoken(step.from_)} to {spoken(step.to)}"
+        told.append((_name(one), f"{signed(step.size, decimals)} {between}{sure}"))
     for one in series:
-        form = one.get("shape") or {}
-        if form.get("kind") in ("step", "hinge") and form.get("criterion") == "chi2" and differs(one):
+        form = one.shape
+        if form.kind in ("step", "hinge") and form.criterion == "chi2" and differs(one):
             told.append((_name(one), f"best described by a {shape(form)}"))
     if told:
         yield _limited("Breaks", told)
     elif series:
-        reason = next((one["sharp_reason"] for one in series if one.get("sharp_reason")), None)
+        reason = next((one.sharp_reason for one in series if one.sharp_reason), None)
         yield Finding("Breaks", [], note=_NO_BREAKS[reason])
 
 
-def _best(document: Document, statistics: Document) -> Iterator[Finding]:
+def _best(document: Document, statistics: Statistics) -> Iterator[Finding]:
     """The best cells, the set that holds the best one, and the floor of noise."""
-    peaks = statistics.get("peaks") or {}
-    best = peaks.get("best")
-    if not best:
-        if peaks.get("reason"):
-            yield Finding("Best", [], note=_sentence(peaks["reason"]))
+    peaks = statistics.peaks
+    if peaks is None or peaks.best is None:
+        if peaks and peaks.reason:
+            yield Finding("Best", [], note=_sentence(peaks.reason))
         return
+    best, within = peaks.best, peaks.best_set
     decimals = decimals_of(value for value in flat(document["values"], len(document["axes"])) if value is not None)
     unit = f"\u00a0{document['metric']['unit']}" if document["metric"].get("unit") else ""
-    where = places(best["at"], ties=best.get("ties"))
-    told = [(f"{fixed(best['value'], decimals)}{unit}", f"at {where}" if where else "")]
-    within = peaks.get("best_set") or {}
-    others = [at for at in within.get("at") or () if at not in best["at"]]
-    size = within.get("size", 0)
-    if size > 1 and size == sum(value is not None for value in flat(document["values"], len(document["axes"]))):
+    where = places(best.at, ties=best.ties)
+    told = [(f"{fixed(best.value, decimals)}{unit}", f"at {where}" if where else "")]
+    others = [at for at in within.at if at not in best.at] if within else []
+    size = within.size if within else 0
+    if (
+        within
+        and size > 1
+        and size == sum(value is not None for value in flat(document["values"], len(document["axes"])))
+    ):
         told.append((f"none of the {size} cells is ruled out", f"as the best, with {level_of(within)} confidence"))
-    elif others:
-        sure = f"or one of {size - len(best['at'])} others, with {level_of(within)} confidence"
-        told.append((sure, places(others[:_MOST], ties=size - len(best["at"]))))
+    elif within and others:
+        sure = f"or one of {size - len(best.at)} others, with {level_of(within)} confidence"
+        told.append((sure, places(others[:_MOST], ties=size - len(best.at))))
     yield Finding("Best", told, note=_noise(document, peaks, decimals))
 
 
-def _noise(document: Document, peaks: Document, decimals: int | None) -> str:
+def _noise(document: Document, peaks: Peaks, decimals: int | None) -> str:
     floor = floor_of_noise(document["metric"], peaks, decimals)
     if floor is None:
-        return _sentence(peaks["noise_reason"]) if peaks.get("noise_reason") else ""
+        return _sentence(peaks.noise_reason) if peaks.noise_reason else ""
     return _sentence(floor)
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import itertools
 import uuid
 from dataclasses import replace
 from typing import Any
 
-import orjson
 from flask import Response, request
 
 from registry.api import serializers
@@ -31,6 +29,8 @@ from registry.pages.spark import HEIGHT, WIDTH, sparks_of
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
 from registry.renderings.table import Table
 from registry.renderings.words import title
+from registry.results.codec import read, to_document
+from registry.results.statistics import Statistics
 
 Document = dict[str, Any]
 _REVISIONS = 20
@@ -65,7 +65,7 @@ def grid(grid: uuid.UUID, project: str | None = None) -> Response:
     def context() -> dict[str, Any]:
         document = serializers.grid(stored)
         ready = current and found.document is not None
-        statistics = orjson.loads(gzip.decompress(found.document)) if ready else None
+        statistics = read(Statistics, found.document) if ready else None
         against = serializers.grid(baseline) if baseline else None
         state_word = found.state if current else "older"
         small = fits(document)
@@ -74,6 +74,7 @@ def grid(grid: uuid.UUID, project: str | None = None) -> Response:
             "grid": document,
             "title": title(document),
             "statistics": statistics,
+            "params": to_document(statistics.params) if statistics else {},
             "state_word": state_word,
             "reason": found.reason,
             "small": small,
@@ -134,7 +135,7 @@ def _whole(name: str) -> int | None:
     return int(text)
 
 
-def _parts(document: Document, statistics: Document) -> dict[str, list[Part]]:
+def _parts(document: Document, statistics: Statistics) -> dict[str, list[Part]]:
     """The parts of the statistics, each as its blocks."""
     return {
         "trends": _trends(document, statistics),
@@ -146,15 +147,15 @@ def _parts(document: Document, statistics: Document) -> dict[str, list[Part]]:
     }
 
 
-def _trends(document: Document, statistics: Document) -> list[Part]:
+def _trends(document: Document, statistics: Statistics) -> list[Part]:
     """The tables of trends, each row with its small line."""
-    groups = [list(found) for _, found in itertools.groupby(statistics.get("series") or (), lambda one: one["along"])]
+    groups = [list(found) for _, found in itertools.groupby(statistics.series, lambda one: one.along)]
     parts: list[Part] = []
     for block in trends.blocks(statistics):
         if isinstance(block, Table):
             series = groups.pop(0)
             sparks = sparks_of(document, series) if len(series) <= _MOST_SPARKS else []
-            parts.append(table_part(block, max(1, len(series[0].get("at") or ())), sparks))
+            parts.append(table_part(block, max(1, len(series[0].at)), sparks))
         else:
             parts += parts_of([block])
     return parts

@@ -19,6 +19,7 @@ from registry.renderings.heatmap.words import coordinate, unseen
 from registry.renderings.numbers import decimals_of, fixed, p_value, signed
 from registry.renderings.uncertainty import interval_of
 from registry.renderings.words import counted, label, place, with_unit
+from registry.results.statistics import Statistics
 
 Document = dict[str, Any]
 SHOWS = ("value", "interval", "difference")
@@ -102,7 +103,7 @@ def fits(document: Document) -> bool:
 
 def heatmap_of(
     document: Document,
-    statistics: Document | None = None,
+    statistics: Statistics | None = None,
     options: Options | None = None,
     show: str = "value",
     baseline: Document | None = None,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
-import orjson
 from flask import Response, redirect, request
 from sqlalchemy import Connection
 
@@ -35,6 +33,7 @@ from registry.renderings.policies import friedman_blocks, policy_blocks, target
 from registry.renderings.policies import method as by_author
 from registry.renderings.ranking import order_blocks
 from registry.renderings.resampling import resampling_blocks
+from registry.results.codec import from_bytes
 
 Document = dict[str, Any]
 FILTERS = ("benchmark", "model", "variant")
@@ -75,7 +74,7 @@ def ranking(project: str) -> Response:
     state = state_of(found)
 
     def context() -> dict[str, Any]:
-        document = orjson.loads(gzip.decompress(found.document)) if state == "ready" else None
+        document = from_bytes(found.document) if state == "ready" else None
         return {
             "project": row,
             "query": query,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from registry.results.statistics import Statistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,15 +17,16 @@ class Bar:
     length: str
 
 
-def shares_of(statistics: Mapping[str, Any]) -> list[Bar]:
+def shares_of(statistics: Statistics) -> list[Bar]:
     """The axes' shares and the residual, one after the other; none where they are not computed."""
-    found = statistics.get("sensitivity") or {}
-    shares = [(name, axis.get("share")) for name, axis in (found.get("axes") or {}).items()]
-    shares += [("residual", (found.get("residual") or {}).get("share"))] if shares else []
+    found = statistics.sensitivity
+    if found is None or not found.axes:
+        return []
+    shares = [(name, axis.share) for name, axis in found.axes.items()]
+    shares += [("residual", found.residual.share)] if found.residual else []
     bars, start = [], 0.0
     for name, share in shares:
-        if share is not None:
-            length = max(0.0, 100 * share)
-            bars.append(Bar(name, f"{100 * share:.0f} %", f"{start:.2f}", f"{length:.2f}"))
-            start += length
+        length = max(0.0, 100 * share)
+        bars.append(Bar(name, f"{100 * share:.0f} %", f"{start:.2f}", f"{length:.2f}"))
+        start += length
     return bars

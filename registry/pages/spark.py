@@ -14,6 +14,7 @@ from registry.renderings.heatmap.scale import share_of
 from registry.renderings.numbers import decimals_of, fixed, plain_number
 from registry.renderings.uncertainty import interval_of
 from registry.renderings.words import label
+from registry.results.series import Series
 
 Document = dict[str, Any]
 Given = tuple[list[Any] | None, ...]
@@ -71,11 +72,11 @@ def _share(value: float, ends: tuple[float, float]) -> float:
     return 0.5 if low == high else share_of(value, low, high)
 
 
-def sparks_of(document: Document, series: Sequence[Document]) -> list[Spark]:
+def sparks_of(document: Document, series: Sequence[Series]) -> list[Spark]:
     """One small line for each of the series along one axis, all in the same box of numbers, so that they compare."""
     if not series:
         return []
-    axis = next(axis for axis in document["axes"] if axis["name"] == series[0]["along"])
+    axis = next(axis for axis in document["axes"] if axis["name"] == series[0].along)
     numbers = _numbers(axis)
     given = tuple(_carried(document, name) for name in ("values", "trials", "stderr"))
     found = [_points(document, given, one, axis, numbers) for one in series]
@@ -95,10 +96,10 @@ def _numbers(axis: Document) -> list[float]:
     return [math.log10(x) for x in plain] if axis["scale"] == "log" and min(plain, default=0) > 0 else plain
 
 
-def _points(document: Document, given: Given, one: Document, along: Document, numbers: Sequence[float]) -> list[Point]:
+def _points(document: Document, given: Given, one: Series, along: Document, numbers: Sequence[float]) -> list[Point]:
     """The measured cells of a series, in the order of the axis."""
     start, step = 0, 1
-    fixed_levels = {name: label(level) for name, level in one["at"].items()}
+    fixed_levels = {name: label(level) for name, level in one.at.items()}
     sizes = [len(axis["levels"]) for axis in document["axes"]]
     for place, axis in enumerate(document["axes"]):
         stride = math.prod(sizes[place + 1 :])
@@ -133,9 +134,7 @@ def _carried(document: Document, name: str) -> list[Any] | None:
     return carried(document, name) if document.get(name) is not None else None
 
 
-def _spark(
-    document: Document, one: Document, points: Sequence[Point], numbers: Sequence[float], frame: _Frame
-) -> Spark:
+def _spark(document: Document, one: Series, points: Sequence[Point], numbers: Sequence[float], frame: _Frame) -> Spark:
     runs = list(_runs(points, numbers))
     best = _best(document, points)
     return Spark(
@@ -164,12 +163,12 @@ def _runs(points: Sequence[Point], numbers: Sequence[float]) -> Iterator[list[Po
         yield [point for _, point in run]
 
 
-def _breaks(one: Document, points: Sequence[Point], frame: _Frame) -> Iterator[float]:
+def _breaks(one: Series, points: Sequence[Point], frame: _Frame) -> Iterator[float]:
     """Halfway between the levels of each sharp step."""
     at = {label(point.level): frame.across(point.x) for point in points}
-    for step in one.get("changes") or ():
-        ends = at.get(label(step["from"])), at.get(label(step["to"]))
-        if step.get("sharp") and ends[0] is not None and ends[1] is not None:
+    for step in one.changes:
+        ends = at.get(label(step.from_)), at.get(label(step.to))
+        if step.sharp and ends[0] is not None and ends[1] is not None:
             yield (ends[0] + ends[1]) / 2
 
 
@@ -180,7 +179,7 @@ def _best(document: Document, points: Sequence[Point]) -> Point | None:
     return (max if direction == "higher" else min)(points, key=lambda point: point.value)
 
 
-def _told(one: Document, points: Sequence[Point]) -> str:
+def _told(one: Series, points: Sequence[Point]) -> str:
     """The line in words, for who cannot see it."""
     if not points:
         return "no cell measured"

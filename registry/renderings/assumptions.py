@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from registry.renderings.words import said
 
@@ -18,9 +17,9 @@ _SENTENCES = {
 }
 
 
-def assumptions(document: Mapping[str, Any]) -> Iterator[str]:
-    """One line for each assumption that the document names, and the design effect that it was given."""
-    for word in document.get("assumes") or ():
+def assumptions(assumes: Sequence[str], design_effect: float | None = None) -> Iterator[str]:
+    """One line for each assumption that a document names, and the design effect that it was given."""
+    for word in assumes:
         yield f"assumed: {_SENTENCES.get(word, said(word))}"
-    if document.get("design_effect") is not None:
-        yield f"design effect {document['design_effect']:g}, as published: every binomial variance is multiplied by it"
+    if design_effect is not None:
+        yield f"design effect {design_effect:g}, as published: every binomial variance is multiplied by it"

@@ -12,13 +12,14 @@ from registry.renderings.heatmap.text import FAMILY, fitted, safe, width
 from registry.renderings.heatmap.words import coordinate
 from registry.renderings.numbers import decimals_of, fixed
 from registry.renderings.words import counted
+from registry.results.statistics import Statistics
 
 Document = Mapping[str, Any]
 _SIZE, _PAD, _HIGH, _ROOM = 11.0, 7.0, 20, 320.0
 KNOWN, UNKNOWN = "#0b5a8f", "#5f6670"
 
 
-def said(document: Document, statistics: Document | None, level: tuple[str, str] | None = None) -> tuple[str, bool]:
+def said(document: Document, statistics: Statistics | None, level: tuple[str, str] | None = None) -> tuple[str, bool]:
     """The best value, of all cells or of those on one level, and whether there is one; rivals are said."""
     planes, direction = planes_of(document, statistics), document["metric"].get("direction")
     values = flat(document["values"], len(document["axes"]))

@@ -18,10 +18,12 @@ from registry.renderings.numbers import (
     rough,
     signed,
 )
+from registry.renderings.pairs import interval_in
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.words import axis_columns, counted, isolated, label, measure, place, said, slope_per
+from registry.results.terms import Interval
 
 Document = dict[str, Any]
 _KINDS = ("benchmark", "model", "variant")
@@ -96,7 +98,7 @@ def _sides(document: Document, baseline: Mapping[str, Any], contender: Mapping[s
         yield str(warning["detail"])
     if document.get("status") != "ok":
         yield f"{said(document.get('status'))}: {document.get('reason')}"
-    yield from assumptions(document)
+    yield from assumptions(document.get("assumes") or (), document.get("design_effect"))
 
 
 def _findings(document: Document) -> Iterator[str]:
@@ -128,8 +130,8 @@ def _places(document: Document) -> int | None:
 def _test(test: Document, places: int | None) -> str:
     if test.get("status") != "ok":
         return f"no test: {test.get('reason') or said(test.get('status'))}"
-    name, ends = _named(test["name"]), test.get("interval")
-    about = f" {intervals([ends], places)[0]} ({100 * ends['level']:g} %)" if ends else ""
+    name, ends = _named(test["name"]), interval_in(test)
+    about = f" {intervals([ends], places)[0]} ({100 * ends.level:g} %)" if ends else ""
     seen = f"; could have shown {rough(test['detectable'])}" if test.get("detectable") is not None else ""
     return f"{name}: {signed(test['difference'], places)}{about}, p {p_value(test.get('p'))}{seen}"
 
@@ -163,7 +165,7 @@ def _margins(document: Document) -> Iterator[Block]:
 
 def _margin(axis: str, levels: Sequence[Document]) -> Table:
     tests = [level.get("test") or {} for level in levels]
-    found = [test.get("interval") for test in tests]
+    found = [interval_in(test) for test in tests]
     places = places_of([*(level["mean"] for level in levels), *(end for one in found if one for end in _ends(one))])
     columns = [
         Column(axis, [label(level["level"]) for level in levels], True),
@@ -186,8 +188,8 @@ def _margin_notes(axis: str, levels: Sequence[Document]) -> Iterator[str]:
     """What the intervals and the p-values of the levels are."""
     tests = [level["test"] for level in levels if (level.get("test") or {}).get("name")]
     within = [test for test in tests if test.get("interval")]
-    if within:
-        yield f"interval: {level_of(within[0]['interval'])}, " + _listed(
+    if within and (first := interval_in(within[0])):
+        yield f"interval: {level_of(first)}, " + _listed(
             "Student's t over the cells" if test["name"] in _SIGNS else _named(test["name"]) for test in within
         )
     if tests:
@@ -216,8 +218,8 @@ def _attainable(test: Document) -> float | None:
     return found
 
 
-def _ends(interval: Document) -> list[float]:
-    return [interval["low"], interval["high"]]
+def _ends(interval: Interval) -> list[float]:
+    return [interval.low, interval.high]
 
 
 def _trends(document: Document) -> Iterator[Block]:
@@ -231,7 +233,7 @@ def _trends(document: Document) -> Iterator[Block]:
 def _trend(trend: Document, axes: Sequence[Document]) -> str:
     if trend.get("slope") is None:
         return f"along {trend['along']}: {trend.get('reason')}"
-    within = trend.get("slope_interval")
+    within = interval_in(trend, "slope_interval")
     places = places_of([trend["slope"], *(_ends(within) if within else ())])
     per = slope_per(axes, trend["along"], trend["x_scale"])
     test = trend["mann_kendall"]
@@ -248,7 +250,7 @@ def _cells(document: Document) -> Iterator[Block]:
         return
     yield Heading("Cells", 2)
     values = decimals_of(cell[name] for cell in cells for name in ("baseline", "contender"))
-    found = [cell.get("interval") for cell in cells]
+    found = [interval_in(cell) for cell in cells]
     columns = [
         *(axis_columns([cell["at"] for cell in cells]) if cells[0]["at"] else ()),
         Column("baseline", [fixed(cell["baseline"], values) for cell in cells], True),
@@ -274,4 +276,4 @@ def _cell_notes(tests: Sequence[str]) -> Iterator[str]:
 
 
 def _level(found: Sequence[Any]) -> str:
-    return next(f"{100 * one['level']:g} % interval" for one in found if one)
+    return next(f"{100 * one.level:g} % interval" for one in found if one)

@@ -6,18 +6,17 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry.renderings.numbers import fixed, level_of
+from registry.results.peaks import Peaks
 
-Document = Mapping[str, Any]
 
-
-def floor_of_noise(metric: Document | None, peaks: Document, decimals: int | None) -> str | None:
+def floor_of_noise(metric: Mapping[str, Any], peaks: Peaks, decimals: int | None) -> str | None:
     """Where the best of equal cells would lie, and whether this one lies beyond what they show at the level of the
     best set; None where the noise is not known or there is a single cell."""
-    expected, most = peaks.get("expected_max_if_equal"), peaks.get("plausible_max_if_equal")
-    if expected is None or most is None:
+    expected, most = peaks.expected_max_if_equal, peaks.plausible_max_if_equal
+    if peaks.best is None or expected is None or most is None:
         return None
-    lower = (metric or {}).get("direction") == "lower"
-    best, bound = peaks["best"]["value"], (metric or {}).get("lower" if lower else "upper")
+    lower = metric.get("direction") == "lower"
+    best, bound = peaks.best.value, metric.get("lower" if lower else "upper")
     if bound is not None:
         # The noise of a cell at the end of its scale reaches beyond that; no value does.
         expected, most = (max(expected, bound), max(most, bound)) if lower else (min(expected, bound), min(most, bound))
@@ -25,7 +24,7 @@ def floor_of_noise(metric: Document | None, peaks: Document, decimals: int | Non
     beyond = (most - best if lower else best - most) > 1e-9 * abs(most)
     side, word = ("above", "lower") if lower else ("below", "higher")
     verdict = f"this one is {word}" if beyond else f"this one is not {word}, so it proves nothing by itself"
-    share = level_of(peaks.get("best_set") or {"level": 0.95})
+    share = level_of(peaks.best_set) if peaks.best_set else "95 %"
     return (
         f"the best of as many equal cells would be expected at {fixed(expected, finer)} and would be at or {side} "
         f"{fixed(most, finer)} in {share} of cases; {verdict}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 from registry.renderings.sheet import Lines
+from registry.results.terms import Status
 
 
 class Notes:
@@ -25,8 +26,16 @@ class Notes:
         )
 
 
-def why(found: Any, what: str) -> str | None:
+class _Statistic(Protocol):
+    @property
+    def status(self) -> Status: ...
+
+    @property
+    def reason(self) -> str | None: ...
+
+
+def why(found: _Statistic | None, what: str) -> str | None:
     """`what: reason` of a statistic that is not ok."""
-    if not isinstance(found, dict) or found.get("status", "ok") == "ok":
+    if found is None or found.status == "ok":
         return None
-    return f"{what}: {found.get('reason') or str(found['status']).replace('_', ' ')}"
+    return f"{what}: {found.reason or found.status.replace('_', ' ')}"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Protocol
+
+from registry.results.terms import Interval
 
 MISSING = "·"
 """What nobody measured."""
@@ -81,20 +83,27 @@ def rough(value: float | None) -> str:
     return f"{value:.2g}" if not -_NOISE < magnitude < _WIDEST else f"{value:.{max(0, 1 - magnitude)}f}"
 
 
-def within(interval: Any) -> str:
+class _Confident(Protocol):
+    """An interval, or a set, that holds the truth with a stated probability."""
+
+    @property
+    def level(self) -> float: ...
+
+
+def within(interval: Interval) -> str:
     """An interval in a sentence: `95 % interval -5.2 to -0.8`."""
-    places = places_of([interval["low"], interval["high"]])
-    return f"{level_of(interval)} interval {fixed(interval['low'], places)} to {fixed(interval['high'], places)}"
+    places = places_of([interval.low, interval.high])
+    return f"{level_of(interval)} interval {fixed(interval.low, places)} to {fixed(interval.high, places)}"
 
 
-def level_of(interval: Any) -> str:
+def level_of(found: _Confident) -> str:
     """The level of an interval or a set: `95 %`, `99.74 %`."""
-    return f"{100 * interval['level']:.4g} %"
+    return f"{100 * found.level:.4g} %"
 
 
-def intervals(found: Sequence[Any], decimals: int | None) -> list[str]:
+def intervals(found: Sequence[Interval | None], decimals: int | None) -> list[str]:
     """Intervals as `[low, high]`, their ends padded so that they stand below each other."""
-    ends = [(fixed(i["low"], decimals), fixed(i["high"], decimals)) if isinstance(i, dict) else None for i in found]
+    ends = [(fixed(one.low, decimals), fixed(one.high, decimals)) if one else None for one in found]
     low = max((len(end[0]) for end in ends if end), default=0)
     high = max((len(end[1]) for end in ends if end), default=0)
     return [f"[{end[0]:>{low}}, {end[1]:>{high}}]" if end else UNDEFINED for end in ends]

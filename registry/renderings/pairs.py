@@ -9,8 +9,18 @@ from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value,
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import counted, said
+from registry.results.codec import from_document
+from registry.results.terms import Interval
 
 Document = dict[str, Any]
+
+
+def interval_in(document: Document, name: str = "interval") -> Interval | None:
+    """The interval that a part of a document has."""
+    found = document.get(name)
+    return from_document(Interval, found) if found else None
+
+
 _RECORD = ("wins", "ties", "losses")
 _LISTED = 40
 """Pairs that never met, as far as they are written out."""
@@ -56,8 +66,8 @@ def _estimates(pairs: Sequence[Document]) -> Iterator[Column]:
     if any(pair.get("lead") is not None for pair in pairs) and not any(_has(pair, "difference") for pair in pairs):
         yield Column("lead", [signed(pair.get("lead"), 2) for pair in pairs], True)
         return
-    found = [pair.get("interval") for pair in pairs]
-    ends = [end for one in found if one for end in (one["low"], one["high"])]
+    found = [interval_in(pair) for pair in pairs]
+    ends = [end for one in found if one for end in (one.low, one.high)]
     places = places_of([*(pair.get("difference") for pair in pairs), *ends])
     level = next((f"{level_of(one)} interval" for one in found if one), "interval")
     yield Column("difference", [signed(pair.get("difference"), places) for pair in pairs], True)

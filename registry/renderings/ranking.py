@@ -185,7 +185,7 @@ def _groups(document: Document) -> Iterator[str]:
 
 def _doubts(document: Document) -> Iterator[str]:
     """What the tests take for granted, what was left aside, and what a reader should look at."""
-    yield from assumptions(document) if document.get("ranking") else ()
+    yield from assumptions(document.get("assumes") or ()) if document.get("ranking") else ()
     derived = dict.fromkeys(str(one.get("benchmark")) for one in document.get("derived") or ())
     if derived:
         yield f"not ranked, for they are made of other grids: {', '.join(derived)}"

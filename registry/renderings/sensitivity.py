@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.renderings.numbers import UNDEFINED, fixed, intervals, level_of, p_value, places_of
@@ -10,69 +10,71 @@ from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.words import label, measure, said
+from registry.results.sensitivity import AxisShare, LevelMean, Residual, Sensitivity
+from registry.results.statistics import Statistics
 
-Document = dict[str, Any]
 _METHODS = {
     "functional_anova": "functional analysis of variance of a full grid",
     "shapley": "Shapley average over the orders of the axes, for the grid has gaps",
 }
 _TESTS = {"f": "F", "lr_logit": "likelihood ratio, logit scale"}
-_MEANS = (("raw_mean", "raw"), ("mean", "adjusted"), ("logit_mean", "on the logit scale"))
 
 
-def blocks(document: Document) -> Iterator[Block]:
+def blocks(document: Statistics) -> Iterator[Block]:
     """A table of shares with the residual, and the level means of each axis."""
-    found = document.get("sensitivity")
-    if not found or not found.get("axes"):
-        yield f"No shares of variance: {(found or {}).get('reason') or 'not computed'}."
+    found = document.sensitivity
+    if found is None or not found.axes:
+        yield f"No shares of variance: {(found.reason if found else None) or 'not computed'}."
         return
-    method = str(found.get("method") or "")
-    yield f"shares of the variance of {measure(document.get('metric'))}: {_METHODS.get(method, said(method))}"
-    yield _shares(found)
-    yield from _residual(found.get("residual"))
-    adjusted = [_means(name, axis["levels"]) for name, axis in found["axes"].items() if axis.get("levels")]
+    method = found.method or ""
+    yield f"shares of the variance of {measure(document.metric)}: {_METHODS.get(method, said(method))}"
+    yield _shares(found, found.axes)
+    yield from _residual(found.residual)
+    adjusted = [_means(name, axis.levels) for name, axis in found.axes.items() if axis.levels]
     yield from adjusted
     if adjusted:
         yield Lines(
             (
                 "raw: mean of the level's cells, its interval from their noise if that is known, else their scatter",
                 "adjusted: as if the level had every cell, by the additive model",
-                *(["on the logit scale: the same, within the bounds of a proportion"] if _has_logit(found) else []),
+                *(
+                    ["on the logit scale: the same, within the bounds of a proportion"]
+                    if _has_logit(found.axes)
+                    else []
+                ),
             )
         )
 
 
-def _shares(found: Document) -> Table:
+def _shares(found: Sensitivity, axes: Mapping[str, AxisShare]) -> Table:
     """The axes, pairs of axes, and what is left."""
-    rows = list(found["axes"].items())
-    residual = found.get("residual")
-    rows += [("residual", {key: residual.get(key) for key in ("share", "df")})] if residual else []
-    rows += [
-        (f"  of it {' × '.join(one['axes'])}", {"share": one.get("share")}) for one in found.get("interactions") or ()
+    rows: list[tuple[str, float, int | None, AxisShare | None]] = [
+        (name, axis.share, axis.df, axis) for name, axis in axes.items()
     ]
-    shares, freedoms = ([one.get(key) for _, one in rows] for key in ("share", "df"))
+    rows += [("residual", found.residual.share, found.residual.df, None)] if found.residual else []
+    rows += [(f"  of it {' × '.join(one.axes)}", one.share, None, None) for one in found.interactions]
     columns = [
-        Column("axis", [name for name, _ in rows]),
-        Column("share", [UNDEFINED if share is None else f"{100 * share:.1f} %" for share in shares], True),
-        Column("df", [UNDEFINED if df is None else str(df) for df in freedoms], True),
+        Column("axis", [name for name, *_ in rows]),
+        Column("share", [f"{100 * share:.1f} %" for _, share, *_ in rows], True),
+        Column("df", [UNDEFINED if df is None else str(df) for _, _, df, _ in rows], True),
     ]
-    if any(one.get("p") is not None for _, one in rows):
-        columns.append(Column("p", [p_value(one.get("p")) for _, one in rows], True))
-        columns.append(Column("test", [_TESTS.get(str(one.get("test")), "") for _, one in rows]))
+    tested = [axis for *_, axis in rows]
+    if any(axis and axis.p is not None for axis in tested):
+        columns.append(Column("p", [p_value(axis.p if axis else None) for axis in tested], True))
+        columns.append(Column("test", [_TESTS.get(axis.test or "", "") if axis else "" for axis in tested]))
     return Table(columns)
 
 
-def _residual(residual: Document | None) -> Iterator[Block]:
+def _residual(residual: Residual | None) -> Iterator[Block]:
     """Whether what the axes leave is more than noise: on the logit scale where that is known, and as measured."""
-    if not residual or residual.get("over_noise") is None:
+    if residual is None or residual.over_noise is None:
         return
-    plain = f"{residual['over_noise']:.3g} times the known noise, p {p_value(residual.get('p'))}"
-    logit = residual.get("logit")
-    if logit and logit.get("over_noise") is not None:
+    plain = f"{residual.over_noise:.3g} times the known noise, p {p_value(residual.p)}"
+    if logit := residual.logit:
         yield Lines(
             (
-                f"interaction on the logit scale: {logit['over_noise']:.3g} times the known noise, chi-squared p "
-                f"{p_value(logit.get('p'))} with {logit.get('df')} df",
+                f"interaction on the logit scale: {logit.over_noise:.3g} times the known noise, chi-squared p "
+                f"{p_value(logit.p)} with {logit.df} df",
                 f"on the metric's own scale: {plain}; a ceiling alone can make that",
             )
         )
@@ -80,53 +82,50 @@ def _residual(residual: Document | None) -> Iterator[Block]:
         yield f"What the axes leave is {plain} (chi-squared)."
 
 
-def _has_logit(found: Document) -> bool:
-    levels = (level for axis in found["axes"].values() for level in axis.get("levels") or ())
-    return any(level.get("logit_mean") is not None for level in levels)
+def _has_logit(axes: Mapping[str, AxisShare]) -> bool:
+    return any(level.logit_mean is not None for axis in axes.values() for level in axis.levels)
 
 
-def _means(name: str, levels: Sequence[Document]) -> Table:
-    columns = [Column(name, [label(level["level"]) for level in levels], not isinstance(levels[0]["level"], str))]
-    places = places_of(level.get(key) for level in levels for key, _ in _MEANS)
-    for key, heading in _MEANS:
-        means = [level.get(key) for level in levels]
+def _means(name: str, levels: Sequence[LevelMean]) -> Table:
+    columns = [Column(name, [label(level.level) for level in levels], not isinstance(levels[0].level, str))]
+    places = places_of(mean for level in levels for mean in (level.raw_mean, level.mean, level.logit_mean))
+    columns.append(Column("raw", [fixed(level.raw_mean, places, UNDEFINED) for level in levels], True))
+    columns += _intervals(levels, places)
+    for heading, means in (
+        ("adjusted", [level.mean for level in levels]),
+        ("on the logit scale", [level.logit_mean for level in levels]),
+    ):
         if any(mean is not None for mean in means):
             columns.append(Column(heading, [fixed(mean, places, UNDEFINED) for mean in means], True))
-            columns += _intervals(levels, places) if key == "raw_mean" else []
     return Table(columns)
 
 
-def _intervals(levels: Sequence[Document], places: int | None) -> list[Column]:
-    found = [level.get("interval") for level in levels]
+def _intervals(levels: Sequence[LevelMean], places: int | None) -> list[Column]:
+    found = [level.interval for level in levels]
     known = next((one for one in found if one), None)
     return [Column(f"{level_of(known)} interval", intervals(found, places))] if known else []
 
 
-def csv(document: Document) -> str:
+_MEANS = ("raw_mean", "mean", "logit_mean")
+_HEADER = ("grid", "revision", "axis", "share", "df", "level", *_MEANS, "low", "high", "p", "test")
+
+
+def csv(document: Statistics) -> str:
     """One row a level of each axis, with the axis's share; a row without a level for the residual."""
-    found = document.get("sensitivity") or {}
-    means = [key for key, _ in _MEANS]
-    header = ["grid", "revision", "axis", "share", "df", "level", *means, "low", "high", "p", "test"]
-    head = [str(document.get("grid", "")), document.get("revision")]
+    found, head = document.sensitivity, (document.grid, document.revision)
     rows = [
-        [
-            *(
-                *head,
-                harmless(name),
-                axis.get("share"),
-                axis.get("df"),
-                harmless(level["level"]),
-                *map(level.get, means),
-            ),
-            *((level.get("interval") or {}).get(end) for end in ("low", "high")),
-            *(axis.get("p"), axis.get("test")),
-        ]
-        for name, axis in (found.get("axes") or {}).items()
-        for level in axis.get("levels") or [dict.fromkeys(("level", *means))]
+        [*head, harmless(name), axis.share, axis.df, *cells, axis.p, axis.test]
+        for name, axis in ((found.axes if found else None) or {}).items()
+        for cells in (_cells(axis.levels) if axis.levels else [[None] * 6])
     ]
-    if found.get("residual"):
-        residual = found["residual"]
-        decided = residual.get("logit") or residual
-        tail = [*[None] * 6, decided.get("p"), "chi2_logit" if residual.get("logit") else "chi2"]
-        rows.append([*head, "residual", residual.get("share"), residual.get("df"), *tail])
-    return tidy(header, rows)
+    if found and (residual := found.residual):
+        decided = residual.logit or residual
+        tail = [*[None] * 6, decided.p, "chi2_logit" if residual.logit else "chi2"]
+        rows.append([*head, "residual", residual.share, residual.df, *tail])
+    return tidy(_HEADER, rows)
+
+
+def _cells(levels: Sequence[LevelMean]) -> Iterator[list[Any]]:
+    for one in levels:
+        ends = (one.interval.low, one.interval.high) if one.interval else (None, None)
+        yield [harmless(one.level), one.raw_mean, one.mean, one.logit_mean, *ends]

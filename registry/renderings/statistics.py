@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, sheet, trends, trends_csv
 from registry.renderings.assumptions import assumptions
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.words import measure, said
+from registry.results.statistics import Statistics
 
-Document = dict[str, Any]
-Renderer = Callable[[Document], str]
+Renderer = Callable[[Statistics], str]
 
 
 def of(part: str) -> dict[str, Renderer]:
@@ -23,11 +22,11 @@ def of(part: str) -> dict[str, Renderer]:
     }
 
 
-def page(document: Document, part: str) -> Iterator[Block]:
+def page(document: Statistics, part: str) -> Iterator[Block]:
     """The page of a part, or of `statistics`."""
-    yield Heading(f"{said(part).capitalize()} — {measure(document.get('metric'))}", 1)
+    yield Heading(f"{said(part).capitalize()} — {measure(document.metric)}", 1)
     yield _head(document)
-    assumed = () if part in _CERTAIN else tuple(assumptions(document))
+    assumed = () if part in _CERTAIN else tuple(assumptions(document.assumes, document.design_effect))
     if assumed:
         yield Lines(assumed)
     if part != "statistics":
@@ -38,20 +37,18 @@ def page(document: Document, part: str) -> Iterator[Block]:
         yield from blocks(document)
 
 
-def _head(document: Document) -> str:
+def _head(document: Statistics) -> str:
     """Which content this is about, and by which methods."""
-    params = document.get("params") or {}
-    parts = [f"grid {document.get('grid', '')}", f"revision {document.get('revision', '')}"]
-    if document.get("methods_version"):
-        parts.append(f"methods {document['methods_version']}")
-    if params.get("alpha") is not None:
-        parts.append(f"alpha {params['alpha']:g}")
+    parts = [f"grid {document.grid}", f"revision {document.revision}"]
+    if document.methods_version:
+        parts.append(f"methods {document.methods_version}")
+    parts.append(f"alpha {document.params.alpha:g}")
     return " · ".join(parts)
 
 
 _CERTAIN = ("coverage", "precision")
 """Parts without a test, which assume nothing."""
-_BLOCKS: dict[str, Callable[[Document], Iterator[Block]]] = {
+_BLOCKS: dict[str, Callable[[Statistics], Iterator[Block]]] = {
     "trends": trends.blocks,
     "changes": changes.blocks,
     "peaks": peaks.blocks,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from registry.renderings import sheet
@@ -11,63 +11,61 @@ from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.words import label, measure, place
+from registry.results.courses import Crossing, CrossingInterval, Threshold
+from registry.results.terms import Place
+from registry.results.thresholds import SeriesThresholds, Thresholds
 
-Document = dict[str, Any]
 _LISTED = 3
 """Crossings of a series that text names; CSV and JSON have all."""
-_FOUND = ("level", "side", "first_failing", "first_reaching", "sustained_from", "sustained_until", "recovers")
+_COLUMNS = ("level", "side", "first_failing", "first_reaching", "sustained_from", "sustained_until", "recovers")
 
 
-def thresholds_text(document: Document) -> str:
+def thresholds_text(document: Thresholds) -> str:
     """The crossings for a terminal."""
     return sheet.text(page(document))
 
 
-def thresholds_markdown(document: Document) -> str:
+def thresholds_markdown(document: Thresholds) -> str:
     """The crossings as Markdown."""
     return sheet.markdown(page(document))
 
 
-def thresholds_csv(document: Document) -> str:
+def thresholds_csv(document: Thresholds) -> str:
     """One row a series and level; the crossings in one field, `falling 3.4; rising 7.1`."""
-    rows = (
-        [
-            *map(harmless, (one["along"], _at(one["at"]), *(found.get(name) for name in _FOUND))),
-            "; ".join(f"{cross['direction']} {cross['at']!r}" for cross in found.get("crossings") or ()),
-            *((found.get("interval") or {}).get(end) for end in ("low", "high")),
-        ]
-        for one, found in _crossings(document)
-    )
-    return tidy(["along", "at", *_FOUND, "crossings", "low", "high"], rows)
+    rows = ([harmless(cell) for cell in _row(one, found)] for one, found in _crossings(document))
+    return tidy(["along", "at", *_COLUMNS, "crossings", "low", "high"], rows)
 
 
-def _at(coordinate: Document) -> str:
-    """A coordinate in one field."""
-    return ", ".join(f"{name} {label(level)}" for name, level in coordinate.items())
+def _row(one: SeriesThresholds, found: Threshold) -> list[Any]:
+    at = ", ".join(f"{name} {label(level)}" for name, level in one.at.items())
+    cells = [one.along, at, found.level, found.side, found.first_failing, found.first_reaching]
+    cells += [found.sustained_from, found.sustained_until, found.recovers]
+    cells.append("; ".join(f"{cross.direction} {cross.at!r}" for cross in found.crossings))
+    return [*cells, *((found.interval.low, found.interval.high) if found.interval else (None, None))]
 
 
-def _crossings(document: Document) -> list[tuple[Document, Document]]:
-    return [(one, found) for one in document.get("series") or () for found in one.get("thresholds") or ()]
+def _crossings(document: Thresholds) -> list[tuple[SeriesThresholds, Threshold]]:
+    return [(one, found) for one in document.series for found in one.thresholds]
 
 
-def page(document: Document) -> Iterator[Block]:
+def page(document: Thresholds) -> Iterator[Block]:
     """The crossings' page."""
-    yield Heading(f"Thresholds — {measure(document.get('metric'))}", 1)
-    yield f"grid {document.get('grid', '')} · revision {document.get('revision', '')}"
+    yield Heading(f"Thresholds — {measure(document.metric)}", 1)
+    yield f"grid {document.grid} · revision {document.revision}"
     crossings = _crossings(document)
     if not crossings:
         yield "No series: no axis with an order has a measured cell."
         return
     found = [each for _, each in crossings]
-    within = [each.get("interval") for each in found]
+    within = [each.interval for each in found]
     columns = [
-        Column("along", [one["along"] for one, _ in crossings]),
-        Column("at", [place(one["at"]) or UNDEFINED for one, _ in crossings]),
-        Column("level", [plain_number(each["level"]) for each in found], True),
-        Column("first failing", [_shown(each.get("first_failing")) for each in found], True),
-        Column("first reaching", [_shown(each.get("first_reaching")) for each in found], True),
-        Column("passes from", [_shown(each.get("sustained_from")) for each in found], True),
-        Column("crosses", [_where(each.get("crossings") or ()) for each in found]),
+        Column("along", [one.along for one, _ in crossings]),
+        Column("at", [place(one.at) or UNDEFINED for one, _ in crossings]),
+        Column("level", [plain_number(each.level) for each in found], True),
+        Column("first failing", [_shown(each.first_failing) for each in found], True),
+        Column("first reaching", [_shown(each.first_reaching) for each in found], True),
+        Column("passes from", [_shown(each.sustained_from) for each in found], True),
+        Column("crosses", [_where(each.crossings) for each in found]),
     ]
     if any(within):
         level = next(level_of(one) for one in within if one)
@@ -76,33 +74,33 @@ def page(document: Document) -> Iterator[Block]:
     yield Lines(tuple(_legend(found)))
 
 
-def _where(crossings: Any) -> str:
-    named = [f"{cross['direction']} at {cross['at']:.4g}" for cross in crossings]
+def _where(crossings: Sequence[Crossing]) -> str:
+    named = [f"{cross.direction} at {cross.at:.4g}" for cross in crossings]
     more = f" and {len(named) - _LISTED} more" if len(named) > _LISTED else ""
     return ", ".join(named[:_LISTED]) + more or UNDEFINED
 
 
-def _range(within: Document | None) -> str:
+def _range(within: CrossingInterval | None) -> str:
     """Between which levels a monotone truth crosses; an open end lies beyond the axis."""
     if within is None:
         return UNDEFINED
-    low, high = (None if within[end] is None else f"{within[end]:.4g}" for end in ("low", "high"))
+    low, high = (None if end is None else _shown(end) for end in (within.low, within.high))
     if low is None:
         return "anywhere" if high is None else f"up to {high}"
     return f"from {low} on" if high is None else f"{low} to {high}"
 
 
-def _legend(found: list[Document]) -> Iterator[str]:
-    sides = dict.fromkeys(str(each.get("side")) for each in found)
+def _legend(found: Sequence[Threshold]) -> Iterator[str]:
+    sides = dict.fromkeys(each.side for each in found)
     yield f"failing: {' or '.join(sides)} the level; passes from: the first level from which every later cell passes"
     yield "crosses: interpolated between neighbouring cells, as they were measured"
-    if any(each.get("interval") for each in found):
+    if any(each.interval for each in found):
         yield "interval: where a truth that only falls, or only rises, crosses; from the noise of all cells together"
     elif found:
         yield "no noise is known: how far the crossings could move nobody can say"
 
 
-def _shown(position: Any) -> str:
+def _shown(position: Place | None) -> str:
     if position is None:
         return UNDEFINED
     return f"{position:.4g}" if isinstance(position, float) else label(position)

@@ -3,7 +3,8 @@
 Written: the fields of a frozen dataclass under their names (a trailing underscore falls off: `from_`), without those
 that are `Presence.OMITTED` and `None`; a number that is not finite as null. Read: fields that this version does not
 know are ignored, for a document may come from a server of another version; one that is missing has its default, else
-nothing (`None`, an empty list). Scalars are taken as they are: a word that a later version adds is read as it stands.
+nothing (`None`, an empty list, a value whose fields are missing). Scalars are taken as they are: a word that a later
+version adds is read as it stands.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import gzip
 import math
 import types
 import typing
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from functools import lru_cache
 from typing import Annotated, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -102,9 +103,12 @@ def from_bytes(stored: bytes | memoryview) -> dict[str, Any]:
     return document
 
 
-def read(kind: type[Result], stored: bytes | memoryview) -> Result:
-    """The value in stored bytes."""
-    return from_document(kind, from_bytes(stored))
+def read(kind: type[Result], stored: bytes | memoryview, parts: Collection[str] | None = None) -> Result:
+    """The value in stored bytes, or these parts of it."""
+    document = from_bytes(stored)
+    if parts is not None:
+        document = {name: document[name] for name in parts if name in document}
+    return from_document(kind, document)
 
 
 def check_finite(document: Any) -> None:
@@ -175,9 +179,12 @@ def _dataclass_reader(kind: Any) -> Reader:
 
 
 def _absent(field: dataclasses.Field[Any], hint: Any) -> Callable[[], Any]:
-    """What stands for a field that a document does not have: its default, an empty list or mapping, else `None`."""
+    """What stands for a field that a document does not have: its default, an empty list or mapping, a value without
+    anything, else `None`."""
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory
     if field.default is not dataclasses.MISSING:
         return lambda: field.default
+    if dataclasses.is_dataclass(hint):
+        return lambda: _reader(cast(Hashable, hint))({})
     return {tuple: tuple, dict: dict, _ABSTRACT_MAPPING: dict}.get(get_origin(hint), lambda: None)

@@ -26,6 +26,10 @@ MetricDocument = Annotated[Mapping[str, Any], Keyword("$ref", "#/components/sche
 AxisDocument = Annotated[Mapping[str, Any], Keyword("$ref", "#/components/schemas/Axis")]
 
 
+PICTURED = ("revision", "peaks")
+"""The parts of the statistics that a picture of a grid needs."""
+
+
 @dataclass(frozen=True, slots=True)
 class GridStatistics:
     """What is computed of the cells of a grid; a part of the document has some of it."""

@@ -8,58 +8,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-Document = Mapping[str, Any]
+from registry.results.peaks import Peaks
+from registry.results.series import Series
+from registry.results.statistics import GridStatistics
+
 _MOST_SERIES, _MOST_CELLS = 200, 40
 
 
-def facts_of_statistics(document: Document) -> dict[str, Any]:
+def facts_of_statistics(found: GridStatistics) -> dict[str, Any]:
     """Of a grid's statistics: coverage, a list for each series, and one for each best or tied cell."""
-    coverage = document.get("coverage") or {}
+    coverage = found.coverage
     return {
-        "coverage": [coverage.get("cells"), coverage.get("possible"), coverage.get("component_count")],
-        "trends": [_trend(one) for one in (document.get("series") or ())[:_MOST_SERIES]],
-        "peaks": _peaks(document.get("peaks") or {}),
+        "coverage": [coverage.cells, coverage.possible, coverage.component_count] if coverage else [None] * 3,
+        "trends": [_trend(one) for one in found.series[:_MOST_SERIES]],
+        "peaks": _peaks(found.peaks) if found.peaks else [],
     }
 
 
-def _trend(one: Document) -> list[Any]:
-    interval, shape = one.get("slope_interval") or {}, one.get("shape") or {}
-    steps = [step.get("sharp") for step in one.get("changes") or ()]
+def _trend(one: Series) -> list[Any]:
+    interval, steps = one.slope_interval, [step.sharp for step in one.changes]
     sharp = None if steps and all(step is None for step in steps) else sum(map(bool, steps))
-    return [
-        one["along"],
-        one.get("at") or {},
-        one.get("count"),
-        one.get("first"),
-        one.get("last"),
-        one.get("slope"),
-        interval.get("low"),
-        interval.get("high"),
-        one.get("trend_p") if one.get("trend_p") is not None else (one.get("mann_kendall") or {}).get("p"),
-        one.get("q"),
-        one.get("direction"),
-        shape.get("kind"),
-        shape.get("at"),
-        sharp,
-    ]
+    p = one.mann_kendall.p if one.trend_p is None else one.trend_p
+    ends = (interval.low, interval.high) if interval else (None, None)
+    course = [one.along, one.at, one.count, one.first, one.last, one.slope, *ends]
+    return [*course, p, one.q, one.direction, one.shape.kind, one.shape.at, sharp]
 
 
-def _peaks(peaks: Document) -> list[list[Any]]:
+def _peaks(peaks: Peaks) -> list[list[Any]]:
     """Value, coordinate, probability of being best, and its standing: `best`, or `tied` for the others in the set that
     holds the best cell with 95 % confidence."""
-    best = peaks.get("best")
-    if not best:
+    best = peaks.best
+    if best is None:
         return []
-    chances = [(one["at"], one["value"], one["probability"]) for one in peaks.get("probability_best") or ()]
-    tied = (peaks.get("best_set") or {}).get("at") or []
-    found = [
-        [best["value"], at, next((p for where, _, p in chances if where == at), None), "best"] for at in best["at"]
+    chances = [(one.at, one.value, one.probability) for one in peaks.probability_best or ()]
+    tied = peaks.best_set.at if peaks.best_set else ()
+    found: list[list[Any]] = [
+        [best.value, at, next((p for where, _, p in chances if where == at), None), "best"] for at in best.at
     ]
-    found += [[value, at, p, "tied"] for at, value, p in chances if at in tied and at not in best["at"]]
+    found += [[value, at, p, "tied"] for at, value, p in chances if at in tied and at not in best.at]
     return found[:_MOST_CELLS]
 
 
-def facts_of_answer(document: Document) -> dict[str, Any] | None:
+def facts_of_answer(document: Mapping[str, Any]) -> dict[str, Any] | None:
     """Of a ranking: a list for each name. None for other answers."""
     if "ranking" not in document:
         return None

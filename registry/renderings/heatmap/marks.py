@@ -8,6 +8,9 @@ from typing import Any
 
 from registry.renderings.numbers import level_of
 from registry.renderings.words import label
+from registry.results.peaks import BestSet
+from registry.results.statistics import Statistics
+from registry.results.terms import At
 
 Document = Mapping[str, Any]
 
@@ -23,7 +26,7 @@ class Marks:
     size: int = 0
 
 
-def marks_of(document: Document, values: Sequence[float | None], statistics: Document | None) -> Marks:
+def marks_of(document: Document, values: Sequence[float | None], statistics: Statistics | None) -> Marks:
     """The marks of a grid; the set of best cells only from statistics of this very revision."""
     direction = document["metric"].get("direction")
     measured = [value for value in values if value is not None]
@@ -37,17 +40,16 @@ def marks_of(document: Document, values: Sequence[float | None], statistics: Doc
             frozenset(),
             "No statistics of this revision are shown here: which other cells may be the best is left open.",
         )
-    peaks = statistics.get("peaks") or {}
-    within = peaks.get("best_set")
-    if not within:
+    within = statistics.peaks.best_set if statistics.peaks else None
+    if within is None:
         why = "Without trials or standard errors nobody can say which other cells may be the best."
         return Marks(best, frozenset(), why)
     return _of_set(document, best, within, len(measured))
 
 
-def _of_set(document: Document, best: frozenset[int], within: Document, measured: int) -> Marks:
+def _of_set(document: Document, best: frozenset[int], within: BestSet, measured: int) -> Marks:
     """The marks where a set of cells holds the best one."""
-    size = max(within.get("size", 0), len(within["at"]))
+    size = within.size
     if measured == 1:
         return Marks(best, frozenset(), "", size)
     sure = f"With {level_of(within)} confidence the best is"
@@ -55,13 +57,13 @@ def _of_set(document: Document, best: frozenset[int], within: Document, measured
         return Marks(best, frozenset(), f"{sure} this cell.", size)
     if size == measured:
         return Marks(best, frozenset(), f"{sure} one of {size} cells: none is ruled out, so none is dashed.", size)
-    listed = "" if size <= len(within["at"]) else f" ({len(within['at'])} of them are marked)"
-    found = (index for index in _indices(document["axes"], within["at"]) if index is not None)
+    listed = "" if size <= len(within.at) else f" ({len(within.at)} of them are marked)"
+    found = (index for index in _indices(document["axes"], within.at) if index is not None)
     tied = frozenset(found) - best
     return Marks(best, tied, f"{sure} one of {size} cells{listed}.", size)
 
 
-def _indices(axes: Sequence[Document], found: Iterable[Document]) -> Iterable[int | None]:
+def _indices(axes: Sequence[Document], found: Iterable[At]) -> Iterable[int | None]:
     """The flat index of each coordinate; None for one that the grid does not have."""
     places = [_places(axis["levels"]) for axis in axes]
     for at in found:

@@ -16,6 +16,7 @@ from typing import Any
 from registry.renderings.cells import flat
 from registry.renderings.heatmap.marks import Marks, marks_of, reasons_of
 from registry.renderings.words import label
+from registry.results.statistics import Statistics
 
 Document = Mapping[str, Any]
 MOST_NUMBERS = 5_000
@@ -81,7 +82,7 @@ _NOTHING = Planes((), (), None, None, (Panel("", (), 0),), 0, (1, 1), (), Marks(
 """A grid with an axis that has no levels yet."""
 
 
-def planes_of(document: Document, statistics: Document | None = None) -> Planes:
+def planes_of(document: Document, statistics: Statistics | None = None) -> Planes:
     """The grid as panels; statistics that are not of its revision are not looked at."""
     axes = document["axes"]
     values = tuple(flat(document["values"], len(axes)))
@@ -93,7 +94,7 @@ def planes_of(document: Document, statistics: Document | None = None) -> Planes:
     count = math.prod(len(axis["levels"]) for axis in leading)
     drawn = min(count, MOST_PANELS)
     joined = _joined(down, across, drawn)
-    current = statistics if statistics and statistics.get("revision") == document["revision"] else None
+    current = statistics if statistics and statistics.revision == document["revision"] else None
     return Planes(
         _labels(rows, joined[0]),
         _labels(columns, joined[1]),

@@ -13,6 +13,8 @@ from registry.errors import Fault, Invalid
 from registry.renderings.heatmap.fonts import beyond_ours, without_glyph
 from registry.renderings.heatmap.options import Options
 from registry.renderings.heatmap.svg import heatmap_svg
+from registry.results.codec import from_document, to_document
+from registry.results.statistics import Statistics
 
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)" height="(\d+)"')
 MOST_PIXELS = 40_000_000
@@ -20,7 +22,7 @@ MOST_PIXELS = 40_000_000
 
 def heatmap_png(
     document: Mapping[str, Any],
-    statistics: Mapping[str, Any] | None = None,
+    statistics: Statistics | None = None,
     options: Options | None = None,
     zoom: float = 1.0,
 ) -> bytes:
@@ -29,8 +31,9 @@ def heatmap_png(
     if absent := without_glyph(beyond_ours(svg)):
         names = str.maketrans({one: f"<U+{ord(one):04X}>" for one in absent})
         # Both at once, so that the levels of the statistics are still those of the grid.
-        document, statistics = orjson.loads(orjson.dumps([document, statistics]).decode().translate(names))
-        svg = heatmap_svg(document, statistics, options)
+        both = [document, to_document(statistics)]
+        document, known = orjson.loads(orjson.dumps(both).decode().translate(names))
+        svg = heatmap_svg(document, known and from_document(Statistics, known), options)
     return png_of(svg, zoom)
 
 

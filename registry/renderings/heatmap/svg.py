@@ -23,6 +23,7 @@ from registry.renderings.heatmap.panels import Panel, Planes, planes_of
 from registry.renderings.heatmap.scale import Scale, scale_of
 from registry.renderings.heatmap.text import FAMILY, fitted, safe, width
 from registry.renderings.words import title, with_unit
+from registry.results.statistics import Statistics
 
 Document = Mapping[str, Any]
 
@@ -49,7 +50,7 @@ class _Drawing:
         return f"{self.name}-bare"
 
 
-def heatmap_svg(document: Document, statistics: Document | None = None, options: Options | None = None) -> str:
+def heatmap_svg(document: Document, statistics: Statistics | None = None, options: Options | None = None) -> str:
     """The picture of a grid with its values; with statistics of its revision, the set of best cells is marked."""
     options = options or Options()
     planes = planes_of(document, statistics)

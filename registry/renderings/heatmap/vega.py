@@ -23,6 +23,7 @@ from registry.renderings.heatmap.scale import Scale, scale_of, share_of
 from registry.renderings.heatmap.text import broken, width
 from registry.renderings.numbers import decimals_of, fixed
 from registry.renderings.words import place, with_unit
+from registry.results.statistics import Statistics
 
 Document = Mapping[str, Any]
 MOST_CELLS = 20_000
@@ -41,7 +42,7 @@ _ROLES = (("column",), ("row", "column"), ("panel", "row", "column"), ("panel_ro
 
 
 def heatmap_vega(
-    document: Document, statistics: Document | None = None, options: Options | None = None
+    document: Document, statistics: Statistics | None = None, options: Options | None = None
 ) -> dict[str, Any]:
     """The specification; `TooLarge` for a grid whose data does not belong inside one."""
     options, axes = options or Options(), document["axes"]

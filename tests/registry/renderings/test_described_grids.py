@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from registry.renderings.statistics import of
 from registry.storage.rows import axis_document, metric_document
+from tests.registry.renderings.documents import of
 from tests.workers.statistics.documents import describe
 
 TYPES = Axis("Type", "nominal", (Level("1"), Level("2")))

@@ -16,12 +16,12 @@ from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.pages.findings import findings_of
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.spark import sparks_of
-from registry.renderings import report, statistics
 from registry.renderings.badge import said
 from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
 from registry.renderings.heatmap import heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.png import heatmap_png
 from registry.storage.rows import axis_document, metric_document
+from tests.registry.renderings.documents import of, read, report_of
 from tests.workers.statistics.documents import describe
 
 HIGHER, LOWER, NEITHER = (Metric("accuracy", "%", way, 0.0, 100.0) for way in ("higher", "lower", None))
@@ -95,15 +95,15 @@ def written(both: tuple[dict[str, Any], dict[str, Any]]) -> dict[str, str]:
     document, found = both
     texts = {render.__name__: render(document) for render in (grid_text, grid_markdown, cells_text, cells_markdown)}
     for form in ("txt", "md", "html"):
-        texts[f"report.{form}"] = report.of(form)((document, found))
-        texts[f"report without statistics.{form}"] = report.of(form)((document, None))
+        texts[f"report.{form}"] = report_of(form)((document, found))
+        texts[f"report without statistics.{form}"] = report_of(form)((document, None))
     for part in ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision"):
-        for form, render in statistics.of(part).items():
+        for form, render in of(part).items():
             texts[f"{part}.{form}"] = render(found)
-    for finding in findings_of(document, found):
+    for finding in findings_of(document, read(found)):
         lines = [f"{name} {told}" for name, told in finding.entries]
         texts[f"finding {finding.about}"] = "\n".join([finding.about, *lines, finding.note])
-    return texts | {"svg": heatmap_svg(document, found), "badge": said(document, found)[0]}
+    return texts | {"svg": heatmap_svg(document, read(found)), "badge": said(document, read(found))[0]}
 
 
 FALSE = {
@@ -150,17 +150,17 @@ def test_no_text_lists_hundreds_of_ties(both: tuple[dict[str, Any], dict[str, An
 
 def test_every_picture_is_drawn_and_every_cell_is_told_of(both: tuple[dict[str, Any], dict[str, Any]]) -> None:
     document, found = both
-    svg = heatmap_svg(document, found)
+    svg = heatmap_svg(document, read(found))
     ET.fromstring(svg)  # noqa: S314 (made here)
-    assert heatmap_png(document, found).startswith(b"\x89PNG")
-    vl_convert.vegalite_to_svg(heatmap_vega(document, found), vl_version="6.4")
+    assert heatmap_png(document, read(found)).startswith(b"\x89PNG")
+    vl_convert.vegalite_to_svg(heatmap_vega(document, read(found)), vl_version="6.4")
     assert fits(document)
-    shown = heatmap_of(document, found)
+    shown = heatmap_of(document, read(found))
     squares = [square for plate in shown.plates for _, row in plate.rows for square in row]
     assert len(squares) == math.prod(len(axis["levels"]) for axis in document["axes"])
     assert sum(square.kind != "bare" for square in squares) == document["cell_count"]
-    for along in {one["along"] for one in found.get("series") or ()}:
-        sparks_of(document, [one for one in found["series"] if one["along"] == along])
+    for along in {one["along"] for one in found["series"]}:
+        sparks_of(document, [one for one in read(found).series if one.along == along])
 
 
 def test_csv_has_a_row_a_measured_cell(both: tuple[dict[str, Any], dict[str, Any]]) -> None:

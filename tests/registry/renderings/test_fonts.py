@@ -9,6 +9,7 @@ import pytest
 
 from registry.renderings.heatmap import fonts, heatmap_svg
 from registry.renderings.heatmap.png import heatmap_png, png_of
+from tests.registry.renderings.documents import read
 
 LABELS = ("模型", "🦙", "ไทย", "שלום", "مرحبا", "Ω≈ç√∫", "e\u0301", "\u200d")
 
@@ -27,7 +28,7 @@ def test_a_character_without_a_glyph_is_named_and_no_box(monkeypatch: pytest.Mon
     named = heatmap_svg(grid("<U+6A21><U+578B>", "<U+1F999>", "b"))
     assert heatmap_png(grid("模型", "🦙", "b")) == png_of(named)
     within = {"level": 0.95, "size": 2, "at": [{"x": "模型"}, {"x": "🦙"}]}
-    framed = heatmap_png(grid("模型", "🦙", "b"), {"revision": 1, "peaks": {"best_set": within}})
+    framed = heatmap_png(grid("模型", "🦙", "b"), read({"revision": 1, "peaks": {"best_set": within}}))
     assert framed != heatmap_png(grid("模型", "🦙", "b"))
 
 

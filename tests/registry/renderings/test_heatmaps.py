@@ -18,6 +18,7 @@ from registry.renderings.heatmap.colours import ink_on, luminance, ramp
 from registry.renderings.heatmap.png import png_of
 from registry.renderings.heatmap.text import FAMILY, fitted, width
 from tests.house import ACCURACY
+from tests.registry.renderings.documents import read
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -100,17 +101,17 @@ def frames(root: ET.Element) -> list[tuple[str, bool]]:
 def test_the_best_value_is_outlined_and_what_else_may_be_the_best_dashed() -> None:
     within = {"level": 0.95, "size": 2, "at": [{"Type": "2", "Length": 0}, {"Type": "2", "Length": 1}]}
     statistics = {"revision": 3, "peaks": {"best_set": within}}
-    found = frames(drawn(heatmap_svg(SMALL, statistics)))
+    found = frames(drawn(heatmap_svg(SMALL, read(statistics))))
     assert sorted(dashed for _, dashed in found) == [False, False, True, True]  # one each, and one each in the key
     assert any(
         "With 95 % confidence the best is one of 2 cells." in line
-        for line in texts(drawn(heatmap_svg(SMALL, statistics)))
+        for line in texts(drawn(heatmap_svg(SMALL, read(statistics))))
     )
 
 
 def test_statistics_of_another_revision_mark_nothing() -> None:
     stale = {"revision": 2, "peaks": {"best_set": {"level": 0.95, "size": 1, "at": [{"Type": "2", "Length": 1}]}}}
-    assert not any(dashed for _, dashed in frames(drawn(heatmap_svg(SMALL, stale))))
+    assert not any(dashed for _, dashed in frames(drawn(heatmap_svg(SMALL, read(stale)))))
 
 
 def test_lower_is_better_outlines_the_lowest_and_no_direction_nothing() -> None:
@@ -247,7 +248,7 @@ def test_a_set_that_rules_out_no_cell_marks_none_and_says_so() -> None:
         {"Type": kind, "Length": length} for kind in "12" for length in range(3) if kind + str(length) != "12"
     ]
     statistics = {"revision": 3, "peaks": {"best_set": {"level": 0.95, "size": 5, "at": everywhere}}}
-    picture = drawn(heatmap_svg(SMALL, statistics))
+    picture = drawn(heatmap_svg(SMALL, read(statistics)))
     assert not any(dashed for _, dashed in frames(picture))
     assert "the best is one of 5 cells: none is ruled out, so none is dashed." in " ".join(texts(picture))
 

@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from registry.renderings import sheet, statistics
+from registry.renderings import sheet
 from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
 from registry.renderings.sheet import Heading, Lines
 from registry.renderings.table import Column, Table, escaped
 from registry.renderings.width import display_width
+from tests.registry.renderings.documents import of
 
 ODD = [
     "🦙 7b",
@@ -103,6 +104,7 @@ def test_rows_of_a_markdown_table_have_one_number_of_cells(grid: dict[str, Any])
 @given(st.lists(NAMES, min_size=1, max_size=4, unique=True), VALUES, VALUES)
 def test_statistics_and_rankings_take_any_name(names: list[str], one: float | None, other: float | None) -> None:
     series = {"along": names[0], "at": {name: name for name in names[1:]}, "first": one, "last": other, "slope": other}
+    series |= {"direction": "flat", "mann_kendall": {"status": "ok"}, "shape": {"status": "ok"}, "changes_left_out": 0}
     changes = [{"from": name, "to": name, "size": one or 0.0, "sharp": None} for name in names]
     at = [dict.fromkeys(names, names[0])]
     found = {
@@ -110,15 +112,18 @@ def test_statistics_and_rankings_take_any_name(names: list[str], one: float | No
         "metric": {"name": names[0], "unit": names[-1]},
         "series": [series | {"changes": changes}],
         "peaks": {
-            "best": {"value": one or 0.0, "at": at},
-            "by": {names[0]: [{"level": names[0], "value": one, "at": at}]},
+            "best": {"value": one or 0.0, "at": at, "ties": 1},
+            "by": {names[0]: [{"level": names[0], "value": one or 0.0, "at": at, "ties": 1}]},
         },
-        "coverage": {"by": {names[0]: {"levels": [{"level": name, "count": 1} for name in names]}}},
+        "coverage": {
+            **{"cells": 1, "possible": len(names), "component_count": 1},
+            "by": {names[0]: {"levels": [{"level": name, "count": 1} for name in names]}},
+        },
         "sensitivity": {"axes": {name: {"share": 0.5, "levels": [{"level": name, "raw_mean": one}]} for name in names}},
         "precision": {"decimals": 1, "off_lattice_count": 1, "off_lattice": [{"at": at[0], "value": one or 0.0}]},
     }
     for part in ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision"):
-        for render in statistics.of(part).values():
+        for render in of(part).values():
             assert render(found).endswith("\n")
     rows = [{"name": name, "score": one, "rank": 1} for name in names]
     pairs = [{"a": name, "b": name, "n_common": 1, "difference": other} for name in names]

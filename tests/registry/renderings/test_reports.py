@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,9 +10,11 @@ import pytest
 from registry.pages.findings import findings_of
 from registry.renderings.heatmap import heatmap_svg
 from registry.renderings.noise_floor import floor_of_noise
-from registry.renderings.report import of
-from registry.renderings.statistics import of as statistics_of
 from registry.renderings.words import place
+from registry.results.peaks import Best, BestSet, Peaks
+from tests.registry.renderings.documents import of as statistics_of
+from tests.registry.renderings.documents import read
+from tests.registry.renderings.documents import report_of as of
 from tests.registry.renderings.test_statistics_renderings import HEAD, falling, interval, peaks, step
 
 GRID: dict[str, Any] = {
@@ -142,14 +145,14 @@ def test_a_gap_is_told_once() -> None:
 
 
 def test_a_floor_of_noise_stays_within_the_bounds_of_the_metric_and_turns_with_its_direction() -> None:
-    best = {"best": {"value": 100.0}, "best_set": {"level": 0.95}}
+    best = Peaks("ok", Best(100.0, (), 1), best_set=BestSet(0.95, 1, ()))
     higher = {"direction": "higher", "lower": 0.0, "upper": 100.0}
-    assert floor_of_noise(higher, best | {"expected_max_if_equal": 101.0, "plausible_max_if_equal": 102.5}, 0) == (
+    assert floor_of_noise(higher, replace(best, expected_max_if_equal=101.0, plausible_max_if_equal=102.5), 0) == (
         "the best of as many equal cells would be expected at 100.0 and would be at or below 100.0 in 95 % of cases; "
         "this one is not higher, so it proves nothing by itself"
     )
     loss = {"direction": "lower", "lower": 0.0, "upper": None}
-    peaks = {"best": {"value": 7.7}, "expected_max_if_equal": 9.1, "plausible_max_if_equal": 8.9}
+    peaks = Peaks("ok", Best(7.7, (), 1), expected_max_if_equal=9.1, plausible_max_if_equal=8.9)
     assert floor_of_noise(loss, peaks, 1) == (
         "the best of as many equal cells would be expected at 9.10 and would be at or above 8.90 in 95 % of cases; "
         "this one is lower"
@@ -158,7 +161,7 @@ def test_a_floor_of_noise_stays_within_the_bounds_of_the_metric_and_turns_with_i
 
 def test_a_move_within_the_margin_is_no_fall_and_a_constant_is_no_proof_on_the_page() -> None:
     series = [falling() | {"direction": word} for word in ("decreasing", "slightly_decreasing", "flat", "constant")]
-    about = [one.about for one in findings_of(GRID, HEAD | {"series": series})]
+    about = [one.about for one in findings_of(GRID, read(HEAD | {"series": series}))]
     assert about[:4] == [
         "Falls with Length",
         "Falls by less than the margin with Length",
@@ -200,5 +203,5 @@ def test_of_a_single_cell_nothing_is_said_to_be_the_best_and_no_interval_is_spok
     assert "confidence" not in told
     assert "interval" not in told
     assert "Neither trials nor standard errors were given; the printed decimals" in " ".join(told.split())
-    picture = heatmap_svg(lone | {"trials": 300}, alone)
+    picture = heatmap_svg(lone | {"trials": 300}, read(alone))
     assert "confidence" not in picture

@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.renderings.statistics import of
-from registry.renderings.thresholds import thresholds_csv, thresholds_text
+from tests.registry.renderings.documents import of, thresholds_csv, thresholds_text
 
 PARTS = ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision")
 HEAD = {
@@ -46,7 +45,13 @@ def falling() -> dict[str, Any]:
         "noise": "trials",
         "fitted_change": {"value": -15.23, "interval": interval(-19.2, -10.9), "method": "logit"},
         "detectable": 5.13,
-        "mann_kendall": {"status": "ok", "s": -31, "p": 0.00468694885361552, "min_attainable_p": 5.5e-7},
+        "mann_kendall": {
+            "status": "ok",
+            "method": "exact",
+            "s": -31,
+            "p": 0.00468694885361552,
+            "min_attainable_p": 5.5e-7,
+        },
         "trend_p": 0.00001,
         "q": 0.0133369,
         "direction": "slightly_decreasing",
@@ -55,6 +60,7 @@ def falling() -> dict[str, Any]:
             step(0, 1, -2.6, sharp=False, p_holm=0.2936, interval=interval(-5.4, -0.3677), detectable=3.94),
             step(2, 3, -5.6, sharp=True, p_holm=0.01068, interval=interval(-9.3, -2.4), detectable=4.41),
         ],
+        "changes_left_out": 0,
         "sharp_reason": None,
         "largest": {
             "drop": {
@@ -79,7 +85,7 @@ def too_short() -> dict[str, Any]:
         "slope_interval_reason": "two points have no interval",
         "fitted_change": None,
         "detectable": None,
-        "mann_kendall": {"status": "insufficient", "p": 1.0, "reason": "too few orderings"},
+        "mann_kendall": {"status": "insufficient", "method": "exact", "p": 1.0, "reason": "too few orderings"},
         "trend_p": None,
         "q": None,
         "direction": "two_points",
@@ -153,7 +159,7 @@ def test_a_slope_along_an_axis_that_has_only_an_order_is_per_level(form: str) ->
 
 
 def test_all_series_together_have_one_line() -> None:
-    trend = {"Length": {"status": "ok", "s": -267, "p": 1e-9}}
+    trend = {"Length": {"status": "ok", "s": -267, "rows": 7, "p": 1e-9, "method": "exact"}}
     found = of("trends")["txt"](HEAD | {"series": [falling()], "grid_trend": trend})
     assert "\nAll series together: S = -267, exact p <0.0001\n" in found
 
@@ -366,6 +372,11 @@ def test_thresholds_are_crossed_both_ways_with_an_interval() -> None:
     assert (row["low"], row["high"], row["recovers"]) == ("3", "6", "true")
     unknown = thresholds_text(HEAD | {"series": [crossing(interval=None)]})
     assert "no noise is known: how far the crossings could move nobody can say\n" in unknown
+
+
+def test_crossings_lie_between_the_names_of_levels_that_have_no_number() -> None:
+    named = crossing(crossings=[], interval={"level": 0.95, "low": "small", "high": "large"})
+    assert "small to large\n" in thresholds_text(HEAD | {"series": [named]})
 
 
 def test_precision_names_the_implied_trials() -> None:

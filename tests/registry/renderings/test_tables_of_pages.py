@@ -13,6 +13,7 @@ import pytest
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.ranking import matrix_of
 from registry.renderings.heatmap import heatmap_svg, heatmap_vega
+from tests.registry.renderings.documents import read
 
 SHAPES = [(3, 500), (301, 2), (500,), (400,), (300,), (300, 2), (12, 400), (10, 10, 3, 3), (2, 3, 4), (7,), ()]
 
@@ -61,8 +62,8 @@ def test_a_best_cell_in_a_table_that_is_not_shown_is_told_and_has_no_outline_in_
     others = [where, where | {"D": 1}]
     known = {"revision": grid["revision"], "peaks": {"best_set": {"level": 0.95, "size": 2, "at": others}}}
     told = "The best cell, 899 at A 9, B 9, C 2, D 2, is in a {} that is not shown."
-    assert told.format("table") in heatmap_of(grid, known).left_out
-    picture = heatmap_svg(grid, known)
+    assert told.format("table") in heatmap_of(grid, read(known)).left_out
+    picture = heatmap_svg(grid, read(known))
     drawn = " ".join(re.findall(r"<text[^>]*>([^<]*)", picture))
     assert told.format("panel") in drawn
     assert "1 other cell that may be the best is in panels that are not shown." in drawn

@@ -14,6 +14,7 @@ from test_heatmaps import SHAPES, SMALL
 from registry.pages.heatmap import heatmap_of
 from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.colours import THEMES, ramp
+from tests.registry.renderings.documents import read
 
 LOG = axis("Context", [1000, 10_000, 100_000], "numeric", "tokens") | {"scale": "log"}
 LABELLED = axis("Size", [{"label": "7b", "number": 7e9}, {"label": "70b", "number": 7e10}], "numeric")
@@ -98,7 +99,7 @@ def test_numbers_as_far_apart_as_doubles_can_be_have_different_colours() -> None
 def test_the_best_cell_and_what_may_be_the_best_are_framed_in_every_theme_and_palette() -> None:
     within = {"level": 0.95, "size": 2, "at": [{"Type": "2", "Length": 0}, {"Type": "2", "Length": 1}]}
     for theme, palette in (("dark", "cividis"), ("light", "blues")):
-        root = drawn(SMALL, {"revision": 3, "peaks": {"best_set": within}}, Options(palette, theme))
+        root = drawn(SMALL, read({"revision": 3, "peaks": {"best_set": within}}), Options(palette, theme))
         tied, best = (rectangles(root, f"layer_{number}") for number in (4, 5))
         assert [one["stroke"] for one in (*tied, *best)] == [THEMES[theme].peak] * 2
 

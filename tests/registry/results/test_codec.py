@@ -10,6 +10,7 @@ import orjson
 import pytest
 
 from registry.results.codec import from_bytes, from_document, read, to_bytes, to_document
+from registry.results.courses import Monotone, MonotoneFit
 from registry.results.statistics import GridStatistics
 from registry.results.steps import Change, LevelSpan
 from registry.results.terms import Interval, Presence
@@ -64,6 +65,8 @@ def test_what_a_later_version_adds_is_ignored() -> None:
 def test_what_an_earlier_version_did_not_have_is_its_default_or_nothing() -> None:
     found = from_document(Found, {})
     assert found == Found(None, (), {})
+    assert from_document(MonotoneFit, {}).blocks == ()
+    assert from_document(Monotone, {}).increasing == from_document(MonotoneFit, {})
     assert from_document(Found, {"by": {"x": {"level": 0.9, "low": 1, "high": 2}}}).by["x"] == Interval(0.9, 1, 2)
 
 

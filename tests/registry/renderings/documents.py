@@ -1,0 +1,35 @@
+"""Renderers as the interface uses them: they take JSON documents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from registry.api.responses import of_values
+from registry.renderings import report, statistics, thresholds
+from registry.results.codec import from_document
+from registry.results.statistics import Statistics
+from registry.results.thresholds import Thresholds
+
+
+def of(part: str) -> Mapping[str, Callable[[Any], str]]:
+    """The renderers of a part of a grid's statistics, by form."""
+    return of_values(Statistics, statistics.of(part))
+
+
+def read(document: Mapping[str, Any] | None) -> Statistics | None:
+    """The statistics that a document says."""
+    return None if document is None else from_document(Statistics, document)
+
+
+def report_of(form: str) -> Callable[[tuple[Any, Any]], str]:
+    """The renderer of a report, of the JSON of a grid and that of its statistics."""
+    return lambda both: report.of(form)((both[0], read(both[1])))
+
+
+def thresholds_text(document: Mapping[str, Any]) -> str:
+    return thresholds.thresholds_text(from_document(Thresholds, document))
+
+
+def thresholds_csv(document: Mapping[str, Any]) -> str:
+    return thresholds.thresholds_csv(from_document(Thresholds, document))
