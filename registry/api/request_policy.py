@@ -153,7 +153,10 @@ def failure_rate(settings: Settings) -> Rate:
 
 
 def sent_token() -> str | None:
-    """The token of the Authorization header: Bearer, or the password of Basic. `Unauthenticated` if it has neither."""
+    """The token of the Authorization header: Bearer, or of Basic the password, or the user name where that is empty.
+
+    `Unauthenticated` if it has neither.
+    """
     header = request.headers.get("Authorization")
     if header is None:
         return None
@@ -162,7 +165,8 @@ def sent_token() -> str | None:
         return rest.strip()
     if scheme.lower() == "basic":
         try:
-            return base64.b64decode(rest, validate=True).decode().partition(":")[2]
+            name, _, password = base64.b64decode(rest, validate=True).decode().partition(":")
+            return password or name
         except ValueError:
             pass
     raise Unauthenticated("The Authorization header is neither 'Bearer <token>' nor Basic with a token as password.")
