@@ -45,17 +45,20 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     answers["identity"] = mine.get_json()
     ask("alias", "POST", "projects/demo/aliases", json=examples.ALIAS_IN)
     ask("aliases", "GET", "projects/demo/aliases")
-    ask("audit", "GET", "projects/demo/audit")
+    ask("audit", "GET", "projects/demo/audit?limit=1")
     grid = ask("grid_summary", "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
     ask("pending", "GET", f"grids/{grid}/statistics")
-    ask("batch_answer", "POST", "projects/demo/grids/batch", json=[examples.GRID_IN, {"model": "R1-Qwen"}])
+    ask("batch_answer", "POST", "projects/demo/grids/batch", json=[examples.NUMBER_IN, {"model": "R1-Qwen"}])
     ask(None, "POST", "projects/demo/grids", json=examples.RIVAL_IN)
     curve = ask(None, "POST", "projects/demo/grids", json=examples.CURVE_IN)["id"]
-    other = ask(None, "POST", "projects/demo/grids", json=examples.OTHER_CURVE_IN)["id"]
+    number = ask(None, "POST", "projects/demo/grids", json=examples.NUMBER_IN)["id"]
+    pair = ask(None, "POST", "projects/demo/grids", json=examples.PAIR_IN)["id"]
+    rival = ask(None, "POST", "projects/demo/grids", json=examples.OTHER_NUMBER_IN)["id"]
+    ask(None, "POST", "projects/demo/grids", json=examples.OTHER_CURVE_IN)
     asked = {
         "ranking": "projects/demo/rankings?experiment=type-by-length&metric=accuracy",
         "sweet_spot": "projects/demo/experiments/type-by-length/sweet-spot?metric=accuracy",
-        "comparison": f"projects/demo/comparisons?baseline={curve}&contender={other}",
+        "comparison": f"projects/demo/comparisons?baseline={number}&contender={rival}",
     }
     for question in asked.values():
         ask(None, "GET", question)
@@ -64,24 +67,21 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("names", "GET", "projects/demo/models")
     house.compute()
     ask("grid", "GET", f"grids/{grid}")
-    forms("grid_forms", f"grids/{grid}?", "txt", "md", "csv")
+    forms("grid_forms", f"grids/{grid}?", "md")
     ask("cells", "GET", f"grids/{curve}/cells")
-    forms("cells_forms", f"grids/{curve}/cells?", "csv", "ndjson")
     ask("badge", "GET", f"grids/{grid}/badge.json")
     ask("share_link", "POST", "projects/demo/shares", json=examples.SHARE_IN)
     ask("shares", "GET", "projects/demo/shares")
-    feed = "projects/demo/cells?model=Qwen-2.5%207B&benchmark=Length%20Generalization"
+    feed = "projects/demo/cells?model=Qwen-2.5%203B&benchmark=Ends"
     ask("feed", "GET", feed)
-    forms("feed_forms", feed, "csv", "ndjson")
-    for part in ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision"):
+    forms("feed_forms", feed, "csv")
+    ask("statistics", "GET", f"grids/{number}/statistics")
+    for part in ("trends", "peaks", "coverage", "sensitivity", "precision"):
         ask(part, "GET", f"grids/{curve}/{part}")
-    forms("statistics_forms", f"grids/{curve}/statistics?", "md", "csv")
-    forms("trend_forms", f"grids/{curve}/trends?", "csv")
+    ask("changes", "GET", f"grids/{pair}/changes")
     for name, question in asked.items():
         ask(name, "GET", question)
-        forms(f"{name}_forms", question, "md", "csv")
     ask("thresholds", "GET", f"grids/{curve}/thresholds?value=95")
-    forms("thresholds_forms", f"grids/{curve}/thresholds?value=95", "csv")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
     ask("difference", "GET", f"grids/{grid}/revisions/1..2")

@@ -29,11 +29,11 @@ def actor(connection: Connection) -> Actor:
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of acts, newest first", "Acts", example=examples.AUDIT, headers=["Link"]))
 def list_audit(query: dict[str, Any], project: str) -> Response:
-    """Read who did what
+    """Read the audit log
 
-    Tokens made and revoked, the project made, changed or deleted, grids deleted or purged, aliases made and removed,
-    shares made and taken back, visits ended by signing out: each with the token and the request that did it. Nothing is
-    changed or removed here. Needs the role admin.
+    Tokens created and revoked, the project created, updated or deleted, grids deleted or purged, aliases created and
+    deleted, shares created and revoked, sessions ended by signing out: each with the token and the request that did it.
+    Nothing is changed or removed here. Needs the role admin.
     """
     before = uuid.UUID(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:

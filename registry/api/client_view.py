@@ -13,6 +13,7 @@ from typing import Any
 from registry.api.grid_schemas import PublishParameters
 from registry.api.openapi_references import drop_unused, looked_up, ordered
 from registry.api.responses import MEDIA
+from registry.api.smorest import ready
 
 Operation = dict[str, Any]
 
@@ -30,6 +31,8 @@ FORMS = {
 """What a form adds to an operation's id and to its summary."""
 _LEFT_OUT = {"publishGrid": frozenset(PublishParameters().fields) - {"dry_run"}, "getTrends": frozenset({"threshold"})}
 """Parameters that clients do without: those of tables, and one that has an operation of its own."""
+_SCHEMAS = {"getTrends": ready("Trends")}
+"""What is answered without those parameters."""
 
 
 def client_view(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,6 +99,8 @@ def _plain(document: Mapping[str, Any], operation: Operation) -> Operation:
         content = found["requestBody"]["content"]
         found["requestBody"]["content"] = {JSON: content[JSON]}
     left_out = _LEFT_OUT.get(operation["operationId"], frozenset())
+    if operation["operationId"] in _SCHEMAS:
+        found["responses"]["200"]["content"][JSON]["schema"] = _SCHEMAS[operation["operationId"]]
     parameters = operation.get("parameters", [])
     found["parameters"] = [one for one in parameters if looked_up(document, one)["name"] not in left_out]
     return ordered(found)
@@ -106,5 +111,8 @@ def _with_media(document: Mapping[str, Any], operation: Mapping[str, Any], media
     found: Operation = deepcopy(dict(operation))
     answer = looked_up(document, found["responses"].get("200", {}))
     if media in answer.get("content", {}):
-        found["responses"]["200"] = answer | {"content": {media: answer["content"][media]}}
+        content = {media: answer["content"][media]}
+        found["responses"]["200"] = answer | {"content": content}
+        if "206" in found["responses"]:
+            found["responses"]["206"] = looked_up(document, found["responses"]["206"]) | {"content": content}
     return found

@@ -50,6 +50,14 @@ CURVE_IN: dict[str, Any] = GRID_IN | {
     "values": [99.3, 96.7, 92.7, None],
 }
 """A small grid, whose statistics are the examples."""
+NUMBER_IN: dict[str, Any] = GRID_IN | {"benchmark": "All", "axes": [], "values": 97.3}
+"""A grid of one number, for the statistics as a whole: the examples of their parts are of the small grid."""
+OTHER_NUMBER_IN: dict[str, Any] = NUMBER_IN | {"model": "Qwen-2.5 7B", "values": 98.9}
+PAIR_IN: dict[str, Any] = CURVE_IN | {
+    "benchmark": "Ends",
+    "axes": [{"name": "Length", "kind": "numeric", "levels": [0, 3]}],
+    "values": [99.3, 87.7],
+}
 OTHER_CURVE_IN: dict[str, Any] = CURVE_IN | {"model": "Qwen-2.5 7B", "values": [99.7, 99.0, 95.3, 90.7]}
 CELLS_IN: dict[str, Any] = {"cells": [{"at": {"Type": "1", "Length": 5}, "value": 83.0, "trials": 300}]}
 PROJECT_IN = {"slug": "demo", "name": "Demo", "visibility": "public"}

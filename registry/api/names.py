@@ -27,19 +27,19 @@ blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grid
 @blp.doc(operationId="createAlias")
 @blp.arguments(AliasIn, example=examples.ALIAS_IN)
 @blp.answers(
-    reply(201, "Joined", "Alias", example=examples.ALIAS, headers=["Location"]),
+    reply(201, "Created", "Alias", example=examples.ALIAS, headers=["Location"]),
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )
 def make_alias(sent: dict[str, Any], project: str) -> Response:
-    """Join two names
+    """Create an alias
 
     Grids keep the names that they were published with; filters and rankings take the alias for the name.
     """
 
     def write(connection: Connection, row: Any) -> Response:
         made = aliases.make_alias(connection, row.id, **sent)
-        record(connection, actor(connection), "alias.made", made.id, project_id=row.id, **sent)
+        record(connection, actor(connection), "alias.created", made.id, project_id=row.id, **sent)
         place = f"{API_PREFIX}/projects/{project}/aliases/{made.id}"
         return json_answer(serializers.alias(made), status=201, Location=place)
 
@@ -85,9 +85,9 @@ def read_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Res
 @blp.delete("/projects/<project>/aliases/<uuid:alias_id>")
 @blp.doc(operationId="deleteAlias")
 @blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Parted"), errors=[409], parameters=["Idempotency-Key"])
+@blp.answers(reply(204, "Deleted"), errors=[409], parameters=["Idempotency-Key"])
 def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
-    """Part two names again
+    """Delete an alias
 
     Grids that say the alias count by their own name from now on.
     """
@@ -95,7 +95,7 @@ def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> R
     def write(connection: Connection, row: Any) -> Response:
         removed = aliases.remove_alias(connection, row.id, alias_id)
         told = {name: getattr(removed, name) for name in ("kind", "alias", "name")}
-        record(connection, actor(connection), "alias.removed", alias_id, project_id=row.id, **told)
+        record(connection, actor(connection), "alias.deleted", alias_id, project_id=row.id, **told)
         return Response(status=204)
 
     return written(lambda connection: enter(connection, project, "writer"), write)

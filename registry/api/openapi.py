@@ -32,7 +32,7 @@ REFINEMENTS: dict[str, dict[str, Any]] = {"ProjectChange": {"minProperties": 1}}
 _EVERYWHERE = ("401", "403", "429", "503")
 """Errors that any operation may give: `default` stands for them, but in the view for clients."""
 _VIEWS = {"whole": "openapi", "client": "openapi_client_view"}
-_ORDER = ("openapi", "info", "servers", "paths", "components", "tags")
+_ORDER = ("openapi", "info", "servers", "paths", "components", "security", "tags")
 
 
 def openapi(app: Flask) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def openapi(app: Flask) -> dict[str, Any]:
 def openapi_yaml(app: Flask) -> str:
     """The document as YAML, stable from one run to the next."""
     plain = orjson.loads(orjson.dumps(openapi(app)))
-    return yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120)
+    return yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=160)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -65,7 +65,7 @@ def _is_short(value: Any) -> bool:
     return len(orjson.dumps(value)) <= _SHORT and "\n" not in repr(value)
 
 
-_SHORT = 160
+_SHORT = 2000
 """Characters of JSON that are written on one line of YAML."""
 
 
@@ -97,6 +97,7 @@ def register(app: Flask, api: Api) -> None:
 def _described(described: dict[str, Any]) -> dict[str, Any]:
     """All that is described: with references for what is said several times, and in a fixed order."""
     document = {key: described[key] for key in _ORDER if key in described}
+    document["security"] = [{"bearer": []}, {}]
     schemas = document["components"]["schemas"]
     for sent in ("MetricIn", "AxisIn", "GridIn", "CellsIn", *(body.__name__ for body in BODIES)):
         schemas[sent] = without_defaults(schemas[sent])
@@ -119,6 +120,8 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
         for operation in item.values():
             answers = operation["responses"].items()
             operation["responses"] = {status: one for status, one in answers if status not in _EVERYWHERE}
+            if operation["security"] == document["security"]:
+                del operation["security"]
     drop_unused(told)
     return told
 
@@ -129,7 +132,7 @@ def _with_forms(document: dict[str, Any], path: str) -> dict[str, Any]:
     if not suffixes:
         return item
     about = item["get"].get("description", "")
-    more = f"Another form is asked for by `Accept`, or at this path with its suffix: {suffixes}."
+    more = f"Forms, by `Accept` or as a suffix of the path: {suffixes}."
     return item | {"get": ordered(item["get"] | {"description": f"{about}\n\n{more}".strip()})}
 
 

@@ -35,7 +35,8 @@ def refer_to_parameters(document: dict[str, Any]) -> None:
         common = item.pop("parameters", [])
         for method, operation in item.items():
             if method in METHODS:
-                operation["parameters"] = sorted([*common, *operation.get("parameters", [])], key=_place)
+                given = [*common, *operation.get("parameters", [])]
+                operation["parameters"] = sorted(map(_without_usual, given), key=_place)
     shared = document["components"].setdefault("parameters", {})
     inline = [one for _, _, operation in operations(document) for one in operation["parameters"] if "$ref" not in one]
     counted = Counter(_key(one) for one in inline)
@@ -49,6 +50,11 @@ def refer_to_parameters(document: dict[str, Any]) -> None:
             {"$ref": f"#/components/parameters/{names[_key(one)]}"} if _key(one) in names else one
             for one in operation["parameters"]
         ]
+
+
+def _without_usual(parameter: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameter without `required: false`, which it is anyway."""
+    return {key: value for key, value in parameter.items() if (key, value) != ("required", False)}
 
 
 def _place(parameter: Mapping[str, Any]) -> int:

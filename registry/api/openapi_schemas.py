@@ -56,7 +56,9 @@ _HEAD = (
     "design_effect",
 )
 _SERIES = ("series", "series_left_out", "series_reason")
+_COVERED = ("coverage", "peaks", "sensitivity", "precision", "grid_trend")
 PARTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "Statistics": ((*_SERIES, *_COVERED), "All statistics of a grid."),
     "Trends": (("series", "grid_trend"), "The series of a grid, with what all series along an axis say together."),
     "Changes": (("series",), "The series of a grid with their steps."),
     "PeaksPart": (("peaks",), "The best cells of a grid."),
@@ -73,16 +75,22 @@ def refine(schemas: dict[str, Schema]) -> dict[str, Schema]:
     found = dict(schemas)
     for name in _COMPUTED:
         found[name] = _ready(found[name])
-    whole = found["Statistics"] = _with_components(found)
-    found["Statistics"] = whole | {"required": [*_HEAD, "coverage", *_SERIES, "peaks", "grid_trend"]}
+    whole = _with_components(found)["properties"]
+    found["StatisticsHead"] = _part(whole, _HEAD, "Which grid statistics are about, and by what they were computed.")
     for name, (fields, about) in PARTS.items():
-        properties = {field: whole["properties"][field] for field in (*_HEAD, *fields)}
-        found[name] = {"type": "object", "description": about, "required": list(properties), "properties": properties}
+        allof = [{"$ref": "#/components/schemas/StatisticsHead"}, _part(whole, fields, about)]
+        found[name] = {"description": about, "allOf": allof}
     named = {
         name: {"type": "string", "description": about, "enum": list(words)} for name, (about, words) in WORDS.items()
     }
     coordinate = found.pop("Coordinate")
     return {name: _each(schema, _refined) for name, schema in found.items()} | {"Coordinate": coordinate} | named
+
+
+def _part(properties: Schema, fields: tuple[str, ...], about: str) -> Schema:
+    """The schema of an object that has these fields."""
+    told = {field: properties[field] for field in fields}
+    return {"type": "object", "description": about, "required": list(fields), "properties": told}
 
 
 def _with_components(schemas: dict[str, Schema]) -> Schema:
@@ -122,6 +130,8 @@ def _each(node: Any, change: Callable[[Schema], Schema]) -> Any:
     return [_each(one, change) for one in node] if isinstance(node, list) else node
 
 
+_SAID = ("Status",)
+"""Enumerations whose meaning is the same wherever they stand, and is said once."""
 _BY_WORDS = {frozenset(words): name for name, (_, words) in WORDS.items()}
 
 
@@ -140,6 +150,6 @@ def _named(schema: Schema) -> Schema:
     name = _BY_WORDS.get(frozenset(words))
     if name is None:
         return schema | {"type": ["string", "null"] if may_be_null else "string"}
-    about = {"description": schema["description"]} if "description" in schema else {}
+    about = {"description": schema["description"]} if name not in _SAID and "description" in schema else {}
     reference = {"$ref": f"#/components/schemas/{name}"}
     return about | ({"anyOf": [reference, {"type": "null"}]} if may_be_null else reference)

@@ -26,33 +26,35 @@ class Kind(NamedTuple):
 KINDS: dict[str, Kind] = {
     "malformed": Kind(
         400,
-        "The body cannot be read",
+        "Bad request",
         "The body is not what its content type says: no JSON, a key twice, NaN or Infinity, invalid UTF-8.",
     ),
-    "unauthenticated": Kind(401, "Who are you?", "No token, or one that is unknown, expired or revoked."),
-    "forbidden": Kind(403, "Not allowed", "The token's role or project does not allow this."),
+    "unauthenticated": Kind(401, "Unauthorized", "No token, or one that is unknown, expired or revoked."),
+    "forbidden": Kind(403, "Forbidden", "The token's role or project does not allow this."),
     "not_found": Kind(404, "Not found", "Nothing here, or nothing that this token may know of."),
-    "method_not_allowed": Kind(405, "Another method is needed", "The path has other methods: see Allow."),
-    "request_timeout": Kind(408, "Too slow", "The request took too long to arrive."),
-    "busy": Kind(409, "Someone else is writing", "Another writer holds this. Repeat after Retry-After."),
-    "conflict": Kind(409, "In the way", "The name is taken, or the key was used before."),
-    "precondition_failed": Kind(412, "The precondition does not hold", "If-Match or If-None-Match did not hold."),
-    "too_large": Kind(413, "Too large", "Over a limit; see /api/v1/limits."),
-    "unsupported_media_type": Kind(415, "Another media type is needed", "Another Content-Type is needed."),
-    "range_not_satisfiable": Kind(416, "Out of range", "The range lies beyond the end: see Content-Range."),
-    "misdirected": Kind(421, "Another service is meant", "The Host header names no name of this service."),
-    "invalid": Kind(422, "Not valid", "Well-formed, but not allowed. Each of errors has a pointer to the place."),
+    "method_not_allowed": Kind(405, "Method not allowed", "The path has other methods: see Allow."),
+    "request_timeout": Kind(408, "Request timeout", "The request took too long to arrive."),
+    "busy": Kind(409, "Busy", "Another writer holds this. Repeat after Retry-After."),
+    "conflict": Kind(409, "Conflict", "The name is taken, or the key was used before."),
+    "precondition_failed": Kind(412, "Precondition failed", "If-Match or If-None-Match did not hold."),
+    "too_large": Kind(413, "Content too large", "Over a limit; see /api/v1/limits."),
+    "unsupported_media_type": Kind(415, "Unsupported media type", "Another Content-Type is needed."),
+    "range_not_satisfiable": Kind(416, "Range not satisfiable", "The range lies beyond the end: see Content-Range."),
+    "misdirected": Kind(421, "Misdirected request", "The Host header names no name of this service."),
+    "invalid": Kind(
+        422, "Unprocessable content", "Well-formed, but not allowed. Each of errors has a pointer to the place."
+    ),
     "too_many_requests": Kind(429, "Too many requests", "More than the limits allow. Repeat after Retry-After."),
-    "header_too_large": Kind(431, "The header is too large", "The request line and its headers are too long."),
-    "defect": Kind(500, "A defect of the server", "The log has it under the request's id."),
-    "not_installed": Kind(501, "Not installed", "This server was installed without what the answer needs."),
+    "header_too_large": Kind(431, "Request header fields too large", "The request line and its headers are too long."),
+    "defect": Kind(500, "Internal server error", "The log has it under the request's id."),
+    "not_installed": Kind(501, "Not implemented", "This server was installed without what the answer needs."),
     "unavailable": Kind(
         503,
-        "Try again soon",
+        "Service unavailable",
         "The database does not answer, or too much comes at once. Whether a write took effect is unknown: repeat it"
         " after Retry-After.",
     ),
-    "error": Kind(400, "An error of another kind", "HTTP was used in a way that this server does not know."),
+    "error": Kind(400, "HTTP error", "HTTP was used in a way that this server does not know."),
 }
 """Every code that a problem's type ends in."""
 _BY_STATUS = {kind.status: code for code, kind in reversed(KINDS.items()) if code not in ("error", "not_installed")}

@@ -30,19 +30,19 @@ blp = Blueprint("projects", __name__, url_prefix=API_PREFIX, description="Who ow
 @blp.doc(operationId="createProject")
 @blp.arguments(ProjectIn, example=examples.PROJECT_IN)
 @blp.answers(
-    reply(201, "Made", "Project", example=examples.PROJECT, headers=["Location", "Idempotent-Replayed"]),
+    reply(201, "Created", "Project", example=examples.PROJECT, headers=["Location", "Idempotent-Replayed"]),
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )
 def make_project(sent: dict[str, Any]) -> Response:
-    """Make a project
+    """Create a project
 
     Needs an administrator's token for every project.
     """
 
     def make(connection: Connection) -> tuple[Any, Response]:
         row = projects.make_project(connection, **sent | {"name": sent["name"] or sent["slug"]})
-        record(connection, actor(connection), "project.made", row.id, project_id=row.id, slug=row.slug)
+        record(connection, actor(connection), "project.created", row.id, project_id=row.id, slug=row.slug)
         place = f"{API_PREFIX}/projects/{row.slug}"
         return row, json_answer(serializers.project(row), status=201, Location=place)
 
@@ -115,7 +115,7 @@ def change_project(changes: dict[str, Any], project: str) -> Response:
     def write(connection: Connection, home: Any) -> Response:
         _expect(connection, home.id)
         row = projects.change_project(connection, home.id, changes)
-        record(connection, actor(connection), "project.changed", row.id, project_id=row.id, **changes)
+        record(connection, actor(connection), "project.updated", row.id, project_id=row.id, **changes)
         answer = json_answer(serializers.project(row))
         answer.headers["ETag"] = f'"{_tag(row)}"'
         return answer
@@ -148,7 +148,7 @@ def delete_project(_query: dict[str, Any], project: str) -> Response:
 @blp.answers(
     reply(
         201,
-        "Made; the secret is shown this once",
+        "Created; the secret is shown this once",
         "TokenSecret",
         example=examples.TOKEN_SECRET,
         headers=["Location"],
@@ -157,7 +157,7 @@ def delete_project(_query: dict[str, Any], project: str) -> Response:
     parameters=["Idempotency-Key"],
 )
 def make_token(sent: dict[str, Any], project: str) -> Response:
-    """Make a token for a project
+    """Create a token for a project
 
     A repetition with the same `Idempotency-Key` makes none. It is answered 409 with the `Location` of the token that
     was made, whose secret is kept nowhere: if that answer was lost, revoke the token and make another.
@@ -167,7 +167,7 @@ def make_token(sent: dict[str, Any], project: str) -> Response:
     def write(connection: Connection, home: Any) -> Response:
         row, secret = auth.issue_token(connection, project_id=home.id, role=sent["role"], name=sent["name"], days=days)
         told = {"name": row.name, "role": row.role, "expires_at": row.expires_at.isoformat()}
-        record(connection, actor(connection), "token.made", row.id, project_id=row.project_id, **told)
+        record(connection, actor(connection), "token.created", row.id, project_id=row.project_id, **told)
         place = f"{API_PREFIX}/projects/{project}/tokens/{row.id}"
         return json_answer(serializers.token(row) | {"token": secret}, status=201, Location=place)
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from registry.api.context import parts
 from registry.grids.grid import Cell, Grid
+from registry.operations.audit_log import RENAMED
 from registry.operations.read import Difference
 from registry.operations.stored_grids import GridSummary, StoredGrid, digest_text
 from registry.storage.rows import MEMBERS, axis_document, metric_document
@@ -31,7 +32,7 @@ def identity(row: Any) -> dict[str, Any]:
 
 def act(row: Any) -> dict[str, Any]:
     names = ("id", "at", "act", "subject", "detail", "token_id", "request_id")
-    return {name: getattr(row, name) for name in names}
+    return {name: getattr(row, name) for name in names} | {"act": RENAMED.get(row.act, row.act)}
 
 
 def share(row: Any) -> dict[str, Any]:

@@ -40,22 +40,22 @@ def take_links(app: Flask) -> None:
 @blp.doc(operationId="createShare")
 @blp.arguments(ShareIn, example=examples.SHARE_IN)
 @blp.answers(
-    reply(201, "Made; the link is shown this once", "ShareLink", example=examples.SHARE_LINK),
+    reply(201, "Created; the link is shown this once", "ShareLink", example=examples.SHARE_LINK),
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )
 def make_share(sent: dict[str, Any], project: str) -> Response:
-    """Make a link to a path of a project
+    """Create a share link
 
     Whoever has it reads that path, its forms (`.csv`, `.svg`) and what is below it, with any query, and nothing else,
-    until it expires or is taken back. A link to a whole project opens its grids too. A link to a page (a path without
+    until it expires or is revoked. A link to a whole project opens its grids too. A link to a page (a path without
     `/api/v1`) also opens the data of that page, and the page's own links carry it on.
     """
 
     def write(connection: Connection, home: Any) -> Response:
         row, carried = shares.make_share(connection, home, sent["path"], sent["expires_in"])
         told = {"path": row.path, "expires_at": row.expires_at.isoformat()}
-        record(connection, actor(connection), "share.made", row.id, project_id=home.id, **told)
+        record(connection, actor(connection), "share.created", row.id, project_id=home.id, **told)
         url = f"{parts().settings.url}{quote(row.path)}?share={carried}"
         return json_answer(serializers.share(row) | {"url": url}, status=201)
 
@@ -67,7 +67,7 @@ def make_share(sent: dict[str, Any], project: str) -> Response:
 @blp.arguments(ByIdParameters, location="query")
 @blp.answers(reply(200, "A page of shares, without links", "Shares", example=examples.SHARES, headers=["Link"]))
 def list_shares(query: dict[str, Any], project: str) -> Response:
-    """List the links to a project that have not expired
+    """List the share links that have not expired
 
     The oldest first, without the links themselves. Needs the role admin.
     """
@@ -82,16 +82,16 @@ def list_shares(query: dict[str, Any], project: str) -> Response:
 @blp.delete("/projects/<project>/shares/<uuid:share_id>")
 @blp.doc(operationId="deleteShare")
 @blp.arguments(Empty, location="query")
-@blp.answers(reply(204, "Taken back"), errors=[409], parameters=["Idempotency-Key"])
+@blp.answers(reply(204, "Revoked"), errors=[409], parameters=["Idempotency-Key"])
 def take_back(_query: dict[str, Any], project: str, share_id: uuid.UUID) -> Response:
-    """Take a link back
+    """Revoke a share link
 
     It is worthless at once.
     """
 
     def write(connection: Connection, row: Any) -> Response:
         shares.take_back(connection, row.id, share_id)
-        record(connection, actor(connection), "share.taken_back", share_id, project_id=row.id)
+        record(connection, actor(connection), "share.revoked", share_id, project_id=row.id)
         return Response(status=204)
 
     return written(lambda connection: enter(connection, project, "admin"), write, needs="admin")

@@ -135,7 +135,7 @@ ERRORS = {
     413: "ContentTooLarge",
     415: "UnsupportedMediaType",
     416: "RangeNotSatisfiable",
-    422: "UnprocessableContent",
+    422: "Invalid",
     429: "TooManyRequests",
     501: "NotImplemented",
     503: "ServiceUnavailable",

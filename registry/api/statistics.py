@@ -131,7 +131,10 @@ def _serve(part: str, operation: str, schema: str, summary: str, about: str) -> 
     def read_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
         return _answer(grid, part, query, suffix)
 
-    read.__doc__ = f"{summary}\n\n{about}\n\n{_CURRENT}"
+    more = (
+        _CURRENT if part == "statistics" else "Of the current revision, and by the settings that `getStatistics` takes."
+    )
+    read.__doc__ = f"{summary}\n\n{about} {more}"
     read_as.__doc__ = f"{summary} in the form that the suffix names\n\nAnswers what `{operation}` answers."
     for view, path, name in ((read, part, operation), (read_as, f"{part}.{_SUFFIX}", f"{operation}As")):
         taken = blp.doc(operationId=name)(blp.arguments(StatisticsParameters, location="query")(described(view)))

@@ -21,7 +21,7 @@ blp = Blueprint("identity", __name__, url_prefix=API_PREFIX, description="Who is
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(200, "The token that was sent, without its secret", "Identity", example=examples.IDENTITY))
 def whoami(_query: dict[str, Any]) -> Response:
-    """Read which token you send
+    """Read the token that is sent
 
     Its name, its role, the project that it is for (null: all of them) and when it expires. 401 without a token.
     """

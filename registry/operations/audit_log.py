@@ -12,20 +12,33 @@ from sqlalchemy import Connection, insert, select
 from registry.storage.tables import audit, new_id
 
 Act = Literal[
-    "project.made",
-    "project.changed",
+    "project.created",
+    "project.updated",
     "project.deleted",
     "project.purged",
-    "token.made",
+    "token.created",
     "token.revoked",
     "grid.deleted",
     "grid.purged",
-    "alias.made",
-    "alias.removed",
-    "share.made",
-    "share.taken_back",
+    "alias.created",
+    "alias.deleted",
+    "share.created",
+    "share.revoked",
     "visit.ended",
 ]
+
+RENAMED = {
+    "project.made": "project.created",
+    "project.changed": "project.updated",
+    "token.made": "token.created",
+    "alias.made": "alias.created",
+    "alias.removed": "alias.deleted",
+    "share.made": "share.created",
+    "share.taken_back": "share.revoked",
+    "visit.ended": "session.ended",
+}
+"""Acts as older releases wrote them, by what they are called now. Sessions are still ended under the older name:
+processes of the release before look for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -114,7 +114,7 @@ def test_who_signs_out_ends_every_copy_of_the_ticket_and_no_other(project: Proje
     kept.post("/sign-out", {}, Origin="http://evil.example")
     assert [one.get(path).status_code for one in (visitor, kept, other)] == [401, 401, 200]
     acts = project.call("GET", f"projects/{project.slug}/audit", "admin").get_json()["items"]
-    assert [one["act"] for one in acts].count("visit.ended") == 1
+    assert [one["act"] for one in acts].count("session.ended") == 1
 
 
 def test_a_person_is_asked_to_sign_in_without_words_for_programs(project: Project, visitor: Browser) -> None:

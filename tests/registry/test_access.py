@@ -21,12 +21,16 @@ from registry.storage.tables import tokens
 from tests.house import House, Project, publication
 
 METHODS = ("get", "post", "patch", "put", "delete")
-OPERATIONS = [
-    (method, path)
-    for path, item in create_app(Settings()).extensions["openapi"]["paths"].items()
-    for method in item
-    if method in METHODS
-]
+DOCUMENTS = create_app(Settings()).extensions
+OPERATIONS = sorted(
+    {
+        (method, path)
+        for document in (DOCUMENTS["openapi"], DOCUMENTS["openapi_client_view"])  # resources, and their forms
+        for path, item in document["paths"].items()
+        for method in item
+        if method in METHODS
+    }
+)
 OPEN = {"/healthz", "/readyz", "/metrics", "/api/v1", "/api/v1/limits"}
 ADMIN = {
     ("patch", "/api/v1/projects/{project}"),
@@ -54,6 +58,7 @@ QUERIES = {
     "sweet-spot": "?metric=accuracy",
     "comparisons": "?baseline={grid}&contender={grid}",
     "thresholds": "?value=90",
+    "difference": "?from=1&to=1",
 }
 
 
@@ -207,6 +212,13 @@ def test_a_token_may_be_the_password_of_basic(project: Project, house: House) ->
     for user in ("", "x", "anyone@example.org"):
         assert house.call("GET", path, headers=basic(f"{user}:{project.tokens['reader']}")).status_code == 200
     assert house.call("GET", path, headers=basic("x:wrong")).status_code == 401
+
+
+def test_a_token_may_be_the_user_name_of_basic_with_an_empty_password(project: Project, house: House) -> None:
+    path, token = f"projects/{project.slug}", project.tokens["reader"]
+    for sent in (f"{token}:", token):
+        assert house.call("GET", path, headers=basic(sent)).status_code == 200
+    assert house.call("GET", path, headers=basic(f"{token}:wrong")).status_code == 401
 
 
 @pytest.mark.parametrize(

@@ -276,3 +276,13 @@ def test_a_million_cells_are_amended_and_compared(project: Project) -> None:
     assert (answer.status_code, answer.get_json()["revision"]) == (200, 2)
     found = project.get(f"grids/{grid['id']}/revisions/1..2").get_json()
     assert found["changed"] == [{"at": {"x": 1, "y": 1}, "from": {"value": 1.0}, "to": {"value": 7.5}}]
+
+
+def test_a_difference_is_the_same_by_query_and_by_path(project: Project) -> None:
+    grid = project.published()["id"]
+    project.call("PATCH", f"grids/{grid}/cells", json={"cells": [{"at": {"Length": 0, "Type": "1"}, "value": 1}]})
+    by_query = project.get(f"grids/{grid}/difference?from=1&to=2")
+    assert by_query.status_code == 200
+    assert by_query.get_json() == project.get(f"grids/{grid}/revisions/1..2").get_json()
+    faults = project.get(f"grids/{grid}/difference?from=1").get_json()["errors"]
+    assert faults == [{"pointer": "/to", "detail": "Missing data for required field."}]

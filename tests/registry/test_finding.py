@@ -274,3 +274,9 @@ def test_the_texts_of_one_label_are_alternatives_and_two_labels_are_not(project:
 
     assert found("label.seed=1&label.seed=3") == {"1", "3"}
     assert found("label.seed=1&label.seed=3&label.host=a") == {"1"}
+
+
+def test_a_label_that_is_still_the_placeholder_of_the_document_is_refused(project: Project) -> None:
+    answer = project.get(f"projects/{project.slug}/grids?label.%3Ckey%3E=0")
+    assert answer.status_code == 422
+    assert [one["pointer"] for one in answer.get_json()["errors"]] == ["/label.<key>"]

@@ -12,6 +12,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from registry import create_app
+from registry.api.openapi_references import looked_up
 from registry.settings import Settings
 from tests.house import House, Project, publication
 
@@ -119,7 +120,7 @@ def test_nobody_waits_longer_than_the_limit(small: Project) -> None:
 
 
 def _parameter(document: dict[str, Any], path: str, name: str) -> dict[str, Any]:
-    given = document["paths"][path]["get"]["parameters"]
+    given = [looked_up(document, one) for one in document["paths"][path]["get"]["parameters"]]
     return next(one["schema"] for one in given if one.get("name") == name)
 
 

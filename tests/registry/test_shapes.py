@@ -9,13 +9,16 @@ import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
+from registry import create_app
 from registry.api.shapes import COMPONENTS
 from registry.demo import demo_grids
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.intake import Limits, read_submission
+from registry.settings import Settings
 from registry.storage.rows import axis_document, metric_document
 from tests.workers.statistics.documents import describe
 
+DOCUMENTED = create_app(Settings()).extensions["openapi_client_view"]["components"]["schemas"]
 OPEN, PERCENT = Metric("a", None, "higher"), Metric("a", "%", "higher", 0, 100)
 
 
@@ -69,6 +72,26 @@ def test_a_description_has_the_promised_shape(name: str) -> None:
     promised = {"$ref": "#/components/schemas/Statistics", "components": {"schemas": COMPONENTS}}
     faults = Draft202012Validator(promised).iter_errors(document)
     assert [f"{list(fault.absolute_path)}: {fault.message}" for fault in faults] == []
+
+
+@pytest.mark.parametrize("name", GRIDS)
+def test_a_description_has_every_field_that_the_document_promises_to_clients(name: str) -> None:
+    grid = GRIDS[name]
+    head = {
+        "grid": "0193a1b2-0000-7000-8000-000000000000",
+        "revision": 1,
+        "digest": "sha256:" + "0" * 64,
+        "state": "ready",
+        "methods_version": "1",
+        "computed_at": "2026-11-22T00:00:00Z",
+        "metric": metric_document(grid.metric),
+        "axes": [axis_document(axis) for axis in grid.axes],
+    }
+    document = orjson.loads(orjson.dumps(head | describe(grid)))
+    for part in ("Statistics", "Trends", "PeaksPart", "CoveragePart", "SensitivityPart", "PrecisionPart"):
+        promised = {"$ref": f"#/components/schemas/{part}", "components": {"schemas": DOCUMENTED}}
+        faults = Draft202012Validator(promised).iter_errors(document)
+        assert [f"{part} {list(fault.absolute_path)}: {fault.message}" for fault in faults] == []
 
 
 @pytest.mark.parametrize("name", GRIDS)

@@ -116,7 +116,7 @@ def test_who_makes_a_link_or_takes_it_back_is_recorded(project: Project) -> None
     with project.house.database.reading() as connection:
         query = text("SELECT act FROM audit WHERE subject = :id ORDER BY id")
         acts = connection.execute(query, {"id": made["id"]}).scalars().all()
-    assert acts == ["share.made", "share.taken_back"]
+    assert acts == ["share.created", "share.revoked"]
 
 
 def test_a_link_does_not_reach_the_log(project: Project) -> None:

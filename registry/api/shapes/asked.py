@@ -19,6 +19,7 @@ from registry.api.shapes.words import (
     Shape,
     array_of,
     described,
+    described_object,
     nullable,
     object_of,
     ref,
@@ -26,51 +27,125 @@ from registry.api.shapes.words import (
 )
 from registry.query import METHODS, MISSING, TARGETS
 
+DERIVED = described(
+    array_of(ref("DerivedGrid")),
+    "Grids that were declared to be made of others, such as an average: not ranked and not counted.",
+)
+
 ASKED: dict[str, Shape] = {
-    "Favourite": object_of("value at", value=NUMBER, at=array_of(AT)),
-    "SweetSpot": object_of(
+    "Input": described(
+        object_of(
+            "grid revision",
+            grid=described(ID, "The grid's id."),
+            revision=described(COUNT, "The revision that was read."),
+            benchmark=described(TEXT, "Its benchmark."),
+            model=described(TEXT, "Its model."),
+            variant=described(TEXT, "Its variant."),
+        ),
+        "A grid that an answer is made from.",
+    ),
+    "DerivedGrid": described(
+        object_of(
+            "grid benchmark model",
+            grid=described(ID, "The grid's id."),
+            benchmark=described(TEXT, "Its benchmark."),
+            model=described(TEXT, "Its model."),
+        ),
+        "A grid that was declared to be made of others.",
+    ),
+    "Favourite": described_object(
+        "The coordinates that are best by a measure.",
+        "value at",
+        value=described(NUMBER, "What the coordinate has by this measure."),
+        at=described(array_of(AT), "The coordinates that have it; several where they tie."),
+    ),
+    "SweetSpot": described_object(
+        "The coordinate that serves several grids of an experiment best, by several measures.",
         "experiment metric state",
-        experiment=TEXT,
-        metric=TEXT,
+        experiment=described(TEXT, "The experiment that was asked about."),
+        metric=described(TEXT, "The name of the metric."),
         state={"enum": ["ready", "failed"]},
         status=STATUS,
-        reason=NULLABLE_TEXT,
-        grids=COUNT,
-        common_cells=COUNT,
-        mean_rank=nullable(ref("Favourite")),
+        reason=described(NULLABLE_TEXT, "Why `status` is not ok; left out where it is."),
+        grids=described(COUNT, "How many grids were compared."),
+        common_cells=described(COUNT, "How many cells all of them have."),
+        mean_rank=described(
+            nullable(ref("Favourite")), "The lowest mean rank over the grids; rank 1 is a grid's best cell."
+        ),
         best_rank_p=NULLABLE
         | {"description": "A bound on the probability that any cell had so low a mean rank by chance."},
-        mean_z=nullable(ref("Favourite")),
-        mean_regret=nullable(ref("Favourite")),
-        mean_normalised_regret=nullable(ref("Favourite")),
-        minimax_normalised_regret=nullable(ref("Favourite")),
-        pareto=array_of(AT),
-        pareto_count=COUNT,
-        agreement=nullable(object_of("grids at p", grids=COUNT, at=array_of(AT), p=NUMBER)),
+        mean_z=described(nullable(ref("Favourite")), "The best mean of values standardised within each grid."),
+        mean_regret=described(
+            nullable(ref("Favourite")), "The smallest mean distance from each grid's best, in the metric's unit."
+        ),
+        mean_normalised_regret=described(nullable(ref("Favourite")), "The same as shares of each grid's range."),
+        minimax_normalised_regret=described(nullable(ref("Favourite")), "The smallest of the largest such shares."),
+        pareto=described(
+            array_of(AT),
+            "Coordinates that no other is at least as good as in every grid, and better in one; the first hundred.",
+        ),
+        pareto_count=described(COUNT, "How many there are."),
+        agreement=described(
+            nullable(
+                object_of(
+                    "grids at p",
+                    grids=described(COUNT, "How many grids share a best cell."),
+                    at=described(array_of(AT), "The cells that so many share."),
+                    p=described(NUMBER, "How likely so much agreement is by chance."),
+                )
+            ),
+            "Whether the grids have the same best cell.",
+        ),
         friedman=nullable(ref("Friedman")),
-        axes=nullable({"type": "object", "additionalProperties": PLAIN}),
-        inputs=array_of(object_of("grid revision", grid=ID, revision=COUNT)),
-        methods_version=TEXT,
-        computed_at=INSTANT,
+        axes=described(
+            nullable({"type": "object", "additionalProperties": PLAIN}),
+            "The same for the levels of each axis, by its name.",
+        ),
+        inputs=described(array_of(ref("Input")), "The grids, and which revision of each."),
+        derived=DERIVED,
+        methods_version=described(TEXT, "Changes whenever a stored number would come out differently."),
+        computed_at=described(INSTANT, "When it was computed."),
         attempts=COUNT,
     ),
-    "Friedman": object_of(
+    "Friedman": described_object(
+        "Friedman's test whether the ranks differ at all.",
         "status mean_ranks chi2 df p",
         status=STATUS,
-        reason=NULLABLE_TEXT,
-        mean_ranks=array_of(NUMBER),
+        reason=described(NULLABLE_TEXT, "Why `status` is not ok; left out where it is."),
+        mean_ranks=described(
+            array_of(NUMBER), "The mean rank of each, in the order of the names or cells that are compared."
+        ),
         chi2=NULLABLE | {"description": "Corrected for ties."},
-        df=COUNT,
-        p=NULLABLE,
-        iman_davenport=nullable(object_of("f p", f=NULLABLE, p=NULLABLE)),
+        df=described(COUNT, "Degrees of freedom of chi2."),
+        p=described(NULLABLE, "The p-value of chi2; null where there is none."),
+        iman_davenport=described(
+            nullable(
+                object_of(
+                    "f p",
+                    f=described(NULLABLE, "The statistic; null where it is infinite."),
+                    p=described(NULLABLE, "Its p-value."),
+                )
+            ),
+            "Iman and Davenport's F, which is less cautious.",
+        ),
         exact_p=NULLABLE | {"description": "Over all permutations within blocks, where they can be enumerated."},
-        critical_difference=nullable(object_of("alpha value", alpha=NUMBER, value=NULLABLE)),
-        blocks=COUNT,
+        critical_difference=described(
+            nullable(
+                object_of(
+                    "alpha value",
+                    alpha=described(NUMBER, "The level of the test."),
+                    value=described(NULLABLE, "By so much mean ranks must differ."),
+                )
+            ),
+            "Nemenyi's critical difference of mean ranks.",
+        ),
+        blocks=described(COUNT, "How many blocks were complete."),
     ),
-    "Ranked": object_of(
+    "Ranked": described_object(
+        "A name in a ranking.",
         "rank name score rank_low rank_high group cells wins ties losses",
         rank=described({"type": ["integer", "null"]}, "Equal scores share a rank; counted within a component."),
-        name=TEXT,
+        name=described(TEXT, "What is ranked: a model, a variant or a level."),
         score=described(
             NULLABLE,
             "By the method. For mean_difference in the metric's unit, against the mean of the `pool` names: another "
@@ -88,23 +163,24 @@ ASKED: dict[str, Shape] = {
         group=described(
             array_of(TEXT), "Names that share a letter all met each other, and the tests do not separate them."
         ),
-        component=COUNT,
-        cells=COUNT,
-        wins=COUNT,
-        ties=COUNT,
-        losses=COUNT,
+        component=described(COUNT, "The number of its component, from 0."),
+        cells=described(COUNT, "How many of its cells were compared."),
+        wins=described(COUNT, "Slots in which it was better than another name, summed over the others."),
+        ties=described(COUNT, "Slots in which it was as good."),
+        losses=described(COUNT, "Slots in which it was worse."),
     ),
-    "Pair": object_of(
+    "Pair": described_object(
+        "Two names, compared over the slots that both have.",
         "a b n_common wins ties losses lead estimand difference interval p p_holm detectable test target",
-        a=TEXT,
-        b=TEXT,
+        a=described(TEXT, "The first name."),
+        b=described(TEXT, "The second name."),
         status=STATUS,
-        reason=NULLABLE_TEXT,
+        reason=described(NULLABLE_TEXT, "Why `status` is not ok; left out where it is."),
         n_common=described(COUNT, "Slots that both have; without any, the pair is not_comparable."),
         benchmarks=described(COUNT, "Benchmarks among these slots."),
-        wins=COUNT,
-        ties=COUNT,
-        losses=COUNT,
+        wins=described(COUNT, "Slots in which a is better."),
+        ties=described(COUNT, "Slots in which both are as good."),
+        losses=described(COUNT, "Slots in which b is better."),
         lead=described(NULLABLE, "Wins less losses over slots, -1 to 1; benchmarks weigh equally."),
         estimand=described(
             {"enum": ["difference", "lead", None]},
@@ -118,74 +194,107 @@ ASKED: dict[str, Shape] = {
         interval=described(nullable(ref("Interval")), "Of `difference`."),
         stderr=described(NULLABLE, "Of `difference`."),
         df=described(NULLABLE, "Degrees of freedom of its t law; null where the law is normal or exact."),
-        p=NULLABLE,
+        p=described(NULLABLE, "The p-value of the pair; null where nothing could be tested."),
         p_holm=described(NULLABLE, "Holm over all pairs."),
         detectable=DETECTABLE,
-        min_attainable_p=NULLABLE,
-        test=NULLABLE_TEXT,
-        target={"enum": [*TARGETS, None]},
+        min_attainable_p=described(NULLABLE, "The smallest p that so many slots can give."),
+        test=described(NULLABLE_TEXT, "The test that was used; null: none."),
+        target=described({"enum": [*TARGETS, None]}, "What the test holds for; null where nothing was tested."),
     ),
     "Resampling": statistic(
         "component benchmarks level law resamples seed ranked names",
         "The ranks of one component when its benchmarks are drawn again with replacement. insufficient: fewer than two "
         "names or than eight benchmarks, or more work than the bound that the reason names.",
-        component=COUNT,
-        benchmarks=COUNT,
+        component=described(COUNT, "The number of the component, from 0."),
+        benchmarks=described(COUNT, "How many benchmarks it has."),
         level=described(NUMBER, "Of the ranges: 1 less alpha."),
-        law={"enum": ["bootstrap", None]},
-        resamples=COUNT,
+        law=described({"enum": ["bootstrap", None]}, "How benchmarks were drawn; null: not at all."),
+        resamples=described(COUNT, "How many times."),
         seed=described({"type": ["integer", "null"]}, "Of the bootstrap's generator, PCG64."),
         ranked=described(NULLABLE, "The share of resamples that rank all names together; the rest is given that."),
-        names=array_of(
-            object_of(
-                "name rank low median high first_share shares",
-                name=TEXT,
-                rank=COUNT,
-                low=COUNT,
-                median=COUNT,
-                high=COUNT,
-                first_share=described(
-                    NUMBER, "The share of resamples in which it is first, shared or not. No probability of being best."
-                ),
-                shares=described(
-                    array_of(object_of("rank share", rank=COUNT, share=NUMBER)),
-                    "The share of resamples at each rank; left out above fifty names.",
-                ),
-            )
+        names=described(
+            array_of(
+                object_of(
+                    "name rank low median high first_share shares",
+                    name=described(TEXT, "What is ranked."),
+                    rank=described(COUNT, "Its rank as it is."),
+                    low=described(COUNT, "The best rank of the range."),
+                    median=described(COUNT, "The median rank."),
+                    high=described(COUNT, "The worst rank of the range."),
+                    first_share=described(
+                        NUMBER,
+                        "The share of resamples in which it is first, shared or not. No probability of being best.",
+                    ),
+                    shares=described(
+                        array_of(
+                            object_of(
+                                "rank share",
+                                rank=described(COUNT, "A rank."),
+                                share=described(NUMBER, "The share of resamples that give it, 0 to 1."),
+                            )
+                        ),
+                        "The share of resamples at each rank; left out above fifty names.",
+                    ),
+                )
+            ),
+            "The ranks of each name.",
         ),
     ),
-    "Stability": object_of(
+    "Stability": described_object(
+        "How far the ranks hold under other choices.",
         "leave_one_out agreement resampling",
         leave_one_out=described(
-            array_of(object_of("name best worst", name=TEXT, best=COUNT, worst=COUNT)),
+            array_of(
+                object_of(
+                    "name best worst",
+                    name=described(TEXT, "What is ranked."),
+                    best=described(COUNT, "Its best rank."),
+                    worst=described(COUNT, "Its worst rank."),
+                )
+            ),
             "The range of ranks when each benchmark is left out in turn.",
         ),
         agreement=described(
-            array_of(object_of("method missing tau", method=TEXT, missing=TEXT, tau=NULLABLE)),
+            array_of(
+                object_of(
+                    "method missing tau",
+                    method=described(TEXT, "The other method."),
+                    missing=described(TEXT, "The other policy for missing slots."),
+                    tau=described(NULLABLE, "From -1 to 1; null where it has no order."),
+                )
+            ),
             "Kendall's tau-b with the other methods and policies.",
         ),
         resampling=described(array_of(ref("Resampling")), "One for each component."),
     ),
-    "Ranking": object_of(
+    "Ranking": described_object(
+        "Names in order over the slots that they share.",
         "by method missing alpha experiment metric state",
-        by=TEXT,
-        method={"enum": list(METHODS)},
-        missing={"enum": list(MISSING)},
-        alpha=NUMBER,
+        by=described(TEXT, "What is ranked: `model`, `variant` or `axis:<name>`."),
+        method=described({"enum": list(METHODS)}, "What scores come from."),
+        missing=described({"enum": list(MISSING)}, "What is made of slots that not all names have."),
+        alpha=described(NUMBER, "The level of the tests."),
         target=described(
             {"enum": list(TARGETS)},
             "rerun: these cells again, other trials. new_questions: other questions of the same benchmarks. "
             "new_benchmarks: other benchmarks of the same kind.",
         ),
         assumes=ASSUMES,
-        experiment=TEXT,
-        metric=TEXT,
-        benchmarks=array_of(TEXT),
-        variant=array_of(TEXT),
+        experiment=described(TEXT, "The experiment that was asked about."),
+        metric=described(TEXT, "The name of the metric."),
+        benchmarks=described(array_of(TEXT), "The benchmarks of the grids that were compared."),
+        variant=described(array_of(TEXT), "Only these variants were asked for; empty: all."),
         status=STATUS,
-        reason=NULLABLE_TEXT,
-        slots=object_of("total compared", total=COUNT, compared=COUNT),
-        ranking=array_of(ref("Ranked")),
+        reason=described(NULLABLE_TEXT, "Why `status` is not ok; left out where it is."),
+        slots=described(
+            object_of(
+                "total compared",
+                total=described(COUNT, "Slots in which any name was measured."),
+                compared=described(COUNT, "Slots that went into the scores."),
+            ),
+            "A slot is a cell of a benchmark (and variant) that names may share.",
+        ),
+        ranking=described(array_of(ref("Ranked")), "The names, the best first."),
         groups=described(
             array_of(array_of(TEXT)), "The maximal sets of names that all met and that the tests do not separate."
         ),
@@ -193,7 +302,7 @@ ASKED: dict[str, Shape] = {
             array_of(array_of(TEXT)),
             "Pairs of names of one component without a common slot: their order rests on third names alone.",
         ),
-        pairs=array_of(ref("Pair")),
+        pairs=described(array_of(ref("Pair")), "Every two names."),
         components=described(array_of(array_of(TEXT)), "Names that are linked by shared slots; one ranking for each."),
         policy_sensitivity=described(ANY, "How far each name moves under the other methods and missing policies."),
         stability=ref("Stability"),
@@ -204,23 +313,28 @@ ASKED: dict[str, Shape] = {
             "served.",
         ),
         friedman=described(nullable(ref("Friedman")), "mean_rank and borda: complete blocks, a benchmark each."),
-        derived=described(
-            array_of(object_of("grid benchmark model", grid=ID, benchmark=TEXT, model=TEXT)),
-            "Grids that were declared to be made of others, such as an average: not ranked and not counted.",
-        ),
+        derived=DERIVED,
         left_out=described(
-            array_of(object_of("part reason", part=TEXT, reason=TEXT)),
+            array_of(
+                object_of(
+                    "part reason", part=described(TEXT, "The part."), reason=described(TEXT, "Why it is left out.")
+                )
+            ),
             "Parts that a ranking of very many cells or names does without, and why.",
         ),
-        inputs=array_of(object_of("grid revision", grid=ID, revision=COUNT)),
+        inputs=described(array_of(ref("Input")), "The grids, and which revision of each."),
         inputs_left_out=described(
-            object_of("count checksum", count=COUNT, checksum=TEXT),
+            object_of(
+                "count checksum",
+                count=described(COUNT, "How many grids."),
+                checksum=described(TEXT, "The sum, in hexadecimal."),
+            ),
             "In place of `inputs` where a ranking is made from sums of pairs: how many grids, and the sum modulo 2^128 "
             "of the first 128 bits of SHA-256(grid id, revision as 8 bytes) over them.",
         ),
-        warnings=array_of(ref("Warning")),
-        methods_version=TEXT,
-        computed_at=INSTANT,
+        warnings=described(array_of(ref("Warning")), "Doubts about the inputs, such as names that nearly match."),
+        methods_version=described(TEXT, "Changes whenever a stored number would come out differently."),
+        computed_at=described(INSTANT, "When it was computed."),
         state={"enum": ["ready", "failed"]},
         attempts=COUNT,
     ),

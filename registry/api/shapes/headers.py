@@ -76,7 +76,8 @@ PARAMETERS: dict[str, Shape] = {
         " repeated for OR.",
         "style": "form",
         "explode": True,
-        "schema": map_of(TEXT | {"pattern": PRINTABLE}) | {"propertyNames": {"pattern": r"^label\.[^<>]*$"}},
+        "schema": map_of(TEXT | {"pattern": PRINTABLE})
+        | {"propertyNames": {"pattern": r"^label\.[^<>\u0000-\u001f\u007f-\u009f]*$"}},
         "example": {"label.git_sha": "4f2c1e9"},
     },
 }

@@ -28,6 +28,7 @@ from registry.api.shapes.words import (
     page,
     ref,
 )
+from registry.grids.intake.levels import MAX_AXES
 from registry.settings import Settings
 
 _EXPERIMENT = described(TEXT, "The protocol that makes grids comparable.")
@@ -174,8 +175,13 @@ STORED: dict[str, Shape] = {
         "A place that is at fault.",
     ),
     "Nested": {
-        "description": "A number, null where nobody measured, or a list of such, nested to the depth of the axes.",
-        "anyOf": [NUMBER, {"type": "null"}, array_of(ref("Nested"))],
+        "description": "A number, or lists of numbers nested to the depth of the axes; null where nobody measured.",
+        "anyOf": [NUMBER, {"type": "null"}, *(ref(f"Nested{depth}") for depth in range(1, MAX_AXES + 1))],
+    },
+    "Nested1": described(array_of(NULLABLE), "The numbers along one axis; null where nobody measured."),
+    **{
+        f"Nested{depth}": described(array_of(ref(f"Nested{depth - 1}")), f"The numbers along {depth} axes.")
+        for depth in range(2, MAX_AXES + 1)
     },
     "Coordinate": map_of(ref("Level")) | {"description": AT_ABOUT},
     "CellIn": object_of(

@@ -43,8 +43,12 @@ def described(shape: Shape, text: str) -> Shape:
 
 def statistic(required: str, about: str, **properties: Shape) -> Shape:
     """A statistic in its envelope: a status, and a reason when it is not ok."""
-    shape = object_of(f"status {required}".strip(), status=STATUS, reason=NULLABLE_TEXT, **properties)
+    shape = object_of(f"status {required}".strip(), status=STATUS, reason=_REASON, **properties)
     return shape | {"description": about}
+
+
+def described_object(text: str, required: str, **properties: Any) -> Shape:
+    return described(object_of(required, **properties), text)
 
 
 def extended(base: str, more: Shape, about: str) -> Shape:
@@ -76,6 +80,7 @@ LEVEL_VALUE: Shape = {"type": ["string", "number"]}
 AT_ABOUT = "A level for each axis, by the axis's name."
 AT: Shape = map_of(ref("Level")) | {"description": AT_ABOUT}
 DIGEST: Shape = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
+_REASON: Shape = described(NULLABLE_TEXT, "Why `status` is not ok; left out where it is.")
 STATUS: Shape = one_of("ok", "insufficient", "undefined", "not_comparable", "confounded")
 STATE: Shape = one_of("pending", "ready", "failed")
 DETECTABLE = schema_of(Detectable)
