@@ -1,4 +1,4 @@
-"""The results registry: grids in, statistics with their uncertainty out. `create_app` joins the parts."""
+"""Results registry: stores grids of evaluation results and computes statistics with their uncertainty."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def create_app(settings: Settings) -> Flask:
-    """The web application: one pool of connections, one wake-up, every resource."""
+    """Web application: one database, one notifier and every resource."""
     from flask import Flask
 
     from registry import api, pages

@@ -1,8 +1,8 @@
-"""The message broker: Celery on Redis, and the wake-ups that go through it.
+"""Message broker: Celery on Redis, and the wake-ups that go through it.
 
 A job is a row in PostgreSQL; a wake-up only says that there is one. A web process wakes the dispatcher
-(`Notifier.notify`), and the dispatcher alone sends Celery messages (`send_wakeups`). A lost wake-up costs time, never
-numbers: the dispatcher also looks by itself.
+(`Notifier.notify`), and the dispatcher alone sends Celery messages. A lost wake-up costs time, never numbers: the
+dispatcher also polls.
 """
 
 from __future__ import annotations
@@ -27,12 +27,13 @@ _BREAK_SECONDS = 1.0
 
 
 def broker_url(settings: Settings) -> str:
-    """The broker in Celery's spelling: a Unix socket is `redis+socket://`."""
+    """Broker URL in Celery's spelling: a Unix socket is `redis+socket://`."""
     return settings.redis_url.replace("unix://", "redis+socket://", 1)
 
 
 def redis_client(settings: Settings) -> redis.Redis:
-    """A client with deadlines that connects twice: the library's defaults wait for ever and try for seconds."""
+    """Redis client with timeouts and two attempts to connect; the library's defaults wait for ever and retry for
+    seconds."""
     url = settings.redis_url.replace("redis+socket://", "unix://", 1)
     options: dict[str, Any] = {
         "socket_timeout": _SOCKET_SECONDS,
@@ -45,7 +46,7 @@ def redis_client(settings: Settings) -> redis.Redis:
 
 
 def celery_app(settings: Settings, name: str = "registry") -> Celery:
-    """Celery as the registry uses it: no result backend, no countdowns, JSON only, one message at a time."""
+    """Celery application without result backend or countdowns, with JSON only and one prefetched message."""
     app = Celery(name, broker=broker_url(settings))
     app.conf.update(
         task_default_queue=QUEUE,
@@ -81,7 +82,7 @@ class Notifier:
         self._lock = threading.Lock()
 
     def notify(self) -> None:
-        """There is something to compute. Calls in quick succession become one."""
+        """Wake the dispatcher, because there is something to compute. Calls in quick succession become one."""
         if self._thread is None:
             with self._lock:
                 if self._thread is None:

@@ -1,4 +1,4 @@
-"""What can go wrong, in the registry's words. HTTP appears only in `registry.api.problems`."""
+"""Errors in the registry's words. Only `registry.api.problems` translates them to HTTP."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 
 class Fault(NamedTuple):
-    """One thing wrong with a submission: a JSON pointer to the place, and what is wrong there."""
+    """One error in a submission: a JSON pointer to the place, and a description."""
 
     pointer: str
     detail: str
 
 
 class RegistryError(Exception):
-    """The root of everything that the registry raises on purpose; its text is meant for the user."""
+    """Base class of all errors raised on purpose; the text is meant for the user."""
 
     code = "error"
 
@@ -30,7 +30,7 @@ class Malformed(RegistryError):
 
 
 class Invalid(RegistryError):
-    """Well-formed, but not allowed; every fault carries a pointer."""
+    """The body is well-formed but not allowed; every fault carries a pointer."""
 
     code = "invalid"
 
@@ -46,7 +46,7 @@ class Invalid(RegistryError):
 
 
 class InvalidHeader(Invalid):
-    """A header of the request that is not allowed; its one fault has no place in the body."""
+    """A header of the request is not allowed; its one fault has no place in the body."""
 
     def __init__(self, detail: str) -> None:
         super().__init__([Fault("", detail)])
@@ -66,13 +66,13 @@ class Forbidden(RegistryError):
 
 
 class NotFound(RegistryError):
-    """Absent, or nothing that the caller may know of."""
+    """The thing is absent, or the caller may not know of it."""
 
     code = "not_found"
 
 
 class Conflict(RegistryError):
-    """Something else stands in the way: a taken name, a concurrent writer."""
+    """Another thing is in the way: a taken name, a concurrent writer."""
 
     code = "conflict"
 
@@ -84,13 +84,13 @@ class PreconditionFailed(RegistryError):
 
 
 class NotInstalled(RegistryError):
-    """This server was installed without what the answer needs."""
+    """This server was installed without a package that the response needs."""
 
     code = "not_installed"
 
 
 class TryLater(RegistryError):
-    """Nothing is wrong with the request; repeat it after `after` seconds."""
+    """The request is fine but cannot be served now; repeat it after `after` seconds."""
 
     code = "try_later"
 
@@ -106,7 +106,7 @@ class Busy(TryLater):
 
 
 class TooManyRequests(TryLater):
-    """The caller asks more often than it may."""
+    """The caller has exceeded its rate."""
 
     code = "too_many_requests"
 

@@ -1,4 +1,5 @@
-"""Logs: one JSON line an event on standard error. Secrets never reach it: no header and no body is logged."""
+"""Logging: one line of JSON for each event, on standard error. Headers and bodies are not logged, and secrets are
+redacted."""
 
 from __future__ import annotations
 
@@ -37,10 +38,10 @@ def configure_logs(level: str) -> None:
 
 
 class Lines(logging.Handler):
-    """The one writer of a process: a line is written whole or not at all, and a full disk is nobody's error.
+    """The one writer of a process. A line is written whole or not at all, and a full disk raises no error.
 
-    A request was answered and its work committed by the time it is logged, so a log that cannot be written must not
-    change the answer.
+    A request was answered and its work committed by the time it is logged, so a failing log must not change the
+    response.
     """
 
     def __init__(self, stream: TextIO) -> None:
@@ -51,7 +52,7 @@ class Lines(logging.Handler):
         self.write(self.format(record))
 
     def write(self, line: str) -> None:
-        """Write one event; it is lost where nothing can be written."""
+        """Write one event; drop it if nothing can be written."""
         self.acquire()
         try:
             with suppress(OSError, ValueError):  # ValueError: the stream was closed
@@ -69,9 +70,9 @@ class Events:
 
 
 def redact(_logger: Any, _method: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    """Blot out whatever looks like a token, a share link, a password in a URL or a credential, at any depth.
+    """Redact whatever looks like a token, a share link, a password in a URL or a credential, at any depth.
 
-    Takes time in proportion to the length of the texts, of which long ones lose their middle.
+    Takes time in proportion to the length of the texts; long ones lose their middle.
     """
     for name, value in event.items():
         event[name] = _without_secrets(value, _LONGEST.get(name, _LONGEST_OTHER))

@@ -1,4 +1,4 @@
-"""What can be asked beyond a grid's own statistics: the same values in the web process, the table and the worker."""
+"""Queries beyond a grid's own statistics: the same values in the web process, the table and the worker."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ OLD_TARGETS = {"fixed_cells": "rerun"}
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """A question about the grids of one experiment and metric. `benchmark`, `model` and `variant` name the ones that
-    are meant; empty: all of them. Its answer is made anew when a grid of the scope changes."""
+    """Query about the grids of one experiment and metric. `benchmark`, `model` and `variant` restrict it to the named
+    ones; empty: all. Its result is computed again when a grid of the scope changes."""
 
     kind: ClassVar[str]
     experiment: str
@@ -40,23 +40,23 @@ class Query:
     variant: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
-        """The question as it is stored and sent."""
+        """Query as it is stored and sent."""
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
         return {"kind": self.kind, **plain}
 
     @property
     def key(self) -> uuid.UUID:
-        """The first 128 bits of the SHA-256 of the question."""
+        """First 128 bits of the SHA-256 of the query."""
         return uuid.UUID(bytes=sha256(orjson.dumps(self._identity(), option=orjson.OPT_SORT_KEYS)).digest()[:16])
 
     def _identity(self) -> dict[str, Any]:
-        """What two questions that are the same have in common."""
+        """Content by which equal queries are recognised."""
         return self.document()
 
 
 @dataclass(frozen=True, slots=True)
 class RankingQuery(Query):
-    """Who is better? `by` is `model`, `variant` or `axis:<name>`."""
+    """Ranking of the scope. `by` is `model`, `variant` or `axis:<name>`."""
 
     kind: ClassVar[str] = "ranking"
     by: str = "model"
@@ -73,15 +73,15 @@ class RankingQuery(Query):
 
 @dataclass(frozen=True, slots=True)
 class SweetSpotQuery(Query):
-    """Which coordinate serves all of the grids?"""
+    """Coordinate that serves all of the grids best."""
 
     kind: ClassVar[str] = "sweet_spot"
 
 
 @dataclass(frozen=True, slots=True)
 class RevisionQuery(Query):
-    """A question about one revision of a grid, by other settings than the usual ones where they are given. A revision
-    never changes, so experiment and metric are empty: no publication touches the answer."""
+    """Query about one revision of a grid, with settings where they are not the default. A revision never changes, so
+    experiment and metric are empty: no publication invalidates the result."""
 
     grid: str = ""
     revision: int = 0
@@ -90,20 +90,20 @@ class RevisionQuery(Query):
     equivalence: float | None = None
 
     def document(self) -> dict[str, Any]:
-        """The question as it is stored and sent; a setting that is the usual one is left out."""
+        """Query as it is stored and sent, without settings that have their default."""
         return {name: value for name, value in Query.document(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class StatisticsQuery(RevisionQuery):
-    """What are the statistics of the revision by these settings?"""
+    """Statistics of the revision by these settings."""
 
     kind: ClassVar[str] = "statistics"
 
 
 @dataclass(frozen=True, slots=True)
 class ThresholdsQuery(RevisionQuery):
-    """Where do the series of the revision cross these levels? `along` empty: the series of every axis."""
+    """Positions where the series of the revision cross these levels. `along` empty: the series of every axis."""
 
     kind: ClassVar[str] = "thresholds"
     along: str = ""
@@ -112,8 +112,8 @@ class ThresholdsQuery(RevisionQuery):
 
 @dataclass(frozen=True, slots=True)
 class ComparisonQuery(Query):
-    """How far is one revision of a grid from one of another? Revisions never change, so experiment and metric are
-    empty here too: only an alias touches the answer."""
+    """Difference between a revision of one grid and a revision of another. Revisions never change, so experiment and
+    metric are empty here too: only an alias invalidates the result."""
 
     kind: ClassVar[str] = "comparison"
     baseline: str = ""
@@ -129,7 +129,7 @@ _KINDS: dict[str, type[Query]] = {
 
 
 def query_of(document: Mapping[str, Any]) -> Query:
-    """The question in a document of `Question.document`."""
+    """Query in a document made by `Query.document`."""
     asked = _KINDS[document["kind"]]
     given = {field.name: document[field.name] for field in fields(asked) if field.name in document}
     for name, value in given.items():

@@ -1,4 +1,4 @@
-"""Every setting, read once from the environment into a frozen value. Each has a laptop default.
+"""Settings, read once from the environment into a frozen value. Each has a laptop default.
 
 A setting `redis_url` is read from `REGISTRY_REDIS_URL`. A wrong value stops the process with one sentence.
 """
@@ -103,7 +103,7 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
-        """Read `REGISTRY_…`; raises `Misconfigured` naming the variable whose value cannot be used."""
+        """Read `REGISTRY_…`; raise `Misconfigured` naming a variable with an unusable value."""
         environment = os.environ if environment is None else environment
         given: dict[str, Any] = {}
         for field in fields(cls):
@@ -116,11 +116,11 @@ class Settings:
 
     @property
     def url(self) -> str:
-        """Where users reach the service, without a slash at the end."""
+        """Address of the service for its users, without a slash at the end."""
         return (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
 
     def environment(self) -> dict[str, str]:
-        """The variables from which a child process reads these same settings."""
+        """Variables from which a child process reads these same settings."""
         return {f"REGISTRY_{field.name.upper()}": str(getattr(self, field.name)) for field in fields(self)}
 
 
@@ -140,7 +140,7 @@ def _read(variable: str, text: str, kind: type) -> object:
 
 
 def driver_url(url: str) -> str:
-    """The URL with the driver that is installed: plain `postgresql://` and `postgres://` mean psycopg2 here."""
+    """URL with the installed driver: plain `postgresql://` and `postgres://` mean psycopg2 here."""
     scheme, separator, rest = url.partition("://")
     if not separator or scheme.split("+")[0] not in ("postgresql", "postgres"):
         raise Misconfigured(f"REGISTRY_DATABASE_URL must begin with postgresql://, not {scheme!r}.")
@@ -148,10 +148,10 @@ def driver_url(url: str) -> str:
 
 
 def inherited_environment() -> dict[str, str]:
-    """This process's environment, for its child processes."""
+    """Environment of this process, for its child processes."""
     return dict(os.environ)
 
 
 def given_variables() -> set[str]:
-    """The names of the settings that the environment gives."""
+    """Names of the settings that the environment gives."""
     return {field.name for field in fields(Settings) if f"REGISTRY_{field.name.upper()}" in os.environ}

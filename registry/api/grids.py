@@ -33,7 +33,7 @@ from registry.api.schemas import (
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.amend import amend
 from registry.operations.audit_log import record
-from registry.operations.delete import forget
+from registry.operations.delete import tombstone
 from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.publish import Published, publish
 from registry.operations.read import compare_revisions, find_summary, list_revisions
@@ -204,7 +204,7 @@ def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """
 
     def write(connection: Connection, row: Any) -> Response:
-        stored = forget(connection, grid, revision=query.get("revision"), expected=expected_revisions())
+        stored = tombstone(connection, grid, revision=query.get("revision"), expected=expected_revisions())
         told = {"names": asdict(stored.names), "revision": stored.revision}
         record(connection, actor(connection), "grid.deleted", grid, project_id=row.project_id, **told)
         return Response(status=204)

@@ -1,4 +1,4 @@
-"""Aliases: one name for what several grids call differently. They join names when grids are compared."""
+"""Aliases: names that stand for another name, so that grids called differently are compared as one."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from registry.storage.tables import aliases, marks, new_id
 
 
 def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alias: str, name: str) -> Any:
-    """Join `alias` to `name`; chains and circles are refused with `Invalid`, a taken alias with `Conflict`."""
+    """Make `alias` stand for `name`; return the row.
+
+    Raises `Invalid` for chains and circles, and `Conflict` for an alias that is taken.
+    """
     # One at a time in a project: two requests at once could make a chain that neither of them sees.
     hold_project(connection, project_id)
     if alias == name:
@@ -35,13 +38,13 @@ def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alia
 
 
 def list_aliases(connection: Connection, project_id: uuid.UUID, after: uuid.UUID | None, limit: int) -> Sequence[Any]:
-    """The aliases of a project, oldest first."""
+    """Aliases of a project, oldest first."""
     query = select(aliases).where(aliases.c.project_id == project_id).order_by(aliases.c.id).limit(limit)
     return connection.execute(query if after is None else query.where(aliases.c.id > after)).all()
 
 
 def find_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> Any:
-    """An alias of the project; `NotFound` if it has no such one."""
+    """Alias of the project; `NotFound` if it has no such alias."""
     here = select(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id)
     row = connection.execute(here).one_or_none()
     if row is None:
@@ -50,7 +53,7 @@ def find_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUI
 
 
 def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.UUID) -> Any:
-    """Part the names again; the row that joined them."""
+    """Delete an alias and return its row."""
     here = delete(aliases).where(aliases.c.id == alias_id, aliases.c.project_id == project_id)
     removed = connection.execute(here.returning(*aliases.c)).one_or_none()
     if removed is None:
@@ -60,5 +63,5 @@ def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.U
 
 
 def _mark(connection: Connection, project_id: uuid.UUID) -> None:
-    """Every ranking of the project may be another one now."""
+    """Invalidate every ranking of the project."""
     connection.execute(insert(marks).values(project_id=project_id))

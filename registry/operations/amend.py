@@ -1,4 +1,4 @@
-"""Amend a grid: add or replace cells while a job runs. Each amendment makes a revision."""
+"""Amend a grid while a job runs: add or replace cells. Each amendment makes a revision."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from registry.storage.tables import grids
 
 
 def hold(connection: Connection, grid_id: uuid.UUID, expected: Sequence[str] | None) -> StoredGrid:
-    """The grid as it is now, its row held until the end of the transaction.
+    """Lock the row of a grid until the end of the transaction, and return its current revision.
 
-    `expected`: the revision tags that the caller's `If-Match` allows; `PreconditionFailed` if it is another.
+    `expected`: the revision tags that the caller's `If-Match` allows; `PreconditionFailed` if the grid is at another.
     """
     found = stored_grid(_held(connection, grid_id, stored_grids()))
     expect(found, expected)
@@ -50,7 +50,7 @@ def _held(connection: Connection, grid_id: uuid.UUID, query: Select[Any]) -> Any
 
 
 def expect(found: GridSummary, expected: Sequence[str] | None) -> None:
-    """`PreconditionFailed` when the grid is at none of the revisions that are expected; None expects nothing."""
+    """Raise `PreconditionFailed` when the grid is at none of the expected revisions; with None any revision will do."""
     if expected is not None and "*" not in expected and found.revision_tag not in expected:
         raise PreconditionFailed(f"The grid is at revision {found.revision}; read it again.")
 
@@ -65,9 +65,9 @@ def amend(
     token_id: uuid.UUID | None = None,
     expected: Sequence[str] | None = None,
 ) -> Published:
-    """Add or replace cells; content that does not change makes no revision. Raises `Invalid`, `PreconditionFailed`.
+    """Add or replace cells; unchanged content makes no revision. Raises `Invalid` and `PreconditionFailed`.
 
-    `may_grow`: levels that the axes do not have are added.
+    `may_grow`: add the levels that the axes lack.
     """
     stored = hold(connection, grid_id, expected)
     grid, doubts = amended(stored.grid, cells, limits, may_grow=may_grow)

@@ -1,4 +1,4 @@
-"""The audit log: who did what and when, written in the transaction of the act itself."""
+"""Audit log: who did what and when, written in the transaction of the act itself."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ processes of the release before look for it."""
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who acts: a token in a request, or (without both) a command with access to the database."""
+    """Author of an act: a token in a request or, without both, a command with access to the database."""
 
     token_id: uuid.UUID | None = None
     request_id: uuid.UUID | None = None
@@ -55,7 +55,7 @@ COMMAND = Actor()
 def record(
     connection: Connection, actor: Actor, act: Act, subject: object, *, project_id: uuid.UUID | None, **detail: Any
 ) -> None:
-    """Add a line to the log. Details are for readers a year later: no secrets, and names rather than only ids."""
+    """Add an entry to the log. Write details for readers a year later: no secrets, and names rather than only ids."""
     connection.execute(
         insert(audit).values(
             id=new_id(),
@@ -70,7 +70,7 @@ def record(
 
 
 def list_records(connection: Connection, project_id: uuid.UUID, before: uuid.UUID | None, limit: int) -> Sequence[Any]:
-    """The lines about a project, newest first; those before one of them."""
+    """Entries about a project, newest first, older than the entry `before`."""
     query = select(audit).where(audit.c.project_id == project_id)
     if before is not None:
         query = query.where(audit.c.id < before)

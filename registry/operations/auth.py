@@ -1,7 +1,7 @@
-"""Who may do what: tokens, roles and the boundary between projects.
+"""Authentication by tokens, and authorization by roles and projects.
 
-A token is `rgs_<8 characters>_<30 characters><6 characters>`: a public id, a secret, and a checksum of both that
-lets a scanner tell a token from noise. Only the SHA-256 of the whole is stored.
+A token is `rgs_<8 characters>_<30 characters><6 characters>`: a public id, a secret, and a checksum of both by which a
+scanner recognises a token. Only the SHA-256 of the whole is stored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NO_ENTRY = "Nothing public is here under this name. Send a token: Authorization
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who sends a request: nobody (`role` None), or a token for one project or (`project_id` None) for all."""
+    """Caller of a request: anonymous (`role` None), or a token for one project or (`project_id` None) for all."""
 
     token_id: uuid.UUID | None = None
     project_id: uuid.UUID | None = None
@@ -44,7 +44,7 @@ ANYONE = Caller()
 def issue_token(
     connection: Connection, *, project_id: uuid.UUID | None, role: Role, name: str, days: int
 ) -> tuple[Any, str]:
-    """Make a token; its row and, this once, its secret."""
+    """Make a token. Return its row and its secret, which cannot be read again."""
     public = "".join(secrets.choice(_ALPHABET) for _ in range(8))
     secret = "".join(secrets.choice(_ALPHABET) for _ in range(30))
     token = f"rgs_{public}_{secret}{_checksum(public + secret)}"
@@ -97,20 +97,20 @@ _TOKEN = Prepared(
 
 
 def public_id(token: str) -> str:
-    """The part of a well-formed token that may be shown."""
+    """Part of a well-formed token that may be shown."""
     return token.split("_")[1]
 
 
 def live_token(connection: Connection, public: str) -> Any:
-    """The row of the token with this public id; None when it is unknown, expired or revoked."""
+    """Row of the token with this public id; None when it is unknown, expired or revoked."""
     row = _TOKEN.one_or_none(connection, {"public_id": public})
     return row if row is not None and row.live and row.revoked_at is None else None
 
 
 def authenticate(connection: Connection, token: str) -> Caller:
-    """The caller that a token stands for; `Unauthenticated` when it is malformed, unknown, expired or revoked.
+    """Caller that a token stands for; `Unauthenticated` when it is malformed, unknown, expired or revoked.
 
-    When a token was last used is remembered to the minute: a write a request would cost more than it tells.
+    The time of the token's last use is kept to the minute: a write for each request would cost more than it tells.
     """
     if well_formed(token):
         row = live_token(connection, public_id(token))
@@ -122,10 +122,10 @@ def authenticate(connection: Connection, token: str) -> Caller:
 
 
 def authorize(caller: Caller, project: Any, needs: Role) -> None:
-    """Let the caller into a project (a row, or None when there is none) in the role that is needed, or raise.
+    """Check that the caller has a role of at least `needs` in the project (a row, or None if there is none).
 
     Anonymous callers get `Unauthenticated`, whether the project exists or not; a token of another project gets
-    `NotFound` unless the project is public; too small a role gets `Forbidden`.
+    `NotFound` unless the project is public; a role that is too small gets `Forbidden`.
     """
     public = project is not None and project.visibility == "public"
     if public and needs == "reader":
@@ -141,7 +141,7 @@ def authorize(caller: Caller, project: Any, needs: Role) -> None:
 
 
 def authorize_operator(caller: Caller) -> None:
-    """Let in only an administrator of every project."""
+    """Check that the caller administers every project."""
     if caller.role is None:
         raise Unauthenticated(_NO_ENTRY)
     if caller.role != "admin" or caller.project_id is not None:
@@ -149,7 +149,7 @@ def authorize_operator(caller: Caller) -> None:
 
 
 def list_tokens(connection: Connection, project_id: uuid.UUID, after: uuid.UUID | None, limit: int) -> Sequence[Any]:
-    """The project's tokens that were not revoked, oldest first; never their secrets."""
+    """Tokens of the project that were not revoked, oldest first, without their secrets."""
     query = select(tokens).where(tokens.c.project_id == project_id, tokens.c.revoked_at.is_(None))
     if after is not None:
         query = query.where(tokens.c.id > after)
@@ -157,7 +157,7 @@ def list_tokens(connection: Connection, project_id: uuid.UUID, after: uuid.UUID 
 
 
 def find_token(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUID) -> Any:
-    """A token of the project that was not revoked; `NotFound` if it has no such one."""
+    """Token of the project that was not revoked; `NotFound` if it has no such token."""
     here = (tokens.c.id == token_id, tokens.c.project_id == project_id, tokens.c.revoked_at.is_(None))
     row = connection.execute(select(tokens).where(*here)).one_or_none()
     if row is None:
@@ -166,7 +166,7 @@ def find_token(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUI
 
 
 def own_token(connection: Connection, caller: Caller) -> Any:
-    """The row of the token that the caller sent, with its project's slug (None for all); refused without a token."""
+    """Row of the caller's token, with its project's slug (None for all); `Unauthenticated` without a token."""
     if caller.token_id is None:
         raise Unauthenticated("This request carries no token. Send one: Authorization: Bearer rgs_…")
     slug = select(projects.c.slug).where(projects.c.id == tokens.c.project_id).scalar_subquery()
@@ -174,7 +174,7 @@ def own_token(connection: Connection, caller: Caller) -> Any:
 
 
 def revoke(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUID) -> None:
-    """Make a token of the project worthless at once."""
+    """Revoke a token of the project at once."""
     revoked = connection.execute(
         update(tokens)
         .where(tokens.c.id == token_id, tokens.c.project_id == project_id, tokens.c.revoked_at.is_(None))

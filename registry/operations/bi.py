@@ -1,4 +1,4 @@
-"""Readers of the schema `bi`: roles of the database for SQL tools, each with the projects that it may see."""
+"""Readers of the schema `bi`: database roles for SQL tools, each with the projects that it may see."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LIMITS = ("default_transaction_read_only = on", "statement_timeout = '60s'", "s
 
 
 def make_reader(connection: Connection, name: str, password: str, projects: Sequence[str]) -> None:
-    """Make the role, or give it another password and other projects; no project: every one, also those to come.
+    """Create or change a role: its password and its projects. Without projects it sees all, future ones included.
 
-    It may read the views of `bi` and has no right to any table.
+    The role may read the views of `bi` and has no right to any table.
     """
     if not _NAME.fullmatch(name):
         raise Invalid([Fault("/name", "is 1 to 63 of a-z, 0-9 and _, and begins with a letter")])

@@ -1,4 +1,4 @@
-"""Ask a question about an experiment: a stored answer, or a promise of one."""
+"""Cached results of queries: look one up, or request its computation."""
 
 from __future__ import annotations
 
@@ -31,47 +31,46 @@ from registry.storage.prepared_statements import Prepared
 from registry.storage.tables import aliases, answers, marks, new_id, projects
 
 
-def resolve(connection: Connection, project_id: uuid.UUID, question: Query) -> Query:
-    """The question with every alias replaced by the name that it stands for."""
-    query = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
-    joined = {(row.kind, row.alias): row.name for row in connection.execute(query)}
+def resolve(connection: Connection, project_id: uuid.UUID, query: Query) -> Query:
+    """Query with every alias replaced by the name that it stands for."""
+    statement = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
+    joined = {(row.kind, row.alias): row.name for row in connection.execute(statement)}
 
     def names(kind: str) -> tuple[str, ...]:
-        return tuple(sorted({joined.get((kind, name), name) for name in getattr(question, kind)}))
+        return tuple(sorted({joined.get((kind, name), name) for name in getattr(query, kind)}))
 
-    experiment = joined.get(("experiment", question.experiment), question.experiment)
+    experiment = joined.get(("experiment", query.experiment), query.experiment)
     return replace(
-        question, experiment=experiment, benchmark=names("benchmark"), model=names("model"), variant=names("variant")
+        query, experiment=experiment, benchmark=names("benchmark"), model=names("model"), variant=names("variant")
     )
 
 
-def find_result(connection: Connection, slug: str, question: Query, known: Sequence[str] = ()) -> Any:
-    """The row of a project with the stored answer to a question; None if there is no project.
+def find_result(connection: Connection, slug: str, query: Query, known: Sequence[str] = ()) -> Any:
+    """Row of a project with the cached result of a query; None if there is no project.
 
-    `id` is None if nobody asked before. The document is for the inputs as they were at the generation `answered`.
-    `unread`: nobody has asked for an hour, so tell `note_read`.
-    `aliased`: a name in the question is an alias, so ask for the resolved
-    question. `marked`: an input has changed and nobody has taken note yet; an answer for old inputs is never current.
-    The document is left out when its etag is among the `known` ones.
+    `id` is None if the query was never requested. The document belongs to the inputs as they were at the generation
+    `answered`. `unread`: the result was not read for an hour, so call `note_read`. `aliased`: a name in the query is an
+    alias, so look up the resolved query. `marked`: an input has changed and the invalidation is not applied yet; a
+    result for old inputs is never current. The document is left out when its etag is among the `known` ones.
     """
-    named = (slug, question.experiment, *question.benchmark, *question.model, *question.variant)
+    named = (slug, query.experiment, *query.benchmark, *query.model, *query.variant)
     if any("\0" in name for name in named):
         return None  # PostgreSQL has no such text
-    given = {
+    parameters = {
         "slug": slug,
-        "key": str(question.key),
-        "experiment": question.experiment,
-        "metric": question.metric,
-        "benchmarks": list(question.benchmark),
-        "models": list(question.model),
-        "variants": list(question.variant),
+        "key": str(query.key),
+        "experiment": query.experiment,
+        "metric": query.metric,
+        "benchmarks": list(query.benchmark),
+        "models": list(query.model),
+        "variants": list(query.variant),
         "known": list(known),
     }
-    return _ANSWER.one_or_none(connection, given)
+    return _RESULT.one_or_none(connection, parameters)
 
 
 def _marked() -> ColumnElement[bool]:
-    """Whether a publication, an amendment or an alias has touched this scope since the last fold."""
+    """Condition that a publication, an amendment or an alias has invalidated this scope and is not applied yet."""
     joined = (
         select(aliases.c.name)
         .where(
@@ -88,7 +87,7 @@ def _marked() -> ColumnElement[bool]:
 
 
 def _aliased() -> ColumnElement[bool]:
-    """Whether a name in the question is an alias."""
+    """Condition that a name in the query is an alias."""
     texts = ARRAY(Text)
     return exists().where(
         aliases.c.project_id == projects.c.id,
@@ -101,7 +100,7 @@ def _aliased() -> ColumnElement[bool]:
     )
 
 
-_ANSWER = Prepared(
+_RESULT = Prepared(
     "answer",
     select(
         projects.c.id.label("project_id"),
@@ -129,32 +128,32 @@ _ANSWER = Prepared(
 )
 
 
-def request_result(connection: Connection, project_id: uuid.UUID, question: Query, most: int) -> None:
-    """Promise that the question will be answered; asked twice at once it is promised once.
+def request_result(connection: Connection, project_id: uuid.UUID, query: Query, most: int) -> None:
+    """Request the result of a query; requesting it twice at once makes one job.
 
-    Raises `TooManyRequests` when `most` questions of the project wait already, the usual ones not counted.
+    Raises `TooManyRequests` when `most` queries of the project are pending already, default ones not counted.
     """
-    if question.key != RankingQuery(question.experiment, question.metric).key:
+    if query.key != RankingQuery(query.experiment, query.metric).key:
         _check_room(connection, project_id, most)
     values = {
         "id": new_id(),
         "project_id": project_id,
-        "experiment": question.experiment,
-        "metric": question.metric,
-        "question": question.document(),
-        "question_key": question.key,
+        "experiment": query.experiment,
+        "metric": query.metric,
+        "question": query.document(),
+        "question_key": query.key,
     }
     connection.execute(insert(answers).values(values).on_conflict_do_nothing())
 
 
-def note_read(connection: Connection, project_id: uuid.UUID, answer_id: uuid.UUID, most: int) -> None:
-    """Note that somebody read an answer just now; one that sleeps is promised again, as `request_result` does."""
-    asleep = and_(answers.c.state == "ready", answers.c.answered < answers.c.generation)
-    mine = answers.c.id == answer_id
-    if connection.scalar(select(answers.c.id).where(mine, asleep, ~answers.c.usual)) is not None:
+def note_read(connection: Connection, project_id: uuid.UUID, result_id: uuid.UUID, most: int) -> None:
+    """Record that a result was read just now, and request a stale one again, as `request_result` does."""
+    stale = and_(answers.c.state == "ready", answers.c.answered < answers.c.generation)
+    mine = answers.c.id == result_id
+    if connection.scalar(select(answers.c.id).where(mine, stale, ~answers.c.usual)) is not None:
         _check_room(connection, project_id, most)
-    awake = {"state": "pending", "due_at": func.now(), "attempts": 0}
-    connection.execute(update(answers).where(mine, asleep).values(awake))
+    requeued = {"state": "pending", "due_at": func.now(), "attempts": 0}
+    connection.execute(update(answers).where(mine, stale).values(requeued))
     connection.execute(update(answers).where(mine).values(asked_at=func.now()))
 
 

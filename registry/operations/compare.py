@@ -1,4 +1,4 @@
-"""Find what is compared: two grids of one project, each at a revision."""
+"""Revisions to compare: two grids of one project, each at a revision."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from registry.storage.tables import grids, revisions
 
 
 def revision_of(connection: Connection, project_id: uuid.UUID, grid_id: uuid.UUID, number: int | None) -> int:
-    """The number of a grid's revision, the current one if none is asked for; `NotFound` where the project has no such
-    grid, or the grid no such revision."""
+    """Number of a grid's revision, by default the current one; `NotFound` if the project has no such grid, or the grid
+    no such revision."""
     wanted = grids.c.revision if number is None else number
     query = (
         select(grids.c.id, revisions.c.number)

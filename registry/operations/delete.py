@@ -1,4 +1,4 @@
-"""Delete a grid: a tombstone. Its revisions stay; publishing the same identity brings it back with a new one."""
+"""Delete a grid by a tombstone. Its revisions stay; publishing the same identity restores it with a new one."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from registry.operations.stored_grids import GridSummary
 from registry.storage.tables import grids
 
 
-def forget(
+def tombstone(
     connection: Connection, grid_id: uuid.UUID, *, revision: int | None = None, expected: Sequence[str] | None = None
 ) -> GridSummary:
-    """Put a tombstone on a grid and return what it was.
+    """Put a tombstone on a grid and return its summary as it was.
 
-    With `revision`, only if that is the current one; else `PreconditionFailed`.
+    With `revision` or `expected`, only if the current revision is that one or one of these; else `PreconditionFailed`.
     """
     stored = hold_summary(connection, grid_id, expected)
     if revision is not None and revision != stored.revision:

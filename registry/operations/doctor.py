@@ -1,4 +1,4 @@
-"""Examine: what a healthy registry looks like from the outside, one plain function a sign."""
+"""Checks of a registry's health from the outside, one function each."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ LEAST_SPACE, LITTLE_SPACE = 1024 * MEBIBYTE, 5 * 1024 * MEBIBYTE
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
-    """One thing that was looked at: how it is, and what to do if it is not good."""
+class Check:
+    """Result of a check, with advice unless it is good."""
 
     name: str
     state: State
@@ -45,8 +45,9 @@ class Sign:
     advice: str = ""
 
 
-def examine(settings: Settings, database: Database, address: str | None = None) -> Iterator[Sign]:
-    """Every sign, as it is found; the service is looked for at this address, or where the settings would serve it."""
+def examine(settings: Settings, database: Database, address: str | None = None) -> Iterator[Check]:
+    """Results of all checks, one by one; the service is looked for at `address`, or where the settings would serve
+    it."""
     try:
         with database.reading() as connection:
             yield from of_server(connection)
@@ -54,112 +55,112 @@ def examine(settings: Settings, database: Database, address: str | None = None) 
             yield from of_jobs(connection)
     except RegistryError as error:
         advice = "Is PostgreSQL running? REGISTRY_DATABASE_URL says where it is looked for."
-        yield Sign("database", "bad", error.detail, advice)
+        yield Check("database", "bad", error.detail, advice)
     yield from of_broker(settings)
     yield of_disk(settings.home)
     yield of_port(*(place_of(settings) if address is None else place_in(address)))
 
 
-def of_server(connection: Connection) -> Iterator[Sign]:
-    """The server's version, and the settings on which the answer 201 rests."""
+def of_server(connection: Connection) -> Iterator[Check]:
+    """Server version, and the settings on which the durability of a 201 rests."""
     number = int(connection.scalar(text("SHOW server_version_num")) or 0)
     version = str(connection.scalar(text("SHOW server_version")))
     new = number >= OLDEST_SERVER
-    yield Sign("database", "good" if new else "bad", f"PostgreSQL {version}", "" if new else "15 or later is needed.")
+    yield Check("database", "good" if new else "bad", f"PostgreSQL {version}", "" if new else "15 or later is needed.")
     for name in ("fsync", "full_page_writes", "synchronous_commit"):
         value = str(connection.scalar(text(f"SHOW {name}")))
         off = value in ("off", "local")
         advice = f"Set {name} = on in postgresql.conf: what was answered 201 may be lost in a crash of the server."
-        yield Sign(name, "bad" if off else "good", value, advice if off else "")
+        yield Check(name, "bad" if off else "good", value, advice if off else "")
 
 
-def of_clock(connection: Connection) -> Sign:
-    """How far this machine's clock is from the database's."""
+def of_clock(connection: Connection) -> Check:
+    """Difference between the clocks of this machine and of the database."""
     before = time.time()
     theirs = float(connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
     skew = theirs - (before + time.time()) / 2
     bad = abs(skew) > MOST_SKEW
-    return Sign("clock", "doubtful" if bad else "good", f"{skew:+.1f} s", "Set this clock by NTP." if bad else "")
+    return Check("clock", "doubtful" if bad else "good", f"{skew:+.1f} s", "Set this clock by NTP." if bad else "")
 
 
-def of_jobs(connection: Connection) -> Iterator[Sign]:
-    """The schema, and the statistics that were promised."""
+def of_jobs(connection: Connection) -> Iterator[Check]:
+    """Schema, and the backlog of jobs."""
     there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
     version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
     health = health_of(connection)
     if not health.migrated:
-        yield Sign("schema", "bad", str(version or "no tables"), f"Run `registry migrate`; this code needs {SCHEMA}.")
+        yield Check("schema", "bad", str(version or "no tables"), f"Run `registry migrate`; this code needs {SCHEMA}.")
         return
     newer = str(version) > SCHEMA
     advice = "This code is older than the schema: update it soon." if newer else ""
-    yield Sign("schema", "doubtful" if newer else "good", str(version), advice)
+    yield Check("schema", "doubtful" if newer else "good", str(version), advice)
     yield from of_backlog("statistics", health.derivations)
     yield from of_backlog("rankings", health.answers)
     yield of_methods(connection)
 
 
-def of_backlog(name: str, backlog: Backlog) -> Iterator[Sign]:
-    """Whether what was promised comes in time, and what was given up."""
+def of_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
+    """Whether jobs are computed in time, and how many failed."""
     late = backlog.pending > 0 and backlog.oldest_seconds > LONGEST_WAIT
     waiting = f"{backlog.pending} pending, the oldest for {backlog.oldest_seconds:.0f} s"
     advice = "Is the dispatcher running (`registry dispatch`)? Are there workers enough?" if late else ""
-    yield Sign(name, "bad" if late else "good", waiting if backlog.pending else "none pending", advice)
+    yield Check(name, "bad" if late else "good", waiting if backlog.pending else "none pending", advice)
     advice = "The page /status says why; each is tried again when an input changes." if backlog.failed else ""
     state: State = "doubtful" if backlog.failed else "good"
-    yield Sign(f"failed {name}", state, f"{backlog.failed} failed", advice)
+    yield Check(f"failed {name}", state, f"{backlog.failed} failed", advice)
 
 
-def of_methods(connection: Connection) -> Sign:
-    """Whether one release computed all current statistics."""
+def of_methods(connection: Connection) -> Check:
+    """Whether one version of the methods computed all current statistics."""
     found = connection.execute(_METHODS).all()
     told = ", ".join(f"{row.count} by methods version {row.methods_version}" for row in found) or "none yet"
     mixed = len(found) > 1
     advice = "A dispatcher has old ones computed again within minutes; does a worker of an older release still run?"
-    return Sign("methods", "doubtful" if mixed else "good", told, advice if mixed else "")
+    return Check("methods", "doubtful" if mixed else "good", told, advice if mixed else "")
 
 
-def of_broker(settings: Settings) -> Iterator[Sign]:
-    """Whether Redis answers and keeps what it is given. Without it statistics come later, but they come."""
+def of_broker(settings: Settings) -> Iterator[Check]:
+    """Whether Redis answers and evicts nothing. Without it statistics are late, but complete."""
     try:
         memory = redis_client(settings).info("memory")
     except (redis.RedisError, OSError) as error:
         advice = "Statistics come seconds later without it. REGISTRY_REDIS_URL says where it is looked for."
-        yield Sign("redis", "doubtful", str(error) or type(error).__name__, advice)
+        yield Check("redis", "doubtful", str(error) or type(error).__name__, advice)
         return
-    yield Sign("redis", "good", "answers")
+    yield Check("redis", "good", "answers")
     policy = str(dict(memory).get("maxmemory_policy", "unknown"))
     good = policy == "noeviction"
     advice = "" if good else "Set maxmemory-policy noeviction: wake-ups that are evicted cost time."
-    yield Sign("redis eviction", "good" if good else "doubtful", policy, advice)
+    yield Check("redis eviction", "good" if good else "doubtful", policy, advice)
 
 
-def of_disk(path: Path) -> Sign:
-    """The space where the home is, or would be."""
+def of_disk(path: Path) -> Check:
+    """Free space where the home is, or would be."""
     there = next(one for one in (path.expanduser(), *path.expanduser().parents) if one.exists())
     free = shutil.disk_usage(there).free
     state: State = "bad" if free < LEAST_SPACE else "doubtful" if free < LITTLE_SPACE else "good"
     advice = "" if state == "good" else "A full disk stops PostgreSQL: make room."
-    return Sign("disk", state, f"{free / (1024 * MEBIBYTE):.1f} GiB free at {there}", advice)
+    return Check("disk", state, f"{free / (1024 * MEBIBYTE):.1f} GiB free at {there}", advice)
 
 
 def place_of(settings: Settings) -> tuple[str, int]:
-    """The host and the port where these settings serve, as they are reached from this machine."""
+    """Host and port where these settings serve, as seen from this machine."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host), settings.port  # noqa: S104 (compared)
 
 
 def place_in(address: str) -> tuple[str, int]:
-    """The host and the port of a URL."""
+    """Host and port of a URL."""
     parts = urlsplit(address)
     return parts.hostname or "127.0.0.1", parts.port or 80
 
 
-def of_port(host: str, port: int) -> Sign:
-    """Whether the service listens, the port is free for it, or somebody else has it."""
+def of_port(host: str, port: int) -> Check:
+    """Whether the service listens, the port is free for it, or another program has it."""
     try:
         with socket.create_connection((host, port), timeout=2):
             pass
     except OSError:
-        return Sign("port", "good", f"{port} is free: nothing is served there")
+        return Check("port", "good", f"{port} is free: nothing is served there")
     bracketed = f"[{host}]" if ":" in host else host
     try:
         with urlopen(f"http://{bracketed}:{port}/healthz", timeout=3) as answer:
@@ -167,5 +168,5 @@ def of_port(host: str, port: int) -> Sign:
     except (URLError, OSError, ValueError):
         ours = False
     if ours:
-        return Sign("port", "good", f"the registry answers on {port}")
-    return Sign("port", "bad", f"{port} is another program's", "Choose another with --port or REGISTRY_PORT.")
+        return Check("port", "good", f"the registry answers on {port}")
+    return Check("port", "bad", f"{port} is another program's", "Choose another with --port or REGISTRY_PORT.")

@@ -1,7 +1,7 @@
-"""Export cells: which revisions, then their content piece by piece.
+"""Export cells: first select revisions, then read their content piece by piece.
 
 Revisions never change, so a list of them is a snapshot: an export reads it in short statements, holds no transaction
-open while a slow client reads, and gives the same bytes however often it is asked.
+open while a slow client reads, and gives the same bytes every time.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _PIECE_GRIDS, _PIECE_CELLS = 256, 50_000
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The revisions of an export in 24 bytes each, how many cells they have, and the names of their axes."""
+    """Revisions to export, in 24 bytes each, with the number of their cells and the names of their axes."""
 
     keys: bytes
     cells: int
@@ -36,7 +36,7 @@ class Selection:
     restore, with other content."""
 
     def pieces(self) -> Iterator[list[tuple[uuid.UUID, int]]]:
-        """The grids and their revisions, as many at once as make a bounded piece."""
+        """Grid ids and revision numbers, in pieces with a bounded number of cells."""
         piece: list[tuple[uuid.UUID, int]] = []
         cells = 0
         for key, revision, size in _KEY.iter_unpack(self.keys):
@@ -50,7 +50,7 @@ class Selection:
 
 
 def select_cells(connection: Connection, project_id: uuid.UUID, filters: Filters) -> Selection:
-    """The current revisions of the project's grids that pass the filters, oldest grid first."""
+    """Current revisions of the project's grids that pass the filters, oldest grid first."""
     query = (
         select(
             grids.c.id,
@@ -81,7 +81,7 @@ def _updated_at() -> Any:
 
 
 def _names_of_axes() -> Any:
-    """The names of a revision's axes, without their levels."""
+    """Names of a revision's axes, without their levels."""
     return func.jsonb_path_query_array(revisions.c.axes, text("'$[*].name'"), type_=JSONB).label("axes")
 
 
@@ -112,9 +112,9 @@ _CONTENT = (
 
 
 def exported(reading: Callable[[], AbstractContextManager[Connection]], selection: Selection) -> Iterator[list[Any]]:
-    """The rows of the selected revisions, a piece at a time, each read by a statement of its own.
+    """Rows of the selected revisions, a list for each piece, read by one statement each.
 
-    Arrays and axes come as PostgreSQL's text, which is taken apart faster than the driver does it.
+    Arrays and axes come as PostgreSQL's text, which is parsed here faster than by the driver.
     """
     for piece in selection.pieces():
         wanted = {"ids": [str(key) for key, _ in piece], "numbers": [number for _, number in piece]}

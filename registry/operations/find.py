@@ -1,4 +1,4 @@
-"""Find grids: filters that repeat for OR, any order, pages by key."""
+"""Find grids: filters that repeat for OR, any order, keyset pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _ALIASED = ("experiment", "benchmark", "model", "variant")
 
 @dataclass(frozen=True)
 class Filters:
-    """What to find; an empty list filters nothing. The texts of one name or label are OR, all else is AND."""
+    """Filters; an empty list filters nothing. The texts of one name or label are joined by OR, all else by AND."""
 
     experiment: Sequence[str] = ()
     benchmark: Sequence[str] = ()
@@ -53,7 +53,7 @@ def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, 
 
 
 def find_whole_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[StoredGrid]:
-    """Like `find_grids`, with the cells of each: for pages that show them."""
+    """Like `find_grids`, with the cells of each, for pages that show them."""
     statement = _paged(connection, project_id, filters, page, stored_grids())
     return [stored_grid(row) for row in connection.execute(statement)]
 
@@ -74,14 +74,14 @@ def _paged(
 
 
 def sort_key(stored: GridSummary | StoredGrid, sort: str) -> str | datetime:
-    """What a cursor keeps of the last grid of a page."""
+    """Cursor values of the last grid of a page."""
     name = sort.removeprefix("-")
     key: str | datetime = getattr(stored.names, name) if name in SORTS[2:] else getattr(stored, name)
     return key
 
 
 def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[ColumnElement[bool]]:
-    """The filters as conditions on `grids` and `revisions`."""
+    """Filters as conditions on `grids` and `revisions`."""
     found: list[ColumnElement[bool]] = []
     if filters.id:
         found.append(grids.c.id.between(*ids_beginning(filters.id)))
@@ -100,7 +100,7 @@ def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) 
 
 
 def ids_beginning(text: str) -> tuple[uuid.UUID, uuid.UUID]:
-    """The first and the last id that begin with these hexadecimal digits; dashes count for nothing."""
+    """First and last id that begin with these hexadecimal digits; dashes are ignored."""
     digits = text.replace("-", "")[:32]
     return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))
 

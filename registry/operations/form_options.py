@@ -1,4 +1,4 @@
-"""What a form offers: the names and axes that the grids of a scope carry, and the grids themselves by name."""
+"""Options of a form: the names, axes and grids that a scope holds."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ NAMED = ("experiment", "benchmark", "model", "variant", "metric")
 def offered(
     connection: Connection, project_id: uuid.UUID, kind: str, filters: Filters = _EVERYTHING, limit: int | None = None
 ) -> list[str]:
-    """The different names of a kind that grids carry, sorted; at most `limit`."""
+    """Distinct names of a kind that grids carry, sorted; at most `limit`."""
     query = _found(select(grids.c[kind]).distinct().order_by(grids.c[kind]), connection, project_id, filters)
     return list(connection.scalars(query.limit(limit)))
 
 
 def offered_axes(connection: Connection, project_id: uuid.UUID, filters: Filters = _EVERYTHING) -> list[str]:
-    """The names of the axes of these grids as they are now, sorted."""
+    """Names of the axes of these grids at their current revisions, sorted."""
     axis = func.jsonb_array_elements(revisions.c.axes)
     query = select(axis.op("->>")("name")).distinct().select_from(grids).join(revisions, _CURRENT)
     return sorted(connection.scalars(_found(query, connection, project_id, filters)))
@@ -39,7 +39,7 @@ def is_lower_better(connection: Connection, project_id: uuid.UUID, filters: Filt
 
 
 def offered_scopes(connection: Connection, project_id: uuid.UUID, limit: int) -> Sequence[Any]:
-    """The pairs of `experiment` and `metric` that can be asked about, and how many `grids` each has."""
+    """Pairs of `experiment` and `metric` that have grids, with the number of `grids` in each."""
     pair = (grids.c.experiment, grids.c.metric)
     query = select(*pair, func.count().label("grids")).group_by(*pair).order_by(*pair).limit(limit)
     return connection.execute(_found(query, connection, project_id, _EVERYTHING)).all()
@@ -51,7 +51,7 @@ def count_grids(
     filters: Filters = _EVERYTHING,
     upto: tuple[str, uuid.UUID] | None = None,
 ) -> int:
-    """How many grids there are; in the order of their models, only those up to a model and an id."""
+    """Number of grids; with `upto`, of those up to a model and an id in the order of their models."""
     query = select(func.count()).select_from(grids).join(revisions, _CURRENT)
     if upto is not None:
         query = query.where(or_(grids.c.model < upto[0], and_(grids.c.model == upto[0], grids.c.id <= upto[1])))
@@ -61,7 +61,7 @@ def count_grids(
 def search_grids(
     connection: Connection, project_id: uuid.UUID, filters: Filters, limit: int, words: Sequence[str] = ()
 ) -> Sequence[Any]:
-    """The ids and names of grids, in the order of their names; only those in whose names every word occurs."""
+    """Ids and names of grids in the order of their names, with `words` only those whose names contain every word."""
     text = func.concat_ws(" ", *(grids.c[name] for name in NAMED))
     query = select(grids.c.id, *(grids.c[name] for name in NAMED)).join(revisions, _CURRENT)
     found = _found(query, connection, project_id, filters).where(

@@ -1,4 +1,4 @@
-"""How the registry fares: is it migrated, which statistics and rankings are promised and not there yet."""
+"""Health of the registry: whether it is migrated, and which statistics and query results are pending or failed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCHEMA = "0007"
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """What of one kind waits or was given up."""
+    """Jobs of one kind that are pending or failed."""
 
     pending: int = 0
     failed: int = 0
@@ -59,7 +59,7 @@ _BACKLOGS = text("""
 
 
 def health_of(connection: Connection) -> Health:
-    """One look at the promises; a database without tables is not migrated."""
+    """Health at this moment; a database without tables is not migrated."""
     there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
     version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
     if version is None or version < SCHEMA:
@@ -69,12 +69,12 @@ def health_of(connection: Connection) -> Health:
 
 
 def pending_grids(connection: Connection, caller: Caller, limit: int) -> Sequence[Any]:
-    """The promises that are not kept yet, of grids that the caller may see; the oldest first."""
+    """Pending derivations of grids that the caller may see, oldest first."""
     return _grids_in(connection, caller, "pending", limit)
 
 
 def failed_grids(connection: Connection, caller: Caller, limit: int) -> Sequence[Any]:
-    """The current revisions whose statistics have failed, with the reason, of grids that the caller may see."""
+    """Current revisions with failed statistics, and the reason, of grids that the caller may see."""
     return _grids_in(connection, caller, "failed", limit)
 
 
@@ -98,7 +98,7 @@ def _grids_in(connection: Connection, caller: Caller, state: str, limit: int) ->
 
 
 def answers_in(connection: Connection, caller: Caller, state: str, limit: int) -> Sequence[Any]:
-    """The questions whose answers are `pending` or `failed`, of projects that the caller may see; the oldest first."""
+    """Queries in a state, `pending` or `failed`, of projects that the caller may see, oldest first."""
     query = (
         select(
             projects.c.slug.label("project"),

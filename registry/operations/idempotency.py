@@ -1,4 +1,4 @@
-"""Idempotency keys: the first answer to a key is the answer to every repetition."""
+"""Idempotency keys: the response to the first request with a key is replayed to every repetition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from registry.storage.tables import grids, idempotency_keys, projects
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A response as it was, or is to be, sent."""
+    """A response as it is sent and stored."""
 
     status: int
     headers: dict[str, str]
@@ -25,7 +25,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A stored answer, what tells its request from others, and the project that it was given in."""
+    """A stored response, the digest of its request, and its project."""
 
     answer: Answer
     digest: bytes
@@ -35,7 +35,8 @@ class Kept:
 def find_kept(
     connection: Connection, key: str, *, slug: str | None = None, grid_id: uuid.UUID | None = None
 ) -> list[Kept]:
-    """The answers to this key in a project of this name, or in that of this grid: deleted ones too, newest first."""
+    """Stored responses for this key, newest first, in projects with this slug or in that of this grid; deleted projects
+    included."""
     if slug is not None and "\0" in slug:
         return []  # PostgreSQL has no such text
     place = projects.c.slug == slug
@@ -54,10 +55,10 @@ def find_kept(
 def recall(
     connection: Connection, project_id: uuid.UUID, key: str, request_digests: Collection[bytes]
 ) -> Answer | None:
-    """The stored answer to this key. The key is held until the transaction ends.
+    """Stored response for this key, or None. The key is locked until the transaction ends.
 
-    Raises `Busy` while another request with the key is under way and `InvalidHeader` when the key came with another
-    request, one of none of these digests.
+    Raises `Busy` while another request with the key is under way, and `InvalidHeader` when the key came with a request
+    of none of these digests.
     """
     hold(connection, project_id, key)
     here = (idempotency_keys.c.project_id == project_id, idempotency_keys.c.key == key)
@@ -70,13 +71,14 @@ def recall(
 
 
 def hold(connection: Connection, place: uuid.UUID | str, key: str) -> None:
-    """Hold a key of this project, or of one to be made of this slug, until the transaction ends; else `Busy`."""
+    """Lock a key of a project (its id, or the slug of one to be made) until the transaction ends; `Busy` if it is
+    locked."""
     if not try_lock(connection, "idempotency", place, key):
         raise Busy("A request with this Idempotency-Key is under way.")
 
 
 def remember(connection: Connection, project_id: uuid.UUID, key: str, request_digest: bytes, answer: Answer) -> None:
-    """Store the answer to a key, in the transaction that did the work."""
+    """Store the response for a key, in the transaction that did the work."""
     connection.execute(
         insert(idempotency_keys).values(
             project_id=project_id,

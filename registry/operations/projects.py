@@ -32,14 +32,14 @@ def make_project(connection: Connection, *, slug: str, name: str, visibility: st
 
 
 def find_project(connection: Connection, slug: str) -> Any:
-    """The row of a project, None if there is none; whoever asks is admitted to it afterwards."""
+    """Row of a project, None if there is none. Authorizing the caller is the next step."""
     if "\0" in slug:
         return None  # PostgreSQL has no such text
     return _BY_SLUG.one_or_none(connection, {"slug": slug})
 
 
 def list_projects(connection: Connection, caller: Caller, after: str | None, limit: int) -> Sequence[Any]:
-    """The projects that the caller may see, by slug."""
+    """Projects that the caller may see, by slug."""
     query = select(*_COLUMNS).where(projects.c.deleted_at.is_(None), visible(caller))
     if after is not None:
         query = query.where(projects.c.slug > after)
@@ -47,14 +47,14 @@ def list_projects(connection: Connection, caller: Caller, after: str | None, lim
 
 
 def visible(caller: Caller) -> ColumnElement[bool]:
-    """The condition that a project is one which the caller may see."""
+    """Condition that the caller may see a project."""
     if caller.role is not None and caller.project_id is None:
         return true()
     return or_(projects.c.visibility == "public", projects.c.id == caller.project_id)
 
 
 def hold_project(connection: Connection, project_id: uuid.UUID) -> Any:
-    """The project as it is now, its row held until the end of the transaction."""
+    """Current row of the project, locked until the end of the transaction."""
     query = select(*_COLUMNS).where(projects.c.id == project_id, projects.c.deleted_at.is_(None))
     row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
     if row is None:
@@ -63,11 +63,11 @@ def hold_project(connection: Connection, project_id: uuid.UUID) -> Any:
 
 
 def change_project(connection: Connection, project_id: uuid.UUID, changes: dict[str, Any]) -> Any:
-    """Change the name or the visibility; the changed row."""
+    """Change the name or the visibility; return the changed row."""
     statement = update(projects).where(projects.c.id == project_id).values(**changes, updated_at=func.now())
     return connection.execute(statement.returning(*_COLUMNS)).one()
 
 
 def delete_project(connection: Connection, project_id: uuid.UUID) -> None:
-    """Put a tombstone on a project: it and all in it answer 404, and its slug is free again."""
+    """Put a tombstone on a project: it and its contents answer 404, and its slug is free again."""
     connection.execute(update(projects).where(projects.c.id == project_id).values(deleted_at=func.now()))

@@ -1,4 +1,4 @@
-"""Publish grids: claim the identity, compare digests, write the revision and its promise."""
+"""Publish grids: lock the identity, compare digests, write the revision and its job."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A grid whose row this transaction holds."""
+    """A grid whose row this transaction has locked."""
 
     id: uuid.UUID
     revision: int
@@ -48,38 +48,40 @@ def publish(
     only_new: bool = False,
     expected: Sequence[str] | None = None,
 ) -> list[Published]:
-    """Publish each submission; the answers are in the order of the submissions.
+    """Publish each submission; return the results in the order of the submissions.
 
-    Content that a grid already has makes no revision. Writers of the same identity wait for each other, and always
-    in the same order. With `only_new` a grid that exists already raises `PreconditionFailed`, and so does one that
-    is not at one of the `expected` revision tags (`*`: any).
+    Content that a grid already has makes no revision. Writers of the same identity wait for each other, always in the
+    same order. With `only_new` a grid that exists already raises `PreconditionFailed`, and so does one that is not at
+    one of the `expected` revision tags (`*`: any).
     """
     if not submissions:
         return []
-    doubts = note_names(connection, project.id, (submission.names for submission in submissions))
+    warnings = note_names(connection, project.id, (submission.names for submission in submissions))
     answers: dict[int, Published] = {}
     for wave in _waves(submissions):
-        chosen = {place: _with_doubts(submissions[place], doubts) for place in wave}
+        chosen = {place: _with_warnings(submissions[place], warnings) for place in wave}
         answers |= _publish_wave(connection, project, chosen, token_id, only_new, expected)
     return [answers[place] for place in range(len(submissions))]
 
 
 def _waves(submissions: Sequence[Submission]) -> list[list[int]]:
-    """The places of the submissions, in rounds in which no identity comes twice."""
+    """Indices of the submissions, in rounds in which no identity occurs twice."""
     waves: list[list[int]] = []
     met: dict[uuid.UUID, int] = {}
     for place, submission in enumerate(submissions):
-        turn = met.get(submission.names.key, 0)
-        met[submission.names.key] = turn + 1
-        if turn == len(waves):
+        round_ = met.get(submission.names.key, 0)
+        met[submission.names.key] = round_ + 1
+        if round_ == len(waves):
             waves.append([])
-        waves[turn].append(place)
+        waves[round_].append(place)
     return waves
 
 
-def _with_doubts(submission: Submission, doubts: dict[tuple[str, str], Any]) -> tuple[Submission, list[dict[str, str]]]:
-    named = [doubts.get((kind, getattr(submission.names, kind))) for kind in KINDS]
-    return submission, [doubt.document() for doubt in (*named, *submission.doubts) if doubt is not None]
+def _with_warnings(
+    submission: Submission, warnings: dict[tuple[str, str], Any]
+) -> tuple[Submission, list[dict[str, str]]]:
+    named = [warnings.get((kind, getattr(submission.names, kind))) for kind in KINDS]
+    return submission, [warning.document() for warning in (*named, *submission.doubts) if warning is not None]
 
 
 def _publish_wave(
@@ -121,7 +123,7 @@ def _check(held: Iterable[Claimed], known: Mapping[uuid.UUID, str], expected: Se
 def _claim(
     connection: Connection, project_id: uuid.UUID, submissions: Sequence[Submission]
 ) -> dict[uuid.UUID, Claimed]:
-    """Hold the row of each identity, made if it was not there. Sorted, so that two writers cannot deadlock."""
+    """Lock the row of each identity, inserting those that are missing. Sorted, so that two writers cannot deadlock."""
     wanted = sorted((submission.names for submission in submissions), key=lambda names: names.key)
     claimed: dict[uuid.UUID, Claimed] = {}
     for _ in range(_TRIES):
@@ -132,7 +134,7 @@ def _claim(
 
 
 def _make_or_hold(connection: Connection, project_id: uuid.UUID, wanted: Sequence[Names]) -> dict[uuid.UUID, Claimed]:
-    """As many of the rows as are there; one that a purge removed between the two statements is missing."""
+    """Insert or lock the rows. One that a purge deletes between the two statements is missing from the result."""
     made = connection.execute(
         upsert(grids).on_conflict_do_nothing().returning(grids.c.id, grids.c.identity, grids.c.created_at),
         [
@@ -193,7 +195,7 @@ def _write(
 
 
 def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert revisions and, for each, the promise that its statistics will be computed."""
+    """Insert revisions and, for each, the job that computes its statistics."""
     connection.execute(insert(revisions), rows)
     connection.execute(insert(derivations), [{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows])
 
@@ -201,7 +203,7 @@ def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> N
 def invalidate_scopes(
     connection: Connection, project_id: uuid.UUID, touched: Mapping[tuple[str, str], Sequence[uuid.UUID]]
 ) -> None:
-    """Note that these grids of these (experiment, metric) have changed."""
+    """Insert an invalidation for each (experiment, metric) whose grids have changed."""
     rows = [
         {"project_id": project_id, "experiment": experiment, "metric": metric, "grid_ids": list(grid_ids)}
         for (experiment, metric), grid_ids in touched.items()

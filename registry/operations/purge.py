@@ -1,7 +1,7 @@
-"""Purge: remove for good what was deleted long ago. The one act that takes revisions away.
+"""Purge: remove for good what was deleted long ago. No other operation removes revisions.
 
-Whatever was computed of a grid goes with it, and so do its names where no other grid has them. What stays is the audit
-log, which names each grid that was purged.
+Everything computed from a grid goes with it, and so do its names unless another grid has them. The audit log stays, and
+names each grid that was purged.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ AT_ONCE = 100
 
 
 def purge(connection: Connection, actor: Actor, *, older_than_days: int) -> int:
-    """Remove up to `AT_ONCE` grids that were deleted, alone or with their project, before that many days.
+    """Remove up to `AT_ONCE` grids that were deleted, alone or with their project, more than `days` days ago.
 
-    How many there were; call it again, each time in a transaction of its own, until it is 0.
+    Return how many. Call it again, each time in a transaction of its own, until it returns 0.
     """
     old = func.now() - timedelta(days=older_than_days)
     gone = (
@@ -62,11 +62,11 @@ def purge(connection: Connection, actor: Actor, *, older_than_days: int) -> int:
 
 def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
     ids = [row.id for row in rows]
-    # A scope that has not yet counted such a grid away could never do so: it counts everything anew.
+    # A scope whose sums still hold such a grid could never subtract it: its sums start from nothing.
     behind = select(counted.c.scope_id).where(counted.c.grid_id.in_(ids))
     connection.execute(update(scopes).where(scopes.c.id.in_(behind)).values(whole=False))
     connection.execute(text("SET LOCAL registry.purging = 'on'"))
-    # Derivations first: a worker that holds one ends before, and finds none when it comes later.
+    # Derivations first: this waits for a worker that is settling one, and one that settles later finds none.
     for table in (derivations, statistics, counted, uncounted, revisions):
         connection.execute(delete(table).where(table.c.grid_id.in_(ids)))
     connection.execute(delete(grids).where(grids.c.id.in_(ids)))
@@ -74,9 +74,9 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
     for row in rows:
         of_project[row.project_id].append(row)
     for project_id, mine in of_project.items():
-        _forget_answers(connection, project_id, mine)
-        _forget_names(connection, project_id, mine)
-        _forget_keys(connection, project_id, mine)
+        _delete_results(connection, project_id, mine)
+        _delete_names(connection, project_id, mine)
+        _delete_keys(connection, project_id, mine)
     for row in rows:
         carried = {kind: getattr(row, kind) for kind in KINDS}
         deleted = None if row.deleted_at is None else row.deleted_at.isoformat()
@@ -84,8 +84,8 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
         record(connection, actor, "grid.purged", row.id, project_id=row.project_id, **held)
 
 
-def _forget_answers(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
-    """Remove every answer that a grid was an input of; what is left of its scope is promised anew."""
+def _delete_results(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
+    """Delete every cached result with such a grid as input, and invalidate what is left of its scope."""
     ids = [str(row.id) for row in rows]
     asked = or_(*(answers.c.question[name].astext.in_(ids) for name in ("grid", "baseline", "contender")))
     of_experiments = (aliases.c.project_id == project_id, aliases.c.kind == "experiment")
@@ -98,8 +98,8 @@ def _forget_answers(connection: Connection, project_id: uuid.UUID, rows: Sequenc
     invalidate_scopes(connection, project_id, {scope: [] for scope in touched})
 
 
-def _forget_names(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
-    """Remove the names that no grid of the project has any more."""
+def _delete_names(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
+    """Delete the names that no other grid of the project has."""
     for kind in KINDS:
         carried = exists().where(grids.c.project_id == project_id, grids.c[kind] == names.c.name)
         mine = (names.c.project_id == project_id, names.c.kind == kind)
@@ -107,8 +107,8 @@ def _forget_names(connection: Connection, project_id: uuid.UUID, rows: Sequence[
         connection.execute(delete(names).where(*mine, names.c.name.in_(given), ~carried))
 
 
-def _forget_keys(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
-    """Remove the stored answers to Idempotency-Keys that show such a grid."""
+def _delete_keys(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
+    """Delete the stored responses of idempotency keys that show such a grid."""
     latest = max(row.deleted_at or row.project_deleted_at for row in rows)
     shown = or_(*(func.strpos(func.encode(idempotency_keys.c.body, "escape"), str(row.id)) > 0 for row in rows))
     mine = (idempotency_keys.c.project_id == project_id, idempotency_keys.c.created_at <= latest)
@@ -116,7 +116,7 @@ def _forget_keys(connection: Connection, project_id: uuid.UUID, rows: Sequence[A
 
 
 def purge_projects(connection: Connection, actor: Actor, *, older_than_days: int) -> int:
-    """Remove the projects that were deleted before that many days and hold no grid any more; how many there were."""
+    """Remove projects deleted more than `days` days ago that hold no grid any more; return how many."""
     empty = ~exists().where(grids.c.project_id == projects.c.id)
     old = projects.c.deleted_at < func.now() - timedelta(days=older_than_days)
     rows = connection.execute(select(projects).where(old, empty).with_for_update()).all()
@@ -136,7 +136,7 @@ def purge_projects(connection: Connection, actor: Actor, *, older_than_days: int
 
 
 def purgeable(connection: Connection, *, older_than_days: int) -> int:
-    """How many grids `purge` would remove in all."""
+    """Number of grids that `purge` would remove in all."""
     old = func.now() - timedelta(days=older_than_days)
     either = or_(grids.c.deleted_at < old, projects.c.deleted_at < old)
     query = select(func.count()).select_from(grids).join(projects, and_(projects.c.id == grids.c.project_id, either))

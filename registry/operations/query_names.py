@@ -1,4 +1,4 @@
-"""The names in a question: those that no grid of its scope has are refused before anything is computed."""
+"""Check the names in a query: names without any grid in its scope are refused before anything is computed."""
 
 from __future__ import annotations
 
@@ -13,50 +13,50 @@ from registry.query import Query, RankingQuery
 from registry.storage.tables import aliases, grids, revisions
 
 _FILTERS = ("benchmark", "model", "variant")
-_TOLD = 12
-"""So many of the names that there are are told."""
+_MOST_SHOWN = 12
+"""Existing names that an error message lists."""
 
 
-def check_names(connection: Connection, project_id: uuid.UUID, question: Query, experiments: Sequence[str]) -> None:
-    """Raise `NotFound` when no grid of these experiments has the metric, and `Invalid` with each other name of the
-    question, which is one without aliases, that none of those grids has."""
+def check_names(connection: Connection, project_id: uuid.UUID, query: Query, experiments: Sequence[str]) -> None:
+    """Raise `NotFound` when no grid of these experiments has the metric, and `Invalid` for each other name of the query
+    that none of those grids has. The query is one without aliases."""
     scope = [
         grids.c.project_id == project_id,
         grids.c.experiment.in_(experiments),
-        grids.c.metric == question.metric,
+        grids.c.metric == query.metric,
         grids.c.deleted_at.is_(None),
     ]
     known = _known(connection, project_id, scope)
     if not known:
-        raise NotFound(f'No grid of experiment "{question.experiment}" has the metric "{question.metric}".')
+        raise NotFound(f'No grid of experiment "{query.experiment}" has the metric "{query.metric}".')
     faults = [
-        Fault(f"/{kind}", _nobody_has(kind, wanted, {names[place] for names in known}))
+        Fault(f"/{kind}", _not_found(kind, wanted, {names[place] for names in known}))
         for place, kind in enumerate(_FILTERS)
-        for wanted in getattr(question, kind)
+        for wanted in getattr(query, kind)
         if wanted not in {names[place] for names in known}
     ]
-    by = question.by if isinstance(question, RankingQuery) else ""
+    by = query.by if isinstance(query, RankingQuery) else ""
     if by.startswith("axis:"):
         axes = _axes(connection, scope)
         if by.removeprefix("axis:") not in axes:
-            faults.append(Fault("/by", _nobody_has("axis", by.removeprefix("axis:"), axes)))
-    if not faults and not any(_meant(question, names) for names in known):
+            faults.append(Fault("/by", _not_found("axis", by.removeprefix("axis:"), axes)))
+    if not faults and not any(_matches(query, names) for names in known):
         faults = [Fault("", "no grid of this experiment has all of these names at once")]
     if faults:
         raise Invalid(faults)
 
 
 def no_axis(wanted: str, axes: Collection[str]) -> str:
-    """What is wrong with the name of an axis that a grid does not have."""
+    """Error message for the name of an axis that a grid does not have."""
     return f'the grid has no axis "{wanted}"; {there_are(axes)}'
 
 
 def _known(connection: Connection, project_id: uuid.UUID, scope: Sequence[ColumnElement[bool]]) -> set[tuple[str, ...]]:
-    """The benchmarks, models and variants that come together in a scope, by the names that aliases stand for."""
+    """Combinations of benchmark, model and variant in a scope, with aliases replaced by the names behind them."""
     rows = connection.execute(select(*(grids.c[kind] for kind in _FILTERS)).where(*scope).distinct())
-    query = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
+    statement = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
     found = [tuple(row) for row in rows]
-    joined = {(row.kind, row.alias): row.name for row in connection.execute(query)}
+    joined = {(row.kind, row.alias): row.name for row in connection.execute(statement)}
     return {tuple(joined.get(pair, pair[1]) for pair in zip(_FILTERS, names, strict=True)) for names in found}
 
 
@@ -66,20 +66,20 @@ def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> set[s
     return set(connection.scalars(select(names).select_from(grids).join(revisions, current).where(*scope).distinct()))
 
 
-def _meant(question: Query, names: tuple[str, ...]) -> bool:
-    asked = (getattr(question, kind) for kind in _FILTERS)
+def _matches(query: Query, names: tuple[str, ...]) -> bool:
+    asked = (getattr(query, kind) for kind in _FILTERS)
     return all(not wanted or name in wanted for wanted, name in zip(asked, names, strict=True))
 
 
-def _nobody_has(kind: str, wanted: str, there: Collection[str]) -> str:
+def _not_found(kind: str, wanted: str, there: Collection[str]) -> str:
     several = "; repeat the parameter for several" if "," in wanted else ""
     return f'no grid of this experiment has the {kind} "{wanted}"; {there_are(there)}{several}'
 
 
 def there_are(names: Collection[str]) -> str:
-    """The first of the names that there are, and how many more, as the end of a sentence."""
-    told = sorted(filter(None, names))[:_TOLD]
-    if not told:
+    """End of a sentence: the first of the existing names, and how many more there are."""
+    shown = sorted(filter(None, names))[:_MOST_SHOWN]
+    if not shown:
         return "there is none"
-    more = len([name for name in names if name]) - len(told)
-    return f"there {'is' if len(told) == 1 else 'are'} {', '.join(told)}" + (f" and {more} more" if more else "")
+    more = len([name for name in names if name]) - len(shown)
+    return f"there {'is' if len(shown) == 1 else 'are'} {', '.join(shown)}" + (f" and {more} more" if more else "")

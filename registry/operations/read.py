@@ -1,4 +1,4 @@
-"""Read stored things: a grid, its revisions, its statistics. Each is one statement."""
+"""Read a grid, its revisions and its statistics, by one statement each."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ _STATISTICS = Prepared(
 
 
 def find_grid(connection: Connection, grid_id: uuid.UUID, revision: int | None = None) -> Any:
-    """The row of a grid at its current revision or at the one asked for, None if there is none."""
+    """Row of a grid at its current or at the given revision, None if there is none."""
     statement = _CURRENT if revision is None else _AT_REVISION
     return connection.execute(statement, {"grid_id": grid_id, "revision": revision}).one_or_none()
 
 
 def find_summary(connection: Connection, grid_id: uuid.UUID, revision: int) -> Any:
-    """The row of a grid at a revision, without its cells; None if there is none."""
+    """Row of a grid at a revision, without its cells; None if there is none."""
     return connection.execute(_SUMMARY, {"grid_id": grid_id, "revision": revision}).one_or_none()
 
 
 def find_owner(connection: Connection, grid_id: uuid.UUID) -> Any:
-    """The project of a grid, as far as `authorize` asks for it, and its current revision; None if there is no grid."""
+    """Project of a grid, as far as `authorize` needs it, and the grid's current revision; None if there is no grid."""
     return connection.execute(_OWNER, {"grid_id": grid_id}).one_or_none()
 
 
 def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[str] = ()) -> Any:
-    """The derivation of a grid's current revision with its document, if that is ready; None if there is no grid.
+    """Derivation of a grid's current revision, with its document if that is ready; None if there is no grid.
 
     The document is left out when its etag is among the `known` ones.
     """
@@ -75,7 +75,7 @@ def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[
 
 
 def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit: int) -> list[Any]:
-    """The revisions numbered above `after`, in order: number, digest, count of cells, labels, state, instant."""
+    """Revisions numbered above `after`, in order: number, digest, count of cells, labels, state, instant."""
     query = (
         select(
             revisions.c.number,
@@ -97,7 +97,7 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
 
 
 def names_of_publishers(connection: Connection, grid_id: uuid.UUID, listed: Sequence[Any]) -> dict[int, str]:
-    """The names of the tokens that posted these revisions, by number; none for what the server itself made."""
+    """Names of the tokens that posted these revisions, by revision number; revisions without a token are left out."""
     query = (
         select(revisions.c.number, tokens.c.name)
         .join(tokens, tokens.c.id == revisions.c.token_id)
@@ -108,7 +108,7 @@ def names_of_publishers(connection: Connection, grid_id: uuid.UUID, listed: Sequ
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed from revision `a` to `b`: cells by coordinate, as levels are sent."""
+    """Changes from revision `a` to `b`: cells by coordinate, as levels are sent."""
 
     a: int
     b: int
@@ -123,7 +123,7 @@ class Difference:
 
 
 def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int) -> Difference:
-    """The difference between two revisions of a grid; `NotFound` when one is not there."""
+    """Difference between two revisions of a grid; `NotFound` when one does not exist."""
     found = {number: find_grid(connection, grid_id, number) for number in (a, b)}
     if None in found.values():
         raise NotFound("The grid has no such revision.")
@@ -150,7 +150,7 @@ def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int
 
 
 def _by_coordinate(grid: Grid) -> dict[tuple[str, ...], int]:
-    """The flat index of each measured cell by its labels, in the order of the axes' names."""
+    """Flat index of each measured cell by its labels, in the order of the axes' names."""
     order = sorted(range(len(grid.axes)), key=lambda i: grid.axes[i].name)
     labels = itertools.product(*([level.label for level in axis.levels] for axis in grid.axes))
     return {

@@ -1,9 +1,9 @@
-"""Visits: what a browser carries instead of a token once somebody has signed in with it.
+"""Browser sessions: a signed ticket stands for a token that a user has signed in with.
 
-A ticket is `<public id>.<number>.<when it was signed>.<signature>`. It is signed under the token's hash as it is
-stored, so every process can check it, it needs no further secret, and it dies with its token. Whoever could forge
-one has read the tokens' table already, and a visit may do no more than read. Who signs out writes the number into the
-audit log, and a ticket whose number stands there is refused, wherever a copy of it may be.
+A ticket is `<public id>.<number>.<time of signing>.<signature>`. It is signed under the token's stored hash, so every
+process can check it, it needs no further secret, and it dies with its token. Forging one takes the table of tokens, and
+a session may only read. Signing out writes the ticket's number to the audit log; from then on every copy of the ticket
+is refused.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from registry.operations.audit_log import Actor, record
 from registry.operations.auth import Caller, authenticate, live_token, public_id
 from registry.storage.tables import audit
 
-VISIT_SECONDS = 30 * 24 * 3600
+SESSION_SECONDS = 30 * 24 * 3600
 _CLOCKS_DIFFER = timedelta(days=1)
-"""How much two processes may disagree about when an act was written."""
-_OVER = "Your visit is over. Sign in again."
+"""Largest difference expected between the clocks of two processes."""
+_OVER = "Your session is over. Sign in again."
 
 
 def begin_session(connection: Connection, token: str) -> str:
-    """The ticket for whoever has this token; `Unauthenticated` when it is no good."""
+    """Ticket for a token; `Unauthenticated` when the token is not valid."""
     authenticate(connection, token)
     row = live_token(connection, public_id(token))
     if row is None:
@@ -39,7 +39,7 @@ def begin_session(connection: Connection, token: str) -> str:
 
 
 def resume_session(connection: Connection, ticket: str) -> Caller:
-    """The caller of a ticket, as a reader of what its token opens; `Unauthenticated` when it is forged or over."""
+    """Caller of a ticket, as a reader of what its token opens; `Unauthenticated` when it is forged or has ended."""
     row, began, number = _genuine(connection, ticket)
     if _ended(connection, began, number):
         raise Unauthenticated(_OVER)
@@ -47,7 +47,7 @@ def resume_session(connection: Connection, ticket: str) -> Caller:
 
 
 def end_session(connection: Connection, ticket: str, request_id: uuid.UUID) -> None:
-    """Refuse this ticket from now on; nothing happens to one that is no good."""
+    """Refuse this ticket from now on; an invalid one is ignored."""
     try:
         row, began, number = _genuine(connection, ticket)
     except Unauthenticated:
@@ -57,22 +57,22 @@ def end_session(connection: Connection, ticket: str, request_id: uuid.UUID) -> N
 
 
 def _genuine(connection: Connection, ticket: str) -> tuple[Any, datetime, str]:
-    """The token of a ticket that is signed and has not run out, when it was signed, and its number."""
+    """Row of the token, time of signing and number of a ticket; `Unauthenticated` if it is forged or has expired."""
     public, number = (*ticket.split(".", 2), "", "")[:2]
     if len(public) == 8 and public.isascii() and public.isalnum():
         row = live_token(connection, public)
         if row is not None:
             with suppress(BadSignature):
-                _, began = _signer(row).unsign(ticket, max_age=VISIT_SECONDS, return_timestamp=True)
+                _, began = _signer(row).unsign(ticket, max_age=SESSION_SECONDS, return_timestamp=True)
                 return row, began, number
     raise Unauthenticated(_OVER)
 
 
 def _ended(connection: Connection, began: datetime, number: str) -> bool:
-    """Whether somebody signed out of this visit: only acts since it began are looked through."""
+    """Whether this session was signed out of; only audit entries since it began are searched."""
     since = uuid.UUID(int=int(1000 * (began - _CLOCKS_DIFFER).timestamp()) << 80)
-    told = select(audit.c.id).where(audit.c.id >= since, audit.c.act == "visit.ended", audit.c.subject == number)
-    return connection.execute(told.limit(1)).first() is not None
+    entries = select(audit.c.id).where(audit.c.id >= since, audit.c.act == "visit.ended", audit.c.subject == number)
+    return connection.execute(entries.limit(1)).first() is not None
 
 
 def _signer(row: Any) -> TimestampSigner:

@@ -1,7 +1,7 @@
-"""Share links: one path of a project, read without a token until the link expires or is taken back.
+"""Share links: one path of a project, readable without a token until the link expires or is revoked.
 
-A link carries the id of its row, signed with a key of this database: what nobody signed costs no look-up, and what was
-taken back is worthless at once.
+A link carries the id of its row, signed with a key of this database: an unsigned link costs no look-up, and a revoked
+one is worthless at once.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _WORTHLESS = "This link is not valid, has expired or was taken back."
 
 
 def make_share(connection: Connection, project: Any, path: str, seconds: int) -> tuple[Any, str]:
-    """Make a link to a path of the project or of one of its grids; its row, and what the link carries.
+    """Make a link to a path of the project or of one of its grids; return its row and the link's content.
 
-    The path may be written as in an address (`%20`); it is kept as requests are compared with it, decoded.
+    The path may be percent-encoded (`%20`); it is stored decoded, the form in which requests are compared with it.
     """
     path = unquote(path)
     grid = _GRID.fullmatch(path)
@@ -56,7 +56,7 @@ def _signer(connection: Connection) -> URLSafeSerializer:
 
 
 def authenticate_share(connection: Connection, share: str, path: str) -> Caller:
-    """Who reads this path with this link; `Unauthenticated` when it does not open the path."""
+    """Caller that reads this path by this link; `Unauthenticated` when the link does not open the path."""
     row = find_share(connection, share)
     if not reaches(row.path, path):
         raise Unauthenticated(_WORTHLESS)
@@ -64,7 +64,7 @@ def authenticate_share(connection: Connection, share: str, path: str) -> Caller:
 
 
 def find_share(connection: Connection, share: str) -> Any:
-    """The row of a link, with the visibility of its project; `Unauthenticated` when the link is worthless."""
+    """Row of a link, with the visibility of its project; `Unauthenticated` when the link is worthless."""
     try:
         share_id = uuid.UUID(hex=str(_signer(connection).loads(share)))
     except (BadData, ValueError):
@@ -77,10 +77,10 @@ def find_share(connection: Connection, share: str) -> Any:
 
 
 def reaches(shared: str, path: str) -> bool:
-    """Whether a link to the path `shared` opens `path`: itself, its forms, and what is below it.
+    """Whether a link to the path `shared` opens `path`: the path itself, its forms, and everything below.
 
-    A link to a whole project opens its grids too, whose paths do not begin with the project's: that a grid is of this
-    project is what `authorize` asks of every caller.
+    A link to a whole project opens its grids too, although their paths do not begin with the project's: `authorize`
+    checks that a grid belongs to the project, as for every caller.
     """
     if path == shared or path.startswith((f"{shared}/", f"{shared}.")):
         return True
@@ -89,7 +89,7 @@ def reaches(shared: str, path: str) -> bool:
 
 
 def list_shares(connection: Connection, project_id: uuid.UUID, after: uuid.UUID | None, limit: int) -> Sequence[Any]:
-    """The project's links that have not expired, oldest first; never what they carry."""
+    """Links of the project that have not expired, oldest first, without their contents."""
     query = select(shares).where(shares.c.project_id == project_id, shares.c.expires_at > func.now())
     if after is not None:
         query = query.where(shares.c.id > after)
@@ -97,7 +97,7 @@ def list_shares(connection: Connection, project_id: uuid.UUID, after: uuid.UUID 
 
 
 def take_back(connection: Connection, project_id: uuid.UUID, share_id: uuid.UUID) -> None:
-    """Make a link worthless at once; `NotFound` when the project has no such link."""
+    """Revoke a link at once; `NotFound` when the project has no such link."""
     here = (shares.c.id == share_id, shares.c.project_id == project_id)
     if connection.execute(delete(shares).where(*here)).rowcount == 0:
         raise NotFound("The project has no such share.")

@@ -1,6 +1,6 @@
-"""A grid as it is stored: its names, one revision's content and the state of its derivation.
+"""Grids as they are stored: names, the content of one revision and the state of its derivation.
 
-A `GridSummary` is for lists, a `StoredGrid` for one grid whose cells are wanted.
+A `GridSummary` is for lists, a `StoredGrid` for a grid whose cells are needed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from registry.storage.tables import derivations, grids, projects, revisions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridSummary:
-    """A grid at one revision without its cells: what a list tells of it. Its size is that of its names and levels."""
+    """A grid at one revision without its cells; its size is that of its names and levels."""
 
     id: uuid.UUID
     project: str
@@ -46,7 +46,8 @@ class GridSummary:
 
     @property
     def etag(self) -> str:
-        """Changes with the content and with the state of the derivation; `revision_tag` is its unchanging part."""
+        """Entity tag. It changes with the content and with the state of the derivation; `revision_tag` only with the
+        content."""
         return f"{self.revision_tag}-{self.state}"
 
     @property
@@ -62,7 +63,7 @@ class StoredGrid(GridSummary):
 
 
 def revision_tag(revision: int, digest: str) -> str:
-    """What `If-Match` on a write compares: the revision and its digest."""
+    """Value that `If-Match` on a write compares: the revision and its digest."""
     return f"{revision}-{digest.removeprefix('sha256:')[:16]}"
 
 
@@ -76,7 +77,7 @@ _SUMMED_UP = tuple(column for column in revisions.c if column.name not in ("grid
 
 
 def grid_summaries(number: ColumnElement[int] | int | None = None) -> Select[Any]:
-    """The statement that reads grids which are not deleted, without cells, at their current revision or at `number`."""
+    """Statement for grids that are not deleted, without cells, at their current revision or at `number`."""
     wanted = grids.c.revision if number is None else number
     return (
         select(
@@ -106,17 +107,17 @@ def grid_summaries(number: ColumnElement[int] | int | None = None) -> Select[Any
 
 
 def stored_grids(number: ColumnElement[int] | int | None = None) -> Select[Any]:
-    """Like `grid_summaries`, with the cells: megabytes of a large grid."""
+    """Like `grid_summaries`, with the cells: megabytes for a large grid."""
     return grid_summaries(number).add_columns(*(revisions.c[name] for name in CELLS))
 
 
 def grid_summary(row: Any) -> GridSummary:
-    """A row of `grid_summaries`."""
+    """Value of a row of `grid_summaries`."""
     return GridSummary(**_told(row))
 
 
 def stored_grid(row: Any) -> StoredGrid:
-    """A row of `stored_grids`."""
+    """Value of a row of `stored_grids`."""
     return StoredGrid(**_told(row), grid=grid_of(row))
 
 

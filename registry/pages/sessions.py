@@ -11,7 +11,7 @@ from flask import Response, redirect, request
 from registry.api.context import parts
 from registry.api.problems import request_id
 from registry.errors import Forbidden, Unauthenticated
-from registry.operations.sessions import VISIT_SECONDS, begin_session, end_session
+from registry.operations.sessions import SESSION_SECONDS, begin_session, end_session
 from registry.pages.front import THEME, THEMES, VISIT, pages
 from registry.pages.responses import page
 
@@ -39,7 +39,7 @@ def sign_in() -> Response:
         answer.headers["WWW-Authenticate"] = 'Bearer realm="results-registry"'
         answer.headers["Cache-Control"] = "no-store"
         return answer
-    return _with_cookie(back, VISIT, ticket, VISIT_SECONDS)
+    return _with_cookie(back, VISIT, ticket, SESSION_SECONDS)
 
 
 @pages.post("/sign-out")

@@ -1,6 +1,6 @@
-"""What SQL tools read of a finished document: a few lists, in an order that the views of the schema `bi` know.
+"""Facts of a result for SQL tools: short lists, in an order that the views of the schema `bi` know.
 
-Documents are kept compressed, and PostgreSQL cannot inflate them; the facts stand beside them, small enough for it.
+Documents are stored compressed, and PostgreSQL cannot inflate them; the facts are stored beside them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _MOST_SERIES, _MOST_CELLS = 200, 40
 
 
 def facts_of_statistics(found: GridStatistics) -> dict[str, Any]:
-    """Of a grid's statistics: coverage, a list for each series, and one for each best or tied cell."""
+    """Facts of a grid's statistics: coverage, a list for each series, and one for each best or tied cell."""
     coverage = found.coverage
     return {
         "coverage": [coverage.cells, coverage.possible, coverage.component_count] if coverage else [None] * 3,
@@ -35,8 +35,8 @@ def _trend(one: Series) -> list[Any]:
 
 
 def _peaks(peaks: Peaks) -> list[list[Any]]:
-    """Value, coordinate, probability of being best, and its standing: `best`, or `tied` for the others in the set that
-    holds the best cell with 95 % confidence."""
+    """Value, coordinate, probability of being best, and standing of cells: `best`, or `tied` for the others in the set
+    that holds the best cell with 95 % confidence."""
     best = peaks.best
     if best is None:
         return []
@@ -50,7 +50,7 @@ def _peaks(peaks: Peaks) -> list[list[Any]]:
 
 
 def facts_of_answer(document: Mapping[str, Any]) -> dict[str, Any] | None:
-    """Of a ranking: a list for each name. None for other answers."""
+    """Facts of a ranking: a list for each name. None for other results."""
     if "ranking" not in document:
         return None
     names = ("rank", "name", "score", "rank_low", "rank_high", "cells", "wins", "ties", "losses")

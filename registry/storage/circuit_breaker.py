@@ -1,8 +1,8 @@
 """Bulkhead and circuit breaker for database access in a web process.
 
-The bulkhead keeps one thread free of the database, so that refusals are answered while the others wait, and `/healthz`
-where it has no thread of its own (`registry/local/web_server.py` gives it one, gunicorn does not). The breaker opens
-after a timeout or a refused connection; then one request at a time tries again, until one is answered.
+The bulkhead keeps one thread free of the database, so that requests are refused while the others wait, and `/healthz`
+is answered where it has no thread of its own (`registry/local/web_server.py` gives it one, gunicorn does not). The
+breaker opens after a timeout or a refused connection; then one request at a time tries again, until one succeeds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ AWAY = "The database does not answer. Whether a write took effect is unknown: re
 
 
 class CircuitBreaker:
-    """`with breaker:` around the use of the database admits so many threads at once, and nobody while it is away."""
+    """Context manager around the use of the database: limits the threads in it, and admits none while it is away."""
 
     def __init__(self, places: int) -> None:
         self._room = threading.Condition()
@@ -38,7 +38,7 @@ class CircuitBreaker:
         """The thread that tries."""
 
     def __enter__(self) -> None:
-        """Take a place; `Unavailable` while the database is away, or when nobody moves on."""
+        """Take a place. Raises `Unavailable` while the database is away, or when no place becomes free in time."""
         with self._room:
             self._refuse_if_broken()
             if not self._places:
@@ -58,13 +58,13 @@ class CircuitBreaker:
             self._room.notify()
 
     def trip(self) -> None:
-        """A statement took too long, or a connection was refused."""
+        """Open the breaker: a statement took too long, or a connection was refused."""
         with self._room:
             self._broken_until = time.monotonic() + BREAK_SECONDS
             self._room.notify_all()
 
     def answered(self) -> None:
-        """The database has answered."""
+        """Close the breaker: the database has answered."""
         if self._broken_until is not None:
             with self._room:
                 self._broken_until = self._trying = None
@@ -84,7 +84,7 @@ class CircuitBreaker:
 
 
 class NoCircuitBreaker(CircuitBreaker):
-    """What a process without requests uses: it waits as long as the database's own deadlines let it."""
+    """Breaker of a process without requests, which waits as long as the timeouts of the database let it."""
 
     def __init__(self) -> None:
         super().__init__(places=0)

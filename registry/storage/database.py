@@ -1,4 +1,4 @@
-"""The engine, transactions and deadlines: the only module that commits, and that knows the driver's errors."""
+"""Engine, transactions and timeouts. The only module that commits, and the only one that knows the driver's errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DIGITS_OF_64_BITS = 19
 
 
 def _json(text_: str) -> Any:
-    """JSONB writes 1e22 as a whole number, which as a Python int no encoder of JSON would take again."""
+    """Parse JSON with large whole numbers as floats: JSONB writes 1e22 as digits, and orjson encodes no such int."""
     return json.loads(text_, parse_int=_whole)
 
 
@@ -38,10 +38,10 @@ def _whole(digits: str) -> int | float:
 
 
 class Database:
-    """Two pools of connections, for transactions and for reading; a connection that changed between the two would
-    cost more than most reads. Threads may share it; forked children call `after_fork` first.
+    """Two pools of connections, one for transactions and one for single statements; switching a connection between the
+    two would cost more than most reads. Threads may share it; a forked child calls `after_fork` first.
 
-    Whoever serves requests gives a `breaker`, which refuses at once what could only wait.
+    A process that serves requests gives a `breaker`, which refuses at once what could only wait.
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class Database:
 
     @property
     def engine(self) -> Engine:
-        """For migrations and tests; everyone else uses `transaction` and `reading`."""
+        """Engine for migrations and tests; other code uses `transaction` and `reading`."""
         return self._engine
 
     @contextmanager
     def transaction(self, *, rehearse: bool = False) -> Iterator[Connection]:
-        """A connection whose work is committed when the block ends, and undone when it raises.
+        """Connection whose work is committed when the block ends, and rolled back when it raises.
 
-        With `rehearse` it is undone in any case: what a dry run needs.
+        With `rehearse` it is rolled back in any case, for a dry run.
         """
         with self._connected(self._engine) as connection, connection.begin() as transaction:
             yield connection
@@ -99,23 +99,23 @@ class Database:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection for single statements, each its own snapshot and committed by itself.
+        """Connection for single statements, each with its own snapshot and committed by itself.
 
-        Nothing that anybody was promised is written through it: only when a token was last used.
+        The only thing written through it is the time of a token's last use, which may be lost.
         """
         with self._connected(self._reading) as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
-        """A connection whose statements all see the database as it was at the first one."""
+        """Connection whose statements all see the database as it was at the first one."""
         options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
         with self._connected(self._engine.execution_options(**options)) as connection, connection.begin():
             yield connection
 
     @contextmanager
     def _connected(self, engine: Engine) -> Iterator[Connection]:
-        """A connection of the engine's pool; what database and driver raise comes in the registry's words."""
+        """Connection of the engine's pool, with errors of the database and the driver translated."""
         with self._breaker:
             try:
                 with self._connection(engine) as connection:
@@ -136,12 +136,12 @@ class Database:
             raise
 
     def _forget(self) -> None:
-        """One connection was lost, so the idle ones may be dead too: nobody else shall find that out."""
+        """Drop the idle connections: after one was lost, they may be dead too."""
         for engine in (self._engine, self._reading):
             engine.dispose()
 
     def after_fork(self) -> None:
-        """Forget the parent's connections without closing them."""
+        """Drop the parent's connections without closing them."""
         for engine in (self._engine, self._reading):
             engine.dispose(close=False)
 
@@ -155,7 +155,8 @@ _TRY_LATER = ("57P01", "57P02", "57P03", "57014", "25006", "25P03", "25P04")
 
 
 def translate(error: DBAPIError) -> Exception:
-    """The registry's error for one of the database: 409 and 503 in the end; a defect of ours stays as it is."""
+    """The registry's error for one of the database: `Busy`, `Conflict` or `Unavailable`; a defect of ours stays as it
+    is."""
     code: str | None = getattr(error.orig, "pgcode", None)
     if code == "55P03":
         return Busy("Another writer holds this; try again.")
@@ -173,7 +174,8 @@ def _is_outage(error: DBAPIError) -> bool:
 
 
 def quietly_committed(connection: Connection) -> None:
-    """This transaction may be lost in a crash of the server: only for records that are made again by themselves."""
+    """Commit this transaction without waiting for the disk: a crash of the server may lose it. Only for records that
+    will be made again."""
     connection.execute(text("SET LOCAL synchronous_commit = off"))
 
 

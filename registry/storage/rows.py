@@ -1,4 +1,4 @@
-"""A Grid to the columns of a revision, and back."""
+"""Conversion of a Grid to the columns of a revision, and back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MEMBERS = ("questions", "design_effect", "derived")
 
 
 def metric_document(metric: Metric) -> dict[str, Any]:
-    """The metric as it is stored and sent."""
+    """Metric as it is stored and sent."""
     return {
         "name": metric.name,
         "unit": metric.unit,
@@ -24,7 +24,7 @@ def metric_document(metric: Metric) -> dict[str, Any]:
 
 
 def level_document(level: Level) -> Any:
-    """A level as it is stored and sent: a number, a label, or both where they differ."""
+    """Level as it is stored and sent: a number, a label, or both where they differ."""
     if level.number is None:
         return level.label
     if level.label == plain_label(level.number):
@@ -34,7 +34,7 @@ def level_document(level: Level) -> Any:
 
 @lru_cache(maxsize=256)
 def axis_document(axis: Axis) -> dict[str, Any]:
-    """The axis as it is stored and sent; the grids of an experiment share theirs, so it must not be changed."""
+    """Axis as it is stored and sent. Cached and shared by the grids of an experiment: do not modify it."""
     return {
         "name": axis.name,
         "kind": axis.kind,
@@ -70,7 +70,7 @@ def metric_of(document: dict[str, Any]) -> Metric:
 
 
 def columns_of(grid: Grid) -> dict[str, Any]:
-    """The columns of `revisions` that hold the grid's content."""
+    """Columns of `revisions` that hold the grid's content."""
     each = isinstance(grid.trials, tuple)
     return {
         "digest": bytes.fromhex(grid.digest.removeprefix("sha256:")),
@@ -91,7 +91,7 @@ def columns_of(grid: Grid) -> dict[str, Any]:
 
 
 def grid_of(row: Any) -> Grid:
-    """The Grid in a row that has the columns of `revisions`."""
+    """Grid in a row that has the columns of `revisions`."""
     return Grid(
         metric_of(row.metric),
         tuple(axis_of(axis) for axis in row.axes),

@@ -1,9 +1,9 @@
-"""Deadlines on this side of the wire: a database that froze, or a network that swallows, holds nobody for ever.
+"""Statement timeouts on the client's side, for a frozen database or a network that drops packets.
 
-A server's own timeouts help only while it runs. Here every statement says until when it may take, and one thread per
-process shuts the socket of a statement that takes longer: libpq then finds the connection lost and the statement
-fails. psycopg2's `set_wait_callback` would do as well, at twice the cost a statement (bench/README.md), without COPY
-and without a deadline on connecting.
+A server's own timeouts work only while it runs. Here every statement has a deadline, and one thread per process shuts
+the socket of a statement that exceeds it: libpq then finds the connection lost and the statement fails. psycopg2's
+`set_wait_callback` would do as well, at twice the cost of a statement (bench/README.md), without COPY and without a
+timeout for connecting.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from psycopg2.extensions import connection, cursor
 
 LOOK_EVERY = 0.2
 LAST_GRACE = 0.5
-"""A request whose time is over may still make statements that are answered within this."""
+"""A request past its deadline may still run statements that take no longer than this, to clean up."""
 
 _request_ends: ContextVar[float] = ContextVar("request_ends", default=math.inf)
 
 
 @contextlib.contextmanager
 def request_deadline(seconds: float) -> Iterator[None]:
-    """Statements of this context wait no longer than until `seconds` from now, whatever their own limit."""
+    """Limit the statements of this context to `seconds` from now, whatever their own limit."""
     token = _request_ends.set(time.monotonic() + seconds)
     try:
         yield
@@ -40,12 +40,12 @@ def request_deadline(seconds: float) -> Iterator[None]:
 
 
 def extend_request(seconds: float) -> None:
-    """Whoever asked is willing to wait: the request's time ends that much later."""
+    """Extend the request's deadline: the client is willing to wait that much longer."""
     _request_ends.set(_request_ends.get() + seconds)
 
 
 class WatchedCursor(cursor):
-    """A cursor whose statements have a deadline."""
+    """Cursor whose statements have a deadline."""
 
     def execute(self, query: Any, variables: Any = None) -> None:
         watched: WatchedConnection = self.connection  # type: ignore[assignment]
@@ -57,7 +57,7 @@ class WatchedCursor(cursor):
 
 
 class StreamingCursor(WatchedCursor):
-    """A cursor on the server: each fetch is a statement."""
+    """Server-side cursor: each fetch is a statement."""
 
     def fetchone(self) -> Any:
         return self._watched(super().fetchone)
@@ -78,9 +78,9 @@ class StreamingCursor(WatchedCursor):
 
 
 class WatchedConnection(connection):
-    """A connection each of whose statements takes `limit` seconds or ends with the connection.
+    """Connection that is cut when a statement takes longer than `limit` seconds.
 
-    `on_cut` is told, from another thread, that a statement was cut off.
+    `on_cut` is called after a cut, from the watchdog's thread.
     """
 
     def __init__(self, dsn: str, *, limit: float, on_cut: Callable[[], None]) -> None:
@@ -89,10 +89,10 @@ class WatchedConnection(connection):
         self._on_cut = on_cut
         self._closing = threading.Lock()
         super().__init__(dsn)
-        _watchman.watch(self)
+        _watchdog.watch(self)
 
     def set_deadline(self) -> None:
-        """A statement begins; it is over when `ends` is infinite again."""
+        """Start the clock of a statement; setting `ends` to infinity stops it."""
         now = time.monotonic()
         self.ends = min(now + self._limit, max(_request_ends.get(), now + LAST_GRACE))
 
@@ -119,9 +119,10 @@ class WatchedConnection(connection):
             super().close()
 
     def cut(self) -> None:
-        """Shut the socket under whoever waits for it. Called by the watchman alone."""
+        """Shut the socket under the thread that waits for it. Called by the watchdog only."""
         self.ends = math.inf
-        # Under the lock the descriptor cannot become another socket's meanwhile.
+        # The lock keeps close() away: else the descriptor could be closed and reused between fileno() and dup(), and
+        # the shutdown would hit another socket. A copy of it, because closing the Python socket must not close libpq's.
         with self._closing, contextlib.suppress(OSError, psycopg2.InterfaceError), self._socket() as line:
             line.shutdown(socket.SHUT_RDWR)
         self._on_cut()
@@ -130,8 +131,8 @@ class WatchedConnection(connection):
         return socket.socket(fileno=os.dup(self.fileno()))
 
 
-class _Watchman:
-    """The thread that looks after the connections of this process; it begins with the first of them."""
+class _Watchdog:
+    """Thread that cuts overdue connections of this process; it starts with the first of them."""
 
     def __init__(self) -> None:
         self._connections: weakref.WeakSet[WatchedConnection] = weakref.WeakSet()
@@ -142,10 +143,10 @@ class _Watchman:
         with self._lock:
             self._connections.add(one)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._look_on, name="deadlines", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="deadlines", daemon=True)
                 self._thread.start()
 
-    def _look_on(self) -> None:
+    def _run(self) -> None:
         while True:
             time.sleep(LOOK_EVERY)
             with self._lock:
@@ -154,16 +155,17 @@ class _Watchman:
             for one in connections:
                 if now > one.ends:
                     one.cut()
+            # These are strong references: without the del, closed connections would live until the next look.
             del connections
 
 
-_watchman = _Watchman()
+_watchdog = _Watchdog()
 
 
 def _after_fork() -> None:
-    """A child has its parent's memory, but not its threads, and none of its connections are the child's."""
-    global _watchman  # noqa: PLW0603
-    _watchman = _Watchman()
+    """Start afresh in a child process: it has neither the parent's threads nor its connections."""
+    global _watchdog  # noqa: PLW0603
+    _watchdog = _Watchdog()
 
 
 os.register_at_fork(after_in_child=_after_fork)
