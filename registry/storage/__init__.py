@@ -1,1 +1,1 @@
-"""PostgreSQL: the tables, the engine and its transactions, and rows as values."""
+"""Storage in PostgreSQL: the tables, the engine and its transactions, and rows as values."""

@@ -1,0 +1,98 @@
+"""Tables of grids: names, aliases, grids and their revisions."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    Table,
+    Text,
+    UniqueConstraint,
+    Uuid,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+
+from registry.storage.tables.columns import Numbers, instant, metadata
+
+names = Table(
+    "names",
+    metadata,
+    Column("project_id", Uuid, ForeignKey("projects.id"), primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+)
+
+aliases = Table(
+    "aliases",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("alias", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    instant("created_at"),
+    CheckConstraint("kind IN ('model', 'benchmark', 'variant', 'experiment')", name="kind"),
+    UniqueConstraint("project_id", "kind", "alias"),
+)
+
+grids = Table(
+    "grids",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
+    Column("identity", Uuid, nullable=False, comment="hash of the names below; they may be too long for an index"),
+    Column("experiment", Text, nullable=False),
+    Column("benchmark", Text, nullable=False),
+    Column("model", Text, nullable=False),
+    Column("variant", Text, nullable=False),
+    Column("metric", Text, nullable=False),
+    Column("revision", Integer, nullable=False, comment="the current one"),
+    instant("created_at"),
+    instant("updated_at"),
+    Column("deleted_at", DateTime(timezone=True)),
+    UniqueConstraint("project_id", "identity"),
+    Index(None, "project_id", "updated_at", "id"),
+    Index(None, "project_id", "experiment", "metric", "benchmark"),
+    Index(None, "project_id", "model"),
+)
+
+revisions = Table(
+    "revisions",
+    metadata,
+    Column("grid_id", Uuid, ForeignKey("grids.id"), primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("digest", LargeBinary, nullable=False),
+    Column("metric", JSONB, nullable=False),
+    Column("axes", JSONB, nullable=False),
+    Column("cell_count", Integer, nullable=False),
+    Column("values", Numbers("double precision"), nullable=False, comment="row-major, NULL where nobody measured"),
+    Column("trials", BigInteger, comment="one number for every cell"),
+    Column("cell_trials", Numbers("bigint")),
+    Column("stderr", Numbers("double precision")),
+    Column("repeats", Numbers("integer")),
+    Column("sd", Numbers("double precision")),
+    Column("reasons", JSONB),
+    Column("questions", Integer, comment="that the trials of each cell are about"),
+    Column("design_effect", Double, comment="the variance of a cell, over that of independent trials"),
+    Column("derived", JSONB(none_as_null=True), comment="true, or the names of what it is made of; NULL: measured"),
+    Column("labels", JSONB, nullable=False, server_default=text("'{}'")),
+    Column("warnings", JSONB, nullable=False, server_default=text("'[]'")),
+    instant("created_at"),
+    Column("token_id", Uuid, ForeignKey("tokens.id"), comment="who posted it; NULL: the server itself"),
+    CheckConstraint("number > 0", name="number"),
+    Index(
+        None,
+        "labels",
+        postgresql_using="gin",
+        postgresql_ops={"labels": "jsonb_path_ops"},
+        postgresql_where=text("labels <> '{}'"),
+    ),
+)
