@@ -1,1 +1,1 @@
-"""Grids as frozen values, and how they are made of what was sent."""
+"""Grids as frozen values, and the intake that makes them from submissions."""

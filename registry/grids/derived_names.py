@@ -1,4 +1,4 @@
-"""Names that say that what they name was computed from others: Average, Overall, Macro avg."""
+"""Recognise names of computed values: Average, Overall, Macro avg."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LONGEST = 100
 
 
 def looks_derived(name: str) -> bool:
-    """Whether a name, or its last word, is one that people give to an average or a total, in any case of letters.
+    """Whether a name or its last word is a usual one for an average or a total, in any case of letters.
 
     "MMLU average" and "Macro avg" look derived; "Mean IoU tasks" and "Totally new" do not.
     """

@@ -1,7 +1,7 @@
 """Grid, Axis, Level, Cell, Metric: frozen values, their canonical form and its digest.
 
-A grid's values lie flat in row-major order (the last axis runs fastest), `None` where nobody measured.
-Whoever iterates sees only what was measured: `Grid.cells()` skips gaps.
+A grid's values are flat and in row-major order (the last axis runs fastest), `None` where a cell is unmeasured.
+`Grid.cells()` iterates over the measured cells only.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ REASONS = ("failed", "not_applicable", "pending")
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """What was measured. `direction` says which end is better; `None`: neither. Bounds are inclusive."""
+    """The measured quantity. `direction` is the better end, `None` if neither is. Bounds are inclusive."""
 
     name: str
     unit: str | None = None
@@ -68,7 +68,7 @@ class Axis:
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        """The axis values that a slope refers to: the numbers, or 0, 1, 2 … on an axis without numbers."""
+        """Axis values for slopes: the levels' numbers, or 0, 1, 2 … on an axis without numbers."""
         if self.kind == "numeric":
             return tuple(cast(float, level.number) for level in self.levels)
         return tuple(map(float, range(len(self.levels))))
@@ -90,13 +90,13 @@ class Cell:
 class Grid:
     """The values of one metric over zero to four axes.
 
-    `values`, `stderr`, `repeats`, `sd` and a tuple of `trials` are flat, row-major and as long as the product
-    of the shape; one integer of `trials` holds for every cell. `reasons` maps a flat index of an unmeasured cell
-    to why it is missing.
+    `values`, `stderr`, `repeats`, `sd` and a tuple of `trials` are flat, row-major and as long as the product of the
+    shape; one integer of `trials` holds for every cell. `reasons` maps a flat index of an unmeasured cell to why it is
+    missing.
 
-    `questions`: how many questions the trials of a cell are about (trials = questions × samples). `design_effect`: the
-    variance of a cell as a multiple of what independent trials would have. `derived`: whether the values are computed
-    from other grids, or the names of what they are made of.
+    `questions`: number of questions behind the trials of a cell (trials = questions × samples). `design_effect`:
+    variance of a cell as a multiple of that of independent trials. `derived`: whether the values are computed from
+    other grids, or the names of what they are made of.
     """
 
     metric: Metric
@@ -118,11 +118,11 @@ class Grid:
 
     @cached_property
     def cell_count(self) -> int:
-        """How many cells were measured."""
+        """Number of measured cells."""
         return len(self.values) - self.values.count(None)
 
     def position(self, index: int) -> Position:
-        """The position on each axis of a flat index."""
+        """Position on each axis of a flat index."""
         at = []
         for size in reversed(self.shape):
             index, place = divmod(index, size)
@@ -130,14 +130,14 @@ class Grid:
         return tuple(reversed(at))
 
     def index(self, at: Position) -> int:
-        """The flat index of a position."""
+        """Flat index of a position."""
         index = 0
         for size, place in zip(self.shape, at, strict=True):
             index = index * size + place
         return index
 
     def cell(self, index: int) -> Cell | None:
-        """The cell at a flat index, `None` when nobody measured it."""
+        """Cell at a flat index, `None` when it is unmeasured."""
         value = self.values[index]
         if value is None:
             return None
@@ -151,21 +151,21 @@ class Grid:
         )
 
     def cells(self) -> Iterator[Cell]:
-        """The measured cells in row-major order."""
+        """Measured cells in row-major order."""
         return (cell for index in range(len(self.values)) if (cell := self.cell(index)) is not None)
 
     @property
     def members(self) -> dict[str, Any]:
-        """What was given of `questions`, `design_effect` and `derived`, as it is sent and digested."""
+        """Those of `questions`, `design_effect` and `derived` that were given, as they are sent and digested."""
         named = list(self.derived) if isinstance(self.derived, tuple) else self.derived or None
         given = {"questions": self.questions, "design_effect": self.design_effect, "derived": named}
         return {name: value for name, value in given.items() if value is not None}
 
     def canonical(self) -> bytes:
-        """The content as UTF-8 JSON: equal bytes exactly for equal content, the input of `digest`.
+        """Content as UTF-8 JSON: equal bytes exactly for equal content, the input of `digest`.
 
-        The keys of the object and of its labels are sorted; axes, levels and the metric have theirs in the order of
-        the classes above.
+        The keys of the object and of its labels are sorted; axes, levels and the metric have theirs in the order of the
+        classes above.
         """
         content: dict[str, Any] = {
             "metric": self.metric,
@@ -188,5 +188,5 @@ class Grid:
 
 
 def plain_label(number: float) -> str:
-    """The label of a level that was given as a number: `2000`, `0.1`."""
+    """Label of a level that was given as a number: `2000`, `0.1`."""
     return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)

@@ -1,4 +1,4 @@
-"""Names that look like another one: `AIME24` and `AIME'24`, `GPQA D` and `GPQA_D`."""
+"""Near-duplicate names: `AIME24` and `AIME'24`, `GPQA D` and `GPQA_D`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _one_edit_away(new: Collection[str], others: Sequence[str]) -> dict[str, str
     """For each new name the first other one that is one edit away.
 
     Two texts are one edit apart if one of them, or both, become the same by losing a character. So each name is looked
-    up by what is left of it, and is not compared with every other.
+    up by its shortened forms instead of being compared with every other.
     """
     shapes = {_digits_and_length(name) for name in new}
     left: dict[str, list[str]] = {}
@@ -55,7 +55,7 @@ def _one_edit_away(new: Collection[str], others: Sequence[str]) -> dict[str, str
 
 
 def _remains(name: str) -> set[str]:
-    """The name, and what is left of it without one of its characters; nothing of one too short to be told apart."""
+    """The name and its forms shortened by one character; none for a name too short to be told apart."""
     text = name.casefold()
     if len(text) < _FEWEST_CHARACTERS:
         return set()
@@ -63,7 +63,7 @@ def _remains(name: str) -> set[str]:
 
 
 def _digits_and_length(name: str) -> tuple[str, int]:
-    """What two names share, but for one in the length, when one edit that is not of a digit lies between them."""
+    """Key that two names share, but for one in the length, when one edit that is not of a digit lies between them."""
     folded = name.casefold()
     return "".join(c for c in folded if c.isdigit()), len(folded)
 

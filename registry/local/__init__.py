@@ -1,1 +1,1 @@
-"""A whole registry on one machine: its processes, its embedded servers and its address."""
+"""A whole registry on one machine: its processes, embedded servers and web server."""

@@ -1,4 +1,4 @@
-"""The processes: what each one runs, and all of them together on one machine (`registry up`)."""
+"""Processes of the service, each by itself or all of them on one machine (`registry up`)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ SERVE = [sys.executable, "-m", "registry", "serve"]
 
 
 def serve(settings: Settings) -> None:
-    """Serve HTTP until a signal; what was begun then is finished."""
+    """Serve HTTP until a signal, then finish the requests under way."""
     from registry import create_app
     from registry.local.web_server import Server
 
@@ -39,7 +39,7 @@ def serve(settings: Settings) -> None:
 
 
 def refuse_if_open(settings: Settings, database: Database) -> None:
-    """Raise `Misconfigured` where others than this machine could reach a registry that nobody administers yet."""
+    """Raise `Misconfigured` where other machines could reach a registry that has no administrator yet."""
     if settings.host in LOOPBACK:
         return
     try:
@@ -60,7 +60,8 @@ def become(command: list[str], settings: Settings) -> None:
 
 
 def up(settings: Settings, *, given: set[str], demo: bool, say: Callable[[str], None]) -> None:
-    """Run everything until Ctrl-C: servers (those whose URLs were not `given`), migrations, web, worker, dispatcher."""
+    """Run the whole service until Ctrl-C: servers (those whose URLs were not `given`), migrations, web, worker,
+    dispatcher."""
     from migrations.apply import migrate
     from migrations.grants import WEB_ROLE, grant_web_role
 
@@ -85,7 +86,7 @@ def up(settings: Settings, *, given: set[str], demo: bool, say: Callable[[str], 
         for name, command in (("dispatcher", DISPATCHER), ("worker", WORKER)):
             supervisor.start(Child(name, command, env=environment))
         address = f"http://{_local(settings.host)}:{settings.port}"
-        supervisor.start(Child("web", SERVE, env=serving, ready=answers(f"{address}/readyz")))
+        supervisor.start(Child("web", SERVE, env=serving, ready=probe(f"{address}/readyz")))
         say(f"The results registry is at {settings.url} (documentation: {settings.url}/docs).")
         say(f"The administrator's token is in {token_file}; the logs are in {home.logs}.")
         greet(settings, database, token_file, demo=demo, say=say)
@@ -113,8 +114,8 @@ def greet(settings: Settings, database: Database, token_file: Path, *, demo: boo
     say("\nCtrl-C stops everything.")
 
 
-def answers(url: str) -> Callable[[], bool]:
-    """Whether a URL answers 200, as a question that can be asked again."""
+def probe(url: str) -> Callable[[], bool]:
+    """Function that tells whether a URL answers 200."""
 
     def ask() -> bool:
         try:
@@ -131,7 +132,7 @@ def _local(host: str) -> str:
 
 
 def admin_token(database: Database, path: Path) -> Path:
-    """The file with a working administrator's token, which is made if there is none; only its owner may read it."""
+    """File with a working administrator's token, made if there is none; only its owner may read it."""
     with database.transaction() as connection:
         if path.exists():
             try:
@@ -146,7 +147,7 @@ def admin_token(database: Database, path: Path) -> Path:
 
 
 def write_secret(path: Path, token: str) -> None:
-    """Write a token to a new file with mode 0600; `Misconfigured` when the file is there."""
+    """Write a token to a new file with mode 0600; `Misconfigured` when the file exists."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except FileExistsError:

@@ -1,7 +1,8 @@
-"""waitress as the registry runs it: it ends what it has begun before it ends itself, and no slow client keeps it.
+"""Web server: waitress with a graceful shutdown and timeouts for slow clients.
 
 waitress alone dies at once on SIGTERM, lets a request take for ever to arrive when a byte comes now and then, and keeps
-a thread for an answer that nobody reads. Its loop is turned here instead, and between turns its channels are tended.
+a thread for a response that the client does not read. Here its loop runs pass by pass, and between passes its channels
+are checked.
 """
 
 from __future__ import annotations
@@ -35,28 +36,28 @@ log = structlog.get_logger()
 
 CONNECTIONS = 1000
 IDLE_SECONDS = 10
-"""After so long without a byte a connection is closed, whether it was to be read or written."""
+"""After so many seconds without a byte read or written, a connection is closed."""
 DRAIN_SECONDS = 9.5
-TEND_EVERY = 0.5
+CHECK_EVERY = 0.5
 ARRIVAL_SECONDS = 10.0
-"""A request's header arrives within this; its body too, or it goes on arriving at the slowest pace."""
+"""Within this a request's header arrives, and its body too unless that keeps up `SLOWEST_PACE`."""
 SLOWEST_PACE = 4096
-"""Bytes a second, on the average since the request began."""
-STRANGERS_BODY = 64 * 1024
-"""Bytes of the body of a request without credentials: the forms of the pages are far smaller."""
+"""Bytes per second, averaged since the request began."""
+ANONYMOUS_BODY = 64 * 1024
+"""Largest body, in bytes, of a request without credentials: the forms of the pages are far smaller."""
 ALL_BODIES = 512 * 1024 * 1024
-"""Bytes of bodies that are held at once, in memory and temporary files; beyond it the largest that still arrive go."""
+"""Bytes of bodies held at once, in memory and temporary files. Beyond it the largest that still arrive are refused."""
 LONGEST_HEADER = 32 * 1024
-"""Bytes of a request line with its headers; nginx takes 8 KiB for each of its lines."""
+"""Largest request line with its headers, in bytes; nginx allows 8 KiB for each of its lines."""
 
 
 class Server:
-    """An application on its address, from the first turn of the loop until the last answer was sent."""
+    """An application on its address, from the first pass of the loop until the last response was sent."""
 
     def __init__(self, app: Flask, settings: Settings, stopping: threading.Event) -> None:
         self._map: dict[int, Any] = {}
         self._stopping = stopping
-        self._tended = 0.0
+        self._checked = 0.0
         self._arriving: WeakKeyDictionary[Any, float] = WeakKeyDictionary()
         try:
             waitress.create_server(
@@ -64,15 +65,16 @@ class Server:
                 map=self._map,
                 host=settings.host,
                 port=settings.port,
-                _dispatcher=Lanes(settings.web_threads),
+                _dispatcher=ThreadPools(settings.web_threads),
                 connection_limit=CONNECTIONS,
                 channel_timeout=IDLE_SECONDS,
                 cleanup_interval=1,
-                # What is a little too large is read and refused with a problem; this is for what is far beyond.
+                # The application itself refuses a body that is a little too large, with a better message; this limit is
+                # for those far beyond.
                 max_request_body_size=4 * settings.max_body,
                 max_request_header_size=LONGEST_HEADER,
                 ident="results-registry",
-                # The gate reads them, and only as many as there are proxies of our own.
+                # The request policy reads these headers, and trusts only as many entries as there are own proxies.
                 clear_untrusted_proxy_headers=not settings.proxies,
             )
             for listener in self._listeners():
@@ -87,43 +89,51 @@ class Server:
         self.serve()
 
     def serve(self) -> None:
-        """Serve until `stopping` is set, and then what was begun."""
+        """Serve until `stopping` is set, then finish the requests under way."""
         while not self._stopping.is_set():
-            self._turn()
+            self._run_loop_once()
         log.info("draining", requests=sum(len(one.requests) for one in self._channels()))
         self._close_listeners()
         deadline = time.monotonic() + DRAIN_SECONDS
         while self._close_idle() and time.monotonic() < deadline:
-            self._turn(0.05)
+            self._run_loop_once(0.05)
         log.info("drained", left=len(self._channels()))
 
     def _on_signal(self, number: int, _frame: object) -> None:
         if self._stopping.is_set():
+            # A second signal does not wait for the requests under way.
             raise SystemExit(128 + number)
         self._stopping.set()
+        # The loop may be asleep in poll(); the trigger is a descriptor that it watches.
         self._listeners()[0].pull_trigger()
 
-    def _turn(self, longest: float = TEND_EVERY) -> None:
+    def _run_loop_once(self, longest: float = CHECK_EVERY) -> None:
+        # One pass of waitress's loop instead of its endless one, so that the checks below run in the same thread: no
+        # bytes arrive while they look at a channel.
         wasyncore.loop(timeout=longest, map=self._map, count=1, use_poll=True)
-        if time.monotonic() - self._tended > TEND_EVERY:
-            self._tended = time.monotonic()
+        if time.monotonic() - self._checked > CHECK_EVERY:
+            self._checked = time.monotonic()
             for channel in self._channels():
-                self._tend(channel)
-            self._bound_bodies()
+                self._check_timeouts(channel)
+            self._limit_bodies()
 
-    def _tend(self, channel: HTTPChannel) -> None:
-        """Close a connection that takes no answer, and refuse a request that arrives too slowly."""
+    def _check_timeouts(self, channel: HTTPChannel) -> None:
+        """Close a connection whose client reads no response, and refuse a request that arrives too slowly."""
         now = time.time()
+        # waitress closes idle connections only if no request is under way, so one whose client never reads its response
+        # would keep a thread in write_soon(). Closing it raises ClientDisconnected there.
         if channel.total_outbufs_len and now - channel.last_activity > IDLE_SECONDS:
             channel.handle_close()
         elif (arriving := channel.request) is not None:
+            # By the first time it was seen: waitress's `last_activity` starts anew with every byte, so a client that
+            # sends one now and then would never be late.
             seconds = now - self._arriving.setdefault(arriving, now)
             enough = arriving.headers_finished and arriving.body_bytes_received > SLOWEST_PACE * seconds
             if seconds > ARRIVAL_SECONDS and not enough:
                 refuse(channel, RequestTimeout("The request took too long to arrive."))
 
-    def _bound_bodies(self) -> None:
-        """Refuse the largest bodies that still arrive until those that are held are not too much."""
+    def _limit_bodies(self) -> None:
+        """Refuse the largest arriving bodies until all that are held fit into `ALL_BODIES`."""
         channels = self._channels()
         arriving = [(one.request.body_bytes_received, one) for one in channels if one.request is not None]
         held = sum(size for size, _ in arriving) + sum(
@@ -142,23 +152,24 @@ class Server:
         return [one for one in self._map.values() if isinstance(one, HTTPChannel)]
 
     def _close_listeners(self) -> None:
-        """Whoever connected already is served; later ones are refused by the system."""
+        """Serve the clients that have connected already; the system refuses later ones."""
         for listener in self._listeners():
+            # Connections that the system has accepted already are in the backlog: closing would reset them.
             while select.select([listener.socket], [], [], 0)[0]:
                 listener.handle_accept()
-            # Not its own close(): that takes the trigger away, by which threads say that an answer is ready.
+            # Not its own close(): that closes the trigger, too, by which threads wake the loop to send a response.
             wasyncore.dispatcher.close(listener)
 
     def _close_idle(self) -> bool:
-        """Close connections on which nothing is under way; whether others are left."""
+        """Close connections without a request or a response under way; return whether others are left."""
         for channel in self._channels():
-            if not (channel.requests or channel.total_outbufs_len or channel.request or said_something(channel)):
+            if not (channel.requests or channel.total_outbufs_len or channel.request or has_unread_bytes(channel)):
                 channel.handle_close()
         return bool(self._channels())
 
 
 class Refusal(ErrorTask):  # type: ignore[misc]
-    """The answer to what never reaches the application: a problem, as the application's own refusals are."""
+    """Response to a request that never reaches the application: a problem document, like the application's own."""
 
     def execute(self) -> None:
         error, name = self.request.error, str(uuid.uuid4())
@@ -172,9 +183,10 @@ class Refusal(ErrorTask):  # type: ignore[misc]
 
 
 class Request(HTTPRequestParser):  # type: ignore[misc]
-    """A request as it arrives; of one without credentials no large body is kept.
+    """A request as it arrives; without credentials, a large body is not kept.
 
-    It is read to its end all the same, for a client that is still sending would lose the answer with the connection.
+    It is read to its end all the same, because a client that is still sending would lose the response with the
+    connection.
     """
 
     _refused = False
@@ -183,11 +195,13 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
     expect_continue: bool
 
     def received(self, data: bytes) -> int:
-        """Take what has come; how much of it was of this request."""
+        """Take the bytes that have come; return how many of them were of this request."""
         consumed: int = super().received(data)
-        large = max(self.content_length, self.body_bytes_received) > STRANGERS_BODY
+        large = max(self.content_length, self.body_bytes_received) > ANONYMOUS_BODY
         if large and self.body_rcv is not None and "AUTHORIZATION" not in self.headers and not self._refused:
             self._refused = True
+            # The parser goes on counting and framing, so the refusal comes after the last byte; only the bytes are
+            # dropped.
             self.body_rcv.buf.close()
             self.body_rcv.buf = Discarded()
         if self._refused and self.error is None and (self.completed or self.expect_continue):
@@ -195,21 +209,22 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
             self.error = Unauthorized("A body of this size is only taken with a token: Authorization: Bearer rgs_…")
             self.completed = True
         if self.error is None and isinstance(self.body_rcv, ChunkedReceiver):
-            self._bound_chunk(self.body_rcv)
+            self._limit_chunk(self.body_rcv)
         return consumed
 
     def parse_header(self, header_plus: bytes) -> None:
-        """Read the request line and the headers; `ParsingError` for what waitress itself lets fall through."""
+        """Read the request line and the headers; `ParsingError` where waitress itself raises another error."""
         try:
             super().parse_header(header_plus)
         except ValueError as error:
-            # Python reads no number of more digits than this: that of the body is then larger than any that is taken.
+            # Python refuses to parse more digits than this. A Content-Length that long is too large in any case, so it
+            # becomes a 413 instead of a 400.
             if len(self.headers.get("CONTENT_LENGTH", "")) <= sys.get_int_max_str_digits():
                 raise ParsingError(f"The address cannot be read: {error}") from None
             self.content_length = self.adj.max_request_body_size
 
-    def _bound_chunk(self, chunks: ChunkedReceiver) -> None:
-        """Refuse a chunk as soon as its size is known to be too large, and a line about chunks that does not end."""
+    def _limit_chunk(self, chunks: ChunkedReceiver) -> None:
+        """Refuse a chunk as soon as its size is known to be too large, and an endless size line or trailer."""
         if self.body_bytes_received + chunks.chunk_remainder >= self.adj.max_request_body_size:
             self.error = RequestEntityTooLarge("A chunk is larger than any body that is taken")
         elif max(len(chunks.control_line), len(chunks.trailer)) > LONGEST_HEADER:
@@ -237,8 +252,9 @@ class Channel(HTTPChannel):  # type: ignore[misc]
     error_task_class = Refusal
 
 
-class Lanes(ThreadedTaskDispatcher):  # type: ignore[misc]
-    """The threads that answer requests, and one more for `/healthz`, which so waits behind nobody."""
+class ThreadPools(ThreadedTaskDispatcher):  # type: ignore[misc]
+    """Threads that serve requests, and a dedicated one for `/healthz`, so that health checks never queue behind
+    requests."""
 
     def __init__(self, threads: int) -> None:
         super().__init__()
@@ -247,8 +263,8 @@ class Lanes(ThreadedTaskDispatcher):  # type: ignore[misc]
         self._health.set_thread_count(1)
 
     def add_task(self, task: HTTPChannel) -> None:
-        """The first request of this channel is to be answered."""
-        # What could not be read as a request has no path.
+        """Serve the first request of this channel."""
+        # A request that could not be parsed has no path.
         if getattr(task.requests[0], "path", None) == "/healthz":
             self._health.add_task(task)
         else:
@@ -273,18 +289,20 @@ class Overloaded(Error):  # type: ignore[misc]
 
 
 def refuse(channel: HTTPChannel, error: Error) -> None:
-    """Answer the request that is still arriving with an error, and close the connection."""
+    """Refuse the request that is still arriving with an error, and close the connection."""
+    # The lock keeps a thread from finishing the channel's last request between the test of the length and the append.
     with channel.requests_lock:
-        late, channel.request = channel.request, None
-        if late is None:
+        request, channel.request = channel.request, None
+        if request is None:
             return
-        late.error = error
-        late.connection_close = True
-        channel.requests.append(late)
+        request.error = error
+        request.connection_close = True
+        channel.requests.append(request)
+        # Behind other requests it is started by the thread that finishes the one before.
         if len(channel.requests) == 1:
             channel.server.add_task(channel)
 
 
-def said_something(channel: HTTPChannel) -> bool:
-    """Whether bytes have come that were not read yet."""
+def has_unread_bytes(channel: HTTPChannel) -> bool:
+    """Whether bytes have arrived that were not read yet."""
     return bool(select.select([channel.socket], [], [], 0)[0])

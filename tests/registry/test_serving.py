@@ -16,7 +16,7 @@ from waitress.buffers import OverflowableBuffer
 
 from registry import create_app
 from registry.local import web_server as serving_module
-from registry.local.web_server import LONGEST_HEADER, STRANGERS_BODY, Server
+from registry.local.web_server import ANONYMOUS_BODY, LONGEST_HEADER, Server
 from registry.settings import Settings
 from tests.house import Project, publication
 from tests.live.system import free_port
@@ -100,7 +100,7 @@ def test_what_never_reaches_the_application_is_refused_with_a_problem(
 
 
 POST = b"POST /api/v1/projects/any/grids HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-LARGE = b"x" * 40 * STRANGERS_BODY
+LARGE = b"x" * 40 * ANONYMOUS_BODY
 
 
 def chunked(body: bytes) -> bytes:
@@ -130,7 +130,7 @@ def test_a_large_body_of_a_stranger_is_refused_and_never_kept(
     headers, found = problem(running.say(POST + sent))
     assert found["status"] == 401
     assert headers["www-authenticate"].startswith("Bearer")
-    assert sum(kept) <= 2 * STRANGERS_BODY
+    assert sum(kept) <= 2 * ANONYMOUS_BODY
 
 
 def test_all_bodies_together_are_bounded_and_the_largest_goes(
@@ -153,7 +153,7 @@ def test_all_bodies_together_are_bounded_and_the_largest_goes(
 
 
 def test_a_large_body_with_a_token_is_read(running: Running, project: Project) -> None:
-    body = json.dumps(publication(labels={"padding": "x"})) + " " * 2 * STRANGERS_BODY
+    body = json.dumps(publication(labels={"padding": "x"})) + " " * 2 * ANONYMOUS_BODY
     answer, said = running.ask(
         "POST",
         f"/api/v1/projects/{project.slug}/grids",

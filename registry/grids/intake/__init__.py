@@ -1,4 +1,4 @@
-"""From what was sent to a Grid: every doubt becomes a warning, every fault carries a JSON pointer. Pure."""
+"""Intake: turn a submission into a Grid. Doubtful input gives warnings, errors carry JSON pointers. Pure functions."""
 
 from registry.grids.intake.amendment import amend
 from registry.grids.intake.faults import IntakeWarning, Limits

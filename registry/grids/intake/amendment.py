@@ -1,4 +1,4 @@
-"""A stored grid and new cells -> the grid of the next revision."""
+"""Amendment of a stored grid: apply new cells, giving the grid of the next revision."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from registry.grids.intake.submission import check_values
 def amend(
     grid: Grid, cells: Sequence[Mapping[str, Any]], limits: Limits, *, may_grow: bool = True
 ) -> tuple[Grid, tuple[IntakeWarning, ...]]:
-    """`grid` with the cells added or replaced, levels added where needed, each with a doubt; raises `Invalid`.
+    """`grid` with the cells added or replaced, and levels added where needed, each with a warning; raises `Invalid`.
 
-    A null value makes a cell unmeasured again. Cells that are not named stay as they are. A new level is a fault
-    unless the axes `may_grow`.
+    A null value makes a cell unmeasured again. Other cells stay as they are. A new level is a fault unless the axes
+    `may_grow`.
     """
     report = Report()
     axes, entries = read_cells(cells, grid.axes, limits, report)
@@ -52,7 +52,7 @@ def _tell_growth(
     *,
     may_grow: bool,
 ) -> None:
-    """Name every level that an axis did not have, at the first cell that brings it."""
+    """Warn of every level that an axis did not have, at the first cell that brings it."""
     brought: dict[tuple[int, int], str] = {}
     if before != tuple(after):
         for position, entry in entries.items():

@@ -1,4 +1,4 @@
-"""Blocks: numbers nested to the axes' depth, read into one flat row-major tuple, and put into numeric order."""
+"""Blocks: numbers nested to the axes' depth, read into one flat row-major tuple and sorted into numeric order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 def flatten(block: Any, shape: Sequence[int], pointer: str, report: Report) -> list[Any] | None:
-    """The leaves of `block` in row-major order; `None` after a fault about its shape."""
+    """Leaves of `block` in row-major order; `None` after a fault about its shape."""
     if not shape:
         if isinstance(block, (list, dict)):
             report.fault(pointer, "with no axes this is one number")
@@ -45,7 +45,7 @@ def _rows(block: Any, shape: Sequence[int], pointer: str, report: Report) -> lis
 
 
 def leaf_pointer(pointer: str, index: int, shape: Sequence[int]) -> str:
-    """The JSON pointer of a leaf of a nested block."""
+    """JSON pointer of a leaf of a nested block."""
     parts = []
     for size in reversed(shape):
         index, place = divmod(index, size)
@@ -60,7 +60,7 @@ def read_leaves(
     at: Callable[[int], str],
     report: Report,
 ) -> tuple[T | None, ...]:
-    """Each leaf through `read`; null stays `None`, what `read` refuses is a fault, what it rounds a doubt."""
+    """Leaves converted by `read`. null stays `None`; a leaf that `read` refuses is a fault, a rounded one a warning."""
     if read is number and set(map(type, leaves)) <= {float, NoneType} and all(map(isfinite, filter(None, leaves))):
         return tuple(leaves)
     values = tuple(None if leaf is None else read(leaf) for leaf in leaves)
@@ -100,5 +100,5 @@ def _order(axis: Axis) -> list[int]:
 
 
 def size_of(axes: Sequence[Axis]) -> int:
-    """How many cells a grid over these axes can hold."""
+    """Number of cells that a grid over these axes can hold."""
     return math.prod(len(axis.levels) for axis in axes)

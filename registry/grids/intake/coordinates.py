@@ -14,7 +14,7 @@ from registry.grids.intake.levels import LevelIndex
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What is known of one coordinate: a measurement (over `repeats`), or why there is none."""
+    """Content of one coordinate: a measurement (over `repeats`), or the reason why there is none."""
 
     value: float | None
     trials: int | None = None
@@ -28,7 +28,7 @@ class Entry:
 def read_cells(
     cells: Sequence[Mapping[str, Any]], axes: Sequence[Axis], limits: Limits, report: Report
 ) -> tuple[tuple[Axis, ...], dict[Position, Entry]]:
-    """The axes, grown by the levels that were met, and one entry for each coordinate."""
+    """Axes, extended by undeclared levels, and one entry for each coordinate."""
     indexes = {axis.name: LevelIndex(axis, limits) for axis in axes}
     met: dict[Position, list[Entry]] = {}
     for place, cell in enumerate(cells):
@@ -43,7 +43,7 @@ def read_cells(
 
 
 def _tell_repeats(again: Sequence[Entry], report: Report) -> None:
-    """Say how many coordinates came several times, at the first cell whose coordinate had come before."""
+    """Warn how many coordinates came several times, at the first cell whose coordinate had come before."""
     if again:
         many = "1 coordinate was" if len(again) == 1 else f"{len(again)} coordinates were"
         detail = f"{many} given several times: the cell's value is their mean, with repeats and their sd kept"

@@ -1,4 +1,4 @@
-"""Collecting what is wrong and what is doubtful while a submission is read."""
+"""Collection of faults and warnings while a submission is read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_TRIALS = 2**53
 
 @dataclass(frozen=True, slots=True)
 class IntakeWarning:
-    """Something accepted with a doubt; it goes into `warnings`."""
+    """A doubtful part of an accepted submission; it goes into `warnings`."""
 
     code: str
     detail: str
@@ -31,7 +31,7 @@ class IntakeWarning:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one grid may hold."""
+    """Limits of one grid."""
 
     cells: int = 1_000_000
     levels: int = 10_000
@@ -40,7 +40,7 @@ class Limits:
 
 @dataclass
 class Report:
-    """The first faults, and the first doubts of each kind, in the order in which they were met; all are counted."""
+    """The first faults, and the first warnings of each code, in order of occurrence; all of them are counted."""
 
     faults: list[Fault] = field(default_factory=list)
     doubts: list[IntakeWarning] = field(default_factory=list)
@@ -60,16 +60,16 @@ class Report:
             self.doubts.append(IntakeWarning(code, detail, pointer))
 
     def rounded(self, given: int, pointer: str) -> None:
-        """IntakeWarning a whole number that no double is: it was read as the nearest one."""
+        """Warn of a whole number that no double can represent: it was read as the nearest one."""
         self.warn("rounded", pointer, f"{given} was rounded to {int(float(given))}, the nearest number of 64 bits")
 
     def told(self) -> tuple[IntakeWarning, ...]:
-        """The doubts, and of each kind how many more there were."""
+        """Warnings, and for each code the number of further ones."""
         more = [(code, count - REPORTED) for code, count in self.counts.items() if count > REPORTED]
         return (*self.doubts, *(IntakeWarning(code, f"and {rest} more of these") for code, rest in more))
 
     def stop_at_faults(self) -> None:
-        """Raise `Invalid` with everything found so far, if anything was."""
+        """Raise `Invalid` with the faults found so far, if there are any."""
         if self.faults:
             rest = self.met - len(self.faults)
             last = self.faults[-1]
@@ -79,7 +79,7 @@ class Report:
 
 
 def number(value: Any) -> float | None:
-    """The finite double that a JSON number means; `None` for anything else, booleans and strings included."""
+    """Finite double of a JSON number; `None` for anything else, booleans and strings included."""
     if type(value) is float:
         return value if math.isfinite(value) else None
     if type(value) is int:
@@ -91,17 +91,17 @@ def number(value: Any) -> float | None:
 
 
 def is_rounded(given: Any) -> TypeGuard[int]:
-    """Whether a JSON number is a whole one that no double is."""
+    """Whether a JSON number is a whole one that no double can represent."""
     return type(given) is int and not -MOST_TRIALS <= given <= MOST_TRIALS and number(given) not in (None, given)
 
 
 def unsigned_zero(value: float | None) -> float | None:
-    """The number, and 0 for -0: levels and bounds are stored as decimal numbers, which know no negative zero."""
+    """The number, with 0 for -0: levels and bounds are stored as decimal numbers, which have no negative zero."""
     return None if value is None else value + 0.0
 
 
 def whole(value: Any) -> int | None:
-    """A positive integer up to 2^53, also when it was written as 300.0; `None` for anything else."""
+    """Positive integer up to 2^53, also when it was written as 300.0; `None` for anything else."""
     found = number(value)
     if found is None or found != int(found) or not 1 <= found <= MOST_TRIALS:
         return None

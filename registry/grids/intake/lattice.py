@@ -1,4 +1,4 @@
-"""Values that cannot be a count of successes: with n trials a proportion lies on the lattice k / n.
+"""Find values that cannot be a count of successes: with n trials a proportion is on the lattice k / n.
 
 A value printed with d decimals is on the lattice when some whole k has |scale k / n - value| <= 10^-d / 2.
 """
@@ -18,7 +18,7 @@ _FRACTION = re.compile(rb"\.(\d+)")
 
 
 def decimals(values: Sequence[float]) -> int:
-    """The most decimals that the shortest writing of any of the values has."""
+    """Largest number of decimals in the shortest notation of any of the values."""
     text = orjson.dumps(values)
     if b"e" in text:
         return max(max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent)) for value in values)
@@ -26,9 +26,9 @@ def decimals(values: Sequence[float]) -> int:
 
 
 def look(grid: Grid, place: Callable[[int], str], report: Report) -> None:
-    """IntakeWarning every value that no count out of its trials can produce.
+    """Warn of every value that no count out of its trials can produce.
 
-    The mean of repeats may stand between two counts, each of them rounded: it is as coarse as the other values.
+    The mean of repeats may lie between two counts, each of them rounded: it is as coarse as the other values.
     """
     scale = grid.metric.proportion_of
     if grid.trials is None or scale is None:

@@ -1,4 +1,4 @@
-"""Reading axes and their levels."""
+"""Read axes and their levels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"([+-]?(?:\d+(?:\.\d*)?|\.\d+))(?:e([+-]?\d{1,9}))?\s*+([k
 
 
 def read_number(label: str) -> float | None:
-    """The number that a label writes, with k, m, b, t for 10^3 … 10^12: "32b" is 32e9; `None` if it writes none."""
+    """Number that a label denotes, with k, m, b, t for 10^3 … 10^12: "32b" is 32e9; `None` if it denotes none."""
     match = _NUMBER.fullmatch(label.strip())
     if match is None:
         return None
@@ -68,7 +68,7 @@ def _level(given: Any) -> Level | None:
 
 
 def read_axes(given: Sequence[Mapping[str, Any]], limits: Limits, report: Report) -> list[Axis]:
-    """The declared axes, levels in the order given (not yet sorted)."""
+    """Declared axes, levels in the order given (not yet sorted)."""
     if len(given) > MAX_AXES:
         report.fault("/axes", f"a grid has at most {MAX_AXES} axes, not {len(given)}")
     axes: list[Axis] = []
@@ -80,7 +80,7 @@ def read_axes(given: Sequence[Mapping[str, Any]], limits: Limits, report: Report
 
 
 def _read_axis(declared: Mapping[str, Any], pointer: str, limits: Limits, report: Report) -> Axis:
-    """One axis. The grids of an experiment share theirs, so what was read without a finding is remembered."""
+    """One axis. The grids of an experiment share theirs, so an axis read without a fault or a warning is cached."""
     try:
         text = orjson.dumps(declared)
     except TypeError:  # a whole number of more than 64 bits
@@ -112,7 +112,7 @@ def _read_declared(declared: Mapping[str, Any], pointer: str, limits: Limits, re
 
 
 def guess_kind(levels: Sequence[Any]) -> Kind:
-    """The kind of an axis that did not say: numeric when every level carries a number, else nominal."""
+    """Kind of an axis declared without one: numeric when every level has a number, else nominal."""
     numeric = all(
         number(level) is not None or (isinstance(level, Mapping) and level.get("number") is not None)
         for level in levels
@@ -132,12 +132,12 @@ def _refuse_repeats(levels: Sequence[Level], kind: Kind, pointer: str, report: R
 
 
 def has_control(text: str) -> bool:
-    """Whether a text holds a control character (general category Cc)."""
+    """Whether a text contains a control character (general category Cc)."""
     return not text.isprintable() and any(ord(c) < 32 or 127 <= ord(c) < 160 for c in text)
 
 
 class LevelIndex:
-    """The positions of an axis's levels by what a coordinate may call them; grows when a level is added."""
+    """Positions of an axis's levels by the names that a coordinate may use; grows when a level is added."""
 
     def __init__(self, axis: Axis, limits: Limits) -> None:
         self.axis = axis
@@ -147,7 +147,7 @@ class LevelIndex:
         self._by_number = {level.number: place for place, level in enumerate(self.levels) if level.number is not None}
 
     def find(self, given: Any, pointer: str, report: Report) -> int | None:
-        """The position of the level, added at the end if it is new; `None` after a fault."""
+        """Position of the level, added at the end if it is new; `None` after a fault."""
         if isinstance(given, str) and given in self._by_label:
             return self._by_label[given]
         if self.axis.kind == "numeric" and (value := number(given)) is not None and value in self._by_number:
@@ -178,5 +178,5 @@ class LevelIndex:
         return place
 
     def grown(self) -> Axis:
-        """The axis with the levels that it has now."""
+        """The axis with its present levels."""
         return Axis(self.axis.name, self.axis.kind, tuple(self.levels), self.axis.unit, self.axis.scale)

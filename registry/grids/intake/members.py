@@ -1,4 +1,4 @@
-"""What may be said of a whole grid: `questions`, `design_effect`, `derived`; and names that say the last unasked."""
+"""Read statements about a whole grid: `questions`, `design_effect`, `derived`; warn of names that suggest the last."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_PARTS = 1_000
 
 
 def read_members(sent: Mapping[str, Any], limits: Limits, report: Report) -> dict[str, Any]:
-    """The fields of a Grid that were given; what is null or false is as if it was not."""
+    """Fields of a Grid that were given; null and false count as absent."""
     found: dict[str, Any] = {}
     if (questions := sent.get("questions")) is not None:
         found["questions"] = whole(questions)
@@ -38,7 +38,7 @@ def read_members(sent: Mapping[str, Any], limits: Limits, report: Report) -> dic
 
 
 def _parts(given: Any, limits: Limits, report: Report) -> tuple[str, ...]:
-    """The names that a grid is made of, in the order of the alphabet: it is a set."""
+    """Names that a grid is made of, in alphabetical order: they are a set."""
     if not isinstance(given, Sequence) or isinstance(given, str) or not 1 <= len(given) <= MOST_PARTS:
         report.fault("/derived", f"must be true, or a list of 1 to {MOST_PARTS} names")
         return ()
@@ -53,7 +53,7 @@ def _parts(given: Any, limits: Limits, report: Report) -> tuple[str, ...]:
 
 
 def check_members(grid: Grid, report: Report) -> None:
-    """That `questions` and `design_effect` have trials to go with, and no cell fewer trials than questions."""
+    """Check that `questions` and `design_effect` come with trials, and that no cell has fewer trials than questions."""
     known = known_trials(grid)
     for name in ("questions", "design_effect"):
         if getattr(grid, name) is not None and not known:
@@ -63,13 +63,13 @@ def check_members(grid: Grid, report: Report) -> None:
 
 
 def known_trials(grid: Grid) -> list[int]:
-    """The numbers of trials that are known."""
+    """Numbers of trials that are known."""
     given = grid.trials if isinstance(grid.trials, tuple) else (grid.trials,)
     return [trials for trials in given if trials is not None]
 
 
 def check_amended(grid: Grid, pointer: Callable[[int], str], report: Report) -> None:
-    """That no cell of an amended grid has fewer trials than the grid has questions."""
+    """Check that no cell of an amended grid has fewer trials than the grid has questions."""
     if grid.questions is not None and isinstance(grid.trials, tuple):
         for index, trials in enumerate(grid.trials):
             if trials is not None and trials < grid.questions:
@@ -77,7 +77,7 @@ def check_amended(grid: Grid, pointer: Callable[[int], str], report: Report) -> 
 
 
 def doubt_names(sent: Mapping[str, Any], grid: Grid, report: Report) -> None:
-    """IntakeWarning names of averages and totals, which would count beside what they are made of."""
+    """Warn of names of averages and totals, which would count in addition to their parts."""
     if grid.derived:
         return
     for kind in ("benchmark", "model", "variant"):

@@ -1,7 +1,7 @@
-"""A publication as it was sent -> names and a Grid.
+"""Read a publication as it was sent into names and a Grid.
 
-The mapping that comes in has been checked for its shape by the HTTP schema: field names, types of containers,
-lengths of names. Here its meaning is checked: levels, blocks, bounds, trials, and what is said of the whole grid.
+The HTTP schema has checked the shape of the incoming mapping: field names, types of containers, lengths of names. Its
+meaning is checked here: levels, blocks, bounds, trials, and statements about the whole grid.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from registry.grids.intake.members import check_members, doubt_names, read_membe
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """What a grid is called; with its project this is its identity."""
+    """Names of a grid; with its project they are its identity."""
 
     experiment: str
     benchmark: str
@@ -35,7 +35,7 @@ class Names:
 
     @property
     def key(self) -> uuid.UUID:
-        """The first 128 bits of the SHA-256 of the names: names may be longer than an index entry."""
+        """First 128 bits of the SHA-256 of the names, because names may be longer than an index entry."""
         names = [self.experiment, self.benchmark, self.model, self.variant, self.metric]
         return uuid.UUID(bytes=sha256(orjson.dumps(names)).digest()[:16])
 
@@ -75,18 +75,19 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
 
 
 def _said(sent: Mapping[str, Any]) -> list[IntakeWarning]:
-    """The doubts that came with the publication: those of whoever read the values from something else."""
+    """Warnings that came with the publication, from the program that read the values from another source."""
     return [IntakeWarning(one["code"], one["detail"], one.get("pointer")) for one in sent.get("warnings") or ()]
 
 
 def not_told_yet(said: Sequence[IntakeWarning], mine: Sequence[IntakeWarning]) -> list[IntakeWarning]:
-    """The registry's doubts, but not that of repeats if whoever read the values has told of them, by rows or files."""
+    """The registry's warnings, without that of repeats if the program that read the values has named the repeats by
+    rows or files."""
     known = any(one.code == "repeats_read" for one in said)
     return [one for one in mine if not (known and one.code == "repeats_read")]
 
 
 def _with_kinds(sent: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The declared axes; one without kind and levels gets its kind from the coordinates of the cells."""
+    """Declared axes; one without kind and levels gets its kind from the coordinates of the cells."""
     return [
         {**axis, "kind": guess_kind([cell["at"].get(axis["name"]) for cell in sent.get("cells", ())])}
         if not axis.get("kind") and not axis.get("levels") and sent.get("cells")
@@ -96,7 +97,7 @@ def _with_kinds(sent: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def read_metric(sent: Mapping[str, Any], report: Report) -> Metric:
-    """The metric; its lower bound is below its upper one."""
+    """Metric; its lower bound is below its upper one."""
     metric = Metric(
         sent["name"],
         sent.get("unit"),
@@ -158,12 +159,12 @@ def _from_values(
 
 
 def _is_block(sent: Mapping[str, Any], name: str) -> bool:
-    """Whether a block was given that has a number for each cell: a list, or anything where there are no axes."""
+    """Whether a block has a number for each cell: a list, or anything where there are no axes."""
     return sent.get(name) is not None and (isinstance(sent[name], list) or not sent["axes"])
 
 
 def _check_repeats(grid: Grid, report: Report) -> None:
-    """That a cell has a value and two repeats or more where it has an sd, and no repeats where it has none."""
+    """Check that a cell with an sd has a value and at least two repeats, and one without an sd no repeats."""
     for index, (count, spread) in enumerate(zip(grid.repeats or (), grid.sd or (), strict=True)):
         if (count is None) != (spread is None) or (count is not None and (count < 2 or grid.values[index] is None)):
             pointer = leaf_pointer("/repeats", index, grid.shape)
@@ -171,7 +172,7 @@ def _check_repeats(grid: Grid, report: Report) -> None:
 
 
 def _reasons(given: Sequence[Any], grid: Grid, limits: Limits, report: Report) -> dict[int, str]:
-    """Why cells without a value are missing, by flat index: `[{"at", "reason"}]`, as a grid is read."""
+    """Reasons of cells without a value, by flat index, from `[{"at", "reason"}]`, the form in which a grid is read."""
     cells = [{"at": one["at"], "value": None, "reason": one["reason"]} for one in given]
     inner = Report()
     axes, entries = read_cells(cells, grid.axes, limits, inner)
@@ -209,7 +210,7 @@ def build(
     trials: int | None,
     labels: Mapping[str, str],
 ) -> Grid:
-    """A grid from entries at positions; `trials` holds for the cells that bring none of their own."""
+    """Grid from entries at positions; `trials` holds for the cells that bring none of their own."""
     empty = Grid(metric, axes, (None,) * size_of(axes))
     placed = {empty.index(at): entry for at, entry in entries.items()}
 
@@ -242,7 +243,7 @@ def build(
 
 
 def check_values(grid: Grid, place: Callable[[int], str], report: Report) -> None:
-    """Bounds, and that trials go with a proportion and lie only where something was measured."""
+    """Check the bounds, and that trials belong to a proportion and to measured cells only."""
     lower, upper = grid.metric.lower, grid.metric.upper
     measured = [value for value in grid.values if value is not None]
     if measured and ((lower is not None and min(measured) < lower) or (upper is not None and max(measured) > upper)):

@@ -1,7 +1,6 @@
-"""PostgreSQL and Valkey as child processes: the registry on a laptop, in a test, anywhere without Docker.
+"""Embedded PostgreSQL and Valkey, run as child processes: on a laptop, in a test, anywhere without Docker.
 
-`registry up` builds on `Home`, `Supervisor`, `Postgres` and `Valkey`; tests and benches need only
-`embedded_servers`.
+`registry up` builds on `Home`, `Supervisor`, `Postgres` and `Valkey`; tests and benches need only `embedded_servers`.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ __all__ = ["Child", "Home", "Postgres", "Supervisor", "Valkey", "embedded_server
 
 @contextmanager
 def embedded_servers(directory: str | Path, binaries: str | Path | None = None) -> Iterator[tuple[str, str]]:
-    """Runs both servers while the block lasts and yields (database URL, Redis URL for Celery).
+    """Run both servers while the block lasts; yield (database URL, Redis URL for Celery).
 
-    `directory` is created, or empty, or was used so before; its data stays. redis-py wants the second
-    address as `unix://<path>` instead of `redis+socket://<path>`. No signal handler is touched, and what
-    dies is not restarted.
+    `directory` is created, or empty, or was used for this before; its data stays. redis-py takes the second address as
+    `unix://<path>` instead of `redis+socket://<path>`. No signal handler is changed, and a server that dies is not
+    restarted.
     """
     with Home(directory) as home, Supervisor(home, signals=()) as supervisor:
         postgres, valkey = Postgres(home, binaries), Valkey(home)

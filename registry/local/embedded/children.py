@@ -1,4 +1,4 @@
-"""Child processes that cannot outlive their parent: what to run, and the handle on what runs."""
+"""Child processes that cannot outlive their parent: descriptions of programs, and handles on running ones."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAUNCH = Path(__file__).with_name("launch.py")
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Who a child becomes; with `namespace` in name only, so that its files stay ours."""
+    """User that a child becomes; with `namespace` only inside a user namespace, so that its files stay ours."""
 
     uid: int
     gid: int
@@ -32,7 +32,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """A program to run. `env` is added to the environment; `ready` is asked until it says yes."""
+    """A program to run. `env` is added to the environment; `ready` is polled until it returns True."""
 
     name: str
     argv: Sequence[str]
@@ -47,12 +47,12 @@ class Child:
 
 
 class Process:
-    """A running child behind its launcher (see `launch.py`). It ends together with all that it started."""
+    """A running child behind its launcher (see `launch.py`). It ends together with all of its descendants."""
 
     def __init__(self, child: Child, home: Home) -> None:
-        """Starts the child; its output goes to a file in the home's logs.
+        """Start the child; its output goes to a file in the home's logs.
 
-        Raises Misconfigured when the launcher cannot run; a program that is missing ends with status 127.
+        Raises `Misconfigured` when the launcher cannot run; a missing program ends with status 127.
         """
         self.child = child
         self._log = home.log(child.name)
@@ -80,16 +80,16 @@ class Process:
         raise Misconfigured(f"{self.child.name} cannot be started: {self.last_words()}")
 
     def fileno(self) -> int:
-        """Readable once the child and everything it started are gone."""
+        """Descriptor that is readable once the child and all of its descendants are gone."""
         return self._line.fileno()
 
     def ask_to_stop(self, grace: float) -> None:
-        """Sends the stop signal at once and SIGKILL after `grace` seconds; does not wait."""
+        """Send the stop signal at once and SIGKILL after `grace` seconds; do not wait."""
         with contextlib.suppress(OSError):
             self._line.sendall(f"stop {grace:.3f}\n".encode())
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """The exit status (128 + n after signal n), or None when it still runs after `timeout` seconds."""
+        """Exit status (128 + n after signal n), or None when the child still runs after `timeout` seconds."""
         if self._line.fileno() >= 0:
             with selectors.DefaultSelector() as selector:
                 selector.register(self._line, selectors.EVENT_READ)
@@ -99,13 +99,13 @@ class Process:
         return self._status()
 
     def kill(self) -> int:
-        """The last resort: ends the launcher, whose death the kernel passes on to the child."""
+        """Kill the launcher as a last resort; the kernel then kills the child."""
         self._launcher.kill()
         self._line.close()
         return self._status()
 
     def last_words(self) -> str:
-        """The line of its log that says best why the child ended, with the place to read more."""
+        """Line of the log that says best why the child ended, with the path of the log."""
         with self._log.open("rb") as file:
             size = self._log.stat().st_size
             file.seek(max(self._said_before if self._said_before <= size else 0, size - 65536))
@@ -124,7 +124,7 @@ class Process:
 
 
 def order(child: Child, lock: int | None) -> dict[str, object]:
-    """The launcher's `Order`."""
+    """Order for the launcher."""
     user = child.user
     return {
         "argv": [shutil.which(child.argv[0]) or child.argv[0], *child.argv[1:]],
@@ -140,7 +140,7 @@ def order(child: Child, lock: int | None) -> dict[str, object]:
 
 
 def run_to_end(child: Child, home: Home) -> None:
-    """Runs a program that ends by itself; Misconfigured with its last words when it fails."""
+    """Run a program that ends by itself; `Misconfigured` with its last words when it fails."""
     process = Process(child, home)
     if process.wait() != 0:
         raise Misconfigured(f"{child.name} failed: {process.last_words()}")

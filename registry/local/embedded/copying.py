@@ -1,4 +1,4 @@
-"""A database to a file and back, by PostgreSQL's own programs."""
+"""Dump a database to a file and load it back, by PostgreSQL's own programs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from registry.settings import driver_url, inherited_environment
 
 
 def find_program(name: str, chosen: str | Path | None = None) -> str:
-    """A program of PostgreSQL: in the chosen directory, beside the embedded server, on the path, Debian's newest."""
+    """A program of PostgreSQL: in the chosen directory, beside the embedded server, on the path, or Debian's newest."""
     for directory in [Path(chosen)] if chosen else wheel_binaries():
         if (directory / name).exists():
             return str(directory / name)
@@ -32,7 +32,7 @@ def find_program(name: str, chosen: str | Path | None = None) -> str:
 
 
 def dump(database_url: str, file: Path, chosen: str | None = None) -> None:
-    """Write the whole database to a new file (custom format) that only its owner may read, while it is in use."""
+    """Write the whole database, while it is in use, to a new file (custom format) that only its owner may read."""
     unfinished = file.with_name(f"{file.name}.unfinished")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.close(descriptor)
@@ -44,9 +44,9 @@ def dump(database_url: str, file: Path, chosen: str | None = None) -> None:
 
 
 def load(database_url: str, file: Path, *, replace: bool, chosen: str | None = None) -> None:
-    """Bring a dumped database back, as a whole or not at all; with `replace`, over the tables that are there.
+    """Load a dumped database, as a whole or not at all; with `replace`, over the existing tables.
 
-    Rights of roles are not in it: grant them again.
+    Privileges of roles are not in the dump: grant them again.
     """
     options = ["--no-owner", "--no-privileges", *(["--clean", "--if-exists"] if replace else [])]
     reading = [find_program("pg_restore", chosen), *options, "--file=-", str(file)]
@@ -68,8 +68,8 @@ _NEWER = b"SET transaction_timeout = 0;\n"
 
 
 def _pour(source: subprocess.Popen[bytes], target: subprocess.Popen[bytes]) -> str | None:
-    """Send what one program writes to the other; what went wrong. The other commits when its input ends, so it is
-    killed before that where the first one failed."""
+    """Pipe the output of one program into the other and return an error message, or none. The second commits when its
+    input ends, so it is killed before that if the first one failed."""
     assert source.stdout is not None and target.stdin is not None  # noqa: S101, PT018
     try:
         for line in itertools.islice(source.stdout, _HEADER_LINES):
@@ -98,8 +98,8 @@ def _failure(program: subprocess.Popen[bytes]) -> str:
 
 
 def _address(database_url: str) -> tuple[list[str], dict[str, str]]:
-    """Arguments that name the database, and the environment with its password: not on the command line, where
-    everyone on the machine could read it."""
+    """Arguments that name the database, and the environment with its password: on a command line every user of the
+    machine could read it."""
     url = make_url(driver_url(database_url)).set(drivername="postgresql")
     secret = {} if url.password is None else {"PGPASSWORD": str(url.password)}
     address = url._replace(password=None).render_as_string(hide_password=False)

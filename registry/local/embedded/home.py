@@ -1,4 +1,4 @@
-"""The directory of one registry on a laptop: its data, its sockets, its logs, and the lock that makes it one."""
+"""Home directory of one registry on a laptop: its data, sockets, logs and locks."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CHILDREN_LOCK = "children.lock"
 
 
 class Home:
-    """A directory that belongs to one running registry at a time.
+    """Directory that belongs to one running registry at a time.
 
-    The paths are known at once, so that other commands can find the servers of a running registry.
-    Entering creates the directory (0700) and takes the lock; a second holder is refused with a sentence.
+    The paths are known at once, so that other commands can find the servers of a running registry. Entering creates the
+    directory (0700) and takes the lock; a second holder gets an error.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -62,7 +62,7 @@ class Home:
         self.release()
 
     def log(self, name: str) -> Path:
-        """The log file of a child; one that has grown large becomes `.1` first."""
+        """Log file of a child; a large one is renamed to `.1` first."""
         path = self.logs / f"{name}.log"
         with contextlib.suppress(FileNotFoundError):
             if path.stat().st_size > LARGEST_LOG:
@@ -70,7 +70,7 @@ class Home:
         return path
 
     def rotate_logs(self) -> None:
-        """Move what has grown large aside while its writers go on: they append, so an emptied file suits them."""
+        """Copy large logs aside and truncate them. Their writers append, so they continue at the start."""
         for path in self.logs.glob("*.log"):
             with contextlib.suppress(OSError):
                 if path.stat().st_size > LARGEST_LOG:
@@ -78,14 +78,14 @@ class Home:
                     os.truncate(path, 0)
 
     def owners(self) -> set[int]:
-        """Who may own the sockets: we, and the user for whom a database that root started gave up root."""
+        """Users that may own the sockets: this one, and the one that the database runs as when root started it."""
         owners = {os.geteuid()}
         if self.postgres_data.exists():
             owners.add(self.postgres_data.stat().st_uid)
         return owners
 
     def release(self) -> None:
-        """Gives the locks back; the one that launchers hold too is free once they are gone."""
+        """Release the locks; the one shared with the launchers is free once they are gone."""
         for lock in (self.lock, self._own_lock):
             if lock is not None:
                 os.close(lock)
@@ -93,9 +93,9 @@ class Home:
 
 
 def socket_directory(home: Path) -> Path:
-    """`sockets` in the home, or a hashed name under the temporary directory where that path cannot serve.
+    """`sockets` in the home, or a hashed name under the temporary directory where that path is unusable.
 
-    It cannot serve when it is too long for a socket, or has a character with a meaning in a URL or for libpq.
+    It is unusable when it is too long for a socket, or has a character with a meaning in a URL or for libpq.
     """
     inside = home / "sockets"
     if len(str(inside)) <= LONGEST_SOCKET and re.fullmatch(r"[A-Za-z0-9/._+-]+", str(inside)):
@@ -105,7 +105,7 @@ def socket_directory(home: Path) -> Path:
 
 
 def claim_directory(path: Path) -> None:
-    """The directory exists, is a home or was empty, and is closed to others."""
+    """Create the directory, or check that it is a home or empty, and close it to other users."""
     try:
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
         names = os.listdir(path)
@@ -118,7 +118,7 @@ def claim_directory(path: Path) -> None:
 
 
 def make_private(path: Path, owners: set[int]) -> None:
-    """The directory exists, is no link, and only one of `owners` can enter it."""
+    """Create the directory, or check that it is no link and that only one of `owners` can enter it."""
     with contextlib.suppress(FileExistsError):
         path.mkdir(mode=0o700)
     found = path.lstat()
@@ -127,7 +127,7 @@ def make_private(path: Path, owners: set[int]) -> None:
 
 
 def take_lock(path: Path) -> int:
-    """An open file with the exclusive lock of the one registry that runs here, and its process number."""
+    """Open file with the exclusive lock of the one registry that runs here, holding its process id."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     if not try_lock(lock, path):
         holder = os.pread(lock, 32, 0).decode().strip()
@@ -141,7 +141,7 @@ def take_lock(path: Path) -> int:
 
 
 def await_lock(path: Path) -> int:
-    """An open file with the lock that children keep; what a killed registry left is given time to go."""
+    """Open file with the lock that children keep, once the children of a killed registry have gone."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     give_up = time.monotonic() + WINDING_DOWN
     while not try_lock(lock, path):

@@ -1,10 +1,10 @@
-"""Runs one program so that it never outlives the supervisor, and nothing it started outlives it.
+"""Launcher: runs one program so that neither it nor its descendants outlive the supervisor.
 
-A script of its own, run as `python -I -S launch.py NAME`: it imports only the standard library, so it is
-there in 20 ms, and the supervisor may have threads because it never runs Python between a fork and an exec.
-Standard input is one end of a socket pair. The supervisor first sends a line of JSON (see `Order`), is
-answered with the program's process id, and may then send `stop SECONDS`. When the socket ends or the
-supervisor is gone, the program is stopped. The exit status is the program's (128 + n after signal n).
+A script of its own, run as `python -I -S launch.py NAME`: it imports only the standard library, so it starts in 20 ms,
+and the supervisor may have threads because it never runs Python between a fork and an exec. Standard input is one end
+of a socket pair. The supervisor first sends a line of JSON (see `Order`), receives the program's process id, and may
+then send `stop SECONDS`. When the socket is closed or the supervisor is gone, the program is stopped. The exit status
+is the program's (128 + n after signal n).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SIGNALLED_GRACE = 10.0
 
 
 class Order(TypedDict):
-    """What to run, for whom, and how it is asked to stop."""
+    """Program to run, its user, and the signal that stops it."""
 
     argv: list[str]
     env: dict[str, str]
@@ -48,7 +48,7 @@ class Order(TypedDict):
 
 
 def main() -> int:
-    """Carries out the order on standard input and returns its exit status; no descendant is left."""
+    """Carry out the order on standard input and return its exit status; no descendant is left."""
     wakeup = signals_as_bytes()
     line = socket.socket(fileno=0)
     order: Order = json.loads(read_line(line))
@@ -71,7 +71,7 @@ def main() -> int:
 
 
 def signals_as_bytes() -> socket.socket:
-    """Each signal of interest becomes a byte to read, so that one `select` hears everything."""
+    """Turn each signal of interest into a byte to read, so that one `select` receives all events."""
     reading, writing = socket.socketpair()
     reading.setblocking(False)
     writing.setblocking(False)
@@ -92,7 +92,7 @@ def read_line(line: socket.socket) -> bytes:
 
 
 class Watch:
-    """Waits for the program to end, and stops it when told to or when the supervisor is gone."""
+    """Wait for the program to end, and stop it on request or when the supervisor is gone."""
 
     def __init__(self, pid: int, order: Order, line: socket.socket, wakeup: socket.socket) -> None:
         self.pid, self.order, self.line, self.wakeup = pid, order, line, wakeup
@@ -137,7 +137,7 @@ class Watch:
             self.stop(ORPHAN_GRACE)
 
     def stop(self, grace: float) -> None:
-        """Asks once with the stop signal; the earliest deadline of all requests counts."""
+        """Send the stop signal once; the earliest deadline of all requests counts."""
         if not self.stopping:
             os.kill(self.pid, self.order["stop_signal"])
         self.stopping = True
@@ -145,7 +145,7 @@ class Watch:
 
 
 def reap(pid: int) -> int | None:
-    """Collects whatever has ended; the exit status of `pid` if that was among it."""
+    """Collect all ended children; return the exit status of `pid` if it was among them."""
     result = None
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -156,7 +156,7 @@ def reap(pid: int) -> int | None:
 
 
 def kill_descendants(pid: int) -> None:
-    """Kills what the ended program left: its process group and, on Linux, all that were adopted by us."""
+    """Kill the rest of the ended program's process group and, on Linux, all processes adopted by this one."""
     with contextlib.suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
     with contextlib.suppress(ChildProcessError):
@@ -168,7 +168,7 @@ def kill_descendants(pid: int) -> None:
 
 
 def adopted() -> list[int]:
-    """Our children at this moment, from /proc; empty where there is none."""
+    """Child processes at this moment, from /proc; empty where there is none."""
     found = []
     for entry in os.listdir("/proc") if LINUX else []:
         if entry.isdigit():
@@ -180,7 +180,7 @@ def adopted() -> list[int]:
 
 
 def become_program(order: Order) -> NoReturn:
-    """In the forked child: the user, then the death signal (a change of user clears it), then the program."""
+    """In the forked child: change the user, set the death signal (a change of user clears it), run the program."""
     launcher = os.getppid()
     try:
         os.setpgid(0, 0)
@@ -204,7 +204,7 @@ def become_program(order: Order) -> NoReturn:
 
 
 def change_user(uid: int, gid: int, *, namespace: bool) -> None:
-    """Becomes another user: only in name, in a user namespace where our files stay ours, or for good."""
+    """Become another user: inside a user namespace where our files stay ours, or for good."""
     if namespace:
         was = os.geteuid(), os.getegid()
         check(libc().unshare(CLONE_NEWUSER))
@@ -226,9 +226,9 @@ def change_user(uid: int, gid: int, *, namespace: bool) -> None:
 
 
 def keep_reading_files() -> None:
-    """Keeps CAP_DAC_OVERRIDE, and no other, over the exec: root's home is closed to `nobody`.
+    """Keep CAP_DAC_OVERRIDE, and no other capability, over the exec: root's home is closed to `nobody`.
 
-    Where root has no such power, the server runs without it, in directories that everybody can pass.
+    Where root has no such capability, the server runs without it, in directories that every user can pass.
     """
     if not LINUX:
         return
@@ -241,7 +241,7 @@ def keep_reading_files() -> None:
 
 
 def prctl(option: int, value: int) -> None:
-    """Sets a property of this process on Linux; other systems have only the end of the socket to go by."""
+    """Set a property of this process on Linux; elsewhere only the end of the socket tells that the parent is gone."""
     if LINUX:
         check(libc().prctl(option, value, 0, 0, 0))
 

@@ -1,4 +1,4 @@
-"""PostgreSQL as a child process: found, initialised, started on a unix socket, reached by nobody else."""
+"""PostgreSQL as a child process: found, initialised, and started on a unix socket of this user."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SETTINGS = {
 
 
 class Postgres:
-    """The database server of a home. `url` is what SQLAlchemy takes; it is known before the start."""
+    """The database server of a home. `url` is for SQLAlchemy, and known before the start."""
 
     def __init__(self, home: Home, binaries: str | Path | None = None) -> None:
         self.home = home
@@ -42,9 +42,9 @@ class Postgres:
         self.url = f"postgresql+psycopg2://{NAME}@/{NAME}?host={home.sockets}&port={PORT}"
 
     def child(self) -> Child:
-        """The server, ready to be started. Creates the data directory on the first call (about 0.6 s).
+        """The server, ready to be started. The first call creates the data directory (about 0.6 s).
 
-        Raises Misconfigured when no PostgreSQL is found or it cannot use the data directory.
+        Raises `Misconfigured` when no PostgreSQL is found or it cannot use the data directory.
         """
         binaries = find_postgres(self.binaries)
         major = major_version(binaries)
@@ -55,7 +55,7 @@ class Postgres:
         if user is not None and not user.namespace:
             give_away(self.home.sockets, user)
             give_away(self.home.postgres_data, user)
-        forget_stale_locks(self.home)
+        delete_stale_locks(self.home)
         settings = [part for name, value in SETTINGS.items() for part in ("-c", f"{name}={value}")]
         where = ["-D", str(self.home.postgres_data), "-h", "", "-k", str(self.home.sockets), "-p", str(PORT)]
         return Child(
@@ -68,7 +68,7 @@ class Postgres:
         )
 
     def _initialise(self, binaries: Path, user: User | None) -> None:
-        """A data directory appears whole or not at all, and safely on the disk: commits will rely on it."""
+        """Create the data directory, as a whole or not at all, and flush it to the disk: commits will rely on it."""
         unfinished = self.home.postgres_data.with_suffix(".unfinished")
         if unfinished.exists():
             shutil.rmtree(unfinished)
@@ -81,7 +81,7 @@ class Postgres:
         unfinished.rename(self.home.postgres_data)
 
     def is_ready(self) -> bool:
-        """Whether the server takes connections; makes sure, when it does, that the database exists."""
+        """Whether the server accepts connections; if so, make sure that the database exists."""
         status = self.home.postgres_data / "postmaster.pid"
         with contextlib.suppress(OSError, psycopg2.OperationalError):
             # Asking a server that still recovers would fill its log, so its own word is waited for.
@@ -111,10 +111,10 @@ def refuse_other_version(data: Path, major: int) -> None:
 
 
 def server_user(home: Home, binaries: Path) -> User | None:
-    """Whom the server becomes, because PostgreSQL refuses root and users without a name; else None.
+    """User that the server becomes, because PostgreSQL refuses root and users without a name; else None.
 
-    It is `nobody` in name only, so that the files stay ours. Where that is refused (containers mostly), or
-    when root finds data that belongs to another user already, the server becomes that user for good.
+    It is `nobody`, inside a user namespace only, so that the files stay ours. Where that is refused (containers
+    mostly), or when root finds data that belongs to another user already, the server becomes that user for good.
     """
     is_root = os.geteuid() == 0
     data = home.postgres_data
@@ -142,16 +142,16 @@ def namespace_works(user: User, home: Home, binaries: Path) -> bool:
 
 
 def give_away(path: Path, user: User) -> None:
-    """Makes a directory and all in it the user's."""
+    """Change the owner of a directory and its contents to the user."""
     for found in (path, *path.rglob("*")):
         os.chown(found, user.uid, user.gid, follow_symlinks=False)
 
 
-def forget_stale_locks(home: Home) -> None:
-    """Removes PostgreSQL's lock files when their process number now belongs to another program.
+def delete_stale_locks(home: Home) -> None:
+    """Delete PostgreSQL's lock files when their process id now belongs to another program.
 
-    PostgreSQL takes any living process of that number for its server and would refuse for ever; in a
-    container, where numbers start anew, that happens at the first restart after a crash.
+    PostgreSQL takes any living process with that id for its server and would refuse to start for ever; in a container,
+    where ids start anew, that happens at the first restart after a crash.
     """
     for file in (home.postgres_data / "postmaster.pid", home.sockets / f".s.PGSQL.{PORT}.lock"):
         with contextlib.suppress(FileNotFoundError):
@@ -161,7 +161,7 @@ def forget_stale_locks(home: Home) -> None:
 
 
 def command_of(pid: str) -> str:
-    """The name of a living process's program, else nothing. Slim containers have no `ps`, macOS no /proc."""
+    """Name of a living process's program, else an empty string. Slim containers have no `ps`, macOS no /proc."""
     if Path("/proc/self/comm").exists():
         with contextlib.suppress(OSError):
             return Path("/proc", pid, "comm").read_text()

@@ -1,4 +1,4 @@
-"""The supervisor behind `registry up`: starts programs in order, restarts what dies, stops all of them."""
+"""Supervisor of `registry up`: starts programs in order, restarts those that die, stops all of them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class StopRequested(BaseException):
 
 @dataclass(slots=True)
 class Post:
-    """A child's place among the others: what runs there now, or when it is started again."""
+    """Place of a child among the others: its running process, or the time of its restart."""
 
     child: Child
     process: Process | None
@@ -47,8 +47,8 @@ class Post:
 class Supervisor:
     """Holds the processes of a home. Leaving the block stops them in reverse order within 10 seconds.
 
-    While the block lasts, the first of `signals` ends `run` (or the start that is going on) and the second
-    kills everything at once; `signals=()` leaves the process's own handlers alone.
+    While the block lasts, the first of `signals` ends `run` (or the start in progress) and the second kills all
+    processes at once; `signals=()` leaves the process's own handlers alone.
     """
 
     def __init__(self, home: Home, signals: Iterable[signal.Signals] = STOP_SIGNALS) -> None:
@@ -79,13 +79,13 @@ class Supervisor:
 
     @property
     def pids(self) -> dict[str, int]:
-        """The process id of every child that runs now, by name (of the program, not of its launcher)."""
+        """Process id of every running child, by name (of the program, not of its launcher)."""
         return {post.child.name: process.pid for post, process in self._running()}
 
     def start(self, child: Child, within: float = START_WITHIN) -> None:
-        """Starts a child and returns when it is ready.
+        """Start a child and return when it is ready.
 
-        Raises Misconfigured with the child's last words when it ends before that or takes too long.
+        Raises `Misconfigured` with the child's last words when it ends before that or takes too long.
         """
         self._leave_if_asked()
         begun = time.monotonic()
@@ -93,7 +93,7 @@ class Supervisor:
         post = Post(child, process, begun)
         self.posts.append(post)
         while not child.ready():
-            self._turn(ASK_EVERY)
+            self._wait_and_revive(ASK_EVERY)
             self._leave_if_asked()
             took = time.monotonic() - begun
             if post.process is not process or took > within:
@@ -102,14 +102,14 @@ class Supervisor:
         log.info("%s is ready after %.2f s", child.name, time.monotonic() - begun)
 
     def run(self) -> None:
-        """Restarts what dies, until a signal asks for the end."""
+        """Restart children that die, until a signal requests the end."""
         while not self.requests:
             dues = [post.due for post in self.posts if post.process is None and post.child.restart]
-            self._turn(max(0.0, min([*dues, time.monotonic() + ROTATE_EVERY]) - time.monotonic()))
+            self._wait_and_revive(max(0.0, min([*dues, time.monotonic() + ROTATE_EVERY]) - time.monotonic()))
             self.home.rotate_logs()
 
     def stop(self) -> None:
-        """Stops all children, the last started first: asked politely, killed after their grace."""
+        """Stop all children, the last started first: by the stop signal, and by SIGKILL after their grace."""
         deadline = time.monotonic() + STOP_WITHIN
         running = [process for _, process in self._running()]
         log.info("stopping")
@@ -137,8 +137,8 @@ class Supervisor:
         if self.requests:
             raise StopRequested
 
-    def _turn(self, longest: float | None) -> None:
-        """Waits for a death, a signal or the time to pass; then starts what is due again."""
+    def _wait_and_revive(self, longest: float | None) -> None:
+        """Wait for a death, a signal or the timeout; then restart the children that are due."""
         for post, process in self._wait(longest):
             self._bury(post, process)
         for post in self.posts:

@@ -14,10 +14,10 @@ from registry.local.embedded.home import Home
 
 
 class Valkey:
-    """The message server of a home; both addresses are known before the start.
+    """The broker's server of a home; both addresses are known before the start.
 
-    Celery takes `url` (`redis+socket://<path>`); `redis.Redis.from_url` wants the same as `client_url`
-    (`unix://<path>`) and neither takes the other's.
+    Celery takes `url` (`redis+socket://<path>`); `redis.Redis.from_url` takes the same as `client_url`
+    (`unix://<path>`); neither takes the other's.
     """
 
     def __init__(self, home: Home) -> None:
@@ -27,7 +27,7 @@ class Valkey:
         self.client_url = f"unix://{self.socket}"
 
     def child(self) -> Child:
-        """The server, ready to be started; Misconfigured when there is none."""
+        """The server, ready to be started; `Misconfigured` when there is none."""
         options = {
             "port": "0",
             "unixsocket": str(self.socket),
