@@ -1,4 +1,4 @@
-"""`registry push`: files of evaluation tools, tables and descriptions into the registry, through batches."""
+"""`registry push`: send files of evaluation tools, tables and descriptions to the registry in batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, 
 from registry.errors import RegistryError
 from registry.importers import formats
 from registry.importers.found import Overrides
-from registry.importers.reading import Asked, Skipped, items_of
+from registry.importers.reading import Skipped, Sources, items_of
 from registry.importers.showing import shown
 from registry.importers.twins import distinct
 from results_registry.config import Config, find_config
@@ -91,17 +91,17 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     files out), 2 a wrong option, 3 statistics failed (--wait), 4 the token or the project will not do, 5 the registry
     did not answer: the rest waits in the spool for `registry sync`.
     """
-    asked = Asked(files, form, Overrides(**said, labels=_labels(labels)), left_out)
+    sources = Sources(files, form, Overrides(**said, labels=_labels(labels)), left_out)
     if missing := [name for name in files if "://" not in name and not Path(name).exists()]:
         raise click.UsageError(f"There is no file {missing[0]}.")
     if dry_run:
-        sys.exit(_rehearse(asked, as_json=as_json, quiet=quiet))
+        sys.exit(_rehearse(sources, as_json=as_json, quiet=quiet))
     config = find_config(url, project=project)
     if config.project is None:
         click.echo("No project: say --project, or set REGISTRY_PROJECT.", err=True)
         sys.exit(USAGE)
     try:
-        status = _send(asked, config, wait=wait, as_json=as_json, quiet=quiet)
+        status = _send(sources, config, wait=wait, as_json=as_json, quiet=quiet)
     except NotThere as error:  # a push asks for nothing but its project
         click.echo(f"Error: {_advised(error, config)}", err=True)
         sys.exit(REFUSED)
@@ -126,10 +126,10 @@ def _labels(given: Sequence[str]) -> dict[str, str]:
     return {key: text for key, _, text in pairs}
 
 
-def _rehearse(asked: Asked, *, as_json: bool, quiet: bool) -> int:
-    """Show what would be stored."""
+def _rehearse(sources: Sources, *, as_json: bool, quiet: bool) -> int:
+    """Show the grids that would be stored."""
     report = Report()
-    for one in distinct(items_of(asked)):
+    for one in distinct(items_of(sources)):
         if isinstance(one, Skipped):
             report.skip(one)
             continue
@@ -150,11 +150,11 @@ def _rehearse(asked: Asked, *, as_json: bool, quiet: bool) -> int:
     return ERROR if report.faults else 0
 
 
-def _send(asked: Asked, config: Config, *, wait: bool, as_json: bool, quiet: bool) -> int:
+def _send(sources: Sources, config: Config, *, wait: bool, as_json: bool, quiet: bool) -> int:
     run = Push(config, spool_root())
     loud = not quiet and not as_json
-    with run, _progress(asked, shown=loud and sys.stderr.isatty()) as tell:
-        for one in distinct(items_of(asked, tell)):
+    with run, _progress(sources, shown=loud and sys.stderr.isatty()) as tell:
+        for one in distinct(items_of(sources, tell)):
             if isinstance(one, Skipped):
                 run.report.skip(one)
             else:
@@ -181,7 +181,7 @@ def _send(asked: Asked, config: Config, *, wait: bool, as_json: bool, quiet: boo
 
 
 def _lines(report: Report, *, quiet: bool) -> Iterator[str]:
-    """Warnings, faults and a sentence that counts."""
+    """Lines of warnings and faults, and a sentence with their numbers."""
     if not quiet:
         yield from report.warnings.shown("Warning")
     yield from report.faults.shown("Error")
@@ -193,12 +193,12 @@ def _lines(report: Report, *, quiet: bool) -> Iterator[str]:
 
 
 @contextmanager
-def _progress(asked: Asked, *, shown: bool) -> Iterator[Any]:
-    """A bar on standard error over the files."""
+def _progress(sources: Sources, *, shown: bool) -> Iterator[Any]:
+    """Progress bar on standard error over the files."""
     if not shown:
         yield lambda: None
         return
-    paths = [Path(name) for name in asked.names if "://" not in name]
-    total = sum(1 for _ in formats.files_of(paths, asked.left_out))
+    paths = [Path(name) for name in sources.names if "://" not in name]
+    total = sum(1 for _ in formats.files_of(paths, sources.left_out))
     with click.progressbar(length=max(total, 1), label="Pushing", file=sys.stderr, show_pos=True) as bar:
         yield lambda: bar.update(1)

@@ -1,8 +1,8 @@
-"""One push: grids into batches, batches to the registry, what was acknowledged into a journal.
+"""One push: grids are sent to the registry in batches, and acknowledged ones are written to a journal.
 
-The journal makes the next run of a push that was cut off send only what is missing: it names every grid that the
-registry acknowledged by the digest of its JSON. A push that ends well removes it, for a day later the registry may hold
-something else, and pushing a file again must make its content the current one.
+The journal makes the next run of an interrupted push send only the missing grids: it names every grid that the registry
+acknowledged by the digest of its JSON. A push that ends well deletes it, because a day later the registry may hold
+other content, and pushing a file again must make its content the current one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import orjson
 
 from registry.commands.reasons import Reasons
-from registry.importers.reading import Item, Said, Skipped, missing_names
+from registry.importers.reading import Item, Message, Skipped, missing_names
 from registry.renderings.words import counted
 from results_registry.config import Config
 from results_registry.errors import NotAllowed, NotNow, NotThere, Refused, Unreachable
@@ -38,7 +38,7 @@ _POLL = 30
 
 @dataclass
 class Report:
-    """What a push did."""
+    """Result of a push."""
 
     new: int = 0
     same: int = 0
@@ -55,7 +55,7 @@ class Report:
     unreachable: str = ""
 
     def sentence(self) -> str:
-        """What was sent and what was not, in one line."""
+        """Summary in one line: the numbers of sent and unsent grids."""
         parts = [f"{self.new} new", f"{self.same} unchanged"]
         parts += [f"{self.resumed} sent before"] if self.resumed else []
         parts += [f"{self.refused} at fault"] if self.refused else []
@@ -64,19 +64,19 @@ class Report:
         return "; ".join([said, *self.losses()]) + "."
 
     def skip(self, one: Skipped) -> None:
-        """A file that was not read, or in part."""
+        """Record a file that was not read, or only in part."""
         self.unread |= one.files or {one.source}
         for said in one.faults():
             self.faults.add(said)
 
-    def refuse(self, faults: Iterable[Said]) -> None:
-        """A grid that was read and is at fault."""
+    def refuse(self, faults: Iterable[Message]) -> None:
+        """Record the faults of a grid."""
         self.refused += 1
         for said in faults:
             self.faults.add(said)
 
     def losses(self) -> Iterator[str]:
-        """The files of which something was not read."""
+        """Files that were not read completely."""
         if whole := len(self.unread - self.files):
             yield f"{counted(whole, 'file was', 'files were')} not read"
         if part := len(self.unread & self.files):
@@ -92,7 +92,7 @@ class Report:
 
 
 def positions(sent: dict[str, Any]) -> int:
-    """How much a grid weighs: its cells, those that nobody measured included. What is no grid weighs one."""
+    """Weight of a grid: its cells, including unmeasured ones. Anything that is no grid weighs one."""
     axes, cells = sent.get("axes"), sent.get("cells")
     levels = [axis.get("levels") for axis in axes if isinstance(axis, dict)] if isinstance(axes, list) else []
     shape = math.prod(len(given) for given in levels if isinstance(given, list) and given)
@@ -100,7 +100,7 @@ def positions(sent: dict[str, Any]) -> int:
 
 
 class Journal:
-    """The digests of what the registry acknowledged in a push that did not end."""
+    """Digests of the grids that the registry acknowledged in an interrupted push."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -119,7 +119,7 @@ class Journal:
 
 
 class Push:
-    """Grids on their way to one project."""
+    """Sends grids to one project."""
 
     def __init__(self, config: Config, spool: Path) -> None:
         assert config.project is not None  # noqa: S101 (the command asked)
@@ -150,7 +150,7 @@ class Push:
         for said in one.warnings():
             report.warnings.add(said)
         if missing := missing_names(one.found.submission):
-            report.refuse([Said(one.source, missing)])
+            report.refuse([Message(one.source, missing)])
             return
         body = orjson.dumps(one.found.submission)
         digest = hashlib.sha256(body).hexdigest()
@@ -167,7 +167,7 @@ class Push:
             self.flush()
 
     def flush(self) -> None:
-        """Send what waits as one batch."""
+        """Send the waiting grids as one batch."""
         batch, self._waiting, self._size, self._cells = self._waiting, [], 0, 0
         if not batch:
             return
@@ -177,7 +177,7 @@ class Push:
             self._post(batch)
 
     def _post(self, batch: list[tuple[Item, str, bytes]]) -> None:
-        """Send a batch; one that is refused as a whole goes in halves, down to the grid that is at fault."""
+        """Send a batch; one that is refused as a whole is halved, down to the faulty grid."""
         body = b"[" + b",".join(one[2] for one in batch) + b"]"
         # Of this push alone: a later one must publish again, not get the stored answer of this one.
         key = hashlib.sha256(self._run + body).hexdigest()
@@ -192,7 +192,7 @@ class Push:
             raise
         except Refused as error:
             if len(batch) == 1:
-                self.report.refuse([Said(batch[0][0].source, error.detail)])
+                self.report.refuse([Message(batch[0][0].source, error.detail)])
                 return
             self._post(batch[: len(batch) // 2])
             self._post(batch[len(batch) // 2 :])
@@ -212,11 +212,11 @@ class Push:
             names = ("id", "revision", "experiment", "benchmark", "model", "variant")
             report.grids.append({name: grid[name] for name in names} | {"metric": grid["metric"]["name"]})
             for doubt in grid.get("warnings", ()):
-                report.warnings.add(Said(f"{one.source}{one.at(doubt.get('pointer'))}", doubt["detail"]))
+                report.warnings.add(Message(f"{one.source}{one.at(doubt.get('pointer'))}", doubt["detail"]))
         self.journal.note(done)
 
     def _keep(self, batch: list[tuple[Item, str, bytes]]) -> None:
-        """Into the spool, from where `registry sync` sends."""
+        """Write the batch to the spool, from where `registry sync` sends it."""
         directory = Spool(self.spool, 0).new_directory()
         try:
             for number, (one, _, _) in enumerate(batch):

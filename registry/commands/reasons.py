@@ -1,4 +1,4 @@
-"""Lines that say where and why, gathered by reason: of a reason that repeats in a thousand files a few are shown."""
+"""Error lines grouped by reason: of a reason that repeats in a thousand files only a few lines are shown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from registry.importers.reading import Said
+from registry.importers.reading import Message
 
 _SHOWN = 3
 """Of one reason so many lines are shown; a further one counts the rest."""
@@ -16,13 +16,13 @@ _VARIES = re.compile(r'"[^"]*"|\([^()]*\)|[-+]?\d[\w.,:-]*')
 
 @dataclass
 class Reasons:
-    """Lines of the form `PLACE: REASON` in the order of their reasons' first."""
+    """Lines of the form `PLACE: REASON`, in the order in which their reasons first occurred."""
 
     lines: dict[str, int] = field(default_factory=dict)
     """How often each line was said."""
     _by_reason: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, said: Said) -> None:
+    def add(self, said: Message) -> None:
         line = str(said)
         self.lines[line] = self.lines.get(line, 0) + 1
         if self.lines[line] == 1:
@@ -32,7 +32,8 @@ class Reasons:
         return len(self.lines)
 
     def shown(self, what: str) -> Iterator[str]:
-        """At most a few lines a reason, each after `what`; a reason of many is one line, with their number."""
+        """At most a few lines for each reason, each after `what`; the rest of a reason is one line with their
+        number."""
         for lines in list(self._by_reason.values())[:_REASONS]:
             if len(lines) > _SHOWN:
                 yield f"{what}: {lines[0]} (and {len(lines) - 1} more like this; --json has all)"
@@ -45,5 +46,5 @@ class Reasons:
 
 
 def reason_of(detail: str) -> str:
-    """A sentence without what differs from file to file: quoted names, numbers, and what stands behind a colon."""
+    """A sentence without the parts that differ between files: quoted names, numbers, and text behind a colon."""
     return _VARIES.sub("…", detail).partition(": ")[0]

@@ -1,1 +1,2 @@
-"""From files of evaluation tools, tables and descriptions to grids as they would be POSTed: one module a format."""
+"""Importers: turn files of evaluation tools, tables and descriptions into grids as they would be POSTed; one module a
+format."""

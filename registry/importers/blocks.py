@@ -1,4 +1,4 @@
-"""Markdown as blocks in order: headings, pipe tables, bullets, paragraphs, each with its line."""
+"""Blocks of a Markdown document in order: headings, pipe tables, bullets, paragraphs, each with its line."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FIRST = ("*", "`")
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """`title` is a line that is bold as a whole. `level` is that of a heading."""
+    """A block of a document. `title` is a line that is bold as a whole. `level` is that of a heading."""
 
     kind: Literal["heading", "title", "bullet", "paragraph", "table"]
     line: int
@@ -31,7 +31,7 @@ class Block:
 
 
 def blocks(lines: Sequence[str]) -> Iterator[Block]:
-    """The blocks of a document."""
+    """Blocks of a document."""
     for part in parts(lines):
         if is_table(part):
             rows = tuple((number, tuple(row)) for number, row in table_rows(lines, part))
@@ -41,7 +41,7 @@ def blocks(lines: Sequence[str]) -> Iterator[Block]:
 
 
 def parts(lines: Sequence[str]) -> Iterator[range]:
-    """The places of the lines of each block; but for tables, a block is one line."""
+    """Indices of the lines of each block; except for tables, a block is one line."""
     at = 0
     while at < len(lines):
         line = lines[at]
@@ -56,12 +56,12 @@ def parts(lines: Sequence[str]) -> Iterator[range]:
 
 
 def is_table(part: range) -> bool:
-    """Whether these places are those of a table: it has a heading and a rule."""
+    """Whether these lines are a table: they have a heading and a rule."""
     return len(part) > 1
 
 
 def table_rows(lines: Sequence[str], part: range, *, emphasis: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """The heading of a table and its rows, each with its line. `emphasis`: marks around a whole cell are not its."""
+    """Heading and rows of a table, each with its line. With `emphasis`, marks around a whole cell are removed."""
     for place in itertools.chain(part[:1], part[2:]):
         yield place + 1, cells(lines[place], emphasis=emphasis)
 
@@ -75,7 +75,7 @@ def is_rule(line: str) -> bool:
 
 
 def line_block(line: str, number: int) -> Block:
-    """The block that a line by itself is."""
+    """Block that a line by itself is."""
     if len(line) > _LONG:
         return Block("paragraph", number, line.strip())
     if match := _HEADING.fullmatch(line):
@@ -88,13 +88,13 @@ def line_block(line: str, number: int) -> Block:
 
 
 def _bold(line: str) -> str | None:
-    """What stands between the asterisks of a line that is bold as a whole, a colon behind it or not."""
+    """Text between the asterisks of a line that is bold as a whole, with or without a colon behind it."""
     bare = line.removesuffix(":").rstrip()
     return bare[2:-2] if len(bare) > 4 and bare.startswith("**") and bare.endswith("**") else None
 
 
 def cells(line: str, *, emphasis: bool = True) -> list[str]:
-    """The cells of a table's line, unescaped."""
+    """Cells of a table's line, unescaped."""
     parts = _parted(line.strip().removeprefix("|"))
     if len(parts) > 1 and not parts[-1].strip():
         parts.pop()  # what stands behind the last pipe
@@ -102,7 +102,7 @@ def cells(line: str, *, emphasis: bool = True) -> list[str]:
 
 
 def _parted(line: str) -> list[str]:
-    """The line cut at its pipes, but for those behind a backslash that is not escaped itself."""
+    """The line cut at its pipes, except those behind a backslash that is not escaped itself."""
     pieces = line.split("|")
     if "\\" not in line:
         return pieces
@@ -126,5 +126,5 @@ def _cell(part: str, emphasis: bool) -> str:
 
 
 def unescaped(text: str) -> str:
-    """A text without the backslashes before punctuation, as CommonMark has them."""
+    """A text without the backslashes before punctuation, as in CommonMark."""
     return _ESCAPED.sub(r"\1", text) if "\\" in text else text

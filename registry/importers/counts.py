@@ -1,8 +1,7 @@
-"""Is a mean the share of successes in n trials? Its standard error tells.
+"""Recognise a mean that is the share of successes in n trials, by its standard error.
 
-The sample standard error (ddof 1) of n zeros and ones with mean p is sqrt(p (1 - p) / (n - 1)), and p n is whole. Of
-what agrees with both to a millionth it is certain enough; of anything else it is not, and only the standard error is
-kept.
+The sample standard error (ddof 1) of n zeros and ones with mean p is sqrt(p (1 - p) / (n - 1)), and p n is whole. A
+mean that agrees with both to a millionth is taken for a share; of any other, only the standard error is kept.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ _CLOSE = 1e-6
 
 
 def are_trials(mean: float, stderr: float | None, n: int | None, scale: float = 1.0) -> bool:
-    """Whether n zeros and ones have this mean and this standard error, both times `scale`."""
+    """Whether n zeros and ones have this mean and this standard error, both multiplied by `scale`."""
     if n is None or stderr is None or n < 2 or not 0 <= mean <= scale:
         return False
     p = mean / scale

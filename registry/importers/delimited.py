@@ -1,10 +1,10 @@
-"""CSV and TSV, tidy or pivot: what spreadsheets, pandas and the registry itself write.
+"""CSV and TSV, tidy or pivot: files of spreadsheets, pandas and the registry itself.
 
-Experiment, benchmark, model, variant and metric: columns of these names, else what the caller says. Axes: every other
+Experiment, benchmark, model, variant and metric: columns of these names, else the caller's names. Axes: every other
 column of a tidy table; the first column and the heading of a pivot. An axis whose labels are all numbers is numeric,
-and one with a column `<axis>_num` has its numbers there, if they are any. `trials`, `stderr` and `reason` belong to
-their cell. The registry's own tidy CSV reads back as the grid that it was, but for what it does not say: direction,
-bounds, the units of axes, levels that nobody measured.
+and one with a column `<axis>_num` has its numbers there, if any. `trials`, `stderr` and `reason` belong to their cell.
+The registry's own tidy CSV reads back as the same grid, except for what it does not contain: direction, bounds, units
+of axes, unmeasured levels.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from collections.abc import Iterator
 from registry.errors import Fault, Invalid, Malformed
 from registry.importers.found import Found, Overrides
 from registry.importers.source import Source
-from registry.importers.tables import Row, Table, read_table
+from registry.importers.table_cells import Row, Table
+from registry.importers.tables import read_table
 from registry.importers.words import Report
 
 NAME = "csv"
@@ -24,7 +25,7 @@ _DELIMITERS = (",", "\t", ";")
 
 
 def looks_like(source: Source) -> bool:
-    """Two lines or more with the same number of delimiters in the first two."""
+    """Whether there are two lines or more, with the same number of delimiters in the first two."""
     try:
         head = source.head.decode(errors="strict" if len(source.head) < 1024 else "ignore")
     except UnicodeDecodeError:
@@ -41,12 +42,12 @@ def looks_like(source: Source) -> bool:
 
 
 def delimiter_of(heading: str) -> str:
-    """The delimiter of a heading: the comma if there is one, else a tab, else a semicolon."""
+    """Delimiter of a heading: the comma if there is one, else a tab, else a semicolon."""
     return next((one for one in _DELIMITERS if one in heading), ",")
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """The grids of a table; `Malformed` for what is no CSV, `Invalid` with line and cell for what is no grid."""
+    """Grids of a table; `Malformed` for a text that is no CSV, `Invalid` with line and cell for one that is no grid."""
     report = Report(lenient=wanted.reads_prose)
     ends = max(source.content.count(b"\n"), source.content.count(b"\r"))
     if wanted.single and ends > 2 * wanted.limits.cells:  # twice: there may be repeats
@@ -61,7 +62,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 
 def _rows(source: Source) -> Iterator[Row]:
-    """The rows with the lines that they end in, cells without the spaces around them; empty lines are skipped."""
+    """Rows with the lines that they end in, cells without surrounding spaces; empty lines are skipped."""
     text = source.text
     first = next((line for line in io.StringIO(text, newline="") if line.strip()), "")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(first), strict=True)

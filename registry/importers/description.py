@@ -1,7 +1,8 @@
-"""What the prose around a heatmap says: what its axes are called and which levels they have, and what was measured.
+"""Read the prose around a heatmap: names and levels of the axes, and the metric.
 
 Read from lists such as `* **X-axis:** Ratio, ranging from 0.1 to 0.5 with increments of 0.1.` and from titles such as
-`Baseline - Core Generalization - Qwen-2.5 3B` (variant, benchmark, model) and `R1-Qwen | AIME'24` (model, benchmark).
+`Baseline - Core Generalization - Qwen-2.5 3B` (variant, benchmark, model) and `R1-Qwen
+AIME'24` (model, benchmark).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ _MOST_LEVELS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class DeclaredAxis:
     """An axis as the text declares it; `levels` are those that it names."""
 
     name: str
@@ -48,8 +49,8 @@ class Said:
         return bool(short) and any(full[at : at + len(short)] == short for at in range(len(full)))
 
 
-def declared_axes(found: Iterable[Block]) -> list[Said]:
-    """The axes of a document, that of the rows (y) before that of the columns (x)."""
+def declared_axes(found: Iterable[Block]) -> list[DeclaredAxis]:
+    """Axes of a document, that of the rows (y) before that of the columns (x)."""
     names: dict[str, tuple[str, str, Place]] = {}
     ticks: dict[str, tuple[str, ...]] = {}
     for block in found:
@@ -61,16 +62,16 @@ def declared_axes(found: Iterable[Block]) -> list[Said]:
             ticks[axis] = tuple(_QUOTED.findall(match[2]))
         elif axis not in names:
             names[axis] = (_name_of(match[2]), match[2], Place(block.line))
-    axes: list[Said] = []
+    axes: list[DeclaredAxis] = []
     for axis in "yx":
         if axis in names:
             name, rest, place = names[axis]
-            axes.append(Said(name, _kind_of(rest), ticks.get(axis) or _levels_of(rest), place))
+            axes.append(DeclaredAxis(name, _kind_of(rest), ticks.get(axis) or _levels_of(rest), place))
     return axes
 
 
 def _kind_of(rest: str) -> str | None:
-    """Categories are names even if they are numbered; a range between two numbers is a scale."""
+    """Kind of an axis. Categories are names even if they are numbered; a range between two numbers is a scale."""
     if "categor" in rest.casefold():
         return "nominal"
     ends = _ENDS.search(rest)
@@ -84,7 +85,7 @@ def _name_of(rest: str) -> str:
 
 
 def _levels_of(rest: str) -> tuple[str, ...]:
-    """The levels that a sentence names; none if it names only the two ends of a plain scale."""
+    """Levels that a sentence names; none if it names only the two ends of a plain scale."""
     if match := _LISTED.search(rest):
         return tuple(re.findall(_NUMBER, match[1]))
     if match := _STEPPED.search(rest):
@@ -104,8 +105,8 @@ def _steps(first: str, last: str, step: str) -> tuple[str, ...]:
     return tuple(f"{low + by * place:f}" for place in range(int((high - low) / by) + 1))
 
 
-def levels_in_text(axis: Said, text: str) -> tuple[str, ...]:
-    """The levels of a declared axis and those that are named anywhere between them: 1.5b between 0.5b and 32b."""
+def levels_in_text(axis: DeclaredAxis, text: str) -> tuple[str, ...]:
+    """Levels of a declared axis and those named anywhere between them: 1.5b between 0.5b and 32b."""
     numbers = [read_number(level) for level in axis.levels]
     suffixes = {re.sub(r"[\d.]", "", level) for level in axis.levels}
     if len(axis.levels) != 2 or len(suffixes) != 1 or suffixes == {""} or None in numbers:
@@ -117,7 +118,7 @@ def levels_in_text(axis: Said, text: str) -> tuple[str, ...]:
 
 
 def metric_named(found: Sequence[Block], text: str) -> dict[str, str]:
-    """The name and the unit of what was measured, if the text says it: a legend, a name in quotes, a known word."""
+    """Name and unit of the metric, if the text gives them: a legend, a name in quotes, a known word."""
     candidates: list[str] = []
     for block in found:
         match = _KEYED.fullmatch(block.text) if block.kind == "bullet" else None
@@ -143,12 +144,12 @@ def _spelt(name: str) -> str:
 
 
 def models_named(text: str) -> dict[str, int]:
-    """What a text calls a model, `a model named "R1-Qwen"`, each with its place among them."""
+    """Names that a text gives to models, as in `a model named "R1-Qwen"`, each with its position among them."""
     return {name: place for place, name in enumerate(dict.fromkeys(_NAMED_MODEL.findall(text)))}
 
 
 def named_by(title: str, known: Mapping[str, int]) -> tuple[dict[str, str], str | None]:
-    """The identity in a title, and how it was read; nothing if the title is only words. `known` are names of models."""
+    """Identity in a title, and how it was read; nothing if the title is only words. `known` are names of models."""
     bare = _KIND_OF_PICTURE.sub("", title).strip(" :")
     parts = [part.strip() for part in bare.split(" | ")]
     if len(parts) == 2:
@@ -165,7 +166,7 @@ def named_by(title: str, known: Mapping[str, int]) -> tuple[dict[str, str], str 
 
 
 def experiment_of(axes: Sequence[str]) -> tuple[str, Note]:
-    """A name for an experiment that nobody named: the axes that its grids share."""
+    """Name for an experiment without one: the axes that its grids share."""
     words = [re.sub(r"[^\w]+", "-", axis.casefold()).strip("-") for axis in axes]
     name = "-by-".join(words) or "scores"
     return name, Note("experiment_named", f'nothing names the experiment: it is called "{name}" after its axes')

@@ -19,7 +19,7 @@ _MAIN = ("cosine_spearman", "ndcg_at_10", "v_measure", "max_ap", "cosine_ap", "m
 
 
 def early_entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """The split, the subset and the scores of each entry; `cos_sim.spearman` is `cosine_spearman`, as it is now."""
+    """Split, subset and scores of each entry; `cos_sim.spearman` becomes `cosine_spearman`, its present name."""
     for split, given in file.items():
         if split in _ABOUT or not isinstance(given, Mapping):
             continue
@@ -41,7 +41,7 @@ def _flat(scores: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def with_main_score(scores: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Note]]:
-    """The scores with a `main_score`, and a note that says which it was read from."""
+    """Scores with a `main_score`, and a note that names the score it was read from."""
     main = next((name for name in _MAIN if name in scores), None)
     if main is None or "main_score" in scores:
         return scores, []

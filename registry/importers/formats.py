@@ -1,4 +1,4 @@
-"""Every format by name, the telling of a file's format by its content, and walks through folders."""
+"""Formats by name, detection of a file's format by its content, and walks through folders."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 
 def importer(name: str) -> Any:
-    """The module that reads a format."""
+    """Module that reads a format."""
     return import_module(f"registry.importers.{MODULES[name]}")
 
 
-def told(source: Source) -> str:
-    """The name of the format that a file has by its content, JSON by all of it; `Malformed` lists what was tried."""
+def detect(source: Source) -> str:
+    """Name of the format that a file has by its content, JSON by all of it; `Malformed` lists the formats tried."""
     for name in MODULES:
         try:
             if importer(name).looks_like(source):
@@ -51,24 +51,24 @@ def told(source: Source) -> str:
     raise Malformed(f"Its {what} is of no known format (tried: {', '.join(MODULES)}); --format names one{hint}.")
 
 
-def chosen(source: Source, wanted: Overrides, name: str = "auto") -> str:
-    """The name of the format that a file is read as: the one that was asked for, else the one that it has."""
+def choose(source: Source, wanted: Overrides, name: str = "auto") -> str:
+    """Name of the format to read a file as: the requested one, else the detected one."""
     if not source.head:
         raise Malformed("The file is empty.")
     if name != "auto":
         return name
-    return "records" if records.asked_for(source, wanted) else told(source)
+    return "records" if records.asked_for(source, wanted) else detect(source)
 
 
 def read(source: Source, wanted: Overrides, name: str = "auto") -> Iterator[Found]:
-    """The grids of one file."""
-    yield from importer(chosen(source, wanted, name)).read(source, wanted)
+    """Grids of one file."""
+    yield from importer(choose(source, wanted, name)).read(source, wanted)
 
 
 def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Path]:
-    """The files, and those in folders in the order of their names, without those that a pattern leaves out.
+    """The files, and those in folders in the order of their names, except those whose name matches a pattern.
 
-    A pattern is that of a file's or a folder's name.
+    A pattern applies to the name of a file or a folder.
     """
 
     def wanted(name: str) -> bool:
@@ -84,12 +84,12 @@ def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Pa
                 name for name in names if name not in _COMPANIONS and not name.startswith(".") and wanted(name)
             )
             for name in parts_of_store(Path(folder), inner, kept):
-                if not _is_outlived(Path(folder, name)):
+                if not _is_superseded(Path(folder, name)):
                     yield Path(folder, name)
 
 
-def _is_outlived(path: Path) -> bool:
-    """Whether this is the state of a Trainer at a checkpoint, and a later state of the same training lies near it."""
+def _is_superseded(path: Path) -> bool:
+    """Whether this is a Trainer's state at a checkpoint, with a later state of the same training nearby."""
     match = _CHECKPOINT.fullmatch(path.parent.name) if path.name == "trainer_state.json" else None
     if match is None:
         return False

@@ -1,4 +1,4 @@
-"""What an importer gives: grids as they would be POSTed, each with its doubts and the places that it came from."""
+"""Results of an importer: grids as they would be POSTed, each with its notes and the places that it came from."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _METRIC = ("unit", "direction", "lower", "upper")
 
 
 class Place(NamedTuple):
-    """A line of a text, counted from 1, and the cell in that line, if it is one."""
+    """A line of a text, counted from 1, and the cell in that line, if any."""
 
     line: int
     column: int | None = None
@@ -28,14 +28,14 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """Something that was read with a doubt, or left out."""
+    """A doubtful or skipped part of a source."""
 
     code: str
     detail: str
     place: Place | None = None
 
     def document(self) -> dict[str, str]:
-        """As a warning of the wire."""
+        """The note as a warning of the wire."""
         given = {"code": self.code, "detail": self.detail}
         return given if self.place is None else given | {"pointer": self.place.pointer()}
 
@@ -48,8 +48,8 @@ def _nowhere(_pointer: str) -> Place | None:
 class Found:
     """One grid: the body of `POST …/grids`, and the place in the source of a JSON pointer into that body.
 
-    `edition` is what the source itself calls this state of the model, or this run: it tells two grids of the same
-    names apart, if their values differ.
+    `edition` is the source's own name for this state of the model, or this run: it tells two grids of the same names
+    apart, if their values differ.
     """
 
     submission: dict[str, Any]
@@ -60,13 +60,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """What the caller says, which beats what a source says.
+    """Settings of the caller, which override the source's.
 
     `axes`, `value` and `repeats` name columns of a tidy table or keys of records: those of the axes, of the values, and
-    of what tells repeats of a cell apart; `drop` names columns that say nothing. `rows` and `columns` name the axes of
-    a pivot table; `numeric`, `ordinal` and `nominal` are names of axes of that
-    kind; `only` are patterns of the metrics to take from a source that holds several. `reads_prose`: what is not said
-    may be taken from the words around a table, each time with a note. `single`: a second grid is a fault.
+    those that tell repeats of a cell apart; `drop` names columns to ignore. `rows` and `columns` name the axes of a
+    pivot table; `numeric`, `ordinal` and `nominal` are names of axes of that kind; `only` are patterns of the metrics
+    to take from a source that holds several. With `reads_prose`, missing information may be taken from the words around
+    a table, each time with a note. With `single`, a second grid is a fault.
     """
 
     experiment: str | None = None
@@ -98,15 +98,15 @@ class Overrides:
     limits: Limits = field(default_factory=Limits)
 
     def kind_of(self, axis: str) -> str | None:
-        """The kind that an axis was said to have."""
+        """Kind that the caller gave to an axis."""
         return next((kind for kind in ("numeric", "ordinal", "nominal") if axis in getattr(self, kind)), None)
 
     def takes(self, metric: str, otherwise: bool = True) -> bool:
-        """Whether a metric is wanted; `otherwise` if the caller did not say which are."""
+        """Whether a metric is wanted; `otherwise` if the caller did not select any."""
         return any(fnmatchcase(metric, pattern) for pattern in self.only) if self.only else otherwise
 
     def applied(self, found: Found) -> Found:
-        """The same grid under the names, and with the metric, that the caller gave."""
+        """The same grid with the names and the metric that the caller gave."""
         sent = dict(found.submission)
         sent |= {name: given for name in IDENTITY if (given := getattr(self, name)) is not None}
         metric = dict(sent.get("metric") or {})

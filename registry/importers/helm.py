@@ -1,10 +1,10 @@
-"""HELM, `stats.json` with the `run_spec.json` beside it.
+"""HELM: `stats.json` with the `run_spec.json` beside it.
 
 Benchmark: the run's name without its model. Model: `adapter_spec.model`. Axes: `split` and `perturbation`, always both.
-Values: the means. `stats.json` aggregates over training trials, of which there is mostly one, so
-its standard deviation says nothing of the samples and is not taken; `num_instances` becomes the label `n`. Direction
-and bounds: HELM's own list of metrics (`schema_classic.yaml`, `lower_is_better`). What HELM counts on the side (tokens,
-runtimes, reasons to finish) and what its list does not have are left out, with a note; `--only` takes any of them.
+Values: the means. `stats.json` aggregates over training trials, of which there is mostly one, so its standard deviation
+tells nothing about the samples and is not taken; `num_instances` becomes the label `n`. Direction and bounds: HELM's
+own list of metrics (`schema_classic.yaml`, `lower_is_better`). HELM's secondary counts (tokens, runtimes, reasons to
+finish) and metrics missing from its list are skipped, with a note; `--only` takes any of them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """A grid for each metric."""
+    """One grid for each metric."""
     spec = source.beside("run_spec.json")
     if spec is None and (wanted.model is None or wanted.benchmark is None):
         raise Malformed("No run_spec.json lies beside it to name model and benchmark: say --model and --benchmark.")

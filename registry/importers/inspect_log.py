@@ -39,7 +39,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """A grid for each metric of each scorer."""
+    """One grid for each metric of each scorer."""
     log = mapping(_header(source) if source.head.startswith(b"PK") else source.json, "")
     run = mapping(log.get("eval"), "/eval")
     if log.get("status") != "success" or not isinstance(log.get("results"), Mapping):
@@ -86,7 +86,7 @@ def _score(run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: 
 
 
 def _arguments(run: Mapping[str, Any]) -> list[str]:
-    """What the task was called with, which is another protocol."""
+    """Arguments of the task, which make another protocol."""
     given = run.get("task_args_passed", run.get("task_args"))
     said = " ".join(f"{name}={value}" for name, value in sorted(given.items())) if isinstance(given, Mapping) else ""
     if len(said) > _LONG:
@@ -95,7 +95,7 @@ def _arguments(run: Mapping[str, Any]) -> list[str]:
 
 
 def _epochs(run: Mapping[str, Any]) -> str:
-    """How often each sample was answered, if that was more than once."""
+    """Number of epochs, if more than one."""
     config = run.get("config")
     epochs = count(config.get("epochs")) if isinstance(config, Mapping) else None
     return str(epochs) if epochs is not None and epochs > 1 else ""
@@ -107,7 +107,7 @@ def _version(run: Mapping[str, Any]) -> str:
 
 
 def _entries(source: Source) -> list[str]:
-    """The names in a zip archive; none if it is broken."""
+    """Names in a zip archive; none if it is broken."""
     try:
         with _opened(source) as file, zipfile.ZipFile(file) as archive:
             return archive.namelist()
@@ -116,12 +116,12 @@ def _entries(source: Source) -> list[str]:
 
 
 def _opened(source: Source) -> IO[bytes]:
-    """The archive, which may be larger than what is read of it."""
+    """The archive, which may be larger than the part that is read."""
     return source.path.open("rb") if source.path is not None else io.BytesIO(source.content)
 
 
 def _header(source: Source) -> Any:
-    """The log without its samples, out of the archive."""
+    """The log without its samples, from the archive."""
     try:
         with _opened(source) as file, zipfile.ZipFile(file) as archive:
             entry = archive.getinfo("header.json")

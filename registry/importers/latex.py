@@ -1,8 +1,8 @@
-r"""LaTeX: each `tabular` of a file, read as a table of Markdown is.
+r"""LaTeX: each `tabular` of a file, read like a table of Markdown.
 
-Cells lie between `&`, rows end with `\\`. Rules, colours, references and commands for emphasis are taken off: `$70.1
-\pm 0.3$` is 70.1. A cell over several columns or rows (`\multicolumn{3}`, `\multirow`) is refused: such a table says at
-which levels a number stands by where it is drawn.
+Cells are separated by `&`, rows end with `\\`. Rules, colours, references and commands for emphasis are removed: `$70.1
+\pm 0.3$` is 70.1. A cell over several columns or rows (`\multicolumn{3}`, `\multirow`) is refused, because only its
+position in the drawn table tells its levels.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from registry.errors import Fault, Invalid
 from registry.importers.found import Found, Overrides, Place
 from registry.importers.markup import apart, listed
 from registry.importers.source import Source
-from registry.importers.tables import Row, Table, read_table
+from registry.importers.table_cells import Row, Table
+from registry.importers.tables import read_table
 from registry.importers.words import Report
 
 NAME = "latex"
@@ -49,7 +50,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """The grids of every table; `Invalid` at the end for those that could not be read."""
+    """Grids of every table; `Invalid` at the end for those that could not be read."""
     text = _COMMENT.sub("", source.text)
     faults: list[Fault] = []
     for kind, line, body in _tables(text):
@@ -62,7 +63,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 
 def _tables(text: str) -> Iterator[tuple[str, int, str]]:
-    """The kind of each table, its line, and what stands in it; one that does not end is `Invalid`."""
+    """Kind, line and content of each table; one that does not end is `Invalid`."""
     at, line = 0, 1
     while begin := _BEGIN.search(text, at):
         line += text.count("\n", at, begin.end())
@@ -87,7 +88,7 @@ def _table(body: str, line: int, kind: str, wanted: Overrides) -> Iterator[Found
 
 
 def _behind_columns(body: str, arguments: int) -> int:
-    """The place behind the arguments that say how wide the table is and how its columns are set."""
+    """Index behind the arguments for the width of the table and the alignment of its columns."""
     at = len(body) - len(body.lstrip())
     if body[at : at + 1] == "[":
         at = body.find("]", at) + 1
@@ -130,7 +131,7 @@ def _plain(cell: str) -> str:
 
 
 def _inner(match: re.Match[str]) -> str:
-    """What a command is about, apart from digits at its sides if it is one too."""
+    """Argument of a command, apart from digits at its sides if it is one too."""
     text, start, end = match.string, match.start(), match.end()
     before, after = text[max(start - 1, 0) : start], text[end : end + 1]
     left = " " if before.isdigit() and match[1][:1].isdigit() else ""
@@ -139,7 +140,7 @@ def _inner(match: re.Match[str]) -> str:
 
 
 def _beside(match: re.Match[str]) -> str:
-    """What stands raised or lowered; at a number in brackets, if it is one itself and no spread."""
+    """Raised or lowered text; in brackets at a number, if it is a number itself and no spread."""
     inner = (match[1] if match[1] is not None else match[2]).strip()
     noted = match.string[max(match.start() - 2, 0) : match.start()].rstrip(" }")[-1:].isdigit() and any(
         map(str.isdigit, inner)

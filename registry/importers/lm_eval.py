@@ -46,7 +46,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """A grid for each metric of each task or group."""
+    """One grid for each metric of each task or group."""
     file = mapping(source.json, "")
     results = mapping(file.get("results"), "/results")
     tasks = {name: mapping(given, f"/results/{name}") for name, given in results.items()}
@@ -71,7 +71,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 
 def _groups(file: Mapping[str, Any]) -> dict[str, list[str]]:
-    """The tasks of each outermost group."""
+    """Tasks of each outermost group."""
     given = {name: [text(one) for one in inner] for name, inner in _subtasks(file).items()}
     inside = {one for names in given.values() for one in names}
 
@@ -88,7 +88,7 @@ def _all_groups(file: Mapping[str, Any]) -> set[str]:
 
 
 def _subtasks(file: Mapping[str, Any]) -> dict[str, Sequence[Any]]:
-    """The members of each group that has some."""
+    """Members of each group that has some."""
     given = mapping(file.get("group_subtasks") or {}, "/group_subtasks")
     return {name: listed(inner, f"/group_subtasks/{name}") for name, inner in given.items() if inner}
 
@@ -99,7 +99,7 @@ def _samples(file: Mapping[str, Any], task: str) -> int | None:
 
 
 def _scores(given: Mapping[str, Any], n: int | None, skipped: list[str]) -> Iterator[tuple[str, Score]]:
-    """The metrics of a task, as `exact_match,strict-match` or, without a filter, `acc`."""
+    """Metrics of a task, as `exact_match,strict-match` or, without a filter, `acc`."""
     filtered = any("," in key for key in given)
     for key, value in given.items():
         metric, _, way = key.partition(",")
@@ -141,7 +141,7 @@ def _names(file: Mapping[str, Any], task: str, benchmark: str, experiment: str) 
 
 
 def _pretrained(given: Any) -> str:
-    """The model that `model_args` name: `pretrained=EleutherAI/pythia-70m,revision=step1000`, or an object."""
+    """Model that `model_args` names: `pretrained=EleutherAI/pythia-70m,revision=step1000`, or an object."""
     if isinstance(given, Mapping):
         return text(given.get("pretrained"))
     match = _PRETRAINED.search(given) if isinstance(given, str) else None
@@ -149,7 +149,7 @@ def _pretrained(given: Any) -> str:
 
 
 def _edition(file: Mapping[str, Any]) -> str:
-    """When the harness ran: what tells two runs of one protocol apart."""
+    """Time at which the harness ran, which tells two runs of one protocol apart."""
     date = found_number(file.get("date"))
     try:
         return "" if date is None else datetime.fromtimestamp(date, UTC).isoformat(timespec="seconds")

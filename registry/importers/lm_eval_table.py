@@ -41,7 +41,7 @@ def _task(header: Sequence[str]) -> bool:
 def read_printed(
     header: Sequence[str], rows: Sequence[tuple[int, list[str]]], above: str, wanted: Overrides
 ) -> Iterator[Found]:
-    """A grid for each row; `above` is the text before the table."""
+    """One grid for each row; `above` is the text before the table."""
     names = _names(above, aggregated=header[0].casefold().startswith("group"))
     columns = {name.casefold(): place for place, name in reversed(list(enumerate(header))) if name}
     columns["task"] = 0

@@ -1,8 +1,8 @@
 """Markdown: pipe tables, lists of `Length 5: 77.3%`, and descriptions of heatmaps with either.
 
-A table is read as CSV is, a pivot or tidy. Where the caller leaves open what is measured, the text may say it: titles,
-lists of axes and a legend (`description.py`); each thing taken from there is noted. A description without numbers gives
-grids that have axes and no cells. The registry's own Markdown reads back too, its title as the identity.
+A table is read like CSV, as a pivot or tidy. If the caller does not name the metric, the text may: titles, lists of
+axes and a legend (`description.py`); each fact taken from there is noted. A description without numbers gives grids
+with axes and no cells. The registry's own Markdown reads back too, with its title as the identity.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from registry.errors import Fault, Invalid
 from registry.importers.blocks import Block, blocks, is_table, parts, table_rows
 from registry.importers.description import (
-    Said,
+    DeclaredAxis,
     declared_axes,
     experiment_of,
     keyed,
@@ -29,7 +29,8 @@ from registry.importers.markup import listed, plain
 from registry.importers.own_markdown import is_own, read_own
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
-from registry.importers.tables import Table, read_table
+from registry.importers.table_cells import Table
+from registry.importers.tables import read_table
 from registry.importers.words import Report, plain_number
 
 NAME = "markdown"
@@ -41,7 +42,7 @@ _DETAIL = re.compile(r"detail|content|data", re.IGNORECASE)
 
 
 def looks_like(source: Source) -> bool:
-    """A heading, or a pipe table."""
+    """Whether there is a heading or a pipe table."""
     try:
         lines = source.head.decode(errors="ignore").splitlines()
     except ValueError:
@@ -52,7 +53,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """The grids of a document, in its order."""
+    """Grids of a document, in its order."""
     lines = source.lines
     if is_own(lines):
         yield from read_own(lines, wanted)
@@ -64,7 +65,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 
 def _tables_alone(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
-    """The grids of the tables, one after another, as their lines are read: nothing else of the document is kept."""
+    """Grids of the tables, read line by line one after another; nothing else of the document is kept."""
     if not any(map(is_table, parts(lines))):
         wanted_form = "a heading between pipes, a rule |---|---| below it, and rows"
         raise Invalid([Fault("", f"the text holds no pipe table: {wanted_form}")])
@@ -80,12 +81,12 @@ def _tables_alone(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
 
 
 def _said(names: Mapping[str, str], wanted: Overrides) -> dict[str, str]:
-    """What the document says of a table's identity, and the metric that the caller says."""
+    """Identity of a table according to the document, and the metric according to the caller."""
     return {**names, **({"metric": wanted.metric} if wanted.metric else {})}
 
 
 def _for_people(block: Block) -> list[tuple[int, list[str]]]:
-    """The rows of a table, the heading first, without marks; a short row has gaps at its end, as pages show it."""
+    """Rows of a table, the heading first, without marks; a short row has gaps at its end, as pages show it."""
     width = len(block.rows[0][1])
     rows = []
     for line, (first, *others) in block.rows:
@@ -95,7 +96,7 @@ def _for_people(block: Block) -> list[tuple[int, list[str]]]:
 
 @dataclass
 class Part:
-    """What stands below one title: its names, its tables, its measured bullets."""
+    """Content below one title: its names, its tables, its measured bullets."""
 
     names: dict[str, str]
     notes: list[Note]
@@ -105,11 +106,11 @@ class Part:
 
 
 class Document:
-    """A Markdown document while its grids are read, and what its text says of them."""
+    """A Markdown document while its grids are read, and the information in its text."""
 
     def __init__(self, found: Sequence[Block], text: str, wanted: Overrides) -> None:
         self.blocks, self.wanted = found, wanted
-        self.axes: list[Said] = declared_axes(found)
+        self.axes: list[DeclaredAxis] = declared_axes(found)
         self.about = metric_named(found, text)
         self.models = models_named(text)
         self.levels = {axis.name: levels_in_text(axis, text) for axis in self.axes}
@@ -175,7 +176,7 @@ class Document:
             yield self._found(sheet, part)
 
     def _with_axes(self, header: Sequence[str]) -> Overrides:
-        """The axes that the document declares, where the caller does not name them."""
+        """Axes that the document declares, where the caller does not name them."""
         wanted = self.wanted
         rows, columns = wanted.rows, wanted.columns
         for axis in self.axes:
@@ -186,7 +187,7 @@ class Document:
         return replace(wanted, rows=rows, columns=columns)
 
     def _listed(self, part: Part) -> Sheet | None:
-        """The grid of bullets that each say a coordinate and a value; None if there is none."""
+        """Grid of bullets with a coordinate and a value each; None if there is none."""
         sheet = Sheet({**part.names, **self.about}, tuple(axis.name for axis in self.axes))
         context: dict[str, str] = {}
         said: tuple[float, float] | None = None
@@ -218,7 +219,7 @@ class Document:
         return sheet
 
     def _compare(self, sheet: Sheet, said: tuple[float, float] | None, part: Part) -> None:
-        """Note what the text says of the values and the listed ones do not show."""
+        """Note values that the text mentions and the list does not show."""
         values = [one.value for one in sheet.readings if one.value is not None]
         if said is not None and (said[0] < min(values) or said[1] > max(values)):
             listed = f"the listed ones go from {min(values)} to {max(values)}: some cells are not listed"
@@ -239,7 +240,7 @@ class Document:
         return at
 
     def _without_cells(self) -> Iterator[Found]:
-        """A grid with axes and no cell for each series that the text tells of without numbers."""
+        """A grid with axes and no cell for each series that the text mentions without numbers."""
         within = False
         for block in self.blocks:
             if block.kind == "heading":
@@ -257,7 +258,7 @@ class Document:
             yield self._found(sheet, Part(names, notes))
 
     def _found(self, sheet: Sheet, part: Part) -> Found:
-        """The grid with what the document says of its axes, under names that it always has."""
+        """The grid with the axes that the document declares, under names that it always has."""
         for axis in self.axes:
             if axis.name in sheet.axes:
                 sheet.declare(axis.name, self.levels[axis.name], axis.place)

@@ -1,7 +1,6 @@
-"""Cells of tables as people write them for people: marked, with signs of per cent, spreads, brackets, marks of a gap.
+"""Table cells written for people: with marks, per cent signs, spreads, brackets, marks of a gap.
 
-Only for what `registry push` reads, which notes each thing that it leaves out. A table that is sent as the body of a
-request is read strictly.
+Used only by `registry push`, which notes every omission. A table that is the body of a request is read strictly.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ _LONG = 10_000
 
 
 class Measured(NamedTuple):
-    """The number of a cell, None for a gap; whether it is in per cent; what was left out or changed, as a note."""
+    """Number of a cell, None for a gap; whether it is in per cent; a note on what was omitted or changed."""
 
     value: float | None
     percent: bool = False
@@ -42,7 +41,7 @@ class Measured(NamedTuple):
 
 
 def measured(cell: str) -> Measured | None:
-    """What a cell such as `**70.1**`, `1,354`, `88 %`, `70.1±0.3` or `99.3 (84.4)` says; None if it is no number."""
+    """Content of a cell such as `**70.1**`, `1,354`, `88 %`, `70.1±0.3` or `99.3 (84.4)`; None if it is no number."""
     text = plain(cell).replace("−", "-")
     if text.casefold() in _GAPS or (text and not text.strip("-–—·")) or _is_struck(text):
         return Measured(None)
@@ -54,7 +53,7 @@ def measured(cell: str) -> Measured | None:
 
 
 def _left_out(match: re.Match[str], *, percent: bool) -> tuple[str, str]:
-    """The code and the words of what a number loses."""
+    """Code and description of the part that a number loses."""
     if match["spread"]:
         return "spread_left_out", f"what ±{match['spread']} is, the table does not say: it is left out"
     if match["brackets"]:
@@ -67,10 +66,10 @@ def _left_out(match: re.Match[str], *, percent: bool) -> tuple[str, str]:
 
 
 def plain(cell: str) -> str:
-    """The text of a cell without tags, links, emphasis and backslashes before punctuation.
+    """Text of a cell without tags, links, emphasis and backslashes before punctuation.
 
-    What stands raised or lowered at a number comes behind it in brackets, and no two numbers become one. A number that
-    is struck out keeps its `~~`.
+    Raised or lowered text at a number is put in brackets behind it, and no two numbers are joined. A number that is
+    struck out keeps its `~~`.
     """
     if len(cell) > _LONG:
         return cell
@@ -99,12 +98,12 @@ def _bare(text: str) -> str:
 
 
 def _linked(match: re.Match[str]) -> str:
-    """The text of a link; one that stands right behind a number is a note at it."""
+    """Text of a link; one right behind a number is a note at it."""
     return f" [{match[1]}]" if match.string[: match.start()].rstrip("*_`")[-1:].isdigit() else match[1]
 
 
 def apart(pattern: re.Pattern[str], text: str) -> str:
-    """A text without what the pattern matches; digits on both sides of it stay apart."""
+    """A text without the matches of the pattern; digits on both sides of a match stay apart."""
     return pattern.sub(lambda match: " " if _joins(match.string, match.start(), match.end()) else "", text)
 
 
@@ -125,6 +124,6 @@ def _is_struck(text: str) -> bool:
 
 
 def listed(label: str) -> str:
-    """A label without the dash of a list: `- anatomy` is one of those below the row before."""
+    """A label without the dash of a list: `- anatomy` belongs to the row above."""
     match = _LISTED.match(label)
     return label[match.end() :] if match and label[match.end() :] else label

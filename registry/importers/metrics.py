@@ -1,6 +1,6 @@
-"""What the names of common metrics mean: which end is better, and between which bounds they lie.
+"""Meaning of common metric names: the better end, and the bounds.
 
-For sources that only name a metric. Whatever is taken from here is noted as a doubt, so nobody is surprised.
+For sources that only name a metric. Everything taken from here is noted as doubtful.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from registry.importers.found import Note
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """`share`: a proportion, from 0 to 1 or, as a percentage, to 100."""
+    """Direction and bounds of a metric. `share`: a proportion, from 0 to 1 or, as a percentage, to 100."""
 
     direction: str | None
     share: bool = False
@@ -39,13 +39,13 @@ _KNOWN = {name: meaning for names, meaning in _NAMES.items() for name in names.s
 
 
 def meaning_of(name: str) -> Meaning | None:
-    """What is known of a metric; case, spaces and the k of "pass@k" do not matter."""
+    """Meaning of a metric; case, spaces and the k of "pass@k" have no effect."""
     key = re.sub(r"[\s]+", "_", name.strip().casefold())
     return _KNOWN.get(key) or _KNOWN.get(re.sub(r"(@|_at_)\d+$", "", key)) or _KNOWN.get(re.sub(r"@\d+$", "@k", key))
 
 
 def explained(metric: dict[str, Any], values: Sequence[float]) -> tuple[dict[str, Any], list[Note]]:
-    """The metric with what its name and unit tell, where nothing else was said; each taken with a note.
+    """The metric completed by the meaning of its name and unit; each addition gives a note.
 
     A proportion with values above 1 is read as a percentage. Bounds that a value breaks are not taken.
     """

@@ -38,7 +38,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """A grid for each metric of each run."""
+    """One grid for each metric of each run."""
     file = mapping(source.json, "")
     truncated = [Note("truncated", "the answer has a next_page_token: more runs are on the server")]
     notes = truncated if file.get("next_page_token") else []
@@ -49,7 +49,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 
 def read_server(url: str, wanted: Overrides) -> Iterator[Found]:
-    """The runs of every experiment of a tracking server, page after page."""
+    """Runs of every experiment of a tracking server, page after page."""
     experiments = _pages(url, "experiments/search", {"max_results": _PAGE}, "experiments")
     titles = {text(one.get("experiment_id")): text(one.get("name")) for one in experiments}
     if wanted.experiment is not None:
@@ -62,7 +62,7 @@ def read_server(url: str, wanted: Overrides) -> Iterator[Found]:
 
 
 def _unfinished(runs: Sequence[Any]) -> list[Note]:
-    """A note that names the runs which are left out because they did not finish."""
+    """Note that names the skipped runs, which did not finish."""
     infos = [run["info"] for run in runs if isinstance(run, Mapping) and isinstance(run.get("info"), Mapping)]
     names = [text(info.get("run_name")) for info in infos if info.get("status") not in _ENDED]
     return left_out(names, "these runs did not finish")
@@ -96,7 +96,7 @@ def _ask(url: str, path: str, asked: Mapping[str, Any]) -> Mapping[str, Any]:
 def read_run(
     run: Mapping[str, Any], titles: Mapping[str, str], wanted: Overrides, notes: Sequence[Note]
 ) -> Iterator[Found]:
-    """A grid for each metric of a run; none of one that did not finish. `titles` names experiments by their ids."""
+    """One grid for each metric of a run; none of an unfinished one. `titles` gives the names of experiments by id."""
     info, data = mapping(run.get("info"), "/info"), mapping(run.get("data") or {}, "/data")
     if info.get("status") not in _ENDED:
         return

@@ -1,7 +1,6 @@
 """The folder `mlruns` that MLflow writes without a server: `<experiment>/<run>/` with `meta.yaml`, `metrics/`,
-`params/`, `tags/`. Each run is read as one of the answer of a server (`mlflow.py`); of a metric's steps the last
-value counts.
-"""
+`params/`, `tags/`. Each run is read like one in a server's response (`mlflow.py`); of a metric's steps the last
+value counts."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """A grid for each metric of the run that this `meta.yaml` is about."""
+    """One grid for each metric of the run that this `meta.yaml` describes."""
     assert source.path is not None  # noqa: S101 (looks_like asked)
     meta, folder = _meta(source), source.path.parent
     if meta.get("status") not in _FINISHED or meta.get("lifecycle_stage", "active") != "active":
@@ -49,7 +48,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 
 def parts_of_store(folder: Path, inner: list[str], names: list[str]) -> list[str]:
-    """The files of a folder that are read by themselves; `inner` loses the folders that belong to a `meta.yaml`.
+    """Files of a folder to read by themselves; folders that belong to a `meta.yaml` are removed from `inner`.
 
     Of a run that is its `meta.yaml`, of an experiment nothing but its runs, of a logged model nothing.
     """
@@ -77,7 +76,7 @@ def _meta(source: Source) -> Mapping[str, Any]:
 
 
 def _entries(folder: Path) -> Iterator[tuple[str, str]]:
-    """The files below a folder by their names (`eval/accuracy`), and the end of what each holds."""
+    """Files below a folder by name (`eval/accuracy`), with the end of their contents."""
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - _LONGEST))
@@ -85,7 +84,7 @@ def _entries(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _last(content: str) -> float | str | None:
-    """The value of the latest step: a line is an instant, a value, a step."""
+    """Value of the latest step: a line is an instant, a value, a step."""
     lines = [line.split() for line in content.splitlines() if line.strip()]
     if not lines or any(len(line) < 2 for line in lines[-1:]):
         return None

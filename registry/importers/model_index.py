@@ -1,9 +1,9 @@
 """Hugging Face model cards: the `model-index` in the YAML at the head of a README.md.
 
 Benchmark: the dataset, with its configuration. Model: the entry's name. Variant: empty. Metric: its `type`; where a
-dataset has several of one type, with the name, the split or the arguments that tell them apart behind it. Axis: none;
-each result is a single score. A card does not say which end is better nor whether 79 means per cent: common names are
-read (with a note), and a share above 1 as a percentage.
+dataset has several of one type, followed by the name, the split or the arguments that distinguish them. Axis: none;
+each result is a single score. A card tells neither the better end nor whether 79 means per cent: common names are read
+(with a note), and a share above 1 as a percentage.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """A grid for each metric of each result."""
+    """One grid for each metric of each result."""
     parts = source.text.split("\n---", 1)
     try:
         front = yaml.safe_load(parts[0].removeprefix("---"))
@@ -47,7 +47,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 @dataclass(frozen=True)
 class Score:
-    """One metric of one result. `apart` is what may tell it from another of the same dataset and type."""
+    """One metric of one result. `apart` may distinguish it from others of the same dataset and type."""
 
     benchmark: str
     metric: str
@@ -78,7 +78,7 @@ def _said(arguments: Any) -> str:
 
 
 def _grids(model: str, scores: Sequence[Score], wanted: Overrides) -> Iterator[Found]:
-    """A grid for each score; those of one dataset and one type get names that tell them apart."""
+    """One grid for each score; those of one dataset and one type get distinct names."""
     together: dict[tuple[str, str], list[Score]] = {}
     for score in scores:
         together.setdefault((score.benchmark, score.metric), []).append(score)

@@ -30,7 +30,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """A grid for each metric that is wanted."""
+    """One grid for each wanted metric."""
     file = mapping(source.json, "")
     model, edition, notes = _model(source)
     benchmark = text(file.get("task_name")) or text(file.get("mteb_dataset_name"))
@@ -60,7 +60,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 
 def _entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """The split, the subset and the scores of each entry."""
+    """Split, subset and scores of each entry."""
     for split, entries in mapping(file.get("scores"), "/scores").items():
         for place, given in enumerate(listed(entries, f"/scores/{split}")):
             entry = mapping(given, f"/scores/{split}/{place}")

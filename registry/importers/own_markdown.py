@@ -1,8 +1,8 @@
 """The registry's own Markdown of a grid, read back.
 
 A heading `benchmark · model · variant — metric (unit)`, tables of two axes each below headings of the other axes'
-levels, and a last line that counts the cells. Values have the decimals that are shown. What the form does not say
-(experiment, kinds of axes, direction, bounds) is for the caller to say.
+levels, and a last line that counts the cells. Values have the decimals that are shown. The caller supplies the rest
+(experiment, kinds of axes, direction, bounds).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from registry.grids.intake.levels import MAX_AXES
 from registry.importers.blocks import is_table, line_block, parts, table_rows, unescaped
 from registry.importers.found import Found, Note, Overrides, Place
 from registry.importers.sheet import Reading, Sheet
-from registry.importers.tables import Table, check_header, even, text_of, value_of
+from registry.importers.table_cells import Table, check_header, even, text_of, value_of
 from registry.importers.words import Report, common_words, plain_number
 
 _LAST = re.compile(r"\d+ of \d+ cells? measured · revision \d+(.*)")
@@ -37,14 +37,14 @@ def is_own(lines: Sequence[str]) -> bool:
 
 
 def _ends(lines: Sequence[str]) -> tuple[int, int]:
-    """The places of the first and the last line that are not blank."""
+    """Indices of the first and the last line that are not blank."""
     first = next((place for place, line in enumerate(lines) if line.strip()), 0)
     last = next((place for place in range(len(lines) - 1, first, -1) if lines[place].strip()), first)
     return first, last
 
 
 def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
-    """The one grid of such a document; `Invalid` for tables that do not go together."""
+    """The one grid of such a document; `Invalid` for tables that do not fit together."""
     first, last = _ends(lines)
     names, notes = _names(unescaped(lines[first].removeprefix("### ").strip()))
     report = Report()
@@ -66,7 +66,7 @@ def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
 
 
 def _trials(line: str, place: Place) -> int | None:
-    """The number of trials in the last line, if all cells have the same."""
+    """Number of trials in the last line, if all cells have the same."""
     rest = _LAST.fullmatch(line)
     said = _TRIALS.fullmatch(rest[1]) if rest else None
     if said is None:
@@ -79,7 +79,7 @@ def _trials(line: str, place: Place) -> int | None:
 
 
 class Planes:
-    """The grid while its planes, each a table below a heading or one number, are put together."""
+    """A grid that is put together from its planes, each a table below a heading or one number."""
 
     def __init__(self, names: dict[str, str], leading: Sequence[str], most: int, report: Report) -> None:
         self.names, self.leading, self.most, self.report = names, tuple(leading), most, report
@@ -89,7 +89,7 @@ class Planes:
         self.readings: dict[tuple[str, ...], Reading] = {}
 
     def add(self, said: str, lines: Sequence[str], part: range) -> None:
-        """Read a plane, whose lines these are, at the levels that its heading says."""
+        """Read a plane from these lines, at the levels that its heading names."""
         at = tuple(label for _, label in _split(said, self.leading))
         for name, label in zip(self.leading, at, strict=True):
             self.levels.setdefault(name, {})[label] = None
@@ -118,7 +118,7 @@ class Planes:
         self.report.stop_at_faults()
 
     def _plane(self, lines: Sequence[str], part: range) -> tuple[tuple[str, ...], Iterator[Row]]:
-        """The axes of a table and what it says: two axes, or one as a row or as a column."""
+        """Axes and cells of a table: two axes, or one as a row or as a column."""
         names, report = self.names, self.report
         given = table_rows(lines, part, emphasis=False)
         line, header = next(given)
@@ -160,7 +160,7 @@ class Planes:
         return match[1]
 
     def sheet(self, title: Place) -> Sheet:
-        """The sheet of all that was added; `Invalid` if nothing says which axes there are."""
+        """Sheet of all planes; `Invalid` if nothing names the axes."""
         if self.axes is None:
             raise Invalid([Fault(title.pointer(), "no cell was measured, and nothing tells which axes there are")])
         names = (*self.leading, *self.axes)
@@ -186,7 +186,7 @@ def _names(title: str) -> tuple[dict[str, str], list[Note]]:
 
 
 def _planes(lines: Sequence[str], within: range, most: int) -> list[tuple[str, range]]:
-    """The places of each table or number, and what the heading above it says."""
+    """Indices of each table or number, and the heading above it."""
     found: list[tuple[str, range]] = []
     said = ""
     for inner in parts(lines[within.start : within.stop]):
@@ -210,7 +210,7 @@ def _refuse(part: range, detail: str) -> NoReturn:
 
 
 def _leading(said: Sequence[str]) -> list[str]:
-    """The names of the axes in headings such as `Task sum · Size 7b`: the words that do not change."""
+    """Names of the axes in headings such as `Task sum · Size 7b`: the words that do not change."""
     split = [one.split(" · ") for one in said if one]
     if not split:
         return []

@@ -12,7 +12,8 @@ from typing import Any
 from registry.errors import Malformed
 from registry.importers.found import Found, Note, Overrides
 from registry.importers.source import Source
-from registry.importers.tables import Row, Table, read_table
+from registry.importers.table_cells import Row, Table
+from registry.importers.tables import read_table
 from registry.importers.words import Report
 
 NAME = "parquet"
@@ -57,7 +58,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 
 def _written(value: Any, line: int, nans: list[int]) -> str:
-    """A value as a table's cell would write it."""
+    """A value in the notation of a table's cell."""
     if value is None:
         return ""
     if isinstance(value, float):

@@ -1,4 +1,4 @@
-"""Files one after another: their grids, and what was wrong with a file, in words that name the file and the place."""
+"""Read files one after another: their grids, and errors that name the file and the place."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from registry.errors import Invalid, Malformed, RegistryError
 from registry.importers import formats, mlflow
 from registry.importers.found import Found, Overrides
-from registry.importers.records import Together
+from registry.importers.records import Records
 from registry.importers.source import Source
 
 
-class Said(NamedTuple):
-    """A sentence about a place: a file, a line of it, a cell of that."""
+class Message(NamedTuple):
+    """A sentence about a place: a file, a line of it, a cell of the line."""
 
     place: str
     detail: str
@@ -33,27 +33,27 @@ class Item:
     files: frozenset[str] = frozenset()
 
     def at(self, pointer: str | None) -> str:
-        """`:3:5` for line 3, cell 5; the pointer itself where it is no place of a text."""
+        """`:3:5` for line 3, cell 5; the pointer itself where it is not a place in a text."""
         place = None if pointer is None else self.found.place_of(pointer)
         if place is not None:
             return f":{place.line}" + (f":{place.column}" if place.column is not None else "")
         return f" {pointer}" if pointer else ""
 
-    def warnings(self) -> Iterator[Said]:
-        """The doubts with which the file was read."""
+    def warnings(self) -> Iterator[Message]:
+        """Warnings from reading the file."""
         for note in self.found.notes:
             place = f":{note.place.line}" if note.place is not None else ""
-            yield Said(f"{self.source}{place}", note.detail)
+            yield Message(f"{self.source}{place}", note.detail)
 
-    def problems(self, problem: Mapping[str, Any]) -> list[Said]:
-        """The faults that a server found in the grid, at their places in the file."""
+    def problems(self, problem: Mapping[str, Any]) -> list[Message]:
+        """Errors that a server found in the grid, at their places in the file."""
         faults = problem.get("errors") or [{"pointer": None, "detail": problem.get("detail", "")}]
-        return [Said(f"{self.source}{self.at(fault['pointer'])}", fault["detail"]) for fault in faults]
+        return [Message(f"{self.source}{self.at(fault['pointer'])}", fault["detail"]) for fault in faults]
 
-    def faults(self, error: RegistryError) -> list[Said]:
+    def faults(self, error: RegistryError) -> list[Message]:
         if isinstance(error, Invalid):
-            return [Said(f"{self.source}{self.at(fault.pointer)}", fault.detail) for fault in error.faults]
-        return [Said(self.source, error.detail)]
+            return [Message(f"{self.source}{self.at(fault.pointer)}", fault.detail) for fault in error.faults]
+        return [Message(self.source, error.detail)]
 
     def document(self) -> dict[str, Any]:
         notes = [note.document() for note in self.found.notes]
@@ -69,13 +69,13 @@ class Skipped:
     files: frozenset[str] = frozenset()
     """The files, where it is several of them together."""
 
-    def faults(self) -> Iterator[Said]:
-        """What is wrong, each at its place."""
+    def faults(self) -> Iterator[Message]:
+        """Errors of the file, each at its place."""
         if not isinstance(self.error, Invalid):
-            yield Said(self.source, self.error.detail)
+            yield Message(self.source, self.error.detail)
             return
         for fault in self.error.faults:
-            yield Said(f"{self.source}{place_in(fault.pointer)}", fault.detail)
+            yield Message(f"{self.source}{place_in(fault.pointer)}", fault.detail)
 
 
 def place_in(pointer: str) -> str:
@@ -87,8 +87,8 @@ def place_in(pointer: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What is to be read: files, folders and MLflow servers, in which format, without which files of folders."""
+class Sources:
+    """Files, folders and MLflow servers to read, with their format and the patterns of files to skip."""
 
     names: tuple[str, ...]
     form: str
@@ -97,7 +97,7 @@ class Asked:
 
 
 def missing_names(sent: Mapping[str, Any]) -> str | None:
-    """A sentence that says which options name what the file does not."""
+    """Sentence that names the options for names missing in the file; None if none is missing."""
     missing = [name for name in ("experiment", "benchmark", "model") if not sent.get(name)]
     missing += [] if sent.get("metric", {}).get("name") else ["metric"]
     if not missing:
@@ -105,37 +105,36 @@ def missing_names(sent: Mapping[str, Any]) -> str | None:
     return f"does not say its {', '.join(missing)}: add " + " ".join(f"--{name} NAME" for name in missing)
 
 
-def items_of(asked: Asked, tell: Callable[[], object] = lambda: None) -> Iterator[Item | Skipped]:
-    """The grids of files, folders and MLflow servers in turn, those of all records last. `tell` is called after each
-    file.
-    """
-    together = Together(asked.wanted)
-    for name in asked.names:
+def items_of(sources: Sources, tell: Callable[[], object] = lambda: None) -> Iterator[Item | Skipped]:
+    """Grids of files, folders and MLflow servers in turn, those of all records last. `tell` is called after each
+    file."""
+    records = Records(sources.wanted)
+    for name in sources.names:
         if "://" in name:
-            yield from _guarded(name, mlflow.read_server(name, asked.wanted))
+            yield from _guarded(name, mlflow.read_server(name, sources.wanted))
             continue
         path = None
-        for path in formats.files_of([Path(name)], asked.left_out):
-            yield from _guarded(str(path), _of_file(path, asked, together))
+        for path in formats.files_of([Path(name)], sources.left_out):
+            yield from _guarded(str(path), _of_file(path, sources, records))
             tell()
         if path is None:
             yield Skipped(name, Malformed("The folder holds no file that is asked for."))
-    if together.files:
-        files = frozenset(together.files)
-        for one in _guarded(together.name, together.grids()):
+    if records.files:
+        files = frozenset(records.files)
+        for one in _guarded(records.name, records.grids()):
             yield replace(one, files=files)
 
 
-def _of_file(path: Path, asked: Asked, together: Together) -> Iterator[Found]:
-    """The grids of a file; none of one of records, which are kept together."""
+def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[Found]:
+    """Grids of a file; none of a file of records, which are collected."""
     count = 0
     source = Source(str(path), path)
     try:
-        form = formats.chosen(source, asked.wanted, asked.form)
+        form = formats.choose(source, sources.wanted, sources.form)
         if form == "records":
-            together.take(source)
+            records.take(source)
             return
-        for found in formats.importer(form).read(source, asked.wanted):
+        for found in formats.importer(form).read(source, sources.wanted):
             count += 1
             yield found
     except OSError as error:
@@ -145,7 +144,7 @@ def _of_file(path: Path, asked: Asked, together: Together) -> Iterator[Found]:
 
 
 def _guarded(source: str, grids: Iterator[Found]) -> Iterator[Item | Skipped]:
-    """The grids of one file; what goes wrong with it stops no other file."""
+    """Grids of one file; an error in it stops no other file."""
     try:
         for found in grids:
             yield Item(source, found)

@@ -1,11 +1,11 @@
-"""Records of one's own in JSON: an object a measurement, one in a file, a list of them, or one a line.
+"""Records in JSON: one object for each measurement, one in a file, a list of them, or one a line.
 
     registry push results/ --axes context_length,depth_percent --value score --repeats version \\
         --experiment niah --benchmark needle
 
 `--value` names the key of the value and `--axes` those of the axes; experiment, benchmark, model, variant and metric
 are keys of these names, or options. Keys of an object within are written with a dot (`metrics.score`). All files of a
-push are one table: a folder with a file a measurement is one grid, and what stands at one coordinate twice is repeats.
+push are one table: a folder with a file for each measurement is one grid, and records at one coordinate are repeats.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from registry.importers.found import Found, Note, Overrides
 from registry.importers.scores import mapping
 from registry.importers.sheet import IDENTITY_WORDS, Sheet
 from registry.importers.source import NOT_A_NUMBER, Source
-from registry.importers.tables import Table, read_table
+from registry.importers.table_cells import Table
+from registry.importers.tables import read_table
 from registry.importers.words import Report
 
 NAME = "records"
@@ -42,13 +43,13 @@ def asked_for(source: Source, wanted: Overrides) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """The grids of one file."""
-    together = Together(wanted)
-    together.take(source)
-    yield from together.grids()
+    """Grids of one file."""
+    records = Records(wanted)
+    records.take(source)
+    yield from records.grids()
 
 
-class Together:
+class Records:
     """The records of all files of a push."""
 
     def __init__(self, wanted: Overrides) -> None:
@@ -59,7 +60,7 @@ class Together:
         self._from: list[tuple[str, int]] = []
 
     def take(self, source: Source) -> None:
-        """Read a file's records; `Invalid` or `Malformed` for one that is at fault, of which nothing is kept."""
+        """Read a file's records; `Invalid` or `Malformed` for a faulty file, of which nothing is kept."""
         wanted = self.wanted
         value = wanted.value or wanted.metric or "value"
         needed = [*wanted.axes, value]
@@ -86,13 +87,13 @@ class Together:
             self._header.update(dict.fromkeys(row, 0))
 
     def _matters(self, name: str, text: str, needed: list[str]) -> bool:
-        """Whether a key says something: the chosen ones and the identity's, else all but long texts."""
+        """Whether a key is used: the chosen ones and the identity's, else all but long texts."""
         if name in needed or name in (self.wanted.repeats, "trials", "stderr") or name.casefold() in IDENTITY_WORDS:
             return True
         return not self.wanted.axes and name not in self.wanted.drop and len(text) <= _LONGEST
 
     def _check(self, rows: list[dict[str, str]]) -> None:
-        """Read the records of one file by themselves: `Invalid` with the record and the key of what is wrong."""
+        """Read the records of one file by themselves: `Invalid` with the record and the key of an error."""
         header = list(dict.fromkeys(name for row in rows for name in row))
         if len(header) < 2:
             return  # which is no table: together with other files it may be
@@ -109,7 +110,8 @@ class Together:
         return read_table(Table(header, cells, 0, names), wanted, Report(lenient=True, marked=True))
 
     def grids(self) -> Iterator[Found]:
-        """The grids; raises what is wrong with all records together. Notes and faults name file, record and key."""
+        """Grids of all records; raises the errors of all records together. Notes and faults name file, record and
+        key."""
         wanted = replace(self.wanted, drop=())  # those keys were not taken
         header = list(self._header)
         try:
@@ -135,14 +137,14 @@ class Together:
 
     @property
     def name(self) -> str:
-        """The file, or the folder of them and their number."""
+        """The file, or the folder of the files and their number."""
         if len(self.files) == 1:
             return self.files[0]
         return f"{os.path.commonpath([Path(name).parent for name in self.files])} ({len(self.files)} files of records)"
 
 
 def _pointer(pointer: str, header: list[str]) -> tuple[int | None, str]:
-    """The record that a line of the table is, counted from 0, and a pointer to its key; None for the heading."""
+    """Record behind a line of the table, counted from 0, and a pointer to its key; None for the heading."""
     parts = pointer.split("/")
     if parts[1:2] != ["line"] or int(parts[2]) == 0:
         return None, ""
@@ -159,7 +161,7 @@ def _flat(given: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _written(value: Any) -> str:
-    """A value as a table's cell would write it; a gap for what is no number."""
+    """A value in the notation of a table's cell; a gap for one that is no number."""
     if value is None or value == NOT_A_NUMBER:
         return ""
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""What importers of evaluation logs have in common: single scores, and JSON that may hold what is no number."""
+"""Parts shared by importers of evaluation logs: single scores, and JSON that may hold text instead of numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def single(
 
 
 def known_metric(name: str, key: str | None = None) -> tuple[dict[str, Any], list[Note]]:
-    """A metric as its name explains it, as a fraction where it is a share; noted, for the source does not say it."""
+    """A metric as its name explains it, as a fraction where it is a share; noted, because the source does not tell."""
     meaning = meaning_of(key or name)
     if meaning is None:
         return {"name": name}, [unknown_direction(name)]
@@ -59,7 +59,7 @@ def text(value: Any, default: str = "") -> str:
 
 
 def found_number(value: Any) -> float | None:
-    """A finite number; None for what a tool writes instead ("N/A", NaN, null)."""
+    """A finite number; None for a tool's substitute ("N/A", NaN, null)."""
     return number(value)
 
 
@@ -80,8 +80,8 @@ def left_out(names: Sequence[str], why: str) -> list[Note]:
 def over(names: Sequence[str], cells: Mapping[tuple[str, ...], float]) -> dict[str, Any]:
     """Values at coordinates, over all of the names.
 
-    An axis stays even if it has one level: what tells two files apart is mostly the level that each has alone, and
-    files that have more levels share those that both have.
+    An axis stays even if it has one level: two files often differ in just that level, and files with more levels share
+    those that both have.
     """
     levels = [list(dict.fromkeys(key[place] for key in cells)) for place in range(len(names))]
     axes = [{"name": name, "kind": "nominal", "levels": found} for name, found in zip(names, levels, strict=True)]

@@ -1,7 +1,7 @@
 """Cells of a table gathered into grids.
 
-Each cell comes with names and what they say: `{"model": "R1", "Length": "5"}`. The words of an identity tell the
-grids apart; every other name is an axis.
+Each cell comes with names and their values: `{"model": "R1", "Length": "5"}`. The words of an identity tell the grids
+apart; every other name is an axis.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SPARSE = 8
 
 
 class Reading(NamedTuple):
-    """What one cell says. `at` holds a label for each axis; `value` is None where nobody measured."""
+    """Content of one cell. `at` holds a label for each axis; `value` is None for an unmeasured cell."""
 
     at: tuple[str, ...]
     value: float | None
@@ -56,7 +56,7 @@ class Sheet:
         self.levels = [{} for _ in self.axes]
 
     def declare(self, axis: str, labels: Sequence[str], place: Place) -> None:
-        """Levels that the axis has, measured or not."""
+        """Add levels to the axis, measured or not."""
         known = self.levels[self.axes.index(axis)]
         for label in labels:
             known.setdefault(label, place)
@@ -95,7 +95,7 @@ class Sheet:
         return "nominal"
 
     def _levels(self, place: int, kind: str) -> list[Any]:
-        """The levels of an axis as JSON; those of a numeric one are put into numeric order."""
+        """Levels of an axis as JSON; those of a numeric one in numeric order."""
         axis, known = self.axes[place], self.levels[place]
         given = {label: self._level(axis, label, kind) for label in known}
         if kind == "numeric" and not any(isinstance(_key(one), str) for one in given.values()):
@@ -130,7 +130,7 @@ class Sheet:
     def _dense(
         self, levels: Sequence[Sequence[Any]], measured: Sequence[Reading]
     ) -> tuple[dict[str, Any], Callable[[str], Place | None]] | None:
-        """`values` nested to the axes; None if a cell is there twice, or most are not there, or one has a reason."""
+        """`values` nested to the axes; None if a cell occurs twice, most are missing, or one has a reason."""
         shape = [len(known) for known in self.levels]
         size = math.prod(shape)
         distinct = all(len({_key(one) for one in given}) == len(given) for given in levels)
@@ -165,7 +165,7 @@ class Sheet:
     def _tidy(
         self, levels: Sequence[Sequence[Any]], measured: Sequence[Reading]
     ) -> tuple[dict[str, Any], Callable[[str], Place | None]]:
-        """`cells`, one by one; a coordinate that comes several times is repeats."""
+        """`cells`, one by one; a coordinate that occurs several times has repeats."""
         known = [dict(zip(labels, given, strict=True)) for labels, given in zip(self.levels, levels, strict=True)]
         cells: list[dict[str, Any]] = []
         for one in measured:
@@ -183,7 +183,7 @@ class Sheet:
         return {"cells": cells}, place_of
 
     def _level_place(self, parts: Sequence[str]) -> Place | None:
-        """The place of `/axes/0/levels/3`."""
+        """Place of `/axes/0/levels/3`."""
         if len(parts) == 4 and parts[0] == "axes" and parts[2] == "levels":
             return next(itertools.islice(self.levels[int(parts[1])].values(), int(parts[3]), None), None)
         return None
@@ -201,9 +201,9 @@ def sheets(
 ) -> Iterator[Sheet]:
     """A sheet for each identity among the rows, in the order of their first cells.
 
-    `telling` are the words of the identity that rows say, by their places in what a row says: they tell sheets apart.
-    Once more than `held` cells wait, all but the last sheet are given out, and a row that belongs to one of those is a
-    fault: a table larger than memory is sorted by grid.
+    `telling` are the words of the identity in the rows, by their positions: they distinguish the sheets. Once more than
+    `held` cells wait, all but the last sheet are yielded, and a row that belongs to one of those is a fault: a table
+    larger than memory is sorted by grid.
     """
     open_sheets: dict[tuple[str, ...], Sheet] = {}
     gone: set[tuple[str, ...]] = set()
@@ -234,7 +234,7 @@ def sheets(
 
 
 def _of_one_table(found: Iterable[Sheet]) -> Iterator[Sheet]:
-    """The sheets, each with the largest value of its metric in all of them."""
+    """Sheets, each with the largest value of its metric in all of them."""
     largest: dict[str, float] = {}
     together = list(found)
     for sheet in together:

@@ -1,4 +1,4 @@
-"""What a grid would be, for people: its names, its axes, how many cells, its warnings. Nothing is sent."""
+"""Description of a grid for a dry run: its names, axes, number of cells and warnings. Nothing is sent."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 from registry.errors import Fault, Invalid, Malformed
 from registry.grids.intake import Limits, read_submission
-from registry.importers.reading import Item, Said, missing_names
+from registry.importers.reading import Item, Message, missing_names
 
 _LEVELS = 8
 
 
 def shown(one: Item) -> list[str]:
-    """The lines of a dry run; raises `Invalid` for what the registry would refuse."""
+    """Lines of a dry run; raises `Invalid` for a grid that the registry would refuse."""
     sent = one.found.submission
     if missing := missing_names(sent):
         raise Invalid([Fault("", missing)])
@@ -39,7 +39,7 @@ def shown(one: Item) -> list[str]:
     return lines
 
 
-def _within(one: Item, said: Said) -> str:
+def _within(one: Item, said: Message) -> str:
     place = said.place.removeprefix(one.source).lstrip(":")
     return f"{place}: {said.detail}" if place else said.detail
 

@@ -1,4 +1,4 @@
-"""A file, or the body of a request, as importers see it: its name, its first bytes, its text, its JSON."""
+"""Source of an importer, a file or the body of a request: its name, first bytes, text and JSON."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NOT_A_NUMBER = "not-a-number"
 
 @dataclass(frozen=True)
 class Source:
-    """Bytes with a name. `path` is None for what came over the wire."""
+    """Bytes with a name. `path` is None for the body of a request."""
 
     name: str
     path: Path | None = None
@@ -36,7 +36,7 @@ class Source:
 
     @cached_property
     def content(self) -> bytes:
-        """All bytes of a file: inflated if they are gzip, UTF-8 if they are UTF-16, without a byte order mark.
+        """All bytes of a file: decompressed from gzip, converted from UTF-16 to UTF-8, without a byte order mark.
 
         Raises `Malformed` for more than `MOST` of them.
         """
@@ -52,7 +52,7 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, as a format that is not JSON is told by."""
+        """The first bytes, for detecting a format that is not JSON."""
         if self.given is not None:
             return _unmarked(self.given[:_HEAD])
         with self._path.open("rb") as file:
@@ -74,12 +74,12 @@ class Source:
 
     @cached_property
     def lines(self) -> list[str]:
-        """The lines of the text without their ends."""
+        """Lines of the text without their ends."""
         return self.text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     @cached_property
     def json(self) -> Any:
-        """The JSON value. NaN and Infinity, which tools of Python write, become `NOT_A_NUMBER`."""
+        """The JSON value. NaN and Infinity, which Python's tools write, become `NOT_A_NUMBER`."""
         return read_json(self.content, "This")
 
     @property
@@ -88,7 +88,7 @@ class Source:
 
     @cached_property
     def document(self) -> Any:
-        """The JSON value, as a format is told by; None for what is no JSON."""
+        """The JSON value, for detecting a format; None if it is not JSON."""
         if not self.begins_like_json:
             return None
         try:
@@ -98,7 +98,7 @@ class Source:
 
     @cached_property
     def records(self) -> list[Any]:
-        """The values of a JSON array, one value by itself, or those of the lines. `Malformed` for what is none."""
+        """Values of a JSON array, one value by itself, or those of the lines; `Malformed` if there are none."""
         if self.document is not None:
             return self.document if isinstance(self.document, list) else [self.document]
         lines = [(number, line) for number, line in enumerate(self.content.splitlines(), start=1) if line.strip()]
@@ -112,7 +112,7 @@ class Source:
 
     @cached_property
     def own_records(self) -> list[Any]:
-        """`records` of one's own JSON, in which no key comes twice in one object: `Malformed` names one that does."""
+        """`records` of JSON written by the user, without repeated keys: `Malformed` names one."""
         found = self.records
         if self.document is not None:
             _check_keys(self.content, "The")
@@ -123,14 +123,14 @@ class Source:
         return found
 
     def beside(self, name: str) -> Source | None:
-        """Another file in the same folder, if it is there."""
+        """Another file in the same folder, if it exists."""
         if self.path is None:
             return None
         path = self.path.with_name(name)
         return Source(str(path), path) if path.is_file() else None
 
     def folders(self) -> Iterator[str]:
-        """The names of the folders that the file lies in, the nearest first."""
+        """Names of the folders that the file lies in, the nearest first."""
         if self.path is not None:
             yield from (folder.name for folder in self.path.absolute().parents)
 
@@ -141,7 +141,7 @@ class Source:
 
 
 def read_json(content: bytes, what: str) -> Any:
-    """A JSON value; `Malformed` that begins with `what` it is that is none."""
+    """A JSON value; `Malformed`, beginning with `what`, if it is none."""
     try:
         return orjson.loads(content)
     except orjson.JSONDecodeError as error:
@@ -161,7 +161,7 @@ def _check_keys(content: bytes, begins: str) -> None:
 
 
 def _inflated(content: bytes) -> bytes:
-    """What gzip made smaller, of one stream or several; never more than `MOST` of it is held."""
+    """Content decompressed from one gzip stream or several; never more than `MOST` bytes of it are held."""
     parts: list[bytes] = []
     left, rest = MOST, content
     while rest.startswith(_GZIP):
@@ -180,7 +180,7 @@ def _inflated(content: bytes) -> bytes:
 
 
 def _narrow(content: bytes) -> bytes:
-    """UTF-16, which spreadsheets call Unicode, as UTF-8; anything else as it is."""
+    """UTF-16, which spreadsheets call Unicode, as UTF-8; other content as it is."""
     if not content.startswith(_WIDE):
         return content
     try:

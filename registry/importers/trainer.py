@@ -1,8 +1,8 @@
 """Hugging Face's Trainer: `trainer_state.json`, and `all_results.json` or another `…_results.json` beside it.
 
-Of a state: a grid over `step` for each number of its log. Of results: a single score for each number. Model: the last
-folder of `best_model_checkpoint`, else the folder that the file lies in (the one above, if that is `checkpoint-500`).
-Benchmark: "training". Timings, counts and learning rates are left out, with a note; `--only` takes any. Direction and
+A state gives a grid over `step` for each number of its log; results give a single score for each number. Model: the
+last folder of `best_model_checkpoint`, else the folder of the file (the one above, if that is `checkpoint-500`).
+Benchmark: "training". Timings, counts and learning rates are skipped, with a note; `--only` takes any. Direction and
 bounds: common names are read, with a note.
 """
 
@@ -34,7 +34,7 @@ def looks_like(source: Source) -> bool:
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[Found]:
-    """A grid for each number that was logged."""
+    """One grid for each number that was logged."""
     file = mapping(source.json, "")
     model, edition, notes = _model(source, file)
     names = {**_NAMES, "model": model} if model else _NAMES
@@ -64,14 +64,14 @@ _Missing = list[tuple[str, str]]
 
 
 def _results(file: Mapping[str, Any]) -> tuple[_Curves, _Missing]:
-    """Each number of a file of results, and what is none."""
+    """Numbers of a file of results, and the other entries."""
     numbers = {name: found_number(value) for name, value in file.items()}
     curves = {name: [(0.0, number)] for name, number in numbers.items() if number is not None}
     return curves, [(name, name) for name, value in file.items() if value == NOT_A_NUMBER]
 
 
 def _curves(file: Mapping[str, Any]) -> tuple[_Curves, _Missing]:
-    """Each number's steps and values, and what is none: NaN and Infinity, which JSON does not have."""
+    """Steps and values of each number, and the other entries: NaN and Infinity, which JSON does not have."""
     curves: _Curves = {}
     missing: _Missing = []
     for place, given in enumerate(listed(file.get("log_history"), "/log_history")):
@@ -100,7 +100,7 @@ def _explained(name: str, values: list[float]) -> tuple[dict[str, Any], list[Not
 
 
 def _model(source: Source, file: Mapping[str, Any]) -> tuple[str, str, list[Note]]:
-    """The model, the checkpoint that this is the state of, and how they were read."""
+    """The model, the checkpoint of this state, and how they were read."""
     folders = list(source.folders())
     checkpoint = next((name for name in folders[:1] if _CHECKPOINT.fullmatch(name)), "")
     best = [part for part in text(file.get("best_model_checkpoint")).split("/") if not _CHECKPOINT.fullmatch(part)]

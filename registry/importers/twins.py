@@ -1,4 +1,4 @@
-"""Two grids of the same names in one push: told apart by what their sources say, else the later one is refused.
+"""Two grids of the same names in one push: distinguished by their sources' editions, else the later one is refused.
 
 Sent one after the other they would be two revisions of one grid, and each push would exchange them again.
 """
@@ -18,7 +18,7 @@ from registry.importers.reading import Item, Skipped, missing_names
 
 
 def distinct(items: Iterable[Item | Skipped]) -> Iterator[Item | Skipped]:
-    """The items, no two of them of the same names."""
+    """Items, no two of them with the same names."""
     twins = Twins()
     for one in items:
         judged = one if isinstance(one, Skipped) else twins.judged(one)
@@ -27,16 +27,16 @@ def distinct(items: Iterable[Item | Skipped]) -> Iterator[Item | Skipped]:
 
 
 class Twins:
-    """What was met so far: for each identity the file that it came from, and what it said."""
+    """Identities met so far, each with the file that it came from and its content."""
 
     def __init__(self) -> None:
         self._met: dict[bytes, tuple[str, bytes]] = {}
 
     def judged(self, one: Item) -> Item | Skipped | None:
-        """The grid; None if it was there already, with the same content.
+        """The grid; None if it was met already, with the same content.
 
-        If the same names were there with another content: the grid with its edition in its variant. `Skipped` where
-        the source has none, or that is taken too.
+        If the same names were met with another content: the grid with its edition in its variant. `Skipped` where the
+        source has none, or that is taken too.
         """
         sent = one.found.submission
         if missing_names(sent):
@@ -62,7 +62,7 @@ class Twins:
         return Skipped(one.source, Conflict(detail))
 
     def _keep(self, source: str, sent: dict[str, Any], content: bytes) -> tuple[str, bytes] | None:
-        """Who had this identity before and with which content; None if nobody had, and then it is kept."""
+        """File and content that had this identity before; None if it is new, and then it is recorded."""
         key = _digest([*(sent.get(name, "") for name in IDENTITY), sent["metric"].get("name")])
         before = self._met.get(key)
         if before is None:

@@ -18,7 +18,7 @@ from registry.importers.metrics import explained
 from registry.importers.scores import left_out, single
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
-from registry.importers.tables import Row, value_of
+from registry.importers.table_cells import Row, value_of
 from registry.importers.words import Report, plain_number
 
 NAME = "wandb"

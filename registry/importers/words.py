@@ -1,4 +1,4 @@
-"""Reading the cells of a table: numbers, gaps, names; strict, so that nothing becomes what it was not."""
+"""Read the cells of a table: numbers, gaps, names; strict, so that no text is misread as another value."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def plain_number(text: str) -> float | None:
-    """The finite number that a text writes in digits; `None` for anything else, NaN and 1_000 included."""
+    """Finite number that a text writes in digits; `None` for anything else, NaN and 1_000 included."""
     return number(float(text)) if _NUMBER.fullmatch(text) else None
 
 
 def is_rounded(text: str, value: float) -> bool:
-    """Whether a text writes a whole number that no double is, of which this is the nearest."""
+    """Whether a text writes a whole number that no double can represent, of which this is the nearest."""
     return abs(value) >= 2**53 and text.lstrip("+-").isdecimal() and int(text) != value
 
 
 def same_text(text: str) -> str:
-    """A text as it was before a spreadsheet's formula was made harmless by an apostrophe."""
+    """A text without the apostrophe that made a spreadsheet's formula harmless."""
     return text[1:] if text.startswith("'") and text[1:].startswith(_FORMULA) else text
 
 
 def shown(text: str) -> str:
-    """As much of a text as a fault repeats of it."""
+    """Part of a text that a fault repeats."""
     return text if len(text) < _SHOWN else text[:_SHOWN] + "…"
 
 
@@ -43,7 +43,7 @@ def is_formula(text: str) -> bool:
 
 
 def common_words(texts: Sequence[str]) -> list[str]:
-    """The words that all the texts begin with."""
+    """Words that all the texts begin with."""
     if not texts:
         return []
     first, last = min(texts), max(texts)  # what these two begin with, all do
@@ -61,7 +61,7 @@ _ENOUGH = 1000
 
 @dataclass
 class Report:
-    """Faults and notes with the line and cell where they were met; the first faults are raised together.
+    """Faults and notes with their line and cell; the first faults are raised together.
 
     `lenient`: numbers may be written for people (`markup.py`), each with a note. `marked`: the table is from a text,
     where no spreadsheet runs a formula.
@@ -84,7 +84,7 @@ class Report:
                 self.stop_at_faults()
 
     def note(self, code: str, detail: str, place: Place | None = None) -> None:
-        """Note a doubt; of one kind that repeats, the first few are kept."""
+        """Record a note; of one code that repeats, the first few are kept."""
         if sum(1 for note in self.notes if note.code == code) < REPORTED:
             self.notes.append(Note(code, detail, place))
 

@@ -18,7 +18,7 @@ from click.testing import CliRunner
 from registry.cli import main
 from registry.commands import pushing
 from registry.importers.found import Overrides
-from registry.importers.reading import Asked, Item, Skipped, items_of
+from registry.importers.reading import Item, Skipped, Sources, items_of
 
 FILES = Path(__file__).parent / "files"
 JSON = {
@@ -43,7 +43,7 @@ NAMES: dict[str, Any] = {"experiment": "e", "benchmark": "b", "model": "m"}
 
 def outcome(path: Path, form: str = "auto") -> tuple[list[Item], list[Skipped]]:
     """What is read of a file: grids, or a reason of the registry's own in one line."""
-    items = list(items_of(Asked((str(path),), form, Overrides(**NAMES))))
+    items = list(items_of(Sources((str(path),), form, Overrides(**NAMES))))
     grids = [one for one in items if isinstance(one, Item)]
     skipped = [one for one in items if isinstance(one, Skipped)]
     assert grids or skipped

@@ -51,7 +51,7 @@ def by_name(name: str, **wanted: Any) -> dict[tuple[str, str], dict[str, Any]]:
 def test_a_format_is_told_by_its_content(name: str, tmp_path: Path) -> None:
     renamed = tmp_path / "without-a-suffix"
     renamed.write_bytes((FILES / name).read_bytes())
-    assert formats.told(Source("x", renamed)) == NAMED[name]
+    assert formats.detect(Source("x", renamed)) == NAMED[name]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMED if name.endswith((".json", ".txt", ".csv"))])
@@ -63,7 +63,7 @@ def test_a_byte_order_mark_before_a_text_changes_nothing(name: str, tmp_path: Pa
             (beside / path.name).write_bytes(path.read_bytes())
     marked = beside / Path(name).name
     marked.write_bytes(b"\xef\xbb\xbf" + marked.read_bytes())
-    assert formats.told(Source("x", marked)) == NAMED[name]
+    assert formats.detect(Source("x", marked)) == NAMED[name]
     found = list(formats.read(Source(name, marked), Overrides()))
     assert [one.submission["metric"] for one in found] == [one.submission["metric"] for one in grids(name)]
 
@@ -73,7 +73,7 @@ def test_an_unknown_file_is_refused_with_what_was_tried(content: bytes, tmp_path
     path = tmp_path / "unknown.json"
     path.write_bytes(content)
     with pytest.raises(Malformed, match=r"tried: grid, lm-eval, inspect, .*--format"):
-        formats.told(Source("x", path))
+        formats.detect(Source("x", path))
 
 
 def test_lm_eval_keeps_stderr_and_n_and_takes_groups_together() -> None:
@@ -246,7 +246,7 @@ def test_a_format_is_told_by_a_key_behind_the_first_mebibyte(tmp_path: Path) -> 
     path = tmp_path / "XQuADRetrieval.json"
     path.write_text(json.dumps({"scores": {"test": entries}, "task_name": "XQuADRetrieval"}))
     source = Source("x", path)
-    assert formats.told(source) == "mteb"
+    assert formats.detect(source) == "mteb"
     [found] = formats.read(source, Overrides())
     assert len(found.submission["cells"]) == 10_000
 
@@ -309,13 +309,13 @@ def test_what_a_small_gzip_file_inflates_to_is_bounded(tmp_path: Path, monkeypat
     path = tmp_path / "bomb.csv.gz"
     path.write_bytes(gzip.compress(bytes(2**24)))
     with pytest.raises(Malformed, match="is larger than 1 MiB"):
-        formats.told(Source("x", path))
+        formats.detect(Source("x", path))
     path.write_bytes(gzip.compress(b"Step,value\n0,1\n1,2\n") + gzip.compress(b"2,3\n"))
     [found] = formats.read(Source("x", path), Overrides())
     assert found.submission["values"] == [1.0, 2.0, 3.0]
     path.write_bytes(path.read_bytes()[:20])
     with pytest.raises(Malformed, match="ends before its end"):
-        formats.told(Source("x", path))
+        formats.detect(Source("x", path))
 
 
 def test_a_large_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
@@ -347,4 +347,4 @@ def test_a_byte_order_mark_is_no_part_of_a_heading_and_utf_16_is_read(encoding: 
     assert [axis["name"] for axis in found.submission["axes"]] == ["Step"]
     path = tmp_path / "log.json"
     path.write_text((FILES / "lm_eval.json").read_text(), encoding=encoding)
-    assert formats.told(Source("x", path)) == "lm-eval"
+    assert formats.detect(Source("x", path)) == "lm-eval"

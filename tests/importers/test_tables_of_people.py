@@ -15,7 +15,7 @@ from registry.errors import Invalid
 from registry.importers import formats
 from registry.importers.found import Found, Overrides
 from registry.importers.markup import listed, measured, plain
-from registry.importers.reading import Asked, Item, Skipped, items_of
+from registry.importers.reading import Item, Skipped, Sources, items_of
 from registry.importers.source import Source
 
 FILES = Path(__file__).parent / "files"
@@ -24,7 +24,7 @@ NEEDLES: dict[str, Any] = {"experiment": "niah", "benchmark": "needle", "value":
 
 def read(name: str, **wanted: Any) -> tuple[list[Found], list[str]]:
     """The grids of a file or a folder, and what was at fault."""
-    items = list(items_of(Asked((str(FILES / name),), "auto", Overrides(**wanted))))
+    items = list(items_of(Sources((str(FILES / name),), "auto", Overrides(**wanted))))
     faults = [str(said).removeprefix(f"{FILES}/") for one in items if isinstance(one, Skipped) for said in one.faults()]
     return [one.found for one in items if isinstance(one, Item)], faults
 

@@ -1,0 +1,125 @@
+"""Pivot tables: one axis down the first column, another across the heading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from registry.importers.found import Overrides, Place
+from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, sheets
+from registry.importers.table_cells import Row, Table, even, text_of, value_of
+from registry.importers.words import Report, common_words, same_text, shown
+
+_BETWEEN_NAMES = re.compile(r"\s[/\\]\s")
+
+
+class Pivot:
+    """A pivot: one axis down the first column, another across the heading."""
+
+    def __init__(self, table: Table, wanted: Overrides, report: Report) -> None:
+        self.table, self.wanted, self.report = table, wanted, report
+
+    def sheets(self) -> Iterator[Sheet]:
+        report, table = self.report, self.table
+        rows, columns, labels = self._axes()
+        for column, label in enumerate(labels, start=2):
+            text_of(label, Place(table.line, column), report)
+        report.stop_at_faults()
+        labels = [same_text(label) for label in labels]
+        given = [(line, cells) for line, cells in self._even(len(labels))]
+        report.stop_at_faults()
+        if (rows in IDENTITY_WORDS) == (columns in IDENTITY_WORDS) and rows == columns:
+            report.fault(Place(table.line), f'rows and columns are both "{rows}"')
+            report.stop_at_faults()
+        said = [rows, columns]
+        down = {same_text(cells[0]): Place(line, 1) for line, cells in given}
+        across = {label: Place(table.line, column) for column, label in enumerate(labels, start=2)}
+        cells = self._readings(given, rows, columns, labels)
+        telling = {place: name for place, name in enumerate(said) if name in IDENTITY_WORDS}
+        axes = tuple(name for name in said if name not in IDENTITY_WORDS)
+        for sheet in sheets(table.names, telling, axes, cells, report, single=self.wanted.single):
+            for axis, known in ((rows, down), (columns, across)):
+                if axis in sheet.axes:
+                    sheet.levels[sheet.axes.index(axis)] = dict(known)
+            sheet.notes += report.notes
+            yield sheet
+
+    def _even(self, columns: int) -> Iterator[Row]:
+        """Rows with distinct first cells, and no more cells than a grid may have."""
+        met: dict[str, int] = {}
+        limits = self.wanted.limits
+        for line, cells in even(self.table, self.report):
+            label = text_of(cells[0], Place(line, 1), self.report)
+            if label in met:
+                self.report.fault(Place(line, 1), f'the row "{shown(label)}" stands in line {met[label]} already')
+            met.setdefault(label, line)
+            if len(met) > limits.levels or len(met) * columns > limits.cells:
+                self.report.fault(Place(line), f"a grid has at most {limits.levels} rows and {limits.cells} cells")
+                return
+            yield line, cells
+
+    def _readings(
+        self, given: Sequence[Row], rows: str, columns: str, labels: Sequence[str]
+    ) -> Iterator[tuple[tuple[str, ...], Reading]]:
+        across = columns not in IDENTITY_WORDS
+        down = rows not in IDENTITY_WORDS
+        for line, cells in given:
+            row = same_text(cells[0])
+            for column, (label, cell) in enumerate(zip(labels, cells[1:], strict=True), start=2):
+                place = Place(line, column)
+                value = value_of(cell, place, self.report)
+                if value is not None or (across and down):
+                    at = ((row,) if down else ()) + ((label,) if across else ())
+                    yield (row, label), Reading(at, value, place)
+
+    def _axes(self) -> tuple[str, str, list[str]]:
+        """Names of the two axes, and the levels in the heading."""
+        corner, labels = self.table.header[0], list(self.table.header[1:])
+        first, second = _corner(corner)
+        rows = self.wanted.rows or first
+        prefix, bare = _common_words(labels)
+        columns = self.wanted.columns or second or prefix
+        if columns and (prefix == columns or (self.wanted.columns and prefix and _ends_like(columns, prefix))):
+            labels = bare
+        if not rows and self.report.marked:
+            rows = "row"
+            self.report.note("axis_unnamed", 'nothing names the axis of the rows: it is called "row"',
+                               Place(self.table.line))  # fmt: skip
+        elif not rows:
+            say = "--rows NAME" if self.wanted.reads_prose else "rows=NAME"
+            self.report.fault(Place(self.table.line, 1), f"the axis of the rows has no name: say {say}")
+        if not columns:
+            if self.wanted.reads_prose:
+                columns = "column"
+                self.report.note(
+                    "axis_unnamed",
+                    'nothing names the axis of the columns: it is called "column"',
+                    Place(self.table.line),
+                )
+            else:
+                self.report.fault(Place(self.table.line), "the axis of the columns has no name: say columns=NAME")
+        self.report.stop_at_faults()
+        return _identity_word(rows), _identity_word(columns or ""), labels
+
+
+def _identity_word(name: str) -> str:
+    return name.casefold() if name.casefold() in IDENTITY_WORDS else name
+
+
+def _corner(corner: str) -> tuple[str, str | None]:
+    r"""Names in the corner of a pivot, `Type / Length` or `Type \ Length`; units in brackets are kept."""
+    parts = [part.strip() for part in _BETWEEN_NAMES.split(corner)]
+    return (parts[0], parts[1]) if len(parts) == 2 else (corner, None)
+
+
+def _common_words(labels: Sequence[str]) -> tuple[str | None, list[str]]:
+    """Words that all headings begin with (`Length 0`, `Length 1`), and what follows them."""
+    if len(labels) < 2:
+        return None, list(labels)
+    words = common_words(labels)
+    bare = [" ".join(label.split(" ", len(words))[len(words) :]) for label in labels]
+    return (" ".join(words), bare) if words and all(bare) else (None, list(labels))
+
+
+def _ends_like(full: str, short: str) -> bool:
+    return full.casefold().endswith(short.casefold())
