@@ -1,4 +1,4 @@
-"""The command `registry`: every command's place and its line of help. Nothing is imported before it is called."""
+"""Command line `registry`: place and help line of every command. A command is imported only when it is called."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ SECTIONS = {
         "project": ("registry.commands.projects:project", "Make, list and delete projects."),
         "sync": ("registry.commands.sync:sync_command", "Send what jobs could not send themselves."),
     },
-    "Questions": {
+    "Statistics": {
         "rank": ("registry.commands.rank:rank", "Rank models, variants or the levels of an axis."),
         "trends": ("registry.commands.statistics:trends", "Show how values change along the axes, and how surely."),
         "peaks": ("registry.commands.statistics:peaks", "Show the best cells, and which others may be the best."),
         "compare": ("registry.commands.compare:compare", "Compare two grids; fail on a regression."),
     },
-    "Who you are": {
-        "login": ("registry.commands.account:login", "Try a token and keep it for a registry."),
-        "logout": ("registry.commands.account:logout", "Forget the token that is kept for a registry."),
+    "Account": {
+        "login": ("registry.commands.account:login", "Try a token and store it for a registry."),
+        "logout": ("registry.commands.account:logout", "Delete the stored token of a registry."),
         "whoami": ("registry.commands.account:whoami", "Show which token is used, and what it may do."),
     },
     "The service": {
         "up": ("registry.commands.processes:up", "Run everything on this machine until Ctrl-C."),
         "serve": ("registry.commands.processes:serve", "Serve HTTP; the database must be migrated."),
         "worker": ("registry.commands.processes:worker", "Run a worker, which computes statistics and rankings."),
-        "dispatch": ("registry.commands.processes:dispatch", "Run the dispatcher, which keeps every promise."),
+        "dispatch": ("registry.commands.processes:dispatch", "Run the dispatcher, which wakes the workers."),
         "migrate": ("registry.commands.processes:migrate", "Bring the database to this version's schema."),
-        "doctor": ("registry.commands.doctor:doctor", "Say whether everything is as it should be."),
+        "doctor": ("registry.commands.doctor:doctor", "Check the health of the registry."),
         "verify": ("registry.commands.verify:verify", "Compute everything again, and compare."),
         "backup": ("registry.commands.backup:backup", "Write the whole database to a file."),
-        "restore": ("registry.commands.backup:restore", "Bring it back from a file."),
+        "restore": ("registry.commands.backup:restore", "Restore the database from a file."),
         "purge": ("registry.commands.purge:purge_command", "Remove for good what was deleted long ago."),
         "bi-role": ("registry.commands.bi_role:bi_role", "Make a database role for SQL tools."),
-        "token": ("registry.commands.token:token", "Make a token; its secret is shown this once."),
+        "token": ("registry.commands.token:token", "Make a token; its secret is shown only once."),
     },
     "More": {
         "completion": ("registry.commands.completion:completion", "Print the completion script of a shell."),
@@ -54,4 +54,4 @@ SECTIONS = {
 @click.version_option(__version__, prog_name="registry")
 @click.option("--debug", is_flag=True, help="Show the trace of an error instead of one sentence.")
 def main(debug: bool) -> None:
-    """A registry of experiment results: grids in, statistics with their uncertainty out."""
+    """Registry of experiment results: grids in, statistics with their uncertainty out."""

@@ -1,4 +1,6 @@
-"""`registry login | logout | whoami`: tokens are tried before they are kept, in a file that only the user can read."""
+"""`registry login
+logout
+whoami`: tokens are tried before they are stored, in a file that only the user can read."""
 
 from __future__ import annotations
 
@@ -24,11 +26,11 @@ _SHOWN = ("url", "name", "role", "project", "expires_at", "last_used_at")
 @click.command()
 @asks_server
 def login(session: Session) -> None:
-    """Try a token and keep it for this registry.
+    """Try a token and store it for this registry.
 
-    The token is asked for on a terminal, or read from standard input: registry login < token-file. It is kept in
-    ~/.config/results-registry/config.toml, which only you can read, and used for this address only. The address
-    becomes the default one, and so does the project that is given with -p.
+    The token is asked for on a terminal, or read from standard input: registry login < token-file. It is stored in
+    ~/.config/results-registry/config.toml, which only you can read, and used for this address only. The address becomes
+    the default one, and so does the project that is given with -p.
     """
     url = session.config.url
     token = _token(url)
@@ -55,7 +57,7 @@ def _token(url: str) -> str:
 @click.command()
 @asks_server
 def logout(session: Session) -> None:
-    """Forget the token that is kept for this registry.
+    """Delete the stored token of this registry.
 
     The token stays valid until it expires or is revoked.
     """

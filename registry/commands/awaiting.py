@@ -1,4 +1,4 @@
-"""Answers that a worker is still computing: asked for again until they are there, with a spinner meanwhile."""
+"""Wait for results that a worker is still computing: poll until they are ready, with a spinner meanwhile."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _SEVERAL = ("statistics", "trends", "peaks", "thresholds")
 
 
 class Failed(RegistryError):
-    """A worker gave up; the detail says why."""
+    """A computation failed; the detail says why."""
 
     code = "failed"
 
 
 class NotDefined(RegistryError):
-    """The question was answered: there is no such thing, and the detail says why."""
+    """The query has a result, but the requested thing is not defined; the detail says why."""
 
     code = "not_defined"
 
 
 def awaited(session: Session, path: str, what: str, seconds: float, **query: Any) -> dict[str, Any]:
-    """The document at a path, once it is ready.
+    """Document at a path, once it is ready.
 
-    Raises `Failed` when its computation failed and `TryLater` when it is not there after so many seconds.
+    Raises `Failed` when its computation failed, and `TryLater` when it is not ready after so many seconds.
     """
     until = time.monotonic() + seconds
     with session.screen.waiting(f"waiting for {what}"):
@@ -54,7 +54,7 @@ def awaited(session: Session, path: str, what: str, seconds: float, **query: Any
 
 
 def waits(command: Callable[..., None]) -> Callable[..., None]:
-    """The command gets `seconds`, from the option --wait."""
+    """Decorator: pass the command `seconds`, from the option --wait."""
     text = "How long to wait for what is still being computed."
     option = click.option("--wait", "seconds", type=click.FloatRange(0), default=60, show_default=True, help=text)
     return option(command)

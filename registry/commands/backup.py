@@ -1,4 +1,5 @@
-"""`registry backup | restore`: everything there is, in one file."""
+"""`registry backup
+restore`: the whole database in one file."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ def restore(home: Path | None, file: Path, replace: bool) -> None:
 
 
 def holds_something(settings: Settings) -> bool:
-    """Whether the database has any table of ours or others'."""
+    """Whether the database has any table, the registry's or another's."""
     database = Database(settings, name="restore")
     try:
         with database.reading() as connection:

@@ -1,4 +1,4 @@
-"""`registry bi-role`: a role of the database that reads the schema `bi` and nothing else."""
+"""`registry bi-role`: a database role that can read the schema `bi` and nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from registry.storage.database import Database
 @click.option("--project", "projects", multiple=True, help="A project that it may see; may be repeated.")
 @click.option("--all", "every", is_flag=True, help="It may see every project, also those to come.")
 def bi_role(name: str, projects: tuple[str, ...], every: bool) -> None:
-    """Make a role for SQL tools, or change what an existing one may see; its new password is shown this once.
+    """Make a role for SQL tools, or change what an existing one may see. Its new password is shown only once.
 
     Needs a database user that may make roles.
     """

@@ -1,4 +1,4 @@
-"""`registry open`: the page of a grid or a project in the browser, or its address where there is none."""
+"""`registry open`: open the page of a grid or a project in the browser, or print its address where there is none."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def open_page(session: Session, grid: str | None, named: Named, no_browser: bool
 
 
 def _opened(address: str) -> bool:
-    """Whether a browser took the address; one inside the terminal is none."""
+    """Whether a browser has opened the address; one inside the terminal does not count."""
     if sys.platform == "linux" and not any(inherited_environment().get(name) for name in _DISPLAYS):
         return False
     try:

@@ -1,4 +1,4 @@
-"""`registry compare`: how far one grid is from another, and whether that is a regression."""
+"""`registry compare`: the difference between two grids, and whether it is a regression."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
 
 
 def check(document: Document, points: float) -> str:
-    """A sentence when the contender is not worse by more than `points`, `CheckFailed` when it is.
+    """Sentence when the contender is not worse by more than `points`; else raise `CheckFailed`.
 
-    Raises `Conflict` where that cannot be said.
+    Raises `Conflict` where that cannot be decided.
     """
     test = document.get("test") or {}
     gap = test.get("difference") if test.get("difference") is not None else document.get("mean")

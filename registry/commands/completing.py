@@ -1,4 +1,4 @@
-"""Names of the registry for a shell's completion: asked for when Tab is pressed, and none where nobody answers soon."""
+"""Completion of names for a shell: the registry is queried when Tab is pressed, and a slow one gives no names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ Complete = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
 def names(kind: str) -> Complete:
-    """The completion of a name of this kind, in the project that the words so far say: `project` of one of all."""
+    """Completion of a name of this kind, in the project that the words so far name; `project` completes a project's
+    slug."""
 
     def complete(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
         try:

@@ -1,4 +1,4 @@
-"""`registry openapi`: the description of the whole HTTP interface."""
+"""`registry openapi`: the OpenAPI document of the HTTP interface."""
 
 from __future__ import annotations
 

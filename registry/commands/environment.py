@@ -1,4 +1,4 @@
-"""What commands that run parts of the service have in common: the settings of the environment."""
+"""Settings of commands that run parts of the service."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from registry.settings import Settings
 
 
 def settings_of_environment() -> Settings:
-    """The settings of the environment, with the logs that they ask for."""
+    """Settings of the environment; configures the logs as they say."""
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
     return settings

@@ -1,4 +1,5 @@
-"""Which grid is meant: by its id, the beginning of its id, or names; several that fit are listed, none is guessed."""
+"""Find the grid a command is about: by its id, the beginning of its id, or names. Several matches are listed, none is
+guessed."""
 
 from __future__ import annotations
 
@@ -29,7 +30,8 @@ Named = Mapping[str, Sequence[str]]
 
 
 def names_grids(command: Callable[..., None]) -> Callable[..., None]:
-    """The command gets `named`, from the options --experiment, --benchmark, --model, --variant and --metric."""
+    """Decorator: pass the command `named`, from the options --experiment, --benchmark, --model, --variant and
+    --metric."""
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
@@ -45,10 +47,10 @@ def names_grids(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def find_grid(session: Session, said: str | None, named: Named) -> str:
-    """The id of the one grid that is meant.
+    """Id of the one matching grid.
 
     `said` is an id, the beginning of one, or `name=value` pairs separated by commas, which narrow `named` further.
-    Raises `NotFound` when no grid fits, or several do: then the message lists them.
+    Raises `NotFound` when no grid or several match; the message lists the latter.
     """
     if said is not None and _ID.fullmatch(said.lower()):
         return said.lower()
@@ -78,7 +80,7 @@ def _read(said: str) -> dict[str, Any]:
 
 
 def find_grids(session: Session, query: Mapping[str, Any], limit: int = 1000) -> Iterator[dict[str, Any]]:
-    """The grids that fit, latest first, as many at a time as `limit` says."""
+    """Matching grids, latest first, as many at a time as `limit` says."""
     return session.transport.pages(session.in_project("grids"), limit=limit, **query)
 
 
@@ -97,7 +99,7 @@ def _nothing(session: Session, said: str | None, query: Mapping[str, Any]) -> st
 
 
 def _near(session: Session, query: Mapping[str, Any]) -> Iterator[str]:
-    """For each name that is not in use: the ones that look like it."""
+    """For each name that is not in use, similar names that are."""
     for kind in KINDS:
         for wanted in query.get(kind) or ():
             listed = session.transport.get(session.in_project(f"{kind}s"), limit=1000)["items"]
@@ -119,12 +121,12 @@ def _several(session: Session, found: Sequence[dict[str, Any]]) -> str:
 
 
 def name_of(grid: Mapping[str, Any], kind: str) -> str:
-    """The name of this kind that a grid has."""
+    """Name of this kind that a grid has."""
     return str(grid["metric"]["name"] if kind == "metric" else grid[kind])
 
 
 def short_ids(ids: Iterable[str]) -> list[str]:
-    """The ids cut to the shortest length at which they all differ, eight characters at least."""
+    """Ids cut to the shortest length at which they all differ, at least eight characters."""
     whole = list(ids)
     different = len(set(whole))
     for size in range(_SHORTEST_ID, 36):

@@ -1,4 +1,4 @@
-"""The group of all commands: each is imported when it is called; its errors become a sentence and an exit status."""
+"""Group of all commands: imports a command when it is called, and turns errors into a sentence and an exit status."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class LazyGroup(click.Group):
         }
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command itself, imported now; None when there is none of this name."""
+        """Import and return the command; None if there is none of this name."""
         place = self._places.get(cmd_name)
         if place is None:
             return None
@@ -43,14 +43,14 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The commands in their sections, with the columns aligned over all of them."""
+        """Commands in their sections, with the columns aligned over all of them."""
         widest = max(map(len, self.commands))
         for title, entries in self._sections.items():
             with formatter.section(title):
                 formatter.write_dl([(name.ljust(widest), line) for name, (_, line) in entries.items()])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Names that begin so, with their lines; then the group's own options."""
+        """Matching names of commands, with their lines; then the group's own options."""
         found = [
             CompletionItem(name, help=command.short_help)
             for name, command in self.commands.items()
@@ -59,7 +59,7 @@ class LazyGroup(click.Group):
         return found + click.Command.shell_complete(self, ctx, incomplete)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; what the registry raises on purpose is one sentence, unless --debug asks for the trace."""
+        """Run the command. An error of the registry becomes one sentence, unless --debug asks for the traceback."""
         try:
             return super().invoke(ctx)
         except USER_ERRORS as error:
@@ -75,7 +75,7 @@ class LazyGroup(click.Group):
 
 
 def _write_nowhere() -> None:
-    """After the reader of a pipe went away: what is still written, at the end of the process too, goes nowhere."""
+    """Discard further output, also at the end of the process, after the reader of a pipe has gone."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -1,4 +1,4 @@
-"""Writing the user's own file: whole or not at all, and closed to others from its first byte."""
+"""Write the user's configuration file, as a whole or not at all, and private from its first byte."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from registry.errors import Misconfigured
 
 
 def keep(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a document as TOML with mode 0600, in place of what was there."""
+    """Write a document as TOML with mode 0600, replacing the file."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -99,7 +99,7 @@ def _grids(items: Sequence[dict[str, Any]]) -> list[Column]:
 
 
 def projects_page(items: Sequence[dict[str, Any]]) -> tuple[list[Part], tuple[Sequence[str], list[list[Any]]]]:
-    """Projects as the parts of a page, none if there is no project, and as rows."""
+    """Projects as the parts of a page (none if there is no project), and as rows."""
     parts: list[Part] = [painted(Table(_projects(items)), {})] if items else []
     return parts, _rows("projects", items)
 

@@ -1,4 +1,4 @@
-"""Which registry a command talks to: the client's rules, more careful about files that others can touch."""
+"""Registry that a command talks to: by the client's rules, with more care for files that others can write."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ Warn = Callable[[str], None]
 
 
 def find_place(url: str | None, project: str | None, warn: Warn) -> Config:
-    """The registry, token and project that are meant. Warns of a token in a file that others can read: it is not used.
+    """Registry, token and project to use. Warns of a token in a file that others can read, and does not use it.
 
-    Raises `BadAddress` for a file that cannot be used.
+    Raises `BadAddress` for an unusable file.
     """
-    _refuse_strangers(repository_file(Path.cwd()))
+    _refuse_foreign(repository_file(Path.cwd()))
     return _without_open_token(find_config(url=url, project=project), warn)
 
 
 def _without_open_token(found: Config, warn: Warn) -> Config:
-    """Without the token, if it comes from the user's file and others can read that."""
+    """Configuration without the token, if that comes from the user's file and others can read the file."""
     path = user_config_path()
     kept = kept_token(read_toml(path), found.url)
     if kept is None or kept != found.token or not path.stat().st_mode & 0o077:
@@ -31,8 +31,8 @@ def _without_open_token(found: Config, warn: Warn) -> Config:
     return found._replace(token=None)
 
 
-def _refuse_strangers(path: Path | None) -> None:
-    """A file of somebody else, in a directory above, must not say where results and tokens go."""
+def _refuse_foreign(path: Path | None) -> None:
+    """Refuse a file of another user in a directory above, which could redirect results and tokens."""
     if path is None:
         return
     owner = path.stat().st_uid

@@ -1,4 +1,8 @@
-"""`registry up | serve | worker | dispatch | migrate`: the processes of the service."""
+"""`registry up
+serve
+worker
+dispatch
+migrate`: processes of the service."""
 
 from __future__ import annotations
 
@@ -44,7 +48,7 @@ def worker() -> None:
 
 @click.command()
 def dispatch() -> None:
-    """Run the dispatcher, which sees to it that every promise is kept."""
+    """Run the dispatcher, which finds due work and wakes the workers."""
     processes.become(processes.DISPATCHER, settings_of_environment())
 
 

@@ -56,7 +56,7 @@ def list_them(session: Session) -> None:
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @asks_server
 def remove(session: Session, slug: str, yes: bool) -> None:
-    """Delete a project and all that is in it: it answers as if it had never been.
+    """Delete a project and everything in it: its addresses answer 404.
 
     Its name can be given to another project afterwards.
     """

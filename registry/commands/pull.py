@@ -1,4 +1,4 @@
-"""`registry pull` and `registry plot`: a grid, or all cells that fit, or a picture, as a file."""
+"""`registry pull` and `registry plot`: write a grid, matching cells or a picture to a file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`registry purge`: take away for good what was deleted long ago."""
+"""`registry purge`: remove for good what was deleted long ago."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from registry.storage.database import Database
 @click.option("--older-than", "days", type=click.IntRange(1, 36_500), default=30, show_default=True, help="In days.")
 @click.option("--yes", is_flag=True, help="Do it; without this it is only told how many grids it would be.")
 def purge_command(home: Path | None, days: int, yes: bool) -> None:
-    """Remove what was deleted, grids and whole projects, with all that was computed of it, for good.
+    """Remove deleted grids and projects for good, with everything that was computed from them.
 
     Each is named in the audit log. Backups still hold it.
     """

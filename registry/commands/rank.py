@@ -1,4 +1,4 @@
-"""`registry rank`: who is better over the slots that all were measured on."""
+"""`registry rank`: rank models, variants or levels on the cells that all of them were measured on."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def rank(session: Session, named: Named, full: bool, seconds: float, **question:
 
 
 def _scope(session: Session, named: Named) -> dict[str, str]:
-    """The experiment and the metric; `NotFound` naming the choices where there are several."""
+    """Experiment and metric to rank; `NotFound` with the choices where there are several."""
     for kind in ("experiment", "metric"):
         if len(named[kind]) > 1:
             raise click.UsageError(f"A ranking is of one {kind}; --{kind} is given {len(named[kind])} times.")
@@ -84,7 +84,7 @@ def _scope(session: Session, named: Named) -> dict[str, str]:
 
 
 def _pairs(session: Session, named: Named) -> list[tuple[str, str]]:
-    """The experiments with the metrics of their grids: asked pair by pair if those are few, else grid by grid."""
+    """Experiments with the metrics of their grids: queried pair by pair if those are few, else grid by grid."""
     choices = [list(named[kind]) or _names(session, kind) for kind in ("experiment", "metric")]
     pairs = list(itertools.product(*choices))
     if len(pairs) > _ASKED:
@@ -95,7 +95,7 @@ def _pairs(session: Session, named: Named) -> list[tuple[str, str]]:
 
 
 def _names(session: Session, kind: str) -> list[str]:
-    """The first names of a kind in use: more than are asked about are not needed."""
+    """The first names of a kind in use; more are not needed for a message."""
     listed = session.transport.get(session.in_project(f"{kind}s"), limit=_ASKED + 1)["items"]
     return [str(one["name"]) for one in listed]
 

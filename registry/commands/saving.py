@@ -1,4 +1,4 @@
-"""Writing what a server sends to a file, whole or not at all, or to standard output."""
+"""Write a response to a file, as a whole or not at all, or to standard output."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ class Unwritable(RegistryError):
 
 
 def save(session: Session, path: str, query: dict[str, Any], target: str, *, binary: bool) -> int:
-    """Write the answer at a path to the file `target`, or to standard output if that is `-`; how many bytes."""
+    """Write the response at a path to the file `target`, or to standard output if that is `-`; return its size in
+    bytes."""
     if target == "-":
         if binary and sys.stdout.isatty():
             raise click.UsageError("This is no text for a terminal; name a file with -o.")
@@ -45,7 +46,7 @@ def save(session: Session, path: str, query: dict[str, Any], target: str, *, bin
 
 @contextmanager
 def _writable(target: str) -> Iterator[None]:
-    """What goes wrong with the file is its own error, and none of the connection."""
+    """Report an error of the file as such, and not as one of the connection."""
     try:
         yield
     except OSError as error:
@@ -66,7 +67,7 @@ def _to_stdout(chunks: Iterable[bytes]) -> int:
 
 
 def _copied(chunks: Iterable[bytes], file: BinaryIO, session: Session, target: str) -> int:
-    """Copy, with the amount on a terminal's standard error once it is more than a megabyte."""
+    """Copy, showing the amount on a terminal's standard error once it exceeds a megabyte."""
     size, told = 0, _EVERY
     shown = session.screen.notes_are_seen and not session.screen.quiet
     for chunk in chunks:

@@ -1,4 +1,4 @@
-"""Which servers a command looks after: those of the environment, else those of a home on this machine."""
+"""Servers that a command looks after: those of the environment, else those of a home on this machine."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from registry.settings import Settings, given_variables
 
 
 def home_option(command: Any) -> Any:
-    """The option --home, for commands that look after servers."""
+    """Decorator for the option --home of commands that look after servers."""
     text = "The home of `registry up` whose servers are meant, unless REGISTRY_DATABASE_URL says where they are."
     return click.option("--home", type=click.Path(path_type=Path), help=text)(command)
 
 
 def settings_of_servers(home: Path | None) -> Settings:
-    """The settings of the environment, with the addresses of a home's servers where none are given."""
+    """Settings of the environment, with the addresses of a home's servers where none are given."""
     settings, given = settings_of_environment(), given_variables()
     place = Home(home or settings.home)
     if home is not None or ("database_url" not in given and place.postgres_data.exists()):

@@ -1,4 +1,4 @@
-"""What every command that talks to a server has: options, a connection, a project, errors that say what next."""
+"""Session of a command with a server: options, a connection, a project, errors with advice."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
 @dataclass(frozen=True)
 class Session:
-    """One run of a command: where it talks to and how it writes."""
+    """One run of a command: the registry that it talks to, and its output."""
 
     config: Config
     screen: Screen
@@ -40,7 +40,7 @@ class Session:
 
     @cached_property
     def project(self) -> str:
-        """The project that is meant: the one that was said, else the token's, else the only one that can be seen."""
+        """The project to use: the one given, else the token's, else the only visible one."""
         said = self.config.project or (self.config.token and self.transport.get("whoami")["project"])
         if said:
             return str(said)
@@ -57,7 +57,7 @@ class Session:
             self.transport.close()
 
     def in_project(self, path: str) -> str:
-        """A path below the project."""
+        """Path below the project."""
         return f"projects/{segment(self.project)}/{path}"
 
 
@@ -72,7 +72,7 @@ _OPTIONS = (
 
 
 def asks_server(command: Callable[..., None]) -> Callable[..., None]:
-    """The command gets a `Session` first, and the options that make one."""
+    """Decorator: pass the command a `Session` first, and add the options that make one."""
 
     @wraps(command)
     def run(
@@ -104,7 +104,7 @@ def asks_server(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def advised(error: UserError, config: Config) -> str:
-    """The error's sentence, with the place it happened at and what to do next."""
+    """Sentence of the error, with the place it happened at and advice."""
     match error:
         case NotAllowed(status=401) if config.token is None:
             return f"{config.url} asks for a token: run `registry login`, or set REGISTRY_TOKEN."

@@ -30,7 +30,7 @@ _OF_256 = {
 
 
 class Range(click.ParamType[Any]):
-    """own, bounds, or two numbers."""
+    """Parameter type of a range: own, bounds, or two numbers."""
 
     name = "own|bounds|LOW,HIGH"
 
@@ -81,7 +81,7 @@ def _page(document: dict[str, Any], screen: Screen, options: Options) -> Iterato
 
 
 def _heatmap(table: Table, scale: Scale, palette: str, screen: Screen) -> Painted:
-    """The table with each number on the colour of its value; the names of its rows stay as they are."""
+    """Table with each number on the colour of its value; the names of its rows stay unchanged."""
 
     def style(cell: str) -> str:
         return "faint" if cell == MISSING else _style(scale.share(float(cell)), palette, screen)
@@ -100,7 +100,7 @@ def _style(share: float, palette: str, screen: Screen) -> str:
 
 
 def _legend(scale: Scale, palette: str, screen: Screen, values: list[float | None]) -> Painted:
-    """The colours from end to end between the values that they stand for."""
+    """Colours from end to end between the values that they stand for."""
     measured = [value for value in values if value is not None]
     places = decimals_of([*measured, scale.low, scale.high])
     ends = [fixed(scale.low, places), fixed(scale.high, places)]

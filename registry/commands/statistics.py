@@ -1,4 +1,4 @@
-"""`registry trends` and `registry peaks`: what was computed of a grid."""
+"""`registry trends` and `registry peaks`: statistics of a grid."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _show(
 
 
 def _of_trends(statistics: Statistics) -> dict[str, Style]:
-    """Falling is red where more is better, and green where less is."""
+    """Style of a trend: a change for the worse is red, one for the better green."""
     better = statistics.metric.get("direction")
     colours = {"higher": ("green", "red"), "lower": ("red", "green")}.get(better or "", ("cyan", "cyan"))
     words = dict(zip(("increasing", "decreasing"), colours, strict=True))
@@ -114,5 +114,5 @@ def _number(cell: str) -> float:
 
 
 def sign(cell: str) -> str:
-    """Green for a gain, red for a loss."""
+    """Style of a number: green for a gain, red for a loss."""
     return {"+": "green", "-": "red"}.get(cell[:1], "")

@@ -1,4 +1,4 @@
-"""The exit statuses of every command, the same everywhere: scripts branch on them."""
+"""Exit statuses of all commands, for scripts to branch on."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ USER_ERRORS = (RegistryError, ClientError)
 
 
 class CheckFailed(RegistryError):
-    """The command did its work, and what it was asked to check does not hold."""
+    """The command did its work, and the check it was asked for fails."""
 
     code = "check_failed"
 
 
 def status_of(error: UserError) -> int:
-    """The exit status that says what kind of error ended the command."""
+    """Exit status for the kind of error that ended the command."""
     match error:
         case CheckFailed():
             return CHECK_FAILED

@@ -65,7 +65,7 @@ def _status(outcome: Outcome) -> int:
 
 @contextmanager
 def _progress(*, shown: bool) -> Iterator[Tell]:
-    """A bar on standard error."""
+    """Progress bar on standard error."""
     if not shown:
         yield lambda _done, _all: None
         return
@@ -118,7 +118,7 @@ def _document(spool: Spool, outcome: Outcome) -> dict[str, Any]:
 
 
 def _list(spool: Spool, screen: Screen) -> None:
-    """Every item; it is TSV and JSON alone, because nobody looks at a spool for its looks."""
+    """Print every item; in TSV and JSON only."""
     names = ("state", "url", "project", "kind", "experiment", "benchmark", "model", "variant", "metric", "key")
     rows = [(state, item.url, item.project, item.kind, *item.identity, item.key) for state, item in spool.everything()]
     if screen.json:

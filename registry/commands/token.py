@@ -1,4 +1,4 @@
-"""`registry token`: make a token with access to the database itself, for the first administrator and for containers."""
+"""`registry token`: make a token with direct access to the database, for the first administrator and for containers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from registry.storage.database import Database
 @click.option("--days", type=click.IntRange(1, 3650), default=90, show_default=True)
 @click.option("--file", "path", type=click.Path(path_type=Path), help="Write it to a new file that only you may read.")
 def token(project: str | None, role: Any, name: str, days: int, path: Path | None) -> None:
-    """Make a token; its secret is shown this once."""
+    """Make a token. Its secret is shown only once."""
     with Database(settings_of_environment(), name="token").transaction() as connection:
         row = find_project(connection, project) if project else None
         if project and row is None:

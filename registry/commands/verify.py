@@ -1,4 +1,4 @@
-"""`registry verify`: everything that was computed, computed again and compared."""
+"""`registry verify`: compute every result again and compare."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a command writes: a page for a terminal, TSV for a pipe, JSON when asked; notes and progress on stderr."""
+"""Output of a command: a page for a terminal, TSV for a pipe, JSON on request; notes and progress on stderr."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table made to fit a terminal: folded where its rows have keys, else with columns left out and long text cut."""
+"""Fit a table into a terminal: fold it if its rows have keys, else leave out columns and cut long text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SHORTEST = 12
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """Which columns stay, as they stay, and the names of those left out."""
+    """Columns that stay, possibly cut, and the names of those left out."""
 
     kept: Sequence[int]
     columns: Sequence[Column]
@@ -23,7 +23,7 @@ class Fitted:
 
 
 def fitted(columns: Sequence[Column], width: int, least: Sequence[str], gap: int = 2) -> Fitted:
-    """The columns that fit: `least` are left out first, in this order; then long text is cut; then the last ones go."""
+    """Columns that fit: `least` are left out first, in this order; then long text is cut; then the last ones go."""
     kept, left_out = list(range(len(columns))), []
     widths = [display_width(aligned(column)[0]) for column in columns]
 
@@ -44,7 +44,7 @@ def fitted(columns: Sequence[Column], width: int, least: Sequence[str], gap: int
 
 
 def _narrowed(columns: Sequence[Column], widths: Sequence[int], excess: int) -> list[Column]:
-    """The columns, those of text cut by as much as the table is too wide, the widest first."""
+    """Columns, with those of text cut by as much as the table is too wide, the widest first."""
     wanted = list(widths)
     while excess > 0:
         long = [i for i, column in enumerate(columns) if not column.numeric and wanted[i] > _SHORTEST]
@@ -62,7 +62,7 @@ def _narrowed(columns: Sequence[Column], widths: Sequence[int], excess: int) -> 
 
 
 def cut(text: str, most: int) -> str:
-    """The text in at most so many columns of the terminal, with `…` where something is missing."""
+    """Text in at most so many columns of the terminal, with `…` where something is missing."""
     if display_width(text) <= most:
         return text
     shown, used = "", 1

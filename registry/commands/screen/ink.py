@@ -1,4 +1,4 @@
-"""Colour on a terminal: names of styles as escape sequences (ECMA-48, "Select graphic rendition")."""
+"""Colours on a terminal: names of styles as escape sequences (ECMA-48, "Select graphic rendition")."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ _BLACK, _WHITE = 16, 231
 
 
 def ink(text: str, style: str) -> str:
-    """The text in a style, `bold green`; as it is where the style is empty."""
+    """Text in a style such as `bold green`; unchanged where the style is empty."""
     if not style or not text:
         return text
     return f"\x1b[{';'.join(_CODES.get(word, word) for word in style.split())}m{text}\x1b[0m"
 
 
 def bare(text: str) -> str:
-    """The text without its colours."""
+    """Text without its colours."""
     return _ESCAPES.sub("", text)
 
 
 def on_colour(background: str, foreground: str) -> str:
-    """A style with exactly these colours, `#rrggbb`; for terminals that show 16 million."""
+    """Style with exactly these colours, `#rrggbb`, for terminals that show 16 million."""
     return f"48;2;{_triple(background)} 38;2;{_triple(foreground)}"
 
 
 def on_number(background: int) -> str:
-    """A style with a colour of the 256 that nearly every terminal has, and black or white on it."""
+    """Style with one of the 256 colours that nearly every terminal has, and black or white text on it."""
     return f"48;5;{background} 38;5;{_BLACK if ink_on(colour_of(background)) == DARK_INK else _WHITE}"
 
 
 def colour_of(number: int) -> str:
-    """What xterm shows for a number from 16 up: its 6 × 6 × 6 cube, then 24 greys."""
+    """Colour of xterm for a number from 16 up: a 6 × 6 × 6 cube, then 24 greys."""
     if number >= 232:
         return "#" + 3 * f"{8 + 10 * (number - 232):02x}"
     steps = (number - 16) // 36, (number - 16) // 6 % 6, (number - 16) % 6

@@ -1,4 +1,4 @@
-"""Blocks of a page as lines for a terminal of some width, in colour or not."""
+"""Blocks of a page as lines for a terminal of some width, with or without colours."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Part = Block | Painted
 
 
 def page(parts: Iterable[Part], width: int, *, colour: bool, least: Sequence[str] = ()) -> Iterator[str]:
-    """The page's lines, with an empty one between parts. `least` are the columns that matter least."""
+    """Lines of the page, with an empty one between parts. `least` are the columns that may be left out first."""
     first = True
     for part in parts:
         lines = list(_lines(part, width, least))
@@ -32,7 +32,7 @@ Run = tuple[str, str]
 
 
 def trimmed(line: list[Run]) -> list[Run]:
-    """The line without blanks at its end, except those that show a background."""
+    """Line without blanks at its end, except those that show a background."""
     while line and not line[-1][1].startswith("48;") and line[-1][0] != (text := line[-1][0].rstrip()):
         line = [*line[:-1], (text, line[-1][1])] if text else line[:-1]
     return line
@@ -103,7 +103,7 @@ def _rows(cells: Sequence[Sequence[str]], styles: Sequence[Sequence[str]], gap: 
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """A text as lines of at most this width, broken between words where that can be."""
+    """Text as lines of at most this width, broken between words where possible."""
     shown = one_line(text)
     if display_width(shown) <= width:
         return [shown]

@@ -15,8 +15,8 @@ Style = Callable[[str], str]
 
 @dataclass(frozen=True, slots=True)
 class Painted:
-    """A table and the styles of its cells, by column and row. `solid`: backgrounds touch, each cell with a blank on
-    either side; `flush`: nothing stands between columns."""
+    """Table and the styles of its cells, by column and row. `solid`: backgrounds touch, each cell with a blank on
+    either side; `flush`: nothing is put between columns."""
 
     table: Table
     styles: Sequence[Sequence[str]]
@@ -25,18 +25,18 @@ class Painted:
 
 
 def coloured(parts: Iterable[Block], by_column: Mapping[str, Style]) -> Iterator[Block | Painted]:
-    """The parts, their tables with a style for the columns that are named."""
+    """Parts, their tables with a style for the named columns."""
     for part in parts:
         yield painted(part, by_column) if isinstance(part, Table) else part
 
 
 def until(parts: Iterable[Block], ends: Callable[[Heading], bool]) -> Iterator[Block]:
-    """The parts before the first heading that ends them."""
+    """Parts before the first heading that ends them."""
     return itertools.takewhile(lambda part: not (isinstance(part, Heading) and ends(part)), parts)
 
 
 def painted(table: Table, by_column: Mapping[str, Style]) -> Painted:
-    """The table with a style for the columns that are named."""
+    """Table with a style for the named columns."""
     styles = [
         [by_column[column.name](cell) for cell in column.cells]
         if column.name in by_column

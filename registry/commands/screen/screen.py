@@ -1,4 +1,4 @@
-"""Where output goes and in which form: decided once, from what standard output is and what was asked."""
+"""Destination and form of the output, decided once from standard output and the options."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NARROWEST = 40
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """The forms of one run of a command. `exact`: the terminal shows 16 million colours and not 256."""
+    """Forms of one run of a command. `exact`: the terminal shows 16 million colours instead of 256."""
 
     is_terminal: bool
     notes_are_seen: bool
@@ -38,7 +38,7 @@ class Screen:
 
     @classmethod
     def of_process(cls, environment: Mapping[str, str], colour: Colour, *, json: bool, quiet: bool) -> Screen:
-        """As the streams and the environment say: NO_COLOR, COLORTERM, TERM, COLUMNS; `colour` overrides."""
+        """Screen for the streams and the environment: NO_COLOR, COLORTERM, TERM, COLUMNS; `colour` overrides."""
         terminal = sys.stdout.isatty()
         wanted = terminal and not environment.get("NO_COLOR") and environment.get("TERM") != "dumb"
         return cls(
@@ -60,10 +60,9 @@ class Screen:
         least: Sequence[str] = (),
         essence: Callable[[], Iterable[str]] | None = None,
     ) -> None:
-        """The document as JSON if that was asked, as a page on a terminal, else as TSV.
+        """Write the document as JSON if requested, as a page on a terminal, else as TSV.
 
-        `essence` is what `--quiet` leaves of it, a line each. `least` are the columns that a narrow terminal can do
-        without.
+        `essence` are the lines that `--quiet` leaves. `least` are the columns that a narrow terminal can do without.
         """
         if self.json:
             self.show_json(document)
@@ -77,29 +76,30 @@ class Screen:
             self.show_tsv(*rows())
 
     def show_json(self, document: Any) -> None:
-        """On a terminal with indentation, elsewhere on one line."""
+        """Write JSON, indented on a terminal, elsewhere on one line."""
         indent = 2 if self.is_terminal else None
         click.echo(json.dumps(document, ensure_ascii=False, indent=indent, allow_nan=False))
 
     def show_tsv(self, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-        """A line of names (not when quiet) and a line a row. Numbers read back as the same; None is an empty field."""
+        """Write a line of names (not when quiet) and a line for each row. Numbers read back as the same; None is an
+        empty field."""
         if not self.quiet:
             click.echo("\t".join(map(field, names)))
         for row in rows:
             click.echo("\t".join(map(field, row)))
 
     def note(self, sentence: str) -> None:
-        """A sentence on standard error, unless quiet."""
+        """Write a sentence to standard error, unless quiet."""
         if not self.quiet:
             click.echo(sentence, err=True)
 
     def waiting(self, sentence: str) -> AbstractContextManager[None]:
-        """A spinner while the block runs."""
+        """Show a spinner while the block runs."""
         return spinner(sentence, shown=self.notes_are_seen and not self.quiet)
 
 
 def field(value: Any) -> str:
-    """A value as a field of TSV, without tabs and line breaks."""
+    """Value as a field of TSV, without tabs and line breaks."""
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -110,6 +110,6 @@ def field(value: Any) -> str:
 
 
 def rows_of_csv(text: str) -> Rows:
-    """A rendering as CSV, read back as headings and rows of text."""
+    """Headings and rows of text of a CSV rendering."""
     names, *rows = csv.reader(io.StringIO(text))
     return names, rows

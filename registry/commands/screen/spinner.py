@@ -1,4 +1,4 @@
-"""A spinner with a sentence while something is waited for; on a terminal's standard error and nowhere else."""
+"""Spinner with a sentence during a wait, on a terminal's standard error only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _BEGINS_AFTER, _TURNS_EVERY = 0.3, 0.1
 
 @contextmanager
 def spinner(sentence: str, *, shown: bool) -> Iterator[None]:
-    """Turn until the block ends; what is over in a third of a second shows nothing."""
+    """Spin until the block ends; a block that takes less than a third of a second shows nothing."""
     if not shown:
         yield
         return
