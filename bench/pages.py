@@ -24,7 +24,7 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from workers.derive import derive_due
 from workers.jobs.invalidation import apply_invalidations
-from workers.queries import answer_due
+from workers.queries import compute_due
 
 ROUNDS = 60
 TARGET_MS = 60.0
@@ -45,7 +45,7 @@ def demonstration() -> Iterator[tuple[FlaskClient, str]]:
         client.get(EXPERIMENT)
         client.get(RANKING)
         apply_invalidations(database, settings)
-        while derive_due(database, settings) + answer_due(database, settings):
+        while derive_due(database, settings) + compute_due(database, settings):
             pass
         yield client, f"/grids/{grids[0]}"
         database.close()

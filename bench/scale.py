@@ -24,7 +24,7 @@ from registry.query import RankingQuery
 from registry.storage.tables import answers, tallies
 from workers.derive import derive_due
 from workers.jobs.invalidation import apply_invalidations
-from workers.queries import answer_due, read_and_answer
+from workers.queries import compute, compute_due
 from workers.rankings.pair_sums.update import catch_up
 
 CELLS = 140
@@ -102,7 +102,7 @@ def settle(found: System) -> float:
         try:
             while apply_invalidations(found.database, found.settings):
                 pass
-            answer_due(found.database, found.settings)
+            compute_due(found.database, found.settings)
         except Unavailable as error:  # as a worker would: what waits is taken up again
             print(f"again, after {error}", file=sys.stderr, flush=True)
             continue
@@ -152,7 +152,7 @@ def one_more(found: System, size: Size, rounds: int = 9) -> tuple[list[float], f
             raise RuntimeError("somebody else counts")
         times.append(time.perf_counter() - begun)
     begun = time.perf_counter()
-    read_and_answer(found.database, found.settings, project, question)
+    compute(found.database, found.settings, project, question)
     return times, time.perf_counter() - begun
 
 

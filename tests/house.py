@@ -76,11 +76,11 @@ class House:
         """Do what the dispatcher and the workers would do, until nothing is due but in projects of ended tests."""
         from workers.derive import derive_due
         from workers.jobs.invalidation import apply_invalidations
-        from workers.queries import answer_due
+        from workers.queries import compute_due
 
         self._drop_jobs_of_ended_tests()
         apply_invalidations(self.database, self.settings)
-        while derive_due(self.database, self.settings) + answer_due(self.database, self.settings):
+        while derive_due(self.database, self.settings) + compute_due(self.database, self.settings):
             pass
 
     def _drop_jobs_of_ended_tests(self) -> None:

@@ -1,4 +1,4 @@
-"""Compare: two revisions -> what their identities differ in -> the gap between them."""
+"""Comparisons: the difference between two revisions, and the names in which their grids differ."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FACTORS = ("experiment", "model", "benchmark", "variant", "metric")
 
 
 def compared_rows(connection: Connection, project_id: Any, query: ComparisonQuery) -> tuple[Any, Any]:
-    """Baseline and contender: each a revision with the names of its grid."""
+    """Rows of baseline and contender, each a revision with the names of its grid."""
     return (
         _row(connection, project_id, query.baseline, query.baseline_revision),
         _row(connection, project_id, query.contender, query.contender_revision),
@@ -36,7 +36,7 @@ def _row(connection: Connection, project_id: Any, grid: str, number: int) -> Any
 def comparison_document(
     query: ComparisonQuery, baseline: Any, contender: Any, joined: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
-    """The gap, from what, and what was odd about the question: equal inputs give equal bytes."""
+    """Result of a comparison, with its inputs and warnings: equal inputs give equal bytes."""
     sides = [_side(row, joined) for row in (baseline, contender)]
     mine, theirs = (side | {"metric": side["metric"]["name"]} for side in sides)
     differs = tuple(kind for kind in FACTORS if mine[kind] != theirs[kind])
@@ -51,7 +51,7 @@ def comparison_document(
 
 
 def _side(row: Any, joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    """A revision by its names, with aliases replaced by what they stand for."""
+    """Names, revision and digest of a row, with aliases replaced by the names behind them."""
     kinds = ("experiment", "benchmark", "model", "variant")
     names = {kind: joined.get((kind, getattr(row, kind)), getattr(row, kind)) for kind in kinds}
     digest = "sha256:" + bytes(row.digest).hex()
@@ -64,7 +64,7 @@ def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[dict[
 
 
 def _units(first: Any, second: Any) -> Iterator[dict[str, str]]:
-    """Axes that are alike by name and say different units."""
+    """Warnings about axes with the same name and different units."""
     theirs = {axis["name"]: axis["unit"] for axis in second.axes}
     for axis in first.axes:
         mine, other = axis["unit"], theirs.get(axis["name"])

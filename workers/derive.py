@@ -1,4 +1,5 @@
-"""Derive: rows -> Grid -> statistics -> rows, in one transaction a batch."""
+"""Derive statistics: rows of revisions become grids, and grids become rows of statistics, one transaction for a
+batch."""
 
 from __future__ import annotations
 
@@ -29,11 +30,15 @@ log = structlog.get_logger()
 Key = tuple[uuid.UUID, int]
 _WRITTEN_EVERY = 0.1
 _SHIFT_SECONDS = 3.0
-"""How long one wake-up keeps a worker: far from the time limits, and from the patience of who stops it."""
+"""How long one wake-up keeps a worker: far below Celery's time limits, and below the grace of a supervisor that stops
+it."""
 
 
 def derive_shift(database: Database, settings: Settings) -> int:
-    """Keep promises until none is due, or for one shift: what else waits must have its turn. How many were kept."""
+    """Compute due statistics until none are left or the shift is over; return how many were computed.
+
+    Other work that waits gets its turn between shifts.
+    """
     until = time.monotonic() + _SHIFT_SECONDS
     total = 0
     while time.monotonic() < until and not is_shutting_down() and (count := derive_due(database, settings)):
@@ -42,9 +47,9 @@ def derive_shift(database: Database, settings: Settings) -> int:
 
 
 def derive_due(database: Database, settings: Settings) -> int:
-    """Keep the promises that are due, one batch of them; how many there were.
+    """Compute one batch of due statistics; return how many there were.
 
-    A grid that cannot be described harms no other: it is given back alone, with the reason.
+    A grid that cannot be described does not harm the others: its job fails alone, with the reason.
     """
     claimed = claim(database, settings, derivations, settings.batch_promises)
     rows = list(claimed.rows)
@@ -58,7 +63,7 @@ def derive_due(database: Database, settings: Settings) -> int:
 
 
 def _cut(database: Database, rows: list[Any], cells: int) -> tuple[list[Any], list[Any]]:
-    """As many rows as hold about `cells` cells, at least one; and the rest, for which the lease would be too short."""
+    """Rows with about `cells` cells together, at least one; and the rest, for which the lease would be too short."""
     with database.reading() as connection:
         sizes = _sizes(connection, _keys(rows))
     total, count = 0, 0
@@ -75,16 +80,19 @@ def _keys(rows: Sequence[Any]) -> list[Key]:
 
 
 def _sizes(connection: Connection, keys: Sequence[Key]) -> dict[Key, int]:
-    query = select(revisions.c.grid_id, revisions.c.number, revisions.c.cell_count)
-    found = connection.execute(query.where(tuple_(revisions.c.grid_id, revisions.c.number).in_(keys)))
-    return {(row.grid_id, row.number): row.cell_count for row in found}
+    statement = select(revisions.c.grid_id, revisions.c.number, revisions.c.cell_count)
+    rows = connection.execute(statement.where(tuple_(revisions.c.grid_id, revisions.c.number).in_(keys)))
+    return {(row.grid_id, row.number): row.cell_count for row in rows}
 
 
 def _derive(database: Database, settings: Settings, claimed: Claim, batch: Sequence[Any]) -> None:
-    """Compute outside of any transaction; what is done is written soon, so that nobody waits for a whole batch."""
+    """Compute outside of any transaction, and write finished results soon, so that clients need not wait for the whole
+    batch."""
     with database.reading() as connection:
         wanted = tuple_(revisions.c.grid_id, revisions.c.number).in_(_keys(batch))
-        found = {(row.grid_id, row.number): row for row in connection.execute(select(revisions).where(wanted))}
+        revisions_by_key = {
+            (row.grid_id, row.number): row for row in connection.execute(select(revisions).where(wanted))
+        }
     done: list[dict[str, Any]] = []
     since = time.monotonic()
     for place, row in enumerate(batch):
@@ -93,7 +101,7 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
             break
         try:
             with cpu_limit():
-                done.append(statistics_row(found[row.grid_id, row.revision]))
+                done.append(statistics_row(revisions_by_key[row.grid_id, row.revision]))
         except Exception as error:
             log.warning("derivation failed", grid=str(row.grid_id), revision=row.revision, error=repr(error))
             fail_attempt(database, settings, claimed, row, error)
@@ -104,25 +112,27 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
 
 
 def _settle(database: Database, claimed: Claim, documents: Sequence[dict[str, Any]]) -> None:
-    """Write and settle in one transaction that checks the leases."""
+    """Write results and settle their jobs in one transaction that checks the leases."""
     if not documents:
         return
     with database.transaction() as connection:
-        mine = _still_held(connection, claimed, [(row["grid_id"], row["revision"]) for row in documents])
-        kept = [row for row in documents if (row["grid_id"], row["revision"]) in mine]
+        held = _still_held(connection, claimed, [(row["grid_id"], row["revision"]) for row in documents])
+        kept = [row for row in documents if (row["grid_id"], row["revision"]) in held]
         if kept:
             _write(connection, kept)
 
 
 def _still_held(connection: Connection, claimed: Claim, keys: Sequence[Key]) -> set[Key]:
-    promise = tuple_(derivations.c.grid_id, derivations.c.revision)
-    mine = (
+    job = tuple_(derivations.c.grid_id, derivations.c.revision)
+    # Locked, so that the leases cannot change hands before the commit, and in one order, so that two workers whose
+    # batches overlap after a lease ran out cannot deadlock.
+    held = (
         select(derivations.c.grid_id, derivations.c.revision)
-        .where(promise.in_(keys), derivations.c.lease == claimed.lease, derivations.c.state == "pending")
+        .where(job.in_(keys), derivations.c.lease == claimed.lease, derivations.c.state == "pending")
         .order_by(derivations.c.grid_id, derivations.c.revision)
         .with_for_update()
     )
-    return {(row.grid_id, row.revision) for row in connection.execute(mine)}
+    return {(row.grid_id, row.revision) for row in connection.execute(held)}
 
 
 def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
@@ -142,16 +152,16 @@ def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         "leased_until": None,
     }
     keys = [(row["grid_id"], row["revision"]) for row in rows]
-    promise = tuple_(derivations.c.grid_id, derivations.c.revision)
-    connection.execute(update(derivations).where(promise.in_(keys)).values(settled))
-    # Nobody is shown the statistics of a revision that was superseded; they would be most of what is stored.
+    job = tuple_(derivations.c.grid_id, derivations.c.revision)
+    connection.execute(update(derivations).where(job.in_(keys)).values(settled))
+    # Statistics of superseded revisions are never shown, and would be most of the stored bytes.
     ids = [row["grid_id"] for row in rows]
     superseded = and_(grids.c.id == statistics.c.grid_id, statistics.c.revision < grids.c.revision)
     connection.execute(delete(statistics).where(superseded, statistics.c.grid_id.in_(ids)))
 
 
 def statistics_row(revision: Any) -> dict[str, Any]:
-    """The finished document of a revision, as a row of `statistics`."""
+    """Row of `statistics` with the document of a revision."""
     digest = bytes(revision.digest).hex()
     computed_at = datetime.now(UTC)
     found = describe(grid_of(revision), None)
@@ -168,7 +178,7 @@ def statistics_row(revision: Any) -> dict[str, Any]:
 
 
 def statistics_document(revision: Any, found: GridStatistics, **more: Any) -> dict[str, Any]:
-    """What was computed of a revision, under what it is about."""
+    """Document of a revision's statistics, with the revision's identity, metric and axes."""
     return {
         "grid": revision.grid_id,
         "revision": revision.number,

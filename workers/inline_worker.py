@@ -47,7 +47,7 @@ class InlineWorker:
 def main() -> None:
     """Compute due jobs until none was due for a while."""
     from workers.derive import derive_shift
-    from workers.queries import answer_due
+    from workers.queries import compute_due
 
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
@@ -55,7 +55,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: request_shutdown())
     parent, idle_since = os.getppid(), time.monotonic()
     while os.getppid() == parent and not is_shutting_down() and time.monotonic() - idle_since < IDLE_SECONDS:
-        if derive_shift(database, settings) + answer_due(database, settings):
+        if derive_shift(database, settings) + compute_due(database, settings):
             idle_since = time.monotonic()
         else:
             time.sleep(settings.dispatch_seconds)

@@ -1,9 +1,9 @@
-"""Answer: what was asked about a scope -> a document, settled only if no input changed meanwhile."""
+"""Compute the results of queries, and settle them only if no input changed meanwhile."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -42,36 +42,47 @@ from workers.sweet_spots import TOO_LARGE, sweet_spot_document, thresholds_docum
 log = structlog.get_logger()
 
 _PER_PAIR = 100
-"""What two models cost beside their cells, in cells."""
+"""Cost of a pair of models besides their cells, in cells."""
 READY = {"methods_version": METHODS_VERSION, "state": "ready"}
 _TOO_MANY_CELLS = "too many cells to be compared one by one; ask about fewer models or benchmarks"
 _COUNTING_SHIFT = 5.0
 _COUNTING_PAUSE = 0.1
-"""How long one claim counts, and how long it pauses when there is more: other promises have their turn."""
+"""Seconds for which one claim updates pair sums, and those until its next one: other jobs get their share."""
 
 
-def answer_due(database: Database, settings: Settings) -> int:
-    """Answer one due question, if there is one; how many there were."""
+_FROM_REVISION: dict[type[Query], Callable[[Any, Any], dict[str, Any]]] = {
+    StatisticsQuery: statistics_asked_document,
+    ThresholdsQuery: thresholds_document,
+}
+_FROM_GRIDS: dict[type[Query], Callable[[Any, Sequence[Any], Mapping[tuple[str, str], str]], dict[str, Any]]] = {
+    RankingQuery: ranking_document,
+    SweetSpotQuery: sweet_spot_document,
+}
+
+
+def compute_due(database: Database, settings: Settings) -> int:
+    """Compute one due query, if there is one; return how many there were."""
     claimed = claim(database, settings, answers, 1)
     for row in claimed.rows:
         try:
-            _answer(database, settings, claimed, row)
+            _compute_and_settle(database, settings, claimed, row)
         except Exception as error:
             log.warning("answer failed", answer=str(row.id), error=repr(error))
             fail_attempt(database, settings, claimed, row, error)
     return len(claimed.rows)
 
 
-def _answer(database: Database, settings: Settings, claimed: Claim, row: Any) -> None:
-    begun = time.perf_counter()
+def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, row: Any) -> None:
+    started = time.perf_counter()
     with cpu_limit():
-        found = read_and_answer(database, settings, row.project_id, query_of(row.question))
-    if found is None:
+        result = compute(database, settings, row.project_id, query_of(row.question))
+    if result is None:
         release(database, claimed, [row], _COUNTING_PAUSE)
         return
-    document = found | READY
-    settled = {
-        # An input that changed since the claim leaves the promise open; this answer is then never served.
+    document = result | READY
+    columns = {
+        # The generation grew if an input changed since the claim. The job then stays pending, and this result, although
+        # it is stored, is never served: `answered` is behind `generation`.
         "state": case((answers.c.generation == row.generation, "ready"), else_="pending"),
         "answered": row.generation,
         "attempts": 0,
@@ -80,107 +91,97 @@ def _answer(database: Database, settings: Settings, claimed: Claim, row: Any) ->
         "reason": None,
         "document": to_bytes(document | {"computed_at": datetime.now(UTC)}),
         "facts": facts_of_answer(document),
-        "etag": tag_of(document),
+        "etag": etag_of(document),
         "methods_version": METHODS_VERSION,
-        "seconds": time.perf_counter() - begun,
+        "seconds": time.perf_counter() - started,
         "computed_at": func.now(),
     }
     with database.transaction() as connection:
-        mine = and_(answers.c.id == row.id, answers.c.lease == claimed.lease)
-        connection.execute(update(answers).where(mine).values(settled))
+        # Only under its own lease: after that ran out, another worker may have computed a newer result.
+        held = and_(answers.c.id == row.id, answers.c.lease == claimed.lease)
+        connection.execute(update(answers).where(held).values(columns))
 
 
-def tag_of(document: Mapping[str, Any]) -> str:
-    """The entity tag of an answer, from all of it but the instant at which it was computed."""
+def etag_of(document: Mapping[str, Any]) -> str:
+    """Entity tag of a result: a hash of everything but the time of computation."""
     return sha256(orjson.dumps(dict(document))).hexdigest()[:24]
 
 
-def answer_again(database: Database, settings: Settings, project_id: Any, question: Query) -> dict[str, Any] | None:
-    """The finished document of a question, computed without a write; None while its sums are still being counted."""
+def compute_again(database: Database, settings: Settings, project_id: Any, query: Query) -> dict[str, Any] | None:
+    """Complete document of a query, computed without a write; None while its pair sums are out of date."""
     with cpu_limit():
-        if isinstance(question, RankingQuery) and _is_large(database, settings, project_id, question):
-            if not _of_sums(question):
-                return refused_ranking(question, _TOO_MANY_CELLS) | READY
+        if isinstance(query, RankingQuery) and _exceeds_limit(database, settings, project_id, query):
+            if not _has_pair_sums(query):
+                return refused_ranking(query, _TOO_MANY_CELLS) | READY
             with database.snapshot() as connection:
-                whole = is_up_to_date(connection, project_id, question)
-                return ranking_from_sums(connection, project_id, question) | READY if whole else None
-        found = read_and_answer(database, settings, project_id, question)
-    return None if found is None else found | READY
+                whole = is_up_to_date(connection, project_id, query)
+                return ranking_from_sums(connection, project_id, query) | READY if whole else None
+        result = compute(database, settings, project_id, query)
+    return None if result is None else result | READY
 
 
-def read_and_answer(database: Database, settings: Settings, project_id: Any, question: Query) -> dict[str, Any] | None:
-    """The document that answers a question from the rows as they are now; None while sums are still being counted."""
-    if isinstance(question, RevisionQuery):
+def compute(database: Database, settings: Settings, project_id: Any, query: Query) -> dict[str, Any] | None:
+    """Result of a query from the rows as they are now; None while its pair sums are still being updated."""
+    if isinstance(query, RevisionQuery):
         with database.reading() as connection:
-            wanted = (revisions.c.grid_id == question.grid, revisions.c.number == question.revision)
+            wanted = (revisions.c.grid_id == query.grid, revisions.c.number == query.revision)
             revision = connection.execute(select(revisions).where(*wanted)).one()
-        return _about_revision(question, revision)
-    if isinstance(question, ComparisonQuery):
+        return _FROM_REVISION[type(query)](query, revision)
+    if isinstance(query, ComparisonQuery):
         with database.reading() as connection:
-            joined = alias_map(connection, project_id)
-            return comparison_document(question, *compared_rows(connection, project_id, question), joined)
-    if _is_large(database, settings, project_id, question):
-        return _answer_large(database, settings, project_id, question)
-    return _answer_from_cells(database, project_id, question)
+            aliases = alias_map(connection, project_id)
+            return comparison_document(query, *compared_rows(connection, project_id, query), aliases)
+    if _exceeds_limit(database, settings, project_id, query):
+        return _compute_large(database, settings, project_id, query)
+    return _compute_from_cells(database, project_id, query)
 
 
-def _about_revision(question: RevisionQuery, revision: Any) -> dict[str, Any]:
-    if isinstance(question, ThresholdsQuery):
-        return thresholds_document(question, revision)
-    if isinstance(question, StatisticsQuery):
-        return statistics_asked_document(question, revision)
-    raise TypeError(f"nobody answers {question.kind}")
-
-
-def _answer_from_cells(database: Database, project_id: Any, question: Query) -> dict[str, Any]:
+def _compute_from_cells(database: Database, project_id: Any, query: Query) -> dict[str, Any]:
     with database.reading() as connection:
-        rows = scope_rows(connection, project_id, question)
-        joined = alias_map(connection, project_id)
-    return answer(question, rows, joined)
+        rows = scope_rows(connection, project_id, query)
+        aliases = alias_map(connection, project_id)
+    return compute_from_rows(query, rows, aliases)
 
 
-def _is_large(database: Database, settings: Settings, project_id: Any, question: Query) -> bool:
-    """Whether the cells of a question are too many to be read and compared each time."""
+def _exceeds_limit(database: Database, settings: Settings, project_id: Any, query: Query) -> bool:
+    """Whether the scope of a query is too large to be computed from its cells each time."""
     with database.reading() as connection:
-        usual = isinstance(question, RankingQuery) and _of_sums(question) and not question.model
-        if usual and keeps_sums(connection, project_id, question):
+        usual = isinstance(query, RankingQuery) and _has_pair_sums(query) and not query.model
+        if usual and keeps_sums(connection, project_id, query):
             return True
-        return is_much(settings, question, *scope_size(connection, project_id, question))
+        return exceeds_limit(settings, query, *scope_size(connection, project_id, query))
 
 
-def is_much(settings: Settings, question: Query, models: int, cells: int) -> bool:
-    """Whether so many are too many."""
-    if isinstance(question, RankingQuery) and question.by == "model":
+def exceeds_limit(settings: Settings, query: Query, models: int, cells: int) -> bool:
+    """Whether a query over so many models and cells is too large."""
+    if isinstance(query, RankingQuery) and query.by == "model":
         return models > MOST_NAMES or models * cells + _PER_PAIR * models**2 > settings.ranking_work
     return cells > settings.ranking_work
 
 
-def _of_sums(question: RankingQuery) -> bool:
-    """Whether sums of pairs are kept for such a question."""
-    return question.by == "model" and not question.benchmark and not question.variant
+def _has_pair_sums(query: RankingQuery) -> bool:
+    """Whether pair sums are kept for this kind of ranking."""
+    return query.by == "model" and not query.benchmark and not query.variant
 
 
-def _answer_large(database: Database, settings: Settings, project_id: Any, question: Query) -> dict[str, Any] | None:
-    if not isinstance(question, RankingQuery):
-        return {"experiment": question.experiment, "metric": question.metric} | TOO_LARGE
-    if not _of_sums(question):
-        return refused_ranking(question, _TOO_MANY_CELLS)
-    open_scope(database, project_id, question)
-    if not catch_up(database, project_id, question, time.monotonic() + _COUNTING_SHIFT):
+def _compute_large(database: Database, settings: Settings, project_id: Any, query: Query) -> dict[str, Any] | None:
+    if not isinstance(query, RankingQuery):
+        return {"experiment": query.experiment, "metric": query.metric} | TOO_LARGE
+    if not _has_pair_sums(query):
+        return refused_ranking(query, _TOO_MANY_CELLS)
+    open_scope(database, project_id, query)
+    if not catch_up(database, project_id, query, time.monotonic() + _COUNTING_SHIFT):
         return None
     with database.snapshot() as connection:
-        names, cells = size_from_sums(connection, project_id, question)
-        if question.model or is_much(settings, question, names, 2 * cells):
-            return ranking_from_sums(connection, project_id, question)
-    # Most of it was deleted: what is left is compared cell by cell again.
-    close_scope(database, project_id, question)
-    return _answer_from_cells(database, project_id, question)
+        names, cells = size_from_sums(connection, project_id, query)
+        if query.model or exceeds_limit(settings, query, names, 2 * cells):
+            return ranking_from_sums(connection, project_id, query)
+    # Most of the scope was deleted. What is left is ranked from its cells again; the size is doubled above, so that a
+    # scope near the limit is not opened and closed by turns.
+    close_scope(database, project_id, query)
+    return _compute_from_cells(database, project_id, query)
 
 
-def answer(question: Query, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
-    """The document that answers a question about a scope: equal inputs give equal bytes."""
-    if isinstance(question, SweetSpotQuery):
-        return sweet_spot_document(question, rows, joined)
-    if isinstance(question, RankingQuery):
-        return ranking_document(question, rows, joined)
-    raise TypeError(f"nobody answers {question.kind}")
+def compute_from_rows(query: Query, rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """Result of a query about a scope, from rows of grids: equal inputs give equal bytes."""
+    return _FROM_GRIDS[type(query)](query, rows, aliases)

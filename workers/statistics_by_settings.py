@@ -1,4 +1,4 @@
-"""Statistics by other settings than the usual ones: a stored revision -> documents."""
+"""Statistics of a revision by a query's settings instead of the default ones."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _MARGINS = ("sharp_change", "equivalence")
 
 
 def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
-    """The settings that a question asks for, and the usual ones of the metric for the rest."""
+    """Parameters with the query's settings, and the defaults of the metric for the rest."""
     usual = Parameters.of(metric) if query.alpha is None else Parameters.of(metric, query.alpha)
     asked = {name: value for name in _MARGINS if (value := getattr(query, name)) is not None}
     return replace(usual, **asked)
 
 
 def statistics_asked_document(query: StatisticsQuery, revision: Any) -> dict[str, Any]:
-    """The statistics of a revision as they are kept for every one, but by the settings of the question."""
+    """Document of a revision's statistics by the query's settings."""
     grid = grid_of(revision)
     return statistics_document(revision, describe(grid, asked_parameters(query, grid.metric)))

@@ -1,4 +1,4 @@
-"""Sweet spots and asked thresholds: stored grids -> documents."""
+"""Results of sweet spots and thresholds, computed from stored grids."""
 
 from __future__ import annotations
 
@@ -20,11 +20,10 @@ TOO_LARGE = {"status": "undefined", "reason": "too many cells; ask about fewer m
 
 
 def sweet_spot_document(
-    question: SweetSpotQuery, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]
+    query: SweetSpotQuery, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
-    """One coordinate for all of the grids that the question means, and what it was computed from; grids that were
-    derived from others are shown and not counted."""
-    asked = [(row, names) for row in rows if matches(question, names := canonical_names(row, joined))]
+    """Sweet spot of all grids that the query matches, with its inputs; derived grids are listed but not counted."""
+    asked = [(row, names) for row in rows if matches(query, names := canonical_names(row, joined))]
     meant = [(row, names) for row, names in asked if row.derived is None]
     derived = [
         {"grid": str(row.id), "benchmark": names["benchmark"], "model": names["model"]}
@@ -33,22 +32,22 @@ def sweet_spot_document(
     ]
     inputs = [{"grid": str(row.id), "revision": row.number, **names} for row, names in meant]
     found = sweet_spot([grid_of(row) for row, _ in meant])
-    return {"experiment": question.experiment, "metric": question.metric, **found, "inputs": inputs, "derived": derived}
+    return {"experiment": query.experiment, "metric": query.metric, **found, "inputs": inputs, "derived": derived}
 
 
-def thresholds_document(question: ThresholdsQuery, revision: Any) -> dict[str, Any]:
-    """Where each series of a revision crosses the asked levels."""
+def thresholds_document(query: ThresholdsQuery, revision: Any) -> dict[str, Any]:
+    """Positions where each series of a revision crosses the query's levels."""
     grid = grid_of(revision)
-    parameters = replace(asked_parameters(question, grid.metric), thresholds=question.thresholds)
+    parameters = replace(asked_parameters(query, grid.metric), thresholds=query.thresholds)
     described = describe(grid, parameters)
-    meant = [one for one in described.series if question.along in ("", one.along)]
+    meant = [one for one in described.series if query.along in ("", one.along)]
     return {
-        "grid": question.grid,
-        "revision": question.revision,
+        "grid": query.grid,
+        "revision": query.revision,
         "metric": revision.metric,
         "axes": revision.axes,
         "params": to_document(parameters),
-        "thresholds": list(question.thresholds),
+        "thresholds": list(query.thresholds),
         "series": to_document([_crossings(one) for one in meant]),
         "series_left_out": described.series_left_out,
     }

@@ -6,7 +6,7 @@ from registry.broker import ANSWER_TASK, DERIVE_TASK
 from workers.app import app, database, settings
 from workers.derive import derive_shift
 from workers.jobs.shutdown import is_shutting_down
-from workers.queries import answer_due
+from workers.queries import compute_due
 
 
 @app.task(name=DERIVE_TASK)
@@ -20,4 +20,4 @@ def answer() -> None:
     """Compute one due query; the dispatcher sends a wake-up for each. Statistics of grids come first."""
     derive_shift(database, settings)
     if not is_shutting_down():
-        answer_due(database, settings)
+        compute_due(database, settings)

@@ -1,4 +1,4 @@
-"""Verify: `registry verify`, or `python -m workers.verify`. Reads only; the service may run meanwhile."""
+"""`registry verify`: compute every result again and compare. Only reads, so the service may run meanwhile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import derivations, grids, projects, revisions
 from registry.storage.tables import statistics as documents
-from workers.verify_checks import Difference, of_answers, of_grids, of_revision, of_scopes
+from workers.verify_checks import Difference, check_grids, check_results, check_revision, check_scopes
 
 AT_ONCE = 20
 CHECK_FAILED = 3
@@ -26,9 +26,19 @@ CHECK_FAILED = 3
 Place = tuple[uuid.UUID, int]
 
 
+@dataclasses.dataclass(frozen=True)
+class Options:
+    """Options of `registry verify`."""
+
+    project: str | None = None
+    most: int | None = None
+    after: str | None = None
+    as_json: bool = False
+
+
 @dataclasses.dataclass
 class Tally:
-    """What was done so far."""
+    """Progress and findings so far."""
 
     revisions: int = 0
     differences: list[Difference] = dataclasses.field(default_factory=list)
@@ -38,7 +48,7 @@ class Tally:
 def verify(
     database: Database, settings: Settings, project: str | None, after: Place | None, most: int | None
 ) -> Iterator[Tally]:
-    """Compare page by page; the tally after each. The last has no `place` when nothing is left."""
+    """Compare page by page, yielding the tally after each. The last one has no `place` when nothing is left."""
     tally = Tally(place=after)
     with database.snapshot() as connection:
         project_id = None if project is None else _project(connection, project)
@@ -47,7 +57,7 @@ def verify(
         with database.snapshot() as connection:
             rows = connection.execute(_page(project_id, tally.place, limit)).all() if limit else []
         for row in rows:
-            tally.differences += of_revision(row)
+            tally.differences += check_revision(row)
             tally.revisions += 1
             tally.place = row.grid_id, row.number
         if len(rows) < limit or not limit:
@@ -56,9 +66,9 @@ def verify(
     if limit:  # not cut short
         tally.place = None
         with database.snapshot() as connection:
-            tally.differences += of_grids(connection, project_id)
-            tally.differences += of_scopes(connection, project_id)
-        tally.differences += of_answers(database, settings, project_id)
+            tally.differences += check_grids(connection, project_id)
+            tally.differences += check_scopes(connection, project_id)
+        tally.differences += check_results(database, settings, project_id)
     yield tally
 
 
@@ -73,8 +83,8 @@ def _project(connection: Connection, slug: str) -> uuid.UUID:
 def _page(project_id: uuid.UUID | None, after: Place | None, limit: int) -> Any:
     key = tuple_(revisions.c.grid_id, revisions.c.number)
     same = and_(documents.c.grid_id == revisions.c.grid_id, documents.c.revision == revisions.c.number)
-    promised = and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number)
-    query = (
+    job = and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number)
+    statement = (
         select(
             revisions,
             grids.c.project_id,
@@ -84,18 +94,18 @@ def _page(project_id: uuid.UUID | None, after: Place | None, limit: int) -> Any:
             documents.c.methods_version,
         )
         .join(grids, grids.c.id == revisions.c.grid_id)
-        .outerjoin(derivations, promised)
+        .outerjoin(derivations, job)
         .outerjoin(documents, same)
         .order_by(revisions.c.grid_id, revisions.c.number)
         .limit(limit)
     )
     if project_id is not None:
-        query = query.where(grids.c.project_id == project_id)
-    return query if after is None else query.where(key > tuple_(*after))
+        statement = statement.where(grids.c.project_id == project_id)
+    return statement if after is None else statement.where(key > tuple_(*after))
 
 
 def read_place(text: str) -> Place:
-    """A place as it was printed: `<grid>:<revision>`."""
+    """Place in the form in which it was printed, `<grid>:<revision>`."""
     grid, _, number = text.partition(":")
     try:
         return uuid.UUID(grid), int(number)
@@ -103,30 +113,27 @@ def read_place(text: str) -> Place:
         raise Invalid([Fault("/after", "is not a place that an earlier run named, <grid>:<revision>")]) from None
 
 
-@click.command()
-@click.option("--project")
-@click.option("--most", type=click.IntRange(1))
-@click.option("--after")
-@click.option("--json", "as_json", is_flag=True)
-def main(project: str | None, most: int | None, after: str | None, as_json: bool) -> None:
-    """The process behind `registry verify`."""
+def main(given: str = "{}") -> None:
+    """Process behind `registry verify`, whose options come as one JSON object."""
+    options = Options(**orjson.loads(given))
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
     database = Database(settings, name="verify", statement_timeout=settings.worker_statement_timeout)
     tally = Tally()
     try:
-        for tally in verify(database, settings, project, None if after is None else read_place(after), most):
+        after = None if options.after is None else read_place(options.after)
+        for tally in verify(database, settings, options.project, after, options.most):
             click.echo(f"\r{tally.revisions} revisions, {len(tally.differences)} differences", nl=False, err=True)
     except RegistryError as error:
         click.echo(f"Error: {error.detail}", err=True)
         sys.exit(1)
     click.echo(err=True)
-    tell(tally, as_json)
+    print_tally(tally, options.as_json)
     sys.exit(CHECK_FAILED if tally.differences else 0)
 
 
-def tell(tally: Tally, as_json: bool) -> None:
-    """What was found, on standard output."""
+def print_tally(tally: Tally, as_json: bool) -> None:
+    """Print the findings on standard output."""
     place = None if tally.place is None else f"{tally.place[0]}:{tally.place[1]}"
     if as_json:
         found = [dataclasses.asdict(one) for one in tally.differences]
@@ -142,4 +149,4 @@ def tell(tally: Tally, as_json: bool) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -1,4 +1,4 @@
-"""What `registry verify` compares: plain functions, each from stored rows to sentences about what differs."""
+"""Checks of `registry verify`: functions from stored rows to sentences about differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from registry.storage.database import Database
 from registry.storage.rows import grid_of
 from registry.storage.tables import answers, marks, scopes
 from workers.derive import statistics_row
-from workers.queries import answer_again, tag_of
+from workers.queries import compute_again, etag_of
 from workers.rankings.pair_sums.verify import check_sums
 from workers.statistics import METHODS_VERSION
 
@@ -31,7 +31,7 @@ _GAPS = """
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that is not what the stored revisions say."""
+    """A stored value that differs from what the stored revisions give."""
 
     check: str
     project_id: uuid.UUID
@@ -46,22 +46,22 @@ ScopeCheck = Callable[[Connection, Any], Iterator[str]]
 """A row of `scopes` to what is wrong with its sums; the connection sees one snapshot."""
 
 
-def digest(row: Any) -> Iterator[str]:
-    """The digest is that of the content."""
+def check_digest(row: Any) -> Iterator[str]:
+    """Compare the digest with that of the content."""
     stored, computed = f"sha256:{bytes(row.digest).hex()}", grid_of(row).digest
     if stored != computed:
         yield f"the stored digest is {stored}, the content has {computed}"
 
 
-def cell_count(row: Any) -> Iterator[str]:
-    """The count of cells is that of the content."""
+def check_cell_count(row: Any) -> Iterator[str]:
+    """Compare the number of cells with that of the content."""
     computed = grid_of(row).cell_count
     if row.cell_count != computed:
         yield f"{row.cell_count} cells are noted, the content has {computed}"
 
 
-def statistics(row: Any) -> Iterator[str]:
-    """The statistics are those that this code computes from the content; a superseded revision needs none."""
+def check_statistics(row: Any) -> Iterator[str]:
+    """Compare the statistics with those computed from the content now; a superseded revision needs none."""
     if row.document is None:
         if row.state == "ready" and row.number == row.current:
             yield "is ready, and nothing is stored"
@@ -78,17 +78,21 @@ def statistics(row: Any) -> Iterator[str]:
         yield f"the stored statistics differ at {', '.join(places[:_NAMED])}{more}"
 
 
-def sums(connection: Connection, scope: Any) -> Iterator[str]:
-    """The sums behind rankings of large experiments, every integer."""
+def pair_sums(connection: Connection, scope: Any) -> Iterator[str]:
+    """Compare the pair sums of a scope with its grids, every integer."""
     yield from check_sums(connection, scope.project_id, RankingQuery(scope.experiment, scope.metric))
 
 
-REVISION_CHECKS: dict[str, RevisionCheck] = {"digest": digest, "cell_count": cell_count, "statistics": statistics}
-SCOPE_CHECKS: dict[str, ScopeCheck] = {"sums": sums}
+REVISION_CHECKS: dict[str, RevisionCheck] = {
+    "digest": check_digest,
+    "cell_count": check_cell_count,
+    "statistics": check_statistics,
+}
+SCOPE_CHECKS: dict[str, ScopeCheck] = {"sums": pair_sums}
 
 
-def of_revision(row: Any) -> Iterator[Difference]:
-    """What every check says about a revision; one that cannot be computed differs too."""
+def check_revision(row: Any) -> Iterator[Difference]:
+    """Differences that all checks find in a revision, including checks that cannot be computed."""
     for name, check in REVISION_CHECKS.items():
         try:
             for detail in check(row):
@@ -97,8 +101,8 @@ def of_revision(row: Any) -> Iterator[Difference]:
             yield Difference(name, row.project_id, row.grid_id, row.number, f"cannot be computed: {error!r}")
 
 
-def of_grids(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
-    """The grids whose revisions are not 1, 2, … up to the current one."""
+def check_grids(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
+    """Grids whose revisions are not 1, 2, … up to the current one."""
     mine = "" if project_id is None else "WHERE g.project_id = :project_id"
     found = connection.execute(text(_GAPS.format(mine=mine)), {} if project_id is None else {"project_id": project_id})
     for row in found:
@@ -106,22 +110,24 @@ def of_grids(connection: Connection, project_id: uuid.UUID | None) -> Iterator[D
         yield Difference("revisions", row.project_id, row.id, row.revision, detail)
 
 
-def of_answers(database: Database, settings: Settings, project_id: uuid.UUID | None) -> Iterator[Difference]:
-    """The rankings, comparisons and other stored answers that are not what their inputs give now."""
+def check_results(database: Database, settings: Settings, project_id: uuid.UUID | None) -> Iterator[Difference]:
+    """Current cached results that differ from what their inputs give now."""
     with database.reading() as connection:
-        query = select(answers.c.id, answers.c.project_id).order_by(answers.c.id)
-        found = connection.execute(query if project_id is None else query.where(answers.c.project_id == project_id))
+        statement = select(answers.c.id, answers.c.project_id).order_by(answers.c.id)
+        found = connection.execute(
+            statement if project_id is None else statement.where(answers.c.project_id == project_id)
+        )
         rows = found.all()
     for row in rows:
         try:
-            for detail in _of_answer(database, settings, row.id):
+            for detail in _check_result(database, settings, row.id):
                 yield Difference("answer", row.project_id, None, None, f"{row.id}: {detail}")
         except Exception as error:
             yield Difference("answer", row.project_id, None, None, f"{row.id}: cannot be computed: {error!r}")
 
 
-def _of_answer(database: Database, settings: Settings, answer_id: uuid.UUID) -> Iterator[str]:
-    row = _current_answer(database, answer_id)
+def _check_result(database: Database, settings: Settings, result_id: uuid.UUID) -> Iterator[str]:
+    row = _current_result(database, result_id)
     if row is None:
         return
     document = from_bytes(row.document) if row.document else {}
@@ -129,11 +135,11 @@ def _of_answer(database: Database, settings: Settings, answer_id: uuid.UUID) -> 
     if row.methods_version != METHODS_VERSION:
         yield f"by methods version {row.methods_version}; this release has {METHODS_VERSION}"
         return
-    if tag_of(document) != row.etag:
+    if etag_of(document) != row.etag:
         yield "the stored document is not the one that its entity tag was made of"
-    computed = answer_again(database, settings, row.project_id, query_of(row.question))
-    again = _current_answer(database, answer_id)
-    # An input that changed meanwhile has made the answer old; there is nothing to compare.
+    computed = compute_again(database, settings, row.project_id, query_of(row.question))
+    again = _current_result(database, result_id)
+    # If an input changed meanwhile, the stored result is stale and need not equal the computed one.
     if computed is None or again is None or again.generation != row.generation:
         return
     places = list(_differing(document, orjson.loads(orjson.dumps(computed)), ""))
@@ -142,25 +148,27 @@ def _of_answer(database: Database, settings: Settings, answer_id: uuid.UUID) -> 
         yield f"differs at {', '.join(places[:_NAMED])}{more}"
 
 
-def _current_answer(database: Database, answer_id: uuid.UUID) -> Any:
-    """The row of an answer that is served as current; None if it is not."""
+def _current_result(database: Database, result_id: uuid.UUID) -> Any:
+    """Row of a result that is served as current; None if it is not."""
     marked = exists().where(marks.c.project_id == answers.c.project_id)
-    current = (answers.c.id == answer_id, answers.c.state == "ready", answers.c.answered == answers.c.generation)
+    current = (answers.c.id == result_id, answers.c.state == "ready", answers.c.answered == answers.c.generation)
     with database.reading() as connection:
         return connection.execute(select(answers).where(*current, ~marked)).one_or_none()
 
 
-def of_scopes(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
-    """What every check says about the sums of all scopes, or of a project's."""
-    query = select(scopes).order_by(scopes.c.id)
-    for scope in connection.execute(query if project_id is None else query.where(scopes.c.project_id == project_id)):
+def check_scopes(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
+    """Differences in the pair sums of all scopes, or of those of a project."""
+    statement = select(scopes).order_by(scopes.c.id)
+    for scope in connection.execute(
+        statement if project_id is None else statement.where(scopes.c.project_id == project_id)
+    ):
         for name, check in SCOPE_CHECKS.items():
             for detail in check(connection, scope):
                 yield Difference(name, scope.project_id, None, None, detail)
 
 
 def _differing(a: Any, b: Any, place: str) -> Iterator[str]:
-    """The JSON pointers at which two documents differ."""
+    """JSON pointers at which two documents differ."""
     if isinstance(a, dict) and isinstance(b, dict):
         for name in sorted({*a, *b}):
             if (name in a) != (name in b):

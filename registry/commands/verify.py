@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -22,8 +23,7 @@ def verify(home: Path | None, project: str | None, most: int | None, after: str 
 
     Exit status 3 when something differs; each difference names its grid and revision.
     """
-    given = {"--project": project, "--most": most, "--after": after}
-    options = [part for name, value in given.items() if value is not None for part in (name, str(value))]
-    # The arithmetic is the workers': this process, which knows none of it, becomes theirs.
-    command = [sys.executable, "-m", "workers.verify", *options, *(["--json"] if as_json else [])]
+    options = {"project": project, "most": most, "after": after, "as_json": as_json}
+    # Workers compute, and this package may not import them: the process is replaced by one that does.
+    command = [sys.executable, "-m", "workers.verify", json.dumps(options)]
     processes.become(command, settings_of_servers(home))

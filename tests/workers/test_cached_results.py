@@ -15,7 +15,7 @@ from tests.house import House, Project
 from workers.jobs.invalidation import KEPT_CURRENT, apply_invalidations
 from workers.jobs.leases import claim, release
 from workers.jobs.retention import delete_unread_results
-from workers.queries import answer_due
+from workers.queries import compute_due
 
 
 @pytest.fixture(autouse=True)
@@ -77,7 +77,7 @@ def test_a_ranking_is_claimed_again_although_a_grid_came_while_its_worker_gave_i
 def test_a_ranking_that_an_earlier_release_left_with_minus_one_attempt_is_computed(project: Project) -> None:
     two_models(project)
     change(project, 0.05, state="pending", attempts=-1, due_at=func.now())
-    assert answer_due(project.house.database, project.house.settings) == 1
+    assert compute_due(project.house.database, project.house.settings) == 1
     assert (rows(project)[0.05].state, rows(project)[0.05].attempts) == ("ready", 0)
 
 
@@ -86,7 +86,7 @@ def test_an_instant_that_a_clock_two_days_ahead_wrote_keeps_nothing_waiting(proj
     two_models(project)
     ahead = {"state": "pending", "due_at": func.now(), "lease": uuid.uuid4()} | {column: days_ago(-2)}
     change(project, 0.05, **ahead)
-    assert answer_due(project.house.database, project.house.settings) == 1
+    assert compute_due(project.house.database, project.house.settings) == 1
     assert rows(project)[0.05].state == "ready"
 
 

@@ -21,7 +21,7 @@ from registry.storage.tables import aliases, answers, counted, grids, marks, sco
 from tests.house import House, Project
 from tests.workers.test_rankings import ask, publish_seeds, records, score
 from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
-from workers.queries import answer, read_and_answer
+from workers.queries import compute, compute_from_rows
 from workers.rankings.pair_sums.update import catch_up, close_scope, open_scope, stored_sums
 from workers.rankings.pair_sums.verify import check_sums
 from workers.scope import alias_map, scope_rows
@@ -33,7 +33,7 @@ FOR_EVER = float("inf")
 
 def from_sums(large: House, project: Project, question: RankingQuery = QUESTION) -> dict[str, Any]:
     apply_invalidations(large.database, large.settings)
-    found = read_and_answer(large.database, large.settings, project.id, question)
+    found = compute(large.database, large.settings, project.id, question)
     assert found is not None
     return found
 
@@ -41,7 +41,7 @@ def from_sums(large: House, project: Project, question: RankingQuery = QUESTION)
 def from_cells(project: Project, question: RankingQuery = QUESTION) -> dict[str, Any]:
     with project.house.database.reading() as connection:
         joined = alias_map(connection, project.id)
-        return answer(question, scope_rows(connection, project.id, question), joined)
+        return compute_from_rows(question, scope_rows(connection, project.id, question), joined)
 
 
 def stored(project: Project) -> tuple[Any, ...]:
@@ -318,7 +318,7 @@ def test_while_sums_are_counted_the_answer_is_pending(
     apply_invalidations(large.database, large.settings)
     monkeypatch.setattr(module, "_COUNTING_SHIFT", 0.0)
     turns = 0
-    while read_and_answer(large.database, large.settings, project.id, QUESTION) is None:
+    while compute(large.database, large.settings, project.id, QUESTION) is None:
         turns += 1
     assert turns >= 1
     with large.database.reading() as connection:

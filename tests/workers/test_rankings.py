@@ -17,10 +17,10 @@ from registry.demo import _data
 from registry.query import METHODS, MISSING, RankingQuery
 from registry.storage.tables import answers, marks
 from tests.house import ACCURACY, House, Project
-from workers import queries as answer_module
+from workers import queries
 from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.leases import claim
-from workers.queries import answer, answer_due
+from workers.queries import compute_due, compute_from_rows
 
 
 @pytest.fixture(autouse=True)
@@ -390,11 +390,11 @@ def test_an_answer_for_inputs_that_changed_while_it_was_computed_stays_pending(
     def late(question: RankingQuery, rows: Any, joined: Any) -> dict[str, Any]:
         score(project, "C", 70.0)
         apply_invalidations(house.database, house.settings)
-        return answer(question, rows, joined)
+        return compute_from_rows(question, rows, joined)
 
     with monkeypatch.context() as patched:
-        patched.setattr(answer_module, "answer", late)
-        while not answer_due(house.database, house.settings):
+        patched.setattr(queries, "compute_from_rows", late)
+        while not compute_due(house.database, house.settings):
             pass
     assert ask(project).status_code == 202
     assert set(records(answered(project))) == {"A", "B", "C"}
@@ -408,11 +408,11 @@ def test_a_mark_that_nobody_folded_yet_hides_the_answer_that_was_settled_meanwhi
 
     def late(question: RankingQuery, rows: Any, joined: Any) -> dict[str, Any]:
         score(project, "B", 70.0)
-        return answer(question, rows, joined)
+        return compute_from_rows(question, rows, joined)
 
     with monkeypatch.context() as patched:
-        patched.setattr(answer_module, "answer", late)
-        assert answer_due(house.database, house.settings) == 1
+        patched.setattr(queries, "compute_from_rows", late)
+        assert compute_due(house.database, house.settings) == 1
     assert ask(project).status_code == 202
     house.compute()
     assert set(records(answered(project))) == {"A", "B"}
@@ -430,7 +430,7 @@ def test_an_older_answer_does_not_overwrite_a_newer_one(project: Project, house:
         connection.execute(update(answers).where(answers.c.id == late.id).values(expired))
     answered(project)
     before = ask(project)
-    answer_module._answer(house.database, house.settings, old, late)
+    queries._compute_and_settle(house.database, house.settings, old, late)
     assert (before.status_code, ask(project).status_code) == (200, 200)
     assert ask(project).data == before.data
 
@@ -450,8 +450,8 @@ def test_a_ranking_whose_fifth_attempt_fails_after_an_input_changed_is_tried_aga
         raise ZeroDivisionError("for the old inputs")
 
     with monkeypatch.context() as patched:
-        patched.setattr(answer_module, "answer", late)
-        answer_due(house.database, house.settings)
+        patched.setattr(queries, "compute_from_rows", late)
+        compute_due(house.database, house.settings)
     assert ask(project).status_code == 202
     with house.database.transaction() as connection:
         connection.execute(update(answers).where(mine).values(due_at=func.now()))
@@ -469,9 +469,9 @@ def test_a_ranking_that_cannot_be_computed_says_why_until_an_input_changes(
         raise ZeroDivisionError("no ranking today")
 
     with monkeypatch.context() as patched:
-        patched.setattr(answer_module, "answer", refuse)
+        patched.setattr(queries, "compute_from_rows", refuse)
         for _ in range(house.settings.attempts):
-            assert answer_due(house.database, house.settings) == 1
+            assert compute_due(house.database, house.settings) == 1
             with house.database.transaction() as connection:
                 here = answers.c.project_id == project.id
                 connection.execute(update(answers).where(here).values(due_at=func.now()))

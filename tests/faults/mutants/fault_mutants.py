@@ -92,8 +92,8 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "no lease check": (
         Patch(
             "workers.derive",
-            '.where(promise.in_(keys), derivations.c.lease == claimed.lease, derivations.c.state == "pending")',
-            ".where(promise.in_(keys))",
+            '.where(job.in_(keys), derivations.c.lease == claimed.lease, derivations.c.state == "pending")',
+            ".where(job.in_(keys))",
         ),
     ),
     # Statistics of the first revision stand for all.
