@@ -58,7 +58,7 @@ def celery_app(settings: Settings, name: str = "registry") -> Celery:
         worker_prefetch_multiplier=1,
         worker_max_tasks_per_child=500,
         worker_hijack_root_logger=False,
-        # Far beyond what one shift and one answer take on a busy machine; each has its own limit of processor time.
+        # Far beyond one shift and one query on a busy machine; each has its own limit of processor time.
         task_time_limit=300,
         broker_connection_retry_on_startup=True,
         broker_connection_max_retries=None,

@@ -20,7 +20,7 @@ _SECRETS: tuple[tuple[re.Pattern[str], str | Callable[[re.Match[str]], str]], ..
     (re.compile(r"(?i)\b(basic|bearer)\s++[\w.~+/=-]{8,}"), r"\1 …"),
 )
 _LONGEST = {"path": 512}
-"""Characters that are kept of a text of this name; of any other, so many as follow."""
+"""Characters kept of a text with this name; for others the next constant holds."""
 _LONGEST_OTHER = 16_384
 
 
@@ -95,7 +95,7 @@ def _without_secrets(value: Any, longest: int) -> Any:
 
 _STAMP = structlog.processors.TimeStamper(fmt="iso", utc=True)
 _LAST = (structlog.processors.format_exc_info, redact, structlog.processors.JSONRenderer())
-"""The last processors of every event: ours, and those of libraries."""
+"""The last processors of every event, our own and the libraries'."""
 
 
 def library_lines() -> logging.Formatter:

@@ -24,7 +24,7 @@ METHODS = (
 MISSING = ("matched", "observed", "complete", "worst", "zero_votes")
 TARGETS = ("rerun", "new_questions", "new_benchmarks")
 OLD_TARGETS = {"fixed_cells": "rerun"}
-"""What targets were called before, by the old word: still read."""
+"""Former names of targets, which are still read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class RankingQuery(Query):
     target: str = "rerun"
 
     def _identity(self) -> dict[str, Any]:
-        # By the old word: an answer that was stored under it keeps its row.
+        # By the former name, so that a result stored under it keeps its row.
         old = {new: word for word, new in OLD_TARGETS.items()}
         return self.document() | {"target": old.get(self.target, self.target)}
 

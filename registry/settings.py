@@ -27,13 +27,13 @@ class Settings:
     host: str = "127.0.0.1"
     port: int = 8080
     public_url: str = ""
-    """How users reach the service, for printed commands; empty: http://host:port."""
+    """Address of the service for its users, in printed commands; empty: http://host:port."""
     hosts: str = ""
     """Further host names that the service answers to, separated by commas; * is any."""
     proxies: int = 0
-    """How many proxies of our own stand before the service, each of which adds to X-Forwarded-For."""
+    """Number of own proxies in front of the service, each of which appends to X-Forwarded-For."""
     cors_origins: str = ""
-    """Origins whose pages may read answers, separated by commas."""
+    """Origins whose pages may read responses (CORS), separated by commas."""
     home: Path = Path(DEFAULT_HOME)
     pg_bin: str = ""
     """A directory with PostgreSQL's programs; empty: the installed wheel, else Debian's."""
@@ -44,7 +44,7 @@ class Settings:
     """DEBUG, INFO, WARNING, ERROR or CRITICAL."""
 
     request_timeout: float = 9.0
-    """After so many seconds a request stops waiting for the database; one that asked to wait has that much longer."""
+    """Seconds after which a request stops waiting for the database; `Prefer: wait` extends them."""
     pool_size: int = 6
     pool_timeout: float = 2.0
     statement_timeout: float = 5.0
@@ -64,29 +64,29 @@ class Settings:
     max_page: int = 1_000
 
     token_rate: float = 1_000.0
-    """Requests a second of one token in the long run, in one web process; 0 is no limit, here and below."""
+    """Sustained requests per second of one token, in one web process; 0 is no limit, here and below."""
     token_burst: float = 5_000.0
     address_rate: float = 200.0
-    """Requests a second of one address without a good token."""
+    """Requests per second of one address without a valid token."""
     address_burst: float = 2_000.0
     failure_rate: float = 5.0
-    """Bad tokens a second from one address."""
+    """Invalid tokens per second from one address."""
     failure_burst: float = 300.0
 
     exports: str = ""
-    """A directory for exports that clients read in ranges; empty: one of this user's in the system's temporary one."""
+    """Directory of exports that clients read in ranges; empty: one of this user in the system's temporary directory."""
     exports_size: int = 512 * MEBIBYTE
-    """So many bytes of them are kept; the longest unread go first."""
+    """Bytes of exports that are kept; the least recently read are deleted first."""
     max_range_cells: int = 2_000_000
-    """An export of more cells is sent whole: nobody waits for it to be written first."""
+    """An export of more cells is streamed as a whole instead of being written to a file first."""
 
     idempotency_days: int = 7
     question_days: int = 30
-    """An answer that nobody asked for so long is forgotten, unless it is to a usual question."""
+    """Days after which an unread cached result is deleted, unless it is a default one."""
     max_questions: int = 1_000
-    """So many answers of a project are kept beside the usual ones; the longest unread go first."""
+    """Cached results of a project that are kept besides the default ones; the least recently read are deleted first."""
     max_open_questions: int = 50
-    """So many questions of a project may wait at once beside the usual ones; one more is answered 429."""
+    """Pending queries of a project besides the default ones; one more is refused with 429."""
     token_days: int = 90
 
     lease_seconds: float = 15.0
@@ -94,12 +94,12 @@ class Settings:
     batch_promises: int = 100
     batch_cells: int = 50_000
     dispatch_seconds: float = 0.25
-    """How often the dispatcher looks when nobody wakes it."""
+    """Seconds between two looks of the dispatcher without a wake-up."""
     unanswered_seconds: float = 3.0
-    """How long a due promise may wait before the dispatcher has it computed without the broker."""
+    """Seconds that a due job may wait before the dispatcher starts the inline worker."""
     ranking_debounce: float = 0.25
     ranking_work: int = 8_000_000
-    """Models times cells, and a hundred for each pair of models: a ranking with more is made from sums of pairs."""
+    """Models times cells, plus a hundred for each pair of models. A ranking with more is computed from pair sums."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:

@@ -16,7 +16,7 @@ from workers.statistics import describe, sweet_spot
 from workers.statistics_by_settings import asked_parameters
 
 TOO_LARGE = {"status": "undefined", "reason": "too many cells; ask about fewer models or benchmarks", "inputs": []}
-"""What is answered about more cells than are read at once."""
+"""Result for a scope with more cells than are read at once."""
 
 
 def sweet_spot_document(

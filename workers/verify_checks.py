@@ -41,9 +41,9 @@ class Difference:
 
 
 RevisionCheck = Callable[[Any], Iterator[str]]
-"""A row with the columns of `revisions` and the stored `document` of its statistics, to what is wrong with it."""
+"""Function from a row with the columns of `revisions` and the stored `document` of its statistics to differences."""
 ScopeCheck = Callable[[Connection, Any], Iterator[str]]
-"""A row of `scopes` to what is wrong with its sums; the connection sees one snapshot."""
+"""Function from a row of `scopes` to differences in its sums; the connection sees one snapshot."""
 
 
 def check_digest(row: Any) -> Iterator[str]:

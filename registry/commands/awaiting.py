@@ -12,7 +12,7 @@ from registry.commands.session import Session
 from registry.errors import RegistryError, TryLater
 
 _ONE_ASK = 10
-"""Seconds that one request waits on the server."""
+"""Seconds for which one request waits on the server."""
 _SEVERAL = ("statistics", "trends", "peaks", "thresholds")
 
 

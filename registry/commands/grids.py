@@ -26,7 +26,7 @@ _LISTED = 12
 _SHORTEST_ID = 8
 
 Named = Mapping[str, Sequence[str]]
-"""For each kind of name those that are wanted, any of them; none wanted: all."""
+"""For each kind of name the wanted ones, joined by OR; an empty sequence matches all."""
 
 
 def names_grids(command: Callable[..., None]) -> Callable[..., None]:

@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 from registry.commands.status import INTERRUPTED, USER_ERRORS, status_of
 
 Sections = Mapping[str, Mapping[str, tuple[str, str]]]
-"""A section's title, to a command's name, to ("module:function", the one line of help)."""
+"""Title of a section → name of a command → ("module:function", line of help)."""
 
 
 class LazyGroup(click.Group):
@@ -25,7 +25,7 @@ class LazyGroup(click.Group):
         super().__init__(*args, **kwargs)
         self._sections = sections
         self._places = {name: place for entries in sections.values() for name, (place, _) in entries.items()}
-        # Stand-ins, which click asks for names alone: the commands there are, and the nearest to a misspelt one.
+        # Placeholders, of which click needs only the names: existing commands, and the nearest to a misspelt one.
         self.commands = {
             name: click.Command(name, short_help=line)
             for entries in sections.values()

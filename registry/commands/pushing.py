@@ -31,7 +31,7 @@ from results_registry.spool import Spool
 TOGETHER = 500
 BYTES = 4 * 1024 * 1024
 CELLS = 20_000
-"""A batch has at most so many grids, and more bytes or cells only if it is one grid: so it is answered in time."""
+"""Limits of a batch, so that it is answered in time; a single grid may have more bytes or cells."""
 _FRESH = 24 * 3600.0
 _POLL = 30
 
@@ -45,7 +45,7 @@ class Report:
     resumed: int = 0
     spooled: int = 0
     refused: int = 0
-    """Grids that were read and are not sent, or that the registry would not take."""
+    """Grids that were read, but not sent or not accepted."""
     files: set[str] = field(default_factory=set)
     unread: set[str] = field(default_factory=set)
     grids: list[dict[str, Any]] = field(default_factory=list)
@@ -179,7 +179,7 @@ class Push:
     def _post(self, batch: list[tuple[Item, str, bytes]]) -> None:
         """Send a batch; one that is refused as a whole is halved, down to the faulty grid."""
         body = b"[" + b",".join(one[2] for one in batch) + b"]"
-        # Of this push alone: a later one must publish again, not get the stored answer of this one.
+        # Unique to this push: a later one must publish again instead of getting this one's stored response.
         key = hashlib.sha256(self._run + body).hexdigest()
         headers = {"Idempotency-Key": key, "Content-Type": "application/json"}
         try:

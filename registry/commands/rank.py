@@ -21,7 +21,7 @@ from registry.query import METHODS, MISSING, TARGETS
 from registry.renderings.ranking import page, ranking_csv
 
 _ASKED = 64
-"""Pairs of an experiment and a metric that are asked about one by one."""
+"""Largest number of pairs of an experiment and a metric that are queried one by one."""
 _COLOURS = ("green", "cyan", "yellow", "magenta", "blue", "red")
 _LEAST = ("losses", "ties", "wins", "one benchmark less", "cells", "stderr", "could show")
 _STYLES: dict[str, Style] = {

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from registry.importers.reading import Message
 
 _SHOWN = 3
-"""Of one reason so many lines are shown; a further one counts the rest."""
+"""Lines shown for one reason; a further one counts the rest."""
 _REASONS = 20
 _VARIES = re.compile(r'"[^"]*"|\([^()]*\)|[-+]?\d[\w.,:-]*')
 
@@ -19,7 +19,7 @@ class Reasons:
     """Lines of the form `PLACE: REASON`, in the order in which their reasons first occurred."""
 
     lines: dict[str, int] = field(default_factory=dict)
-    """How often each line was said."""
+    """Number of occurrences of each line."""
     _by_reason: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, said: Message) -> None:

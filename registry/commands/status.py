@@ -14,7 +14,7 @@ INTERRUPTED = 130
 
 UserError = RegistryError | ClientError
 USER_ERRORS = (RegistryError, ClientError)
-"""Errors whose `detail` is one sentence for the user: raised here, or by the client that asks a server."""
+"""Errors whose `detail` is one sentence for the user, raised here or by the client library."""
 
 
 class CheckFailed(RegistryError):

@@ -20,7 +20,7 @@ from results_registry.sync import Outcome, Tell, sync
 from results_registry.sync import retry_refused as let_refused_wait_again
 
 _NAMED = 20
-"""So many refused grids are named; the others are counted."""
+"""Refused grids that are named; the others are counted."""
 
 
 @click.command(name="sync")

@@ -6,7 +6,7 @@ import re
 
 _LAST = re.compile(r"(?:^|[ _\-./:(])(?:average|avg|mean|overall|total) ?\.?\)?$", re.IGNORECASE)
 _LONGEST = 100
-"""Letters at the end of a name that are looked at."""
+"""Letters at the end of a name that are examined."""
 
 
 def looks_derived(name: str) -> bool:

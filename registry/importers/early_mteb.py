@@ -15,7 +15,7 @@ from registry.importers.found import Note
 _ABOUT = ("dataset_revision", "mteb_dataset_name", "mteb_version", "dataset_version", "evaluation_time")
 _NAMES = {"cos_sim": "cosine", "manhattan": "manhattan", "euclidean": "euclidean", "dot": "dot", "max": "max"}
 _MAIN = ("cosine_spearman", "ndcg_at_10", "v_measure", "max_ap", "cosine_ap", "map", "accuracy", "f1")
-"""The main score of similarity, retrieval, clustering, pairs, reranking, classification and mining of bitext."""
+"""Main scores of similarity, retrieval, clustering, pairs, reranking, classification and bitext mining."""
 
 
 def early_entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

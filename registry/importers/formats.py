@@ -22,7 +22,7 @@ MODULES = {
     "model-index": "model_index", "parquet": "parquet", "netcdf": "netcdf", "wandb": "wandb",
     "latex": "latex", "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip
-"""In the order in which a file is tried: what has a mark of its own before what is only a table."""
+"""In the order of detection: formats with a mark of their own before plain tables."""
 _COMPANIONS = ("run_spec.json", "model_meta.json", "scenario.json", "scenario_state.json", "instances.json",
                "per_instance_stats.json", "display_predictions.json", "display_requests.json")  # fmt: skip
 

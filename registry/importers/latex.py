@@ -39,7 +39,7 @@ _WORDS = {r"\pm": "±", r"\times": "×", r"\%": "%", r"\_": "_", r"\&": "&", r"\
           r"\,": " ", r"\;": " ", r"\!": "", r"\dagger": "†", r"\ddagger": "‡", r"\uparrow": "↑",
           r"\downarrow": "↓", r"\quad": " ", "---": "—", "--": "–"}  # fmt: skip
 _NESTED = 8
-"""Commands within commands are taken off so many deep."""
+"""Depth of nested commands that are removed."""
 _ROW_ENDS = re.compile(r"\\\\\*?(?:\[[^\]]*\])?|\\tabularnewline")
 _CELL_ENDS = re.compile(r"(?<!\\)&")
 _DOLLAR = re.compile(r"(?<!\\)\$+")

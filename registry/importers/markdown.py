@@ -102,7 +102,7 @@ class Part:
     notes: list[Note]
     tables: list[Block] = field(default_factory=list)
     bullets: list[Block] = field(default_factory=list)
-    """Titles that are a level of an axis stand among them."""
+    """Including titles that are a level of an axis."""
 
 
 class Document:

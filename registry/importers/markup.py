@@ -28,7 +28,7 @@ _MEASURED = re.compile(
 )
 _LONGEST = 80
 _LONG = 10_000
-"""A cell longer than this is no name and no number; it is left as it is."""
+"""A longer cell is neither a name nor a number, and left unchanged."""
 
 
 class Measured(NamedTuple):

@@ -25,7 +25,7 @@ _TRIALS = re.compile(r" · trials (\d+)(?: · .*|$)")
 _TITLE = re.compile(r"(.*) — (.+?)(?: \(([^()]*)\))?")
 _UNIT = re.compile(r"(.+?) \(([^()]*)\)")
 Row = tuple[tuple[str, ...], float | None, Place]
-"""The levels of a cell in its plane, its value, its place."""
+"""Levels of a cell in its plane, its value, its place."""
 _EMPTY = "No cell was measured."
 _LEGEND = "· not measured"
 

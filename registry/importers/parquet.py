@@ -19,7 +19,7 @@ from registry.importers.words import Report
 NAME = "parquet"
 _BATCH = 10_000
 MOST = 5_000_000
-"""So many cells of a file are read: a small file may hold very many equal ones."""
+"""Largest number of cells read from a file: a small file may hold very many equal ones."""
 
 
 def looks_like(source: Source) -> bool:

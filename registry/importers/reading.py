@@ -67,7 +67,7 @@ class Skipped:
     source: str
     error: RegistryError
     files: frozenset[str] = frozenset()
-    """The files, where it is several of them together."""
+    """The files, if there are several."""
 
     def faults(self) -> Iterator[Message]:
         """Errors of the file, each at its place."""

@@ -30,7 +30,7 @@ from registry.importers.words import Report
 NAME = "records"
 _MOST = 10_000_000
 _LONGEST = 200
-"""A text longer than this is no level: such keys are left out where no axes are chosen."""
+"""A longer text is no level: such keys are skipped where no axes are chosen."""
 
 
 def looks_like(source: Source) -> bool:

@@ -20,9 +20,9 @@ from registry.importers.words import Report, is_rounded, plain_number
 METRIC_WORDS = ("metric", "unit", "direction", "lower", "upper")
 IDENTITY_WORDS = (*IDENTITY, *METRIC_WORDS)
 HELD = 500_000
-"""So many cells of several grids are held while a table is read; then all grids but the last are given out."""
+"""Cells of several grids that are held while a table is read; beyond it all grids but the last are yielded."""
 _SPARSE = 8
-"""A grid of more positions than this times its cells is sent as tidy cells."""
+"""A grid with more positions than this times its cells is sent as tidy cells."""
 
 
 class Reading(NamedTuple):
@@ -44,12 +44,12 @@ class Sheet:
     axes: tuple[str, ...]
     kinds: dict[str, str] = field(default_factory=dict)
     numbers: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Of an axis whose levels have a number beside their label."""
+    """For an axis whose levels have a number besides their label."""
     labels: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     readings: list[Reading] = field(default_factory=list)
     largest: float = 0.0
-    """The largest value of this metric in the whole table: whether it is in per cent is a question to all of it."""
+    """Largest value of this metric in the whole table, which decides whether it is in per cent."""
     levels: list[dict[str, Place]] = field(init=False)
 
     def __post_init__(self) -> None:

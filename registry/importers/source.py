@@ -16,14 +16,14 @@ import orjson
 from registry.errors import Malformed
 
 MOST = 256 * 1024 * 1024
-"""So many bytes of a file are read, inflated if it is gzip; a larger one is refused."""
+"""Largest file in bytes, after decompression; a larger one is refused."""
 _SHOWN = 40
 _HEAD = 64 * 1024
 _GZIP = b"\x1f\x8b"
 _BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 NOT_A_NUMBER = "not-a-number"
-"""Stands in JSON where a tool wrote NaN or Infinity, which JSON does not have."""
+"""Replaces NaN and Infinity, which some tools write although JSON has neither."""
 
 
 @dataclass(frozen=True)

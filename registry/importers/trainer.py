@@ -60,7 +60,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
 
 _Curves = dict[str, list[tuple[float, float]]]
 _Missing = list[tuple[str, str]]
-"""What is no number: its name, and the words that say where it stands."""
+"""Entries without a number: name and place."""
 
 
 def _results(file: Mapping[str, Any]) -> tuple[_Curves, _Missing]:

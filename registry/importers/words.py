@@ -11,7 +11,7 @@ from registry.grids.intake.faults import REPORTED, number
 from registry.importers.found import Note, Place
 
 GAPS = frozenset(("", "·", "—", "–", "-", "n/a", "N/A"))
-"""What stands in a cell that nobody measured."""
+"""Contents of an unmeasured cell."""
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _SHOWN = 40
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -56,7 +56,7 @@ def common_words(texts: Sequence[str]) -> list[str]:
 
 
 _ENOUGH = 1000
-"""After so many faults nothing more is read."""
+"""Number of faults after which reading stops."""
 
 
 @dataclass
@@ -73,7 +73,7 @@ class Report:
     lenient: bool = False
     marked: bool = False
     percent: set[Place] = field(default_factory=set)
-    """The places of the numbers that say they are in per cent."""
+    """Places of numbers with a per cent sign."""
 
     def fault(self, place: Place, detail: str) -> None:
         if len(self.faults) < REPORTED:

@@ -46,7 +46,7 @@ def refuse_if_open(settings: Settings, database: Database) -> None:
         with database.reading() as connection:
             someone = has_operator(connection)
     except Unavailable:
-        return  # Nobody gets in without the database either.
+        return  # Without the database no caller is admitted either.
     if not someone:
         raise Misconfigured(
             f"Nobody administers this registry yet, so it does not listen on {settings.host}: make a token with"

@@ -25,7 +25,8 @@ from registry.storage.database import Database
 State = Literal["good", "doubtful", "bad"]
 OLDEST_SERVER = 150000
 MOST_SKEW = 5.0
-"""Seconds between the clocks of this machine and of the database. Only the database's decides, but logs mislead."""
+"""Seconds between the clocks of this machine and of the database. Only the latter decides, but the logs have the
+former."""
 LONGEST_WAIT = 60.0
 _METHODS = text("""
     SELECT d.methods_version, count(*) AS count

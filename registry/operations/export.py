@@ -32,8 +32,8 @@ class Selection:
     cells: int
     axes: tuple[str, ...]
     digest: str = ""
-    """Of what the revisions hold and when they were made, in their order. Numbers of revisions come again after a
-    restore, with other content."""
+    """Digest of the revisions' contents and times, in their order: after a restore, a revision number may come again
+    with other content."""
 
     def pieces(self) -> Iterator[list[tuple[uuid.UUID, int]]]:
         """Grid ids and revision numbers, in pieces with a bounded number of cells."""

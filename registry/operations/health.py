@@ -13,7 +13,7 @@ from registry.operations.projects import visible
 from registry.storage.tables import answers, derivations, grids, projects
 
 SCHEMA = "0007"
-"""The migration that this code needs, or a later one."""
+"""Oldest migration that this code works with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,9 +29,9 @@ class Backlog:
 class Health:
     migrated: bool
     derivations: Backlog = Backlog()
-    """The statistics of grids."""
+    """Statistics of grids."""
     answers: Backlog = Backlog()
-    """Rankings, comparisons and what else was asked."""
+    """Cached results of queries."""
 
     @property
     def pending(self) -> int:

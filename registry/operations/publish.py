@@ -34,7 +34,7 @@ class Claimed:
 
     id: uuid.UUID
     revision: int
-    """The current revision; 0 when the grid was made a moment ago."""
+    """Current revision; 0 for a grid that this transaction has inserted."""
     deleted: bool
     created_at: Any
 

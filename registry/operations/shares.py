@@ -23,7 +23,7 @@ from registry.storage.tables import new_id, projects, shares, signing_keys
 
 _GRID = re.compile(r"(?:/api/v1)?/grids/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/.].*)?")
 _WHOLE = re.compile(r"(/api/v1)?/projects/[^/.]+(?:/grids)?")
-"""A project as a whole, or the list of all its grids."""
+"""Path of a whole project, or of the list of all its grids."""
 _WORTHLESS = "This link is not valid, has expired or was taken back."
 
 

@@ -72,7 +72,7 @@ def digest_text(digest: bytes) -> str:
 
 
 CELLS = ("values", "trials", "cell_trials", "stderr", "repeats", "sd", "reasons")
-"""The columns of a revision that are as long as its grid is large, and what belongs to them."""
+"""Columns of a revision that grow with its grid, and those that belong to them."""
 _SUMMED_UP = tuple(column for column in revisions.c if column.name not in ("grid_id", "created_at", "token_id", *CELLS))
 
 

@@ -14,10 +14,10 @@ from registry.errors import Unavailable
 
 BREAK_SECONDS = 1.0
 STALLED_SECONDS = 2.0
-"""When for so long nobody came to the database and nobody left it, who would wait for a place is refused at once."""
+"""If no thread has entered or left for so long, a thread that would have to wait is refused at once."""
 LONGEST_WAIT = 3.0
 SLOW_SECONDS = 1.0
-"""When who left last had been in for so long, nobody waits: the thread that would wait is the last free one."""
+"""If the last thread to leave had been in for so long, none waits: the one that would wait is the last free thread."""
 
 AWAY = "The database does not answer. Whether a write took effect is unknown: repeat it."
 
@@ -30,12 +30,12 @@ class CircuitBreaker:
         self._places = places
         self._moved = 0.0
         self._entered: dict[int, float] = {}
-        """When each thread came in."""
+        """Time at which each thread entered."""
         self._slow = False
         self._broken_until: float | None = None
-        """None: the database answers. Else it failed; from then on one request may try."""
+        """None while the database answers; after a failure the time from which one request may try again."""
         self._trying: int | None = None
-        """The thread that tries."""
+        """Thread that is trying."""
 
     def __enter__(self) -> None:
         """Take a place. Raises `Unavailable` while the database is away, or when no place becomes free in time."""

@@ -22,7 +22,7 @@ from registry.storage.statement_timeout import WatchedConnection
 
 CONNECT_SECONDS = 3
 BEYOND_SERVER = 1.0
-"""The server ends a statement by itself after its timeout; one that froze is not waited for longer than this."""
+"""The server ends a statement after its own timeout; a frozen server is given so many seconds more."""
 
 
 _DIGITS_OF_64_BITS = 19

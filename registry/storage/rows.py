@@ -9,7 +9,7 @@ from typing import Any
 from registry.grids.grid import Axis, Grid, Level, Metric, plain_label
 
 MEMBERS = ("questions", "design_effect", "derived")
-"""What may be said of a whole grid beside its values and labels."""
+"""Statements about a whole grid besides its values and labels."""
 
 
 def metric_document(metric: Metric) -> dict[str, Any]:

@@ -84,7 +84,7 @@ def _joined(kind: Kind, scale: Scale, found: Mapping[Kind, Scale], ranges: list[
     alike = {one.key: one for one in ranges if one.direction == scale.direction and _same_unit(kind, one)}
     if len(alike) == 1:
         [one] = alike.values()
-        # A percentage without bounds is no fraction, and where both are posted nobody knows which it is.
+        # A percentage without bounds is no fraction, and where both are posted it is unknown which of them it is.
         posted = {_whole(other) for other, its in found.items() if its.key == one.key} - {None}
         if len(posted) < 2 and not (kind[0] == "%" and posted == {1.0}):
             return replace(one, factor=1.0)

@@ -10,7 +10,7 @@ from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Table
 
 Style = Callable[[str], str]
-"""From a cell's text to a style's words, empty for none."""
+"""Style of a cell's text, empty for none."""
 
 
 @dataclass(frozen=True, slots=True)

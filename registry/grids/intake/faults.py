@@ -10,7 +10,7 @@ from typing import Any, TypeGuard
 from registry.errors import Fault, Invalid
 
 REPORTED = 20
-"""Of a fault or doubt that repeats in many cells, so many are named; the last one says how many more there are."""
+"""Faults or warnings of one kind that are named; a last one gives the number of the others."""
 
 
 MOST_TRIALS = 2**53
@@ -45,9 +45,9 @@ class Report:
     faults: list[Fault] = field(default_factory=list)
     doubts: list[IntakeWarning] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
-    """How many doubts there were, by their code."""
+    """Number of warnings by code."""
     met: int = 0
-    """How many faults there were."""
+    """Number of faults."""
 
     def fault(self, pointer: str, detail: str) -> None:
         self.met += 1

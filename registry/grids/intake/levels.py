@@ -165,7 +165,7 @@ class LevelIndex:
             if self.levels[known].number != level.number:
                 report.fault(pointer, f'the level "{level.label}" stands on this axis with another number')
                 return None
-            self._by_label[level.label] = known  # the next cell here raises no doubt again
+            self._by_label[level.label] = known  # the next cell gives no further warning
             return known
         if len(self.levels) >= self._limits.levels:
             report.fault(pointer, f"an axis has at most {self._limits.levels} levels")

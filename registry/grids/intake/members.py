@@ -17,7 +17,7 @@ _LINE = 80
 _ADVICE = "it would count beside what it is made of"
 _DECLARE = "publish it with derived, and it is shown but neither ranked nor counted"
 MOST_PARTS = 1_000
-"""So many names a derived grid can be said to be made of."""
+"""Largest number of names in `derived`."""
 
 
 def read_members(sent: Mapping[str, Any], limits: Limits, report: Report) -> dict[str, Any]:
@@ -88,7 +88,7 @@ def doubt_names(sent: Mapping[str, Any], grid: Grid, report: Report) -> None:
 
 
 def _is_suspect(name: str) -> bool:
-    # Nobody calls an average by more than a line; long texts and runs of spaces would take the pattern long.
+    # The name of an average fits on a line; long texts and runs of spaces would take the pattern long.
     return len(name) <= _LINE and looks_derived(" ".join(name.split()))
 
 

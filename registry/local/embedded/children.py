@@ -118,7 +118,7 @@ class Process:
         if status >= 0:
             return status
         with contextlib.suppress(OSError):
-            # Somebody killed the launcher, and not every system tells the child.
+            # The launcher was killed, and not every system tells the child.
             os.killpg(self.pid, self.child.orphan_signal)
         return 128 - status
 

@@ -64,7 +64,7 @@ def load(database_url: str, file: Path, *, replace: bool, chosen: str | None = N
 
 _HEADER_LINES = 50
 _NEWER = b"SET transaction_timeout = 0;\n"
-"""A setting that programs of PostgreSQL 17 write and servers before it do not know."""
+"""A setting that programs of PostgreSQL 17 write and older servers do not know."""
 
 
 def _pour(source: subprocess.Popen[bytes], target: subprocess.Popen[bytes]) -> str | None:

@@ -74,7 +74,7 @@ WITH listed AS (
     SELECT id FROM ({_HERE} OFFSET 0) AS here WHERE EXISTS (SELECT FROM listed WHERE grid_id IS NULL)
 ), before AS ("""  # noqa: S608 (a constant)
 # `part` 0: unchanged; 1: the changed grids as they are in the sums; 2: the same as they are now. A deleted grid, or one
-# that an alias no longer brings here, has no part 2 and is forgotten.
+# that an alias no longer brings here, has no part 2, and its row in `counted` is deleted.
 _NOTED = """
 ), read AS MATERIALIZED (
     SELECT CASE WHEN before.id IN (SELECT grid_id FROM taken) THEN 1 ELSE 0 END AS part, before.* FROM before

@@ -60,8 +60,8 @@ _LOCK_SCOPE = (
         scopes.c.metric == bindparam("metric"),
     )
     # FOR NO KEY UPDATE: two workers exclude each other, and neither waits for the FOR KEY SHARE of an invalidation,
-    # which only keeps the scope from being deleted. SKIP LOCKED: whoever does not get the scope leaves it to the other
-    # worker.
+    # which only keeps the scope from being deleted. SKIP LOCKED: a worker that does not get the scope leaves it to the
+    # other.
     .with_for_update(skip_locked=True, key_share=True)
 )
 _NEXT_BENCHMARK = (

@@ -26,7 +26,7 @@ from workers.scope import alias_map, experiment_names, names_of
 from workers.statistics.pair_sums import canonical, empty
 
 _NAMED = 5
-"""Pairs with wrong sums that are named; the rest is counted."""
+"""Pairs with wrong sums that are named; the others are counted."""
 
 
 def check_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> list[str]:
