@@ -15,7 +15,7 @@ from registry.api.grid_schemas import READ_ONLY, GridIn
 from registry.api.request_body import read_body, read_json
 from registry.api.smorest import faults_of
 from registry.errors import Fault, Invalid, Malformed
-from registry.grids.intake import IntakeWarning, Submission, not_told_yet, read_submission
+from registry.grids.intake import IntakeWarning, Submission, read_submission, without_known_repeats
 from registry.grids.intake.faults import Limits
 from registry.importers import delimited, markdown
 from registry.importers.found import Found, Overrides
@@ -93,7 +93,7 @@ def _only_grid(reader: Callable[[Source, Overrides], Any], body: bytes, wanted: 
 
 
 def _submission(found: Found) -> Submission:
-    """The grid, its faults and doubts at lines and cells of the table."""
+    """Submission with the grid; faults and warnings point to lines and cells of the table."""
 
     def at(pointer: str | None) -> str | None:
         place = None if pointer is None else found.place_of(pointer)
@@ -106,7 +106,8 @@ def _submission(found: Found) -> Submission:
     notes = [
         IntakeWarning(note.code, note.detail, note.place.pointer() if note.place else None) for note in found.notes
     ]
-    doubts = [
-        IntakeWarning(doubt.code, doubt.detail, at(doubt.pointer)) for doubt in not_told_yet(notes, submission.doubts)
+    own = [
+        IntakeWarning(warning.code, warning.detail, at(warning.pointer))
+        for warning in without_known_repeats(notes, submission.warnings)
     ]
-    return Submission(submission.names, submission.grid, (*notes, *doubts))
+    return Submission(submission.names, submission.grid, (*notes, *own))

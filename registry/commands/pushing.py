@@ -211,8 +211,8 @@ class Push:
             report.same += item["status"] == 200
             names = ("id", "revision", "experiment", "benchmark", "model", "variant")
             report.grids.append({name: grid[name] for name in names} | {"metric": grid["metric"]["name"]})
-            for doubt in grid.get("warnings", ()):
-                report.warnings.add(Message(f"{one.source}{one.at(doubt.get('pointer'))}", doubt["detail"]))
+            for warning in grid.get("warnings", ()):
+                report.warnings.add(Message(f"{one.source}{one.at(warning.get('pointer'))}", warning["detail"]))
         self.journal.note(done)
 
     def _keep(self, batch: list[tuple[Item, str, bytes]]) -> None:

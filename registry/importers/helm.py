@@ -65,9 +65,9 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     notes = left_out(skipped, "not among HELM's metrics, or without a mean; --only NAME takes it")
     for name, cells in values.items():
         metric, more = bounded(_known(name) or {"name": name}, list(cells.values()))
-        doubt = [] if "direction" in metric else [unknown_direction(name)]
+        direction_note = [] if "direction" in metric else [unknown_direction(name)]
         sent = {**names, "metric": metric, **over(("split", "perturbation"), cells), "labels": labels}
-        yield wanted.applied(Found(sent, (*notes, *more, *doubt), edition=suite))
+        yield wanted.applied(Found(sent, (*notes, *more, *direction_note), edition=suite))
 
 
 def _known(name: str) -> dict[str, Any] | None:

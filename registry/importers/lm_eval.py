@@ -172,14 +172,14 @@ def _grid(
     file: Mapping[str, Any], benchmark: str, name: str, scores: Mapping[str, Score], *, grouped: bool, notes: list[Note]
 ) -> Found:
     task = next(iter(scores))
-    metric, doubts = _metric(file, task, name)
+    metric, doubtful = _metric(file, task, name)
     names = _names(file, task, benchmark, EXPERIMENT)
     trials = {task: one.n if are_trials(one.value, one.stderr, one.n) else None for task, one in scores.items()}
     if not grouped:
         one = scores[task]
         return single(
             names, metric, one.value, trials=trials[task], stderr=one.stderr,
-            labels=_labels(file, task, one), notes=[*notes, *doubts],
+            labels=_labels(file, task, one), notes=[*notes, *doubtful],
         )  # fmt: skip
     metric, more = bounded(metric, [one.value for one in scores.values()])
     sent: dict[str, Any] = {
@@ -193,10 +193,10 @@ def _grid(
         sent["stderr"] = [one.stderr for one in scores.values()]
     if any(trials.values()) and metric.get("upper") == 1:
         sent["trials"] = list(trials.values())
-    return Found(sent, (*notes, *doubts, *more))
+    return Found(sent, (*notes, *doubtful, *more))
 
 
 def _aggregate(file: Mapping[str, Any], group: str, name: str, score: Score) -> Found:
-    metric, doubts = _metric(file, group, name)
+    metric, doubtful = _metric(file, group, name)
     names = _names(file, group, group, f"{EXPERIMENT} groups")
-    return single(names, metric, score.value, stderr=score.stderr, labels=_labels(file, group, score), notes=doubts)
+    return single(names, metric, score.value, stderr=score.stderr, labels=_labels(file, group, score), notes=doubtful)

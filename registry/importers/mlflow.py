@@ -108,7 +108,7 @@ def read_run(
     name = text(info.get("run_name")) or said.get("mlflow.runName") or text(info.get("run_id"))
     key = text(info.get("experiment_id"))
     model = next((said[one] for one in _MODEL if said.get(one)), None)
-    doubts = [] if model else [Note("identity_read", f'the run "{name}" names no model: it is the model')]
+    doubtful = [] if model else [Note("identity_read", f'the run "{name}" names no model: it is the model')]
     names = {
         "experiment": titles.get(key) or f"mlflow {key}",
         "benchmark": next((said[one] for one in _BENCHMARK if said.get(one)), "mlflow"),
@@ -128,6 +128,6 @@ def read_run(
         if value is None:
             continue
         described, more = explained({"name": title}, [value])
-        every = [*notes, *doubts, *more, *left_out(skipped, "not a number")]
+        every = [*notes, *doubtful, *more, *left_out(skipped, "not a number")]
         found = single(names, described, value, labels=labels, notes=every)
         yield wanted.applied(replace(found, edition=name if model else text(info.get("run_id"))))

@@ -54,9 +54,9 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     notes += left_out(skipped, "not taken; --only NAME or '*' does")
     for metric, cells in values.items():
         better = {"direction": "higher"} if metric == "main_score" else {}
-        doubt = [] if better else [unknown_direction(metric)]
+        direction_note = [] if better else [unknown_direction(metric)]
         sent = {**names, "metric": {"name": metric, **better}, **over(("split", "subset"), cells), "labels": labels}
-        yield wanted.applied(Found(sent, (*notes, *doubt), edition=edition))
+        yield wanted.applied(Found(sent, (*notes, *direction_note), edition=edition))
 
 
 def _entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -35,7 +35,7 @@ def shown(one: Item) -> list[str]:
         f"  {grid.cell_count} of {len(grid.values)} cells{extent}" + (f"; with {', '.join(carried)}" if carried else "")
     )
     lines += [f"  warning: {_within(one, said)}" for said in one.warnings()]
-    lines += [f"  warning: {one.at(doubt.pointer).lstrip(':')} {doubt.detail}" for doubt in submission.doubts]
+    lines += [f"  warning: {one.at(warning.pointer).lstrip(':')} {warning.detail}" for warning in submission.warnings]
     return lines
 
 

@@ -70,10 +70,10 @@ def amend(
     `may_grow`: add the levels that the axes lack.
     """
     stored = hold(connection, grid_id, expected)
-    grid, doubts = amended(stored.grid, cells, limits, may_grow=may_grow)
+    grid, new_warnings = amended(stored.grid, cells, limits, may_grow=may_grow)
     if grid.digest == stored.digest:
         return Published(stored, False)
-    warnings = [doubt.document() for doubt in doubts]
+    warnings = [warning.document() for warning in new_warnings]
     number = stored.revision + 1
     project_id = connection.execute(
         update(grids)

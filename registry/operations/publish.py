@@ -81,7 +81,7 @@ def _with_warnings(
     submission: Submission, warnings: dict[tuple[str, str], Any]
 ) -> tuple[Submission, list[dict[str, str]]]:
     named = [warnings.get((kind, getattr(submission.names, kind))) for kind in KINDS]
-    return submission, [warning.document() for warning in (*named, *submission.doubts) if warning is not None]
+    return submission, [warning.document() for warning in (*named, *submission.warnings) if warning is not None]
 
 
 def _publish_wave(

@@ -219,7 +219,7 @@ def test_the_demonstration_declares_its_average() -> None:
     others = {one.names.benchmark for one in read if one.names.experiment == average.names.experiment}
     assert isinstance(average.grid.derived, tuple)
     assert {*average.grid.derived, average.names.benchmark} == others
-    assert not any(doubt.code == "looks_derived" for one in read for doubt in one.doubts)
+    assert not any(warning.code == "looks_derived" for one in read for warning in one.warnings)
 
 
 def test_a_name_that_fills_pages_is_no_average(project: Project) -> None:

@@ -26,7 +26,7 @@ def amend(
     """
     report = Report()
     axes, entries = read_cells(cells, grid.axes, limits, report)
-    _tell_growth(grid.axes, axes, entries, report, may_grow=may_grow)
+    _warn_of_growth(grid.axes, axes, entries, report, may_grow=may_grow)
     if size_of(axes) > limits.cells:
         report.fault("/cells", f"these coordinates span {size_of(axes)} cells; a grid holds at most {limits.cells}")
     report.stop_at_faults()
@@ -39,12 +39,12 @@ def amend(
     check_values(amended, place, report)
     check_amended(amended, lambda index: f"{pointers.get(index, '')}/trials", report)
     report.stop_at_faults()
-    lattice.look(amended, place, report)
-    mine = tuple(doubt for doubt in report.told() if doubt.pointer != "/value")
+    lattice.warn_off_lattice(amended, place, report)
+    mine = tuple(warning for warning in report.all_warnings() if warning.pointer != "/value")
     return in_numeric_order(amended), mine
 
 
-def _tell_growth(
+def _warn_of_growth(
     before: Sequence[Axis],
     after: Sequence[Axis],
     entries: Mapping[Position, Entry],

@@ -37,12 +37,12 @@ def read_cells(
         entry = _entry(cell, pointer, report)
         if at is not None and entry is not None:
             met.setdefault(at, []).append(entry)
-    _tell_repeats([together[1] for together in met.values() if len(together) > 1], report)
+    _warn_of_repeats([together[1] for together in met.values() if len(together) > 1], report)
     entries = {at: together[0] if len(together) == 1 else _repeats(together, report) for at, together in met.items()}
     return tuple(index.grown() for index in indexes.values()), entries
 
 
-def _tell_repeats(again: Sequence[Entry], report: Report) -> None:
+def _warn_of_repeats(again: Sequence[Entry], report: Report) -> None:
     """Warn how many coordinates came several times, at the first cell whose coordinate had come before."""
     if again:
         many = "1 coordinate was" if len(again) == 1 else f"{len(again)} coordinates were"

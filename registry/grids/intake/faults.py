@@ -43,7 +43,7 @@ class Report:
     """The first faults, and the first warnings of each code, in order of occurrence; all of them are counted."""
 
     faults: list[Fault] = field(default_factory=list)
-    doubts: list[IntakeWarning] = field(default_factory=list)
+    warnings: list[IntakeWarning] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     """Number of warnings by code."""
     met: int = 0
@@ -57,16 +57,16 @@ class Report:
     def warn(self, code: str, pointer: str | None, detail: str) -> None:
         self.counts[code] += 1
         if self.counts[code] <= REPORTED:
-            self.doubts.append(IntakeWarning(code, detail, pointer))
+            self.warnings.append(IntakeWarning(code, detail, pointer))
 
     def rounded(self, given: int, pointer: str) -> None:
         """Warn of a whole number that no double can represent: it was read as the nearest one."""
         self.warn("rounded", pointer, f"{given} was rounded to {int(float(given))}, the nearest number of 64 bits")
 
-    def told(self) -> tuple[IntakeWarning, ...]:
+    def all_warnings(self) -> tuple[IntakeWarning, ...]:
         """Warnings, and for each code the number of further ones."""
         more = [(code, count - REPORTED) for code, count in self.counts.items() if count > REPORTED]
-        return (*self.doubts, *(IntakeWarning(code, f"and {rest} more of these") for code, rest in more))
+        return (*self.warnings, *(IntakeWarning(code, f"and {rest} more of these") for code, rest in more))
 
     def stop_at_faults(self) -> None:
         """Raise `Invalid` with the faults found so far, if there are any."""

@@ -25,7 +25,7 @@ def decimals(values: Sequence[float]) -> int:
     return max((0 if part == b"0" else len(part) for part in _FRACTION.findall(text)), default=0)
 
 
-def look(grid: Grid, place: Callable[[int], str], report: Report) -> None:
+def warn_off_lattice(grid: Grid, place: Callable[[int], str], report: Report) -> None:
     """Warn of every value that no count out of its trials can produce.
 
     The mean of repeats may lie between two counts, each of them rounded: it is as coarse as the other values.

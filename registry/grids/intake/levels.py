@@ -93,7 +93,7 @@ def _read_axis(declared: Mapping[str, Any], pointer: str, limits: Limits, report
 def _read_quietly(declared: bytes, limits: Limits) -> Axis | None:
     report = Report()
     axis = _read_declared(orjson.loads(declared), "", limits, report)
-    return None if report.faults or report.doubts else axis
+    return None if report.faults or report.warnings else axis
 
 
 def _read_declared(declared: Mapping[str, Any], pointer: str, limits: Limits, report: Report) -> Axis:

@@ -76,7 +76,7 @@ def check_amended(grid: Grid, pointer: Callable[[int], str], report: Report) -> 
                 report.fault(pointer(index), f"is below the {grid.questions} questions of the grid")
 
 
-def doubt_names(sent: Mapping[str, Any], grid: Grid, report: Report) -> None:
+def warn_of_derived_names(sent: Mapping[str, Any], grid: Grid, report: Report) -> None:
     """Warn of names of averages and totals, which would count in addition to their parts."""
     if grid.derived:
         return
@@ -84,7 +84,7 @@ def doubt_names(sent: Mapping[str, Any], grid: Grid, report: Report) -> None:
         if _is_suspect(sent[kind]):
             advice = _DECLARE if kind == "benchmark" else _ADVICE
             report.warn("looks_derived", f"/{kind}", f'"{sent[kind]}" is named like an average or a total: {advice}')
-    _doubt_levels(grid.axes, report)
+    _warn_of_derived_levels(grid.axes, report)
 
 
 def _is_suspect(name: str) -> bool:
@@ -92,7 +92,7 @@ def _is_suspect(name: str) -> bool:
     return len(name) <= _LINE and looks_derived(" ".join(name.split()))
 
 
-def _doubt_levels(axes: Sequence[Axis], report: Report) -> None:
+def _warn_of_derived_levels(axes: Sequence[Axis], report: Report) -> None:
     suspects = (
         (f"/axes/{place}/levels/{level}", one.label)
         for place, axis in enumerate(axes)

@@ -20,7 +20,7 @@ from registry.grids.intake.blocks import flatten, in_numeric_order, leaf_pointer
 from registry.grids.intake.coordinates import Entry, read_cells
 from registry.grids.intake.faults import IntakeWarning, Limits, Report, number, unsigned_zero, whole
 from registry.grids.intake.levels import guess_kind, read_axes
-from registry.grids.intake.members import check_members, doubt_names, read_members
+from registry.grids.intake.members import check_members, read_members, warn_of_derived_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Names:
 class Submission:
     names: Names
     grid: Grid
-    doubts: tuple[IntakeWarning, ...] = ()
+    warnings: tuple[IntakeWarning, ...] = ()
 
 
 def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
@@ -66,23 +66,26 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
     check_values(grid, place, report)
     check_members(grid, report)
     report.stop_at_faults()
-    lattice.look(grid, place, report)
-    doubt_names(sent, grid, report)
+    lattice.warn_off_lattice(grid, place, report)
+    warn_of_derived_names(sent, grid, report)
     names = Names(sent["experiment"], sent["benchmark"], sent["model"], sent["variant"], metric.name)
-    said = _said(sent)
-    told = {**dict.fromkeys(said), **dict.fromkeys(not_told_yet(said, report.told()))}
-    return Submission(names, in_numeric_order(grid), tuple(told))
+    sent_warnings = _sent_warnings(sent)
+    all_warnings = {
+        **dict.fromkeys(sent_warnings),
+        **dict.fromkeys(without_known_repeats(sent_warnings, report.all_warnings())),
+    }
+    return Submission(names, in_numeric_order(grid), tuple(all_warnings))
 
 
-def _said(sent: Mapping[str, Any]) -> list[IntakeWarning]:
+def _sent_warnings(sent: Mapping[str, Any]) -> list[IntakeWarning]:
     """Warnings that came with the publication, from the program that read the values from another source."""
     return [IntakeWarning(one["code"], one["detail"], one.get("pointer")) for one in sent.get("warnings") or ()]
 
 
-def not_told_yet(said: Sequence[IntakeWarning], mine: Sequence[IntakeWarning]) -> list[IntakeWarning]:
+def without_known_repeats(sent_warnings: Sequence[IntakeWarning], mine: Sequence[IntakeWarning]) -> list[IntakeWarning]:
     """The registry's warnings, without that of repeats if the program that read the values has named the repeats by
     rows or files."""
-    known = any(one.code == "repeats_read" for one in said)
+    known = any(one.code == "repeats_read" for one in sent_warnings)
     return [one for one in mine if not (known and one.code == "repeats_read")]
 
 
