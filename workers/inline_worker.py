@@ -51,7 +51,7 @@ def main() -> None:
 
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
-    database = Database(settings, name="stand-in", statement_timeout=settings.worker_statement_timeout)
+    database = Database(settings, name="inline-worker", statement_timeout=settings.worker_statement_timeout)
     signal.signal(signal.SIGTERM, lambda *_: request_shutdown())
     parent, idle_since = os.getppid(), time.monotonic()
     while os.getppid() == parent and not is_shutting_down() and time.monotonic() - idle_since < IDLE_SECONDS:

@@ -32,7 +32,8 @@ from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
 from workers.rankings.direct import ranking_document, refused_ranking
 from workers.rankings.from_pair_sums import ranking_from_sums, size_from_sums
-from workers.rankings.pair_sums.update import catch_up, close_scope, is_up_to_date, keeps_sums, open_scope
+from workers.rankings.pair_sums.scopes import close_scope, is_up_to_date, keeps_sums, open_scope
+from workers.rankings.pair_sums.update import catch_up
 from workers.scope import alias_map, scope_rows, scope_size
 from workers.statistics import METHODS_VERSION
 from workers.statistics.ranking import MOST_NAMES

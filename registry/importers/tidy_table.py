@@ -189,7 +189,7 @@ class Tidy:
         reason = texts.get("reason") or None
         if value is None and (trials is not None or stderr is not None):
             report.fault(place, "a cell without a value has neither trials nor stderr")
-        return Reading(at, value, place, trials, stderr, reason)
+        return Reading(at=at, value=value, place=place, trials=trials, stderr=stderr, reason=reason)
 
     def _trials(self, texts: Mapping[str, str], line: int) -> int | None:
         if texts.get("trials", "") in GAPS:

@@ -132,20 +132,20 @@ def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int
     alike = {axis.name for axis in before.axes} == {axis.name for axis in after.axes}
     common = [(old[at], new[at]) for at in new if at in old] if alike else []
     return Difference(
-        a,
-        b,
-        [_placed(after, i) for at, i in new.items() if not alike or at not in old],
-        [_placed(before, i) for at, i in old.items() if not alike or at not in new],
-        [
+        a=a,
+        b=b,
+        added=[_placed(after, i) for at, i in new.items() if not alike or at not in old],
+        removed=[_placed(before, i) for at, i in old.items() if not alike or at not in new],
+        changed=[
             (at, _placed(before, i)[1], cell)
             for i, j in common
             if _content(before, i) != _content(after, j)
             for at, cell in [_placed(after, j)]
         ],
-        before.metric != after.metric,
-        before.axes != after.axes,
-        before.labels != after.labels,
-        frozenset(name for name in MEMBERS if before.members.get(name) != after.members.get(name)),
+        metric_changed=before.metric != after.metric,
+        axes_changed=before.axes != after.axes,
+        labels_changed=before.labels != after.labels,
+        members_changed=frozenset(name for name in MEMBERS if before.members.get(name) != after.members.get(name)),
     )
 
 

@@ -16,7 +16,8 @@ from waitress.buffers import OverflowableBuffer
 
 from registry import create_app
 from registry.local import web_server as serving_module
-from registry.local.web_server import ANONYMOUS_BODY, LONGEST_HEADER, Server
+from registry.local.web_requests import ANONYMOUS_BODY, LONGEST_HEADER
+from registry.local.web_server import Server
 from registry.settings import Settings
 from tests.house import Project, publication
 from tests.live.system import free_port

@@ -201,7 +201,7 @@ def test_a_ring_without_a_broker_costs_nothing_and_raises_nothing(tmp_path: Path
 def test_a_turn_without_a_broker_is_short_and_has_the_promises_computed(
     own_house: House, own_project: Project, tmp_path: Path
 ) -> None:
-    """The stand-in is a real child process; it computes, and leaves when nothing is due."""
+    """The inline worker is a real child process; it computes, and leaves when nothing is due."""
     settings = replace(own_house.settings, redis_url=f"redis+socket://{tmp_path}/nobody.sock", log_level="ERROR")
     dispatcher = Dispatcher(settings, own_house.database)
     for number in range(10):
@@ -219,7 +219,7 @@ def test_a_turn_without_a_broker_is_short_and_has_the_promises_computed(
         assert child is not None
         assert child.poll() is None
         dispatcher.run_cycle()
-        assert dispatcher.inline_worker._child is child, "one stand-in at a time"
+        assert dispatcher.inline_worker._child is child, "one inline worker at a time"
     finally:
         dispatcher.inline_worker.stop()
         dispatcher.client.close()

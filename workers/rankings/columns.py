@@ -64,12 +64,12 @@ def columns_of(row: Any, factor: float) -> Columns:
         trials = np.array([n or 0 for n in row.cell_trials], dtype=np.int64).reshape(shape)
     stderr, repeats = _errors(row, shape)
     return Columns(
-        values,
-        trials,
-        stderr * factor,
-        repeats,
-        np.where(measured, row.questions or 0, 0),
-        np.where(measured, np.nan if row.design_effect is None else row.design_effect, np.nan),
+        values=values,
+        trials=trials,
+        stderr=stderr * factor,
+        repeats=repeats,
+        questions=np.where(measured, row.questions or 0, 0),
+        design_effect=np.where(measured, np.nan if row.design_effect is None else row.design_effect, np.nan),
     )
 
 

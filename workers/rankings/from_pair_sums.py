@@ -12,7 +12,8 @@ from sqlalchemy import Connection, func, select
 from registry.query import RankingQuery
 from registry.storage.tables import grids, scopes, tallies
 from workers.rankings.direct import refused_ranking, scope_fields
-from workers.rankings.pair_sums.update import scope_of, stored_sums
+from workers.rankings.pair_sums.scopes import scope_of
+from workers.rankings.pair_sums.update import stored_sums
 from workers.rankings.ranking_input import derived_name_warnings, scale_warnings
 from workers.rankings.scales import Scale, scales
 from workers.scope import alias_map, experiment_names
@@ -73,13 +74,13 @@ def _counted(connection: Connection, scope: Any, query: RankingQuery, scale: Sca
         width = max(places) + 1
         sums = np.stack([stored_sums(row.sums, width)[:, places] for row in rows], axis=1)
     return Counted(
-        tuple(row.name for row in rows),
-        tuple(row.cells for row in rows),
-        sums,
-        10.0 ** -(scope.exponent or 0),
-        -1 if scale.direction == "lower" else 1,
-        Slots(scope.slots, scope.compared),
-        scale.lower is not None and scale.upper is not None,
+        names=tuple(row.name for row in rows),
+        cells=tuple(row.cells for row in rows),
+        rows=sums,
+        unit=10.0 ** -(scope.exponent or 0),
+        sign=-1 if scale.direction == "lower" else 1,
+        slots=Slots(scope.slots, scope.compared),
+        bounded=scale.lower is not None and scale.upper is not None,
     )
 
 

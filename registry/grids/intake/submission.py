@@ -146,19 +146,31 @@ def _from_values(
         else:
             one = _one(stderr, _not_negative, "/stderr", wanted, report)
             stderr = tuple(None if value is None else one for value in values)
-    repeats = sd = None
-    if sent.get("repeats") is not None or sent.get("sd") is not None:
-        repeats = block("repeats", whole, "must be a positive whole number") if _is_block(sent, "repeats") else None
-        sd = block("sd", _not_negative, "must be a number that is not negative") if _is_block(sent, "sd") else None
-        if repeats is None or sd is None:
-            report.fault(
-                "/repeats" if repeats is None else "/sd", "repeats and sd are nested like values, both of them"
-            )
-    grid = Grid(metric, tuple(axes), values, trials, stderr, repeats, sd, labels=sent.get("labels") or {})
+    repeats, sd = _repeats(sent, block, report)
+    grid = Grid(
+        metric=metric,
+        axes=tuple(axes),
+        values=values,
+        trials=trials,
+        stderr=stderr,
+        repeats=repeats,
+        sd=sd,
+        labels=sent.get("labels") or {},
+    )
     if not report.faults:
         _check_repeats(grid, report)
         grid = replace(grid, reasons=_reasons(sent.get("reasons") or (), grid, limits, report))
     return grid, lambda index: leaf_pointer("/values", index, shape)
+
+
+def _repeats(sent: Mapping[str, Any], block: Callable[..., Any], report: Report) -> tuple[Any, Any]:
+    if sent.get("repeats") is None and sent.get("sd") is None:
+        return None, None
+    repeats = block("repeats", whole, "must be a positive whole number") if _is_block(sent, "repeats") else None
+    sd = block("sd", _not_negative, "must be a number that is not negative") if _is_block(sent, "sd") else None
+    if repeats is None or sd is None:
+        report.fault("/repeats" if repeats is None else "/sd", "repeats and sd are nested like values, both of them")
+    return repeats, sd
 
 
 def _is_block(sent: Mapping[str, Any], name: str) -> bool:
@@ -233,15 +245,15 @@ def build(
         )
     reasons = {index: entry.reason for index, entry in placed.items() if entry.reason is not None}
     return Grid(
-        metric,
-        axes,
-        column("value") or empty.values,
-        trials if own is None else own,
-        column("stderr"),
-        column("repeats"),
-        column("sd"),
-        reasons,
-        labels,
+        metric=metric,
+        axes=axes,
+        values=column("value") or empty.values,
+        trials=trials if own is None else own,
+        stderr=column("stderr"),
+        repeats=column("repeats"),
+        sd=column("sd"),
+        reasons=reasons,
+        labels=labels,
     )
 
 

@@ -19,7 +19,6 @@ import numpy as np
 import orjson
 from sqlalchemy import (
     ARRAY,
-    ColumnElement,
     Connection,
     Text,
     Uuid,
@@ -37,9 +36,10 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.query import Query
 from registry.storage.database import Database
-from registry.storage.tables import counted, grids, new_id, scopes, tallies, uncounted
+from registry.storage.tables import counted, grids, scopes, tallies, uncounted
 from workers.rankings.pair_sums.delta import SumsDelta, TooLarge, sums_delta
 from workers.rankings.pair_sums.read import BenchmarkChange, GridMatrix, take_changes
+from workers.rankings.pair_sums.scopes import grids_of, is_of_old_sums, lock_scope
 from workers.scope import alias_map, experiment_names, names_of
 from workers.statistics.pair_sums import carry, empty, packed, unpacked
 from workers.statistics.terms import IntArray
@@ -52,18 +52,6 @@ _DIGITS = 10
 _CHECKSUMS = 1 << 128
 
 # Built once: the cost of one more grid is mostly that of building and sending statements.
-_LOCK_SCOPE = (
-    select(scopes)
-    .where(
-        scopes.c.project_id == bindparam("project"),
-        scopes.c.experiment == bindparam("experiment"),
-        scopes.c.metric == bindparam("metric"),
-    )
-    # FOR NO KEY UPDATE: two workers exclude each other, and neither waits for the FOR KEY SHARE of an invalidation,
-    # which only keeps the scope from being deleted. SKIP LOCKED: a worker that does not get the scope leaves it to the
-    # other.
-    .with_for_update(skip_locked=True, key_share=True)
-)
 _NEXT_BENCHMARK = (
     select(uncounted.c.benchmark)
     .where(uncounted.c.scope_id == bindparam("scope"), uncounted.c.benchmark > bindparam("after", type_=Text))
@@ -98,13 +86,6 @@ class ScopeDelta:
     checksum: int = 0
 
 
-def open_scope(database: Database, project_id: uuid.UUID, query: Query) -> None:
-    """Keep pair sums for the scope of a query from now on."""
-    values = {"id": new_id(), "project_id": project_id, "experiment": query.experiment, "metric": query.metric}
-    with database.transaction() as connection:
-        connection.execute(upsert(scopes).values(values).on_conflict_do_nothing())
-
-
 def catch_up(database: Database, project_id: uuid.UUID, query: Query, until: float) -> bool:
     """Count the changed grids, in short transactions, until none is left or the monotonic clock reaches `until`.
 
@@ -114,49 +95,12 @@ def catch_up(database: Database, project_id: uuid.UUID, query: Query, until: flo
         # A transaction for each batch: what was added is kept if the next one fails, and the lock is released in
         # between.
         with database.transaction() as connection:
-            scope = _lock_scope(connection, project_id, query)
+            scope = lock_scope(connection, project_id, query)
             if scope is None:
                 return False
             done = _update_batch(connection, scope, min(until, time.monotonic() + _LOCK_SECONDS))
         if done or time.monotonic() >= until:
             return done
-
-
-def keeps_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> bool:
-    """Whether pair sums are kept for the scope of a query."""
-    return connection.execute(select(scopes.c.id).where(*scope_of(project_id, query))).first() is not None
-
-
-def is_up_to_date(connection: Connection, project_id: uuid.UUID, query: Query) -> bool:
-    """Whether pair sums are kept for the scope of a query and contain every change."""
-    scope = connection.execute(select(scopes).where(*scope_of(project_id, query))).one_or_none()
-    if scope is None or not scope.whole:
-        return False
-    left = select(uncounted.c.id).where(uncounted.c.scope_id == scope.id).limit(1)
-    return connection.execute(left).first() is None
-
-
-def close_scope(database: Database, project_id: uuid.UUID, query: Query) -> None:
-    """Delete the pair sums of a scope and stop keeping them, unless another worker is updating them."""
-    with database.transaction() as connection:
-        scope = _lock_scope(connection, project_id, query)
-        # The scope last: the others refer to it.
-        for table in (tallies, counted, uncounted) if scope else ():
-            connection.execute(delete(table).where(table.c.scope_id == scope.id))
-        if scope:
-            connection.execute(delete(scopes).where(scopes.c.id == scope.id))
-
-
-def scope_of(project_id: uuid.UUID, query: Query) -> tuple[ColumnElement[bool], ...]:
-    """Conditions for the row of `scopes` that belongs to a query."""
-    same = (scopes.c.experiment == query.experiment, scopes.c.metric == query.metric)
-    return (scopes.c.project_id == project_id, *same)
-
-
-def _lock_scope(connection: Connection, project_id: uuid.UUID, query: Query) -> Any:
-    """Row of the scope, locked by this transaction; None if another worker holds it."""
-    parameters = {"project": project_id, "experiment": query.experiment, "metric": query.metric}
-    return connection.execute(_LOCK_SCOPE, parameters).one_or_none()
 
 
 def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
@@ -194,15 +138,6 @@ def _reset(connection: Connection, scope: Any, aliases: Aliases) -> None:
     connection.execute(insert(uncounted).from_select(["scope_id", "benchmark"], every))
     nothing = {"whole": True, "grids": 0, "slots": 0, "compared": 0, "kinds": {}, "checksum": uuid.UUID(int=0)}
     connection.execute(update(scopes).where(scopes.c.id == scope.id).values(nothing))
-
-
-def grids_of(scope: Any, aliases: Aliases) -> tuple[Any, ...]:
-    """Conditions for the rows of `grids` that belong to the scope, deleted ones included."""
-    return (
-        grids.c.project_id == scope.project_id,
-        grids.c.experiment.in_(experiment_names(aliases, scope.experiment)),
-        grids.c.metric == scope.metric,
-    )
 
 
 def _next_benchmark(connection: Connection, scope: Any, after: str) -> str | None:
@@ -246,11 +181,6 @@ def accumulate(total: ScopeDelta, delta: SumsDelta, change: BenchmarkChange) -> 
 def kind_key(matrix: GridMatrix) -> str:
     """Properties of the metric that decide the scale of a matrix, as JSON."""
     return orjson.dumps([matrix.unit or None, matrix.direction, matrix.lower, matrix.upper]).decode()
-
-
-def is_of_old_sums(scope: Any) -> bool:
-    """Whether a release that knew only units and directions made the sums of a scope, which differ from today's."""
-    return any(len(orjson.loads(kind)) == 2 for kind in scope.kinds)
 
 
 def fingerprint(grid_id: uuid.UUID, revision: int) -> int:

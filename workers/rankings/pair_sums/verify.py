@@ -13,15 +13,8 @@ from registry.query import Query
 from registry.storage.tables import grids, scopes, tallies
 from workers.rankings.pair_sums.delta import sums_delta
 from workers.rankings.pair_sums.read import BenchmarkChange, read_counted
-from workers.rankings.pair_sums.update import (
-    ScopeDelta,
-    accumulate,
-    grids_of,
-    is_of_old_sums,
-    scope_of,
-    stored_sums,
-    widened,
-)
+from workers.rankings.pair_sums.scopes import grids_of, is_of_old_sums, scope_of
+from workers.rankings.pair_sums.update import ScopeDelta, accumulate, stored_sums, widened
 from workers.scope import alias_map, experiment_names, names_of
 from workers.statistics.pair_sums import canonical, empty
 
