@@ -114,6 +114,7 @@ def compute_again(database: Database, settings: Settings, project_id: Any, query
         if isinstance(query, RankingQuery) and _exceeds_limit(database, settings, project_id, query):
             if not _has_pair_sums(query):
                 return refused_ranking(query, _TOO_MANY_CELLS) | READY
+            # Unlike `compute`, this opens and updates no scope: verifying writes nothing.
             with database.snapshot() as connection:
                 whole = is_up_to_date(connection, project_id, query)
                 return ranking_from_sums(connection, project_id, query) | READY if whole else None
@@ -138,6 +139,7 @@ def compute(database: Database, settings: Settings, project_id: Any, query: Quer
 
 
 def _compute_from_cells(database: Database, project_id: Any, query: Query) -> dict[str, Any]:
+    # Two statements and so two snapshots: a change between them has invalidated the result before it is served.
     with database.reading() as connection:
         rows = scope_rows(connection, project_id, query)
         aliases = alias_map(connection, project_id)
@@ -173,6 +175,7 @@ def _compute_large(database: Database, settings: Settings, project_id: Any, quer
     open_scope(database, project_id, query)
     if not catch_up(database, project_id, query, time.monotonic() + _COUNTING_SHIFT):
         return None
+    # One snapshot: another worker may update the scope and the sums of its names meanwhile.
     with database.snapshot() as connection:
         names, cells = size_from_sums(connection, project_id, query)
         if query.model or exceeds_limit(settings, query, names, 2 * cells):

@@ -48,6 +48,7 @@ class WatchedCursor(cursor):
     """Cursor whose statements have a deadline."""
 
     def execute(self, query: Any, variables: Any = None) -> None:
+        # Setting a number is all that a statement costs: the watchdog looks at it, and no timer has to be started.
         watched: WatchedConnection = self.connection  # type: ignore[assignment]
         watched.set_deadline()
         try:
@@ -120,6 +121,7 @@ class WatchedConnection(connection):
 
     def cut(self) -> None:
         """Shut the socket under the thread that waits for it. Called by the watchdog only."""
+        # First, so that the next look does not cut the connection again.
         self.ends = math.inf
         # The lock keeps close() away: else the descriptor could be closed and reused between fileno() and dup(), and
         # the shutdown would hit another socket. A copy of it, because closing the Python socket must not close libpq's.
@@ -149,6 +151,7 @@ class _Watchdog:
     def _run(self) -> None:
         while True:
             time.sleep(LOOK_EVERY)
+            # A copy: the set must not change while it is iterated, and cutting may take long.
             with self._lock:
                 connections = list(self._connections)
             now = time.monotonic()
