@@ -18,7 +18,7 @@ from registry.errors import Fault, Invalid, Malformed
 from registry.grids.intake import IntakeWarning, Submission, read_submission, without_known_repeats
 from registry.grids.intake.faults import Limits
 from registry.importers import delimited, markdown
-from registry.importers.found import Found, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.source import Source
 
 SCHEMA = GridIn()
@@ -81,10 +81,10 @@ def _overrides(query: dict[str, Any]) -> Overrides:
     return Overrides(**given, reads_prose=False, single=True, limits=parts().limits)
 
 
-def _only_grid(reader: Callable[[Source, Overrides], Any], body: bytes, wanted: Overrides) -> Found:
+def _only_grid(reader: Callable[[Source, Overrides], Any], body: bytes, wanted: Overrides) -> ImportedGrid:
     """The one grid of a table; none is a fault, and more than one is."""
     grids = reader(Source("the body", given=body), wanted)
-    found: Found | None = next(grids, None)
+    found: ImportedGrid | None = next(grids, None)
     if found is None:
         raise Invalid([Fault("", "the table holds no cell")])
     if next(grids, None) is not None:
@@ -92,7 +92,7 @@ def _only_grid(reader: Callable[[Source, Overrides], Any], body: bytes, wanted: 
     return found
 
 
-def _submission(found: Found) -> Submission:
+def _submission(found: ImportedGrid) -> Submission:
     """Submission with the grid; faults and warnings point to lines and cells of the table."""
 
     def at(pointer: str | None) -> str | None:

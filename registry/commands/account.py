@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from registry.commands.keeping import keep
+from registry.commands.config_file import write_config
 from registry.commands.screen.page import Part
 from registry.commands.session import Session, asks_server
 from registry.errors import Unauthenticated
@@ -40,7 +40,7 @@ def login(session: Session) -> None:
     own = read_toml(path)
     project = session.config.project or identity["project"]
     tokens = {**own.get("tokens", {}), url: token}
-    keep(path, {**own, "url": url, **({"project": project} if project else {}), "tokens": tokens})
+    write_config(path, {**own, "url": url, **({"project": project} if project else {}), "tokens": tokens})
     session.screen.note(f"{path} now keeps this token for {url}.")
     _show(session, identity)
 
@@ -66,7 +66,7 @@ def logout(session: Session) -> None:
     tokens = dict(own.get("tokens", {}))
     if tokens.pop(session.config.url, None) is None:
         raise Unauthenticated(f"{path} keeps no token for {session.config.url}.")
-    keep(path, {**own, "tokens": tokens})
+    write_config(path, {**own, "tokens": tokens})
     session.screen.note(f"{path} no longer keeps a token for {session.config.url}; it stays valid until it expires.")
     if inherited_environment().get("REGISTRY_TOKEN"):
         session.screen.note("REGISTRY_TOKEN is set, and is still used.")

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from registry.commands.awaiting import NotDefined, awaited, waits
 from registry.commands.grids import Named, find_grid, names_grids
+from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen import coloured, until
 from registry.commands.screen.screen import rows_of_csv
 from registry.commands.session import Session, asks_server

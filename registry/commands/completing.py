@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import click
 
-from registry.commands.place import find_place
+from registry.commands.target import find_registry
 from results_registry.errors import ClientError
 from results_registry.origin import segment
 
@@ -22,7 +22,7 @@ def names(kind: str) -> Complete:
 
     def complete(context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
         try:
-            place = find_place(context.params.get("url"), context.params.get("project"), lambda _warning: None)
+            place = find_registry(context.params.get("url"), context.params.get("project"), lambda _warning: None)
             with place.transport(timeout=_SECONDS, patience=_SECONDS) as transport:
                 if kind == "project":
                     return _that_begin(begun, [one["slug"] for one in transport.get("projects", limit=_MOST)["items"]])

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from registry.commands.grids import KINDS, Named, find_grids, name_of, names_grids, short_ids
-from registry.commands.screen import painted
+from registry.commands.screen import styled
 from registry.commands.screen.page import Part
 from registry.commands.session import Session, asks_server
 from registry.renderings.sheet import Lines
@@ -56,7 +56,7 @@ def ls(
         if not shown:
             yield _nothing(session, what)
             return
-        yield painted(
+        yield styled(
             Table(columns(shown)), {"state": lambda state: _STATES.get(state, "green"), "id": lambda _: "cyan"}
         )
         if len(shown) < len(found):
@@ -100,7 +100,7 @@ def _grids(items: Sequence[dict[str, Any]]) -> list[Column]:
 
 def projects_page(items: Sequence[dict[str, Any]]) -> tuple[list[Part], tuple[Sequence[str], list[list[Any]]]]:
     """Projects as the parts of a page (none if there is no project), and as rows."""
-    parts: list[Part] = [painted(Table(_projects(items)), {})] if items else []
+    parts: list[Part] = [styled(Table(_projects(items)), {})] if items else []
     return parts, _rows("projects", items)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
+from registry.commands.download import save
 from registry.commands.grids import Named, find_grid, names_grids
-from registry.commands.saving import save
 from registry.commands.session import Session, asks_server
 from registry.renderings.heatmap.options import PALETTES, THEMES
 

@@ -17,10 +17,10 @@ from registry.commands.session import advised
 from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.errors import RegistryError
 from registry.importers import formats
-from registry.importers.found import Overrides
+from registry.importers.dry_run import shown
+from registry.importers.duplicates import distinct
+from registry.importers.imported_grid import Overrides
 from registry.importers.reading import Skipped, Sources, items_of
-from registry.importers.showing import shown
-from registry.importers.twins import distinct
 from results_registry.config import Config, find_config
 from results_registry.environment import spool_root
 from results_registry.errors import NotThere

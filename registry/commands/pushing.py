@@ -19,7 +19,7 @@ from typing import Any
 
 import orjson
 
-from registry.commands.reasons import Reasons
+from registry.commands.error_summary import Reasons
 from registry.importers.reading import Item, Message, Skipped, missing_names
 from registry.renderings.words import counted
 from results_registry.config import Config

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from registry.commands.awaiting import NotDefined, awaited, waits
 from registry.commands.grids import KINDS, Named, find_grids, names_grids
+from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen import coloured, until
-from registry.commands.screen.painted import Style
 from registry.commands.screen.screen import rows_of_csv
+from registry.commands.screen.styled_table import Style
 from registry.commands.session import Session, asks_server
 from registry.commands.statistics import sign
 from registry.errors import NotFound

@@ -13,10 +13,10 @@ from typing import Any, get_args
 import click
 
 from registry.commands.completing import names
-from registry.commands.place import find_place
 from registry.commands.screen import Screen
 from registry.commands.screen.screen import Colour
 from registry.commands.status import USER_ERRORS, UserError
+from registry.commands.target import find_registry
 from registry.errors import Misconfigured
 from registry.settings import inherited_environment
 from results_registry.config import Config
@@ -87,7 +87,7 @@ def asks_server(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         screen = Screen.of_process(inherited_environment(), colour, json=as_json, quiet=quiet)
         try:
-            with closing(Session(find_place(url, project, screen.note), screen)) as session:
+            with closing(Session(find_registry(url, project, screen.note), screen)) as session:
                 try:
                     command(session, *args, **kwargs)
                 except USER_ERRORS as error:

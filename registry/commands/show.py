@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from registry.commands.grids import Named, find_grid, names_grids, read_grid
-from registry.commands.screen import Painted
-from registry.commands.screen.ink import on_colour, on_number
+from registry.commands.screen import StyledTable
+from registry.commands.screen.colours import on_colour, on_number
 from registry.commands.screen.page import Part
 from registry.commands.screen.screen import Screen, rows_of_csv
 from registry.commands.session import Session, asks_server
@@ -80,7 +80,7 @@ def _page(document: dict[str, Any], screen: Screen, options: Options) -> Iterato
         yield footer
 
 
-def _heatmap(table: Table, scale: Scale, palette: str, screen: Screen) -> Painted:
+def _heatmap(table: Table, scale: Scale, palette: str, screen: Screen) -> StyledTable:
     """Table with each number on the colour of its value; the names of its rows stay unchanged."""
 
     def style(cell: str) -> str:
@@ -88,7 +88,7 @@ def _heatmap(table: Table, scale: Scale, palette: str, screen: Screen) -> Painte
 
     names = table.keys or 1
     styles = [[style(cell) if i >= names else "" for cell in column.cells] for i, column in enumerate(table.columns)]
-    return Painted(table, styles, solid=bool(table.keys))
+    return StyledTable(table, styles, solid=bool(table.keys))
 
 
 def _style(share: float, palette: str, screen: Screen) -> str:
@@ -99,7 +99,7 @@ def _style(share: float, palette: str, screen: Screen) -> str:
     return on_number(steps[min(len(steps) - 1, int(share * len(steps)))])
 
 
-def _legend(scale: Scale, palette: str, screen: Screen, values: list[float | None]) -> Painted:
+def _legend(scale: Scale, palette: str, screen: Screen, values: list[float | None]) -> StyledTable:
     """Colours from end to end between the values that they stand for."""
     measured = [value for value in values if value is not None]
     places = decimals_of([*measured, scale.low, scale.high])
@@ -111,4 +111,4 @@ def _legend(scale: Scale, palette: str, screen: Screen, values: list[float | Non
     texts = [f"{ends[0]} ", *(" " for _ in shades), f" {ends[1]}{beyond}{holes}"]
     styles = ["faint", *shades, "faint"]
     table = Table([Column("", [text]) for text in texts], keys=1)
-    return Painted(table, [[style] for style in styles], solid=False, flush=True)
+    return StyledTable(table, [[style] for style in styles], solid=False, flush=True)

@@ -7,12 +7,12 @@ from typing import Any
 
 import click
 
-from registry.commands.awaiting import awaited, waits
 from registry.commands.grids import Named, find_grid, names_grids, read_grid
+from registry.commands.polling import awaited, waits
 from registry.commands.screen import coloured
 from registry.commands.screen.page import Part
-from registry.commands.screen.painted import Style
 from registry.commands.screen.screen import rows_of_csv
+from registry.commands.screen.styled_table import Style
 from registry.commands.session import Session, asks_server
 from registry.renderings import statistics as renderings
 from registry.renderings import thresholds as crossings

@@ -14,11 +14,11 @@ import io
 from collections.abc import Iterator
 
 from registry.errors import Fault, Invalid, Malformed
-from registry.importers.found import Found, Overrides
+from registry.importers.cell_text import Report
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.source import Source
 from registry.importers.table_cells import Row, Table
 from registry.importers.tables import read_table
-from registry.importers.words import Report
 
 NAME = "csv"
 _DELIMITERS = (",", "\t", ";")
@@ -46,7 +46,7 @@ def delimiter_of(heading: str) -> str:
     return next((one for one in _DELIMITERS if one in heading), ",")
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """Grids of a table; `Malformed` for a text that is no CSV, `Invalid` with line and cell for one that is no grid."""
     report = Report(lenient=wanted.reads_prose)
     ends = max(source.content.count(b"\n"), source.content.count(b"\r"))

@@ -14,9 +14,9 @@ from decimal import Decimal
 
 from registry.grids.intake.levels import read_number
 from registry.importers.blocks import Block
-from registry.importers.found import Note, Place
+from registry.importers.cell_text import plain_number
+from registry.importers.imported_grid import Note, Place
 from registry.importers.metrics import meaning_of
-from registry.importers.words import plain_number
 
 _KEYED = re.compile(r"\*\*(.+?):?\*\*\s*:?\s*(.*)")
 _QUOTED = re.compile(r"[\"“`]([^\"“”`]+)[\"”`]")

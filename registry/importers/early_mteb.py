@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from registry.importers.found import Note
+from registry.importers.imported_grid import Note
 
 _ABOUT = ("dataset_revision", "mteb_dataset_name", "mteb_version", "dataset_version", "evaluation_time")
 _NAMES = {"cos_sim": "cosine", "manhattan": "manhattan", "euclidean": "euclidean", "dot": "dot", "max": "max"}

@@ -12,7 +12,7 @@ from typing import Any
 
 from registry.errors import Malformed, RegistryError
 from registry.importers import records
-from registry.importers.found import Found, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.mlflow_store import parts_of_store
 from registry.importers.source import Source
 
@@ -60,7 +60,7 @@ def choose(source: Source, wanted: Overrides, name: str = "auto") -> str:
     return "records" if records.asked_for(source, wanted) else detect(source)
 
 
-def read(source: Source, wanted: Overrides, name: str = "auto") -> Iterator[Found]:
+def read(source: Source, wanted: Overrides, name: str = "auto") -> Iterator[ImportedGrid]:
     """Grids of one file."""
     yield from importer(choose(source, wanted, name)).read(source, wanted)
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.errors import Malformed
-from registry.importers.found import Found, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.metrics import bounded
 from registry.importers.scores import found_number, left_out, listed, mapping, over, text, unknown_direction
 from registry.importers.source import Source
@@ -40,7 +40,7 @@ def looks_like(source: Source) -> bool:
     return isinstance(first, Mapping) and isinstance(first.get("name"), Mapping) and {"count", "sum"} <= first.keys()
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric."""
     spec = source.beside("run_spec.json")
     if spec is None and (wanted.model is None or wanted.benchmark is None):
@@ -67,7 +67,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         metric, more = bounded(_known(name) or {"name": name}, list(cells.values()))
         direction_note = [] if "direction" in metric else [unknown_direction(name)]
         sent = {**names, "metric": metric, **over(("split", "perturbation"), cells), "labels": labels}
-        yield wanted.applied(Found(sent, (*notes, *more, *direction_note), edition=suite))
+        yield wanted.applied(ImportedGrid(sent, (*notes, *more, *direction_note), edition=suite))
 
 
 def _known(name: str) -> dict[str, Any] | None:

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from registry.errors import Malformed
 from registry.importers.counts import are_trials
-from registry.importers.found import Found, Note, Overrides
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import count, found_number, known_metric, left_out, listed, mapping, single, text
 from registry.importers.source import Source, read_json
 
@@ -38,7 +38,7 @@ def looks_like(source: Source) -> bool:
     return isinstance(file, Mapping) and "status" in file and isinstance(file.get("eval"), Mapping)
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each scorer."""
     log = mapping(_header(source) if source.head.startswith(b"PK") else source.json, "")
     run = mapping(log.get("eval"), "/eval")
@@ -51,7 +51,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         )
 
 
-def _score(run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: Overrides) -> Iterator[Found]:
+def _score(run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: Overrides) -> Iterator[ImportedGrid]:
     metrics = mapping(score.get("metrics"), "/results/scores/metrics")
     values = {name: found_number(one.get("value")) for name, one in metrics.items() if isinstance(one, Mapping)}
     stderr = values.get("stderr")

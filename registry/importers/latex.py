@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterator
 
 from registry.errors import Fault, Invalid
-from registry.importers.found import Found, Overrides, Place
+from registry.importers.cell_text import Report
+from registry.importers.imported_grid import ImportedGrid, Overrides, Place
 from registry.importers.markup import apart, listed
 from registry.importers.source import Source
 from registry.importers.table_cells import Row, Table
 from registry.importers.tables import read_table
-from registry.importers.words import Report
 
 NAME = "latex"
 _BEGIN = re.compile(r"\\begin\{(tabular[x*]?|longtable)\}")
@@ -49,7 +49,7 @@ def looks_like(source: Source) -> bool:
     return any(word in source.head for word in (b"\\begin{tabular", b"\\begin{longtable}", b"\\documentclass"))
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """Grids of every table; `Invalid` at the end for those that could not be read."""
     text = _COMMENT.sub("", source.text)
     faults: list[Fault] = []
@@ -74,7 +74,7 @@ def _tables(text: str) -> Iterator[tuple[str, int, str]]:
         line += text.count("\n", begin.end(), at)
 
 
-def _table(body: str, line: int, kind: str, wanted: Overrides) -> Iterator[Found]:
+def _table(body: str, line: int, kind: str, wanted: Overrides) -> Iterator[ImportedGrid]:
     report = Report(lenient=True, marked=True)
     start = _behind_columns(body, arguments=2 if kind in ("tabularx", "tabular*") else 1)
     rows = list(_rows(body[start:], line + body.count("\n", 0, start), report))

@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from registry.importers.counts import are_trials
-from registry.importers.found import Found, Note, Overrides
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.metrics import bounded, meaning_of
 from registry.importers.scores import count, found_number, left_out, listed, mapping, single, text
 from registry.importers.source import Source
@@ -45,7 +45,7 @@ def looks_like(source: Source) -> bool:
     return bool({"n-shot", "higher_is_better", "versions", "configs"} & file.keys())
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each task or group."""
     file = mapping(source.json, "")
     results = mapping(file.get("results"), "/results")
@@ -170,7 +170,7 @@ def _labels(file: Mapping[str, Any], task: str, score: Score | None) -> dict[str
 
 def _grid(
     file: Mapping[str, Any], benchmark: str, name: str, scores: Mapping[str, Score], *, grouped: bool, notes: list[Note]
-) -> Found:
+) -> ImportedGrid:
     task = next(iter(scores))
     metric, doubtful = _metric(file, task, name)
     names = _names(file, task, benchmark, EXPERIMENT)
@@ -193,10 +193,10 @@ def _grid(
         sent["stderr"] = [one.stderr for one in scores.values()]
     if any(trials.values()) and metric.get("upper") == 1:
         sent["trials"] = list(trials.values())
-    return Found(sent, (*notes, *doubtful, *more))
+    return ImportedGrid(sent, (*notes, *doubtful, *more))
 
 
-def _aggregate(file: Mapping[str, Any], group: str, name: str, score: Score) -> Found:
+def _aggregate(file: Mapping[str, Any], group: str, name: str, score: Score) -> ImportedGrid:
     metric, doubtful = _metric(file, group, name)
     names = _names(file, group, group, f"{EXPERIMENT} groups")
     return single(names, metric, score.value, stderr=score.stderr, labels=_labels(file, group, score), notes=doubtful)

@@ -16,12 +16,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.errors import Fault, Invalid
-from registry.importers.found import Found, Overrides, Place
+from registry.importers.cell_text import plain_number
+from registry.importers.imported_grid import ImportedGrid, Overrides, Place
 from registry.importers.lm_eval import EXPERIMENT, SHARES
 from registry.importers.markup import listed
 from registry.importers.metrics import meaning_of
 from registry.importers.scores import single, unknown_direction
-from registry.importers.words import plain_number
 
 _PRETRAINED = re.compile(r"\((?:[^()]*,)?\s*(?:pretrained|model)=([^,()]+)")
 _SHOTS = re.compile(r"num_fewshot: (\d+)")
@@ -40,7 +40,7 @@ def _task(header: Sequence[str]) -> bool:
 
 def read_printed(
     header: Sequence[str], rows: Sequence[tuple[int, list[str]]], above: str, wanted: Overrides
-) -> Iterator[Found]:
+) -> Iterator[ImportedGrid]:
     """One grid for each row; `above` is the text before the table."""
     names = _names(above, aggregated=header[0].casefold().startswith("group"))
     columns = {name.casefold(): place for place, name in reversed(list(enumerate(header))) if name}
@@ -69,7 +69,7 @@ def _names(above: str, *, aggregated: bool) -> dict[str, str]:
     return names | ({"model": model[-1].strip()} if model else {})
 
 
-def _score(row: Mapping[str, str], direction: str | None, names: Mapping[str, str]) -> Found | None:
+def _score(row: Mapping[str, str], direction: str | None, names: Mapping[str, str]) -> ImportedGrid | None:
     task, metric, value = listed(row["task"]), row.get("metric", ""), plain_number(row.get("value", ""))
     if not task or not metric or value is None:
         return None

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from registry.errors import Fault, Invalid
 from registry.importers.blocks import Block, blocks, is_table, parts, table_rows
+from registry.importers.cell_text import Report, plain_number
 from registry.importers.description import (
     DeclaredAxis,
     declared_axes,
@@ -23,7 +24,7 @@ from registry.importers.description import (
     models_named,
     named_by,
 )
-from registry.importers.found import Found, Note, Overrides, Place
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides, Place
 from registry.importers.lm_eval_table import is_printed, read_printed
 from registry.importers.markup import listed, plain
 from registry.importers.own_markdown import is_own, read_own
@@ -31,7 +32,6 @@ from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
 from registry.importers.table_cells import Table
 from registry.importers.tables import read_table
-from registry.importers.words import Report, plain_number
 
 NAME = "markdown"
 _MEASURED = re.compile(r"(.+?):\s*(~?)\*{0,2}([+-]?\d+(?:\.\d+)?)\*{0,2}\s*+(%?)\s*+\.?")
@@ -52,7 +52,7 @@ def looks_like(source: Source) -> bool:
     return any(block.kind == "table" or (block.kind == "heading" and block.level) for block in blocks(lines))
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """Grids of a document, in its order."""
     lines = source.lines
     if is_own(lines):
@@ -64,7 +64,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         yield from _tables_alone(lines, wanted)
 
 
-def _tables_alone(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
+def _tables_alone(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedGrid]:
     """Grids of the tables, read line by line one after another; nothing else of the document is kept."""
     if not any(map(is_table, parts(lines))):
         wanted_form = "a heading between pipes, a rule |---|---| below it, and rows"
@@ -115,7 +115,7 @@ class Document:
         self.models = models_named(text)
         self.levels = {axis.name: levels_in_text(axis, text) for axis in self.axes}
 
-    def grids(self) -> Iterator[Found]:
+    def grids(self) -> Iterator[ImportedGrid]:
         empty = True
         faults: list[Fault] = []
         for part in self._parts():
@@ -164,7 +164,7 @@ class Document:
                 return names, [Note("identity_read", how, place)]
         return {}, []
 
-    def _table(self, block: Block, part: Part) -> Iterator[Found]:
+    def _table(self, block: Block, part: Part) -> Iterator[ImportedGrid]:
         (line, header), *rows = _for_people(block)
         if is_printed(header):
             above = "\n".join(one.text for one in self.blocks if one.line < block.line)
@@ -239,7 +239,7 @@ class Document:
             at[axis.name] = label
         return at
 
-    def _without_cells(self) -> Iterator[Found]:
+    def _without_cells(self) -> Iterator[ImportedGrid]:
         """A grid with axes and no cell for each series that the text mentions without numbers."""
         within = False
         for block in self.blocks:
@@ -257,7 +257,7 @@ class Document:
             ]
             yield self._found(sheet, Part(names, notes))
 
-    def _found(self, sheet: Sheet, part: Part) -> Found:
+    def _found(self, sheet: Sheet, part: Part) -> ImportedGrid:
         """The grid with the axes that the document declares, under names that it always has."""
         for axis in self.axes:
             if axis.name in sheet.axes:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from registry.importers.found import Note
+from registry.importers.imported_grid import Note
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 from registry.errors import Malformed
-from registry.importers.found import Found, Note, Overrides
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.metrics import explained
 from registry.importers.scores import found_number, left_out, listed, mapping, single, text
 from registry.importers.source import Source
@@ -37,7 +37,7 @@ def looks_like(source: Source) -> bool:
     return all(isinstance(run, Mapping) and "info" in run for run in file["runs"][:1])
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each run."""
     file = mapping(source.json, "")
     truncated = [Note("truncated", "the answer has a next_page_token: more runs are on the server")]
@@ -48,7 +48,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         yield from read_run(mapping(run, f"/runs/{place}"), {}, wanted, notes)
 
 
-def read_server(url: str, wanted: Overrides) -> Iterator[Found]:
+def read_server(url: str, wanted: Overrides) -> Iterator[ImportedGrid]:
     """Runs of every experiment of a tracking server, page after page."""
     experiments = _pages(url, "experiments/search", {"max_results": _PAGE}, "experiments")
     titles = {text(one.get("experiment_id")): text(one.get("name")) for one in experiments}
@@ -95,7 +95,7 @@ def _ask(url: str, path: str, asked: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def read_run(
     run: Mapping[str, Any], titles: Mapping[str, str], wanted: Overrides, notes: Sequence[Note]
-) -> Iterator[Found]:
+) -> Iterator[ImportedGrid]:
     """One grid for each metric of a run; none of an unfinished one. `titles` gives the names of experiments by id."""
     info, data = mapping(run.get("info"), "/info"), mapping(run.get("data") or {}, "/data")
     if info.get("status") not in _ENDED:

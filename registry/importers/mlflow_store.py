@@ -13,7 +13,7 @@ import yaml
 
 from registry.errors import Malformed
 from registry.importers import mlflow
-from registry.importers.found import Found, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.scores import text
 from registry.importers.source import Source
 
@@ -28,7 +28,7 @@ def looks_like(source: Source) -> bool:
     return source.path is not None and source.path.name == "meta.yaml" and bool(_RUN.search(source.head))
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of the run that this `meta.yaml` describes."""
     assert source.path is not None  # noqa: S101 (looks_like asked)
     meta, folder = _meta(source), source.path.parent

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from registry.errors import Malformed
-from registry.importers.found import Found, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.metrics import explained
 from registry.importers.scores import found_number, left_out, listed, mapping, single, text
 from registry.importers.source import Source
@@ -29,7 +29,7 @@ def looks_like(source: Source) -> bool:
     return source.head.startswith(b"---") and b"\nmodel-index:" in source.head
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each result."""
     parts = source.text.split("\n---", 1)
     try:
@@ -77,7 +77,7 @@ def _said(arguments: Any) -> str:
     return "" if not arguments else json.dumps(arguments, sort_keys=True, default=str)
 
 
-def _grids(model: str, scores: Sequence[Score], wanted: Overrides) -> Iterator[Found]:
+def _grids(model: str, scores: Sequence[Score], wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each score; those of one dataset and one type get distinct names."""
     together: dict[tuple[str, str], list[Score]] = {}
     for score in scores:

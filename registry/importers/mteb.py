@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.importers.early_mteb import early_entries, with_main_score
-from registry.importers.found import Found, Note, Overrides
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import found_number, left_out, listed, mapping, over, text, unknown_direction
 from registry.importers.source import Source
 
@@ -29,7 +29,7 @@ def looks_like(source: Source) -> bool:
     return "mteb_dataset_name" in file or ("task_name" in file and isinstance(file.get("scores"), Mapping))
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each wanted metric."""
     file = mapping(source.json, "")
     model, edition, notes = _model(source)
@@ -56,7 +56,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         better = {"direction": "higher"} if metric == "main_score" else {}
         direction_note = [] if better else [unknown_direction(metric)]
         sent = {**names, "metric": {"name": metric, **better}, **over(("split", "subset"), cells), "labels": labels}
-        yield wanted.applied(Found(sent, (*notes, *direction_note), edition=edition))
+        yield wanted.applied(ImportedGrid(sent, (*notes, *direction_note), edition=edition))
 
 
 def _entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.errors import Malformed, RegistryError
-from registry.importers.found import IDENTITY, Found, Note, Overrides
+from registry.importers.imported_grid import IDENTITY, ImportedGrid, Note, Overrides
 from registry.importers.metrics import explained
 from registry.importers.source import Source
 
@@ -23,7 +23,7 @@ def looks_like(source: Source) -> bool:
     return source.head.startswith((b"CDF\x01", b"CDF\x02", b"CDF\x05", b"\x89HDF\r\n\x1a\n"))
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     try:
         import xarray
     except ImportError:
@@ -46,7 +46,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         raise Malformed(f"The NetCDF file cannot be read: {reason}.") from None
 
 
-def _grid(name: str, variable: Any, about: Mapping[str, Any], wanted: Overrides) -> Found:
+def _grid(name: str, variable: Any, about: Mapping[str, Any], wanted: Overrides) -> ImportedGrid:
     said = {**about, **variable.attrs}
     names = {word: str(said[word]) for word in IDENTITY if said.get(word)}
     axes, notes = _axes(variable, wanted)
@@ -57,7 +57,7 @@ def _grid(name: str, variable: Any, about: Mapping[str, Any], wanted: Overrides)
     metric |= {bound: float(said[bound]) for bound in ("lower", "upper") if bound in said}
     described, more = explained(metric, list(_measured(values)))
     sent = {**names, "metric": described, "axes": axes, "values": values}
-    return Found(sent, (*notes, *more))
+    return ImportedGrid(sent, (*notes, *more))
 
 
 def _axes(variable: Any, wanted: Overrides) -> tuple[list[dict[str, Any]], list[Note]]:

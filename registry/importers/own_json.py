@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from registry.errors import Fault, Invalid
-from registry.importers.found import IDENTITY, Found, Overrides
+from registry.importers.imported_grid import IDENTITY, ImportedGrid, Overrides
 from registry.importers.scores import mapping
 from registry.importers.source import Source
 
@@ -23,7 +23,7 @@ def looks_like(source: Source) -> bool:
     return isinstance(first, Mapping) and {"metric", "model"} <= first.keys() and bool(_BODY & first.keys())
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     for number, given in enumerate(source.own_records):
         sent = dict(mapping(given, f"/{number}"))
         wrong = [name for name in IDENTITY if sent.get(name) is not None and not isinstance(sent[name], str)]
@@ -31,4 +31,4 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
             raise Invalid([Fault(f"/{number}/{name}", "is not a text") for name in wrong])
         metric = sent.get("metric")
         sent["metric"] = {"name": metric} if isinstance(metric, str) else mapping(metric or {}, f"/{number}/metric")
-        yield wanted.applied(Found(sent))
+        yield wanted.applied(ImportedGrid(sent))

@@ -15,10 +15,10 @@ from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import whole
 from registry.grids.intake.levels import MAX_AXES
 from registry.importers.blocks import is_table, line_block, parts, table_rows, unescaped
-from registry.importers.found import Found, Note, Overrides, Place
+from registry.importers.cell_text import Report, common_words, plain_number
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides, Place
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.table_cells import Table, check_header, even, text_of, value_of
-from registry.importers.words import Report, common_words, plain_number
 
 _LAST = re.compile(r"\d+ of \d+ cells? measured · revision \d+(.*)")
 _TRIALS = re.compile(r" · trials (\d+)(?: · .*|$)")
@@ -43,7 +43,7 @@ def _ends(lines: Sequence[str]) -> tuple[int, int]:
     return first, last
 
 
-def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[Found]:
+def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedGrid]:
     """The one grid of such a document; `Invalid` for tables that do not fit together."""
     first, last = _ends(lines)
     names, notes = _names(unescaped(lines[first].removeprefix("### ").strip()))

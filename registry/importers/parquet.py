@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from registry.errors import Malformed
-from registry.importers.found import Found, Note, Overrides
+from registry.importers.cell_text import Report
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.source import Source
 from registry.importers.table_cells import Row, Table
 from registry.importers.tables import read_table
-from registry.importers.words import Report
 
 NAME = "parquet"
 _BATCH = 10_000
@@ -26,7 +26,7 @@ def looks_like(source: Source) -> bool:
     return source.head.startswith(b"PAR1")
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     try:
         import pyarrow
         from pyarrow import parquet

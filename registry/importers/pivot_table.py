@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from registry.importers.found import Overrides, Place
+from registry.importers.cell_text import Report, common_words, same_text, shown
+from registry.importers.imported_grid import Overrides, Place
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, sheets
 from registry.importers.table_cells import Row, Table, even, text_of, value_of
-from registry.importers.words import Report, common_words, same_text, shown
 
 _BETWEEN_NAMES = re.compile(r"\s[/\\]\s")
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from registry.errors import Invalid, Malformed, RegistryError
 from registry.importers import formats, mlflow
-from registry.importers.found import Found, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.records import Records
 from registry.importers.source import Source
 
@@ -29,7 +29,7 @@ class Item:
     """One grid and the file that it came from, or several."""
 
     source: str
-    found: Found
+    found: ImportedGrid
     files: frozenset[str] = frozenset()
 
     def at(self, pointer: str | None) -> str:
@@ -125,7 +125,7 @@ def items_of(sources: Sources, tell: Callable[[], object] = lambda: None) -> Ite
             yield replace(one, files=files)
 
 
-def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[Found]:
+def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[ImportedGrid]:
     """Grids of a file; none of a file of records, which are collected."""
     count = 0
     source = Source(str(path), path)
@@ -143,7 +143,7 @@ def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[Found]:
         raise Malformed("It holds no grid that could be taken (see --only).")
 
 
-def _guarded(source: str, grids: Iterator[Found]) -> Iterator[Item | Skipped]:
+def _guarded(source: str, grids: Iterator[ImportedGrid]) -> Iterator[Item | Skipped]:
     """Grids of one file; an error in it stops no other file."""
     try:
         for found in grids:

@@ -19,13 +19,13 @@ from typing import Any
 import orjson
 
 from registry.errors import Fault, Invalid, Malformed
-from registry.importers.found import Found, Note, Overrides
+from registry.importers.cell_text import Report
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import mapping
 from registry.importers.sheet import IDENTITY_WORDS, Sheet
 from registry.importers.source import NOT_A_NUMBER, Source
 from registry.importers.table_cells import Table
 from registry.importers.tables import read_table
-from registry.importers.words import Report
 
 NAME = "records"
 _MOST = 10_000_000
@@ -42,7 +42,7 @@ def asked_for(source: Source, wanted: Overrides) -> bool:
     return bool(wanted.value or wanted.axes) and source.begins_like_json
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """Grids of one file."""
     records = Records(wanted)
     records.take(source)
@@ -109,7 +109,7 @@ class Records:
         names = {"metric": wanted.metric} if wanted.metric else {}
         return read_table(Table(header, cells, 0, names), wanted, Report(lenient=True, marked=True))
 
-    def grids(self) -> Iterator[Found]:
+    def grids(self) -> Iterator[ImportedGrid]:
         """Grids of all records; raises the errors of all records together. Notes and faults name file, record and
         key."""
         wanted = replace(self.wanted, drop=())  # those keys were not taken
@@ -118,7 +118,7 @@ class Records:
             for sheet in self._read(header, self._rows, wanted):
                 found = sheet.found(wanted)
                 notes = tuple(self._placed(note, header) for note in found.notes)
-                yield Found(found.submission, notes, edition=found.edition)
+                yield ImportedGrid(found.submission, notes, edition=found.edition)
         except Invalid as error:
             raise Invalid([self._at(fault, header) for fault in error.faults]) from None
 

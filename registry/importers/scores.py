@@ -7,7 +7,7 @@ from typing import Any
 
 from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import number
-from registry.importers.found import Found, Note
+from registry.importers.imported_grid import ImportedGrid, Note
 from registry.importers.metrics import bounded, meaning_of
 
 
@@ -20,7 +20,7 @@ def single(
     stderr: float | None = None,
     labels: Mapping[str, str] | None = None,
     notes: Sequence[Note] = (),
-) -> Found:
+) -> ImportedGrid:
     """A grid without axes. Trials are kept only where the metric is a proportion; each answers its own question."""
     checked, more = bounded(dict(metric), [value])
     sent: dict[str, Any] = {**names, "metric": checked, "axes": [], "values": value, "labels": dict(labels or {})}
@@ -28,7 +28,7 @@ def single(
         sent["trials"] = sent["questions"] = trials
     if stderr is not None:
         sent["stderr"] = stderr
-    return Found(sent, (*notes, *more))
+    return ImportedGrid(sent, (*notes, *more))
 
 
 def known_metric(name: str, key: str | None = None) -> tuple[dict[str, Any], list[Note]]:

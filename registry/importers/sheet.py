@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from registry.grids.intake.levels import read_number
-from registry.importers.found import IDENTITY, Found, Note, Overrides, Place
+from registry.importers.cell_text import Report, is_rounded, plain_number
+from registry.importers.imported_grid import IDENTITY, ImportedGrid, Note, Overrides, Place
 from registry.importers.metrics import explained
-from registry.importers.words import Report, is_rounded, plain_number
 
 METRIC_WORDS = ("metric", "unit", "direction", "lower", "upper")
 IDENTITY_WORDS = (*IDENTITY, *METRIC_WORDS)
@@ -67,7 +67,7 @@ class Sheet:
                 known[label] = reading.place
         self.readings.append(reading)
 
-    def found(self, wanted: Overrides) -> Found:
+    def found(self, wanted: Overrides) -> ImportedGrid:
         """The grid as it would be POSTed."""
         kinds = [self._kind(axis, wanted) for axis in self.axes]
         levels = [self._levels(place, kind) for place, kind in enumerate(kinds)]
@@ -80,7 +80,7 @@ class Sheet:
         sent |= {"metric": metric, "axes": axes, "labels": dict(self.labels)}
         measured = [one for one in self.readings if one.value is not None or one.reason is not None]
         body, place_of = self._dense(levels, measured) or self._tidy(levels, measured)
-        return wanted.applied(Found(sent | body, (*self.notes, *notes), place_of))
+        return wanted.applied(ImportedGrid(sent | body, (*self.notes, *notes), place_of))
 
     def _kind(self, axis: str, wanted: Overrides) -> str:
         given = wanted.kind_of(axis) or self.kinds.get(axis)
@@ -123,7 +123,7 @@ class Sheet:
                 metric[bound] = plain_number(self.names[bound])
         if not wanted.reads_prose:
             return metric, []
-        metric = wanted.applied(Found({"metric": metric})).submission["metric"]
+        metric = wanted.applied(ImportedGrid({"metric": metric})).submission["metric"]
         values = [one.value for one in self.readings if one.value is not None]
         return explained(metric, [*values, self.largest] if values else values)
 

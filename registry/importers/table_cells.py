@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from registry.importers.found import Place
+from registry.importers.cell_text import GAPS, Report, is_formula, is_rounded, plain_number, same_text, shown
+from registry.importers.imported_grid import Place
 from registry.importers.markup import measured
-from registry.importers.words import GAPS, Report, is_formula, is_rounded, plain_number, same_text, shown
 
 Row = tuple[int, list[str]]
 

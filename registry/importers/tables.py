@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from registry.errors import Fault, Invalid
-from registry.importers.found import Note, Overrides, Place
+from registry.importers.cell_text import Report, plain_number
+from registry.importers.imported_grid import Note, Overrides, Place
 from registry.importers.pivot_table import Pivot
 from registry.importers.sheet import Sheet
 from registry.importers.table_cells import Table, check_header
 from registry.importers.tidy_table import Tidy
-from registry.importers.words import Report, plain_number
 
 
 def read_table(table: Table, wanted: Overrides, report: Report) -> Iterator[Sheet]:

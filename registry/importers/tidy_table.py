@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from registry.grids.intake.faults import whole
 from registry.grids.intake.levels import MAX_AXES
-from registry.importers.found import Note, Overrides, Place
+from registry.importers.cell_text import GAPS, Report, plain_number, same_text, shown
+from registry.importers.imported_grid import Note, Overrides, Place
 from registry.importers.metrics import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, sheets
 from registry.importers.table_cells import Table, even, text_of, value_of
-from registry.importers.words import GAPS, Report, plain_number, same_text, shown
 
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
 _OWN = ("grid", "revision")

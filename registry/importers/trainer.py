@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.errors import Malformed
-from registry.importers.found import Found, Note, Overrides
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.metrics import explained
 from registry.importers.scores import found_number, left_out, listed, mapping, single, text
 from registry.importers.source import NOT_A_NUMBER, Source
@@ -33,7 +33,7 @@ def looks_like(source: Source) -> bool:
     return isinstance(file.get("log_history"), list) or any(mark in file for mark in _MARKS)
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each number that was logged."""
     file = mapping(source.json, "")
     model, edition, notes = _model(source, file)
@@ -55,7 +55,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
         steps = dict(points)  # a step that is logged again counts as it was logged last
         axis = {"name": "step", "kind": "numeric", "levels": sorted(steps)}
         sent = {**names, "metric": metric, "axes": [axis], "values": [steps[step] for step in sorted(steps)]}
-        yield wanted.applied(Found(sent, (*notes, *more), edition=edition))
+        yield wanted.applied(ImportedGrid(sent, (*notes, *more), edition=edition))
 
 
 _Curves = dict[str, list[tuple[float, float]]]

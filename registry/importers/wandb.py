@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterator, Sequence
 
 from registry.errors import Malformed
-from registry.importers.found import Found, Note, Overrides, Place
+from registry.importers.cell_text import Report, plain_number
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides, Place
 from registry.importers.metrics import explained
 from registry.importers.scores import left_out, single
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
 from registry.importers.table_cells import Row, value_of
-from registry.importers.words import Report, plain_number
 
 NAME = "wandb"
 _SERIES = re.compile(r"(.+) - (.+?)(__MIN|__MAX)?")
@@ -43,7 +43,7 @@ def _is_chart(header: Sequence[str]) -> bool:
     )  # fmt: skip
 
 
-def read(source: Source, wanted: Overrides) -> Iterator[Found]:
+def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     reader = csv.reader(source.text.splitlines(keepends=True), strict=True)
     try:
         header, *rows = [(reader.line_num, cells) for cells in reader if cells]
@@ -58,7 +58,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[Found]:
     yield from grids
 
 
-def _chart(header: Sequence[str], rows: Sequence[Row], wanted: Overrides) -> Iterator[Found]:
+def _chart(header: Sequence[str], rows: Sequence[Row], wanted: Overrides) -> Iterator[ImportedGrid]:
     skipped = [name for name in header[1:] if name.endswith(("__MIN", "__MAX"))]
     for column, name in enumerate(header[1:], start=1):
         match = _SERIES.fullmatch(name)
@@ -78,7 +78,7 @@ def _chart(header: Sequence[str], rows: Sequence[Row], wanted: Overrides) -> Ite
             yield sheet.found(wanted)
 
 
-def _runs(header: Sequence[str], rows: Sequence[Row], wanted: Overrides) -> Iterator[Found]:
+def _runs(header: Sequence[str], rows: Sequence[Row], wanted: Overrides) -> Iterator[ImportedGrid]:
     runs = [dict(zip(header, cells, strict=True)) for _, cells in rows]
     unfinished = [run["Name"] for run in runs if run.get("State", "finished") != "finished"]
     for run in runs:

@@ -13,7 +13,7 @@ import termios
 
 import pytest
 
-from registry.commands.screen.ink import bare
+from registry.commands.screen.colours import bare
 from tests.commands.terminal import Person
 from tests.house import Project
 from tests.live.system import awaited

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from registry.commands.keeping import keep
+from registry.commands.config_file import write_config
+from registry.commands.screen.colours import bare, colour_of, ink, on_number
 from registry.commands.screen.fit import cut, fitted
-from registry.commands.screen.ink import bare, colour_of, ink, on_number
 from registry.commands.screen.page import page, wrapped
 from registry.commands.screen.screen import field
 from registry.commands.show import _OF_256
@@ -101,11 +101,11 @@ def test_what_is_kept_reads_back_as_toml(tmp_path: Path) -> None:
         "tokens": {"https://x:8080": "rgs_é", "plain": "1"},
         "deep": {"er": {"x": True}},
     }
-    keep(tmp_path / "config.toml", content)
+    write_config(tmp_path / "config.toml", content)
     assert tomllib.loads((tmp_path / "config.toml").read_text()) == content
 
 
 def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(Misconfigured, match="cannot be written"):
-        keep(tmp_path / "file" / "config.toml", {"url": "x"})
+        write_config(tmp_path / "file" / "config.toml", {"url": "x"})

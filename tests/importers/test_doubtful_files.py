@@ -17,7 +17,7 @@ from click.testing import CliRunner
 
 from registry.cli import main
 from registry.commands import pushing
-from registry.importers.found import Overrides
+from registry.importers.imported_grid import Overrides
 from registry.importers.reading import Item, Skipped, Sources, items_of
 
 FILES = Path(__file__).parent / "files"

@@ -14,7 +14,7 @@ import pytest
 from registry.errors import Malformed
 from registry.grids.intake.faults import Limits
 from registry.importers import formats, parquet, source
-from registry.importers.found import Found, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.mlflow import read_server
 from registry.importers.source import Source
 
@@ -37,7 +37,7 @@ NAMED = {
 }
 
 
-def grids(name: str, **wanted: Any) -> list[Found]:
+def grids(name: str, **wanted: Any) -> list[ImportedGrid]:
     path = FILES / name
     return list(formats.read(Source(name, path), Overrides(**wanted)))
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.importers import delimited, markdown
-from registry.importers.found import Overrides
+from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
 from registry.renderings.cells import flat
 from registry.renderings.grid import cells_csv, grid_markdown

@@ -9,13 +9,13 @@ import pytest
 
 from registry.demo import demo_grids
 from registry.importers import formats
-from registry.importers.found import Found, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.source import Source
 
 FILES = Path(__file__).parent / "files"
 
 
-def grids_of(seed: int) -> list[Found]:
+def grids_of(seed: int) -> list[ImportedGrid]:
     return list(formats.read(Source("seed", FILES / f"seed_{seed}.txt"), Overrides()))
 
 

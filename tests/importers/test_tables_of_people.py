@@ -13,7 +13,7 @@ import pytest
 
 from registry.errors import Invalid
 from registry.importers import formats
-from registry.importers.found import Found, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.markup import listed, measured, plain
 from registry.importers.reading import Item, Skipped, Sources, items_of
 from registry.importers.source import Source
@@ -22,7 +22,7 @@ FILES = Path(__file__).parent / "files"
 NEEDLES: dict[str, Any] = {"experiment": "niah", "benchmark": "needle", "value": "score"}
 
 
-def read(name: str, **wanted: Any) -> tuple[list[Found], list[str]]:
+def read(name: str, **wanted: Any) -> tuple[list[ImportedGrid], list[str]]:
     """The grids of a file or a folder, and what was at fault."""
     items = list(items_of(Sources((str(FILES / name),), "auto", Overrides(**wanted))))
     faults = [str(said).removeprefix(f"{FILES}/") for one in items if isinstance(one, Skipped) for said in one.faults()]

@@ -18,9 +18,9 @@ from registry.errors import RegistryError
 from registry.grids.derived_names import looks_derived
 from registry.grids.intake.levels import has_control, read_number
 from registry.importers import delimited, markdown
-from registry.importers.found import Overrides
+from registry.importers.cell_text import common_words
+from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
-from registry.importers.words import common_words
 
 WANTED = Overrides(
     experiment="e", benchmark="b", model="m", metric="x", columns="Length", reads_prose=False, single=True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.commands.screen.painted import Painted, coloured, painted, until
 from registry.commands.screen.screen import Screen
+from registry.commands.screen.styled_table import StyledTable, coloured, styled, until
 
-__all__ = ["Painted", "Screen", "coloured", "painted", "until"]
+__all__ = ["Screen", "StyledTable", "coloured", "styled", "until"]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
+from registry.commands.screen.colours import ink
 from registry.commands.screen.fit import fitted
-from registry.commands.screen.ink import ink
-from registry.commands.screen.painted import Painted
+from registry.commands.screen.styled_table import StyledTable
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Table, aligned, folds
 from registry.renderings.width import display_width, one_line, right
 
-Part = Block | Painted
+Part = Block | StyledTable
 
 
 def page(parts: Iterable[Part], width: int, *, colour: bool, least: Sequence[str] = ()) -> Iterator[str]:
@@ -39,7 +39,7 @@ def trimmed(line: list[Run]) -> list[Run]:
 
 
 def _lines(part: Part, width: int, least: Sequence[str]) -> Iterator[list[Run]]:
-    if isinstance(part, Painted):
+    if isinstance(part, StyledTable):
         if part.flush:
             yield from _rows([aligned(column) for column in part.table.columns], part.styles, "")
         else:

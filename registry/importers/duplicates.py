@@ -13,20 +13,20 @@ from typing import Any
 import orjson
 
 from registry.errors import Conflict
-from registry.importers.found import IDENTITY, Note
+from registry.importers.imported_grid import IDENTITY, Note
 from registry.importers.reading import Item, Skipped, missing_names
 
 
 def distinct(items: Iterable[Item | Skipped]) -> Iterator[Item | Skipped]:
     """Items, no two of them with the same names."""
-    twins = Twins()
+    duplicates = Duplicates()
     for one in items:
-        judged = one if isinstance(one, Skipped) else twins.judged(one)
+        judged = one if isinstance(one, Skipped) else duplicates.judged(one)
         if judged is not None:
             yield judged
 
 
-class Twins:
+class Duplicates:
     """Identities met so far, each with the file that it came from and its content."""
 
     def __init__(self) -> None:

@@ -45,7 +45,7 @@ def _nowhere(_pointer: str) -> Place | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ImportedGrid:
     """One grid: the body of `POST …/grids`, and the place in the source of a JSON pointer into that body.
 
     `edition` is the source's own name for this state of the model, or this run: it tells two grids of the same names
@@ -105,7 +105,7 @@ class Overrides:
         """Whether a metric is wanted; `otherwise` if the caller did not select any."""
         return any(fnmatchcase(metric, pattern) for pattern in self.only) if self.only else otherwise
 
-    def applied(self, found: Found) -> Found:
+    def applied(self, found: ImportedGrid) -> ImportedGrid:
         """The same grid with the names and the metric that the caller gave."""
         sent = dict(found.submission)
         sent |= {name: given for name in IDENTITY if (given := getattr(self, name)) is not None}

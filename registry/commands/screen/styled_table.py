@@ -14,7 +14,7 @@ Style = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
-class Painted:
+class StyledTable:
     """Table and the styles of its cells, by column and row. `solid`: backgrounds touch, each cell with a blank on
     either side; `flush`: nothing is put between columns."""
 
@@ -24,10 +24,10 @@ class Painted:
     flush: bool = False
 
 
-def coloured(parts: Iterable[Block], by_column: Mapping[str, Style]) -> Iterator[Block | Painted]:
+def coloured(parts: Iterable[Block], by_column: Mapping[str, Style]) -> Iterator[Block | StyledTable]:
     """Parts, their tables with a style for the named columns."""
     for part in parts:
-        yield painted(part, by_column) if isinstance(part, Table) else part
+        yield styled(part, by_column) if isinstance(part, Table) else part
 
 
 def until(parts: Iterable[Block], ends: Callable[[Heading], bool]) -> Iterator[Block]:
@@ -35,7 +35,7 @@ def until(parts: Iterable[Block], ends: Callable[[Heading], bool]) -> Iterator[B
     return itertools.takewhile(lambda part: not (isinstance(part, Heading) and ends(part)), parts)
 
 
-def painted(table: Table, by_column: Mapping[str, Style]) -> Painted:
+def styled(table: Table, by_column: Mapping[str, Style]) -> StyledTable:
     """Table with a style for the named columns."""
     styles = [
         [by_column[column.name](cell) for cell in column.cells]
@@ -43,4 +43,4 @@ def painted(table: Table, by_column: Mapping[str, Style]) -> Painted:
         else [""] * len(column.cells)
         for column in table.columns
     ]
-    return Painted(table, styles)
+    return StyledTable(table, styles)

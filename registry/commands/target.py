@@ -12,7 +12,7 @@ from results_registry.errors import BadAddress
 Warn = Callable[[str], None]
 
 
-def find_place(url: str | None, project: str | None, warn: Warn) -> Config:
+def find_registry(url: str | None, project: str | None, warn: Warn) -> Config:
     """Registry, token and project to use. Warns of a token in a file that others can read, and does not use it.
 
     Raises `BadAddress` for an unusable file.

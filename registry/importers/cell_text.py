@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import REPORTED, number
-from registry.importers.found import Note, Place
+from registry.importers.imported_grid import Note, Place
 
 GAPS = frozenset(("", "·", "—", "–", "-", "n/a", "N/A"))
 """Contents of an unmeasured cell."""

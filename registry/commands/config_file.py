@@ -13,7 +13,7 @@ import tomli_w
 from registry.errors import Misconfigured
 
 
-def keep(path: Path, content: Mapping[str, Any]) -> None:
+def write_config(path: Path, content: Mapping[str, Any]) -> None:
     """Write a document as TOML with mode 0600, replacing the file."""
     fresh = path.with_name(f".{path.name}.{os.getpid()}")
     try:
