@@ -48,7 +48,7 @@ CALLED_BY_LIBRARIES = [
     # transformers, Lightning
     "control", "finalize", "log_hyperparams", "log_metrics", "on_evaluate", "on_log",
 ]  # fmt: skip
-USED_BY_TESTS = ["RIVAL_IN", "demo_grids", "pids", "client_url"]
+USED_BY_TESTS = ["RIVAL_IN", "client_url", "demo_grids", "forget", "pids"]
 
 
 def dead_code() -> list[str]:
