@@ -56,8 +56,8 @@ class Range(click.ParamType[Any]):
 def show(session: Session, grid: str | None, named: Named, revision: int | None, span: Any, palette: str) -> None:
     """Show a grid's values, as a heatmap on a terminal with colours.
 
-    GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23. `·` is what nobody measured. A pipe
-    gets one line a measured cell.
+    GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23. `·` is an unmeasured cell. A pipe
+    gets one line for each measured cell.
     """
     document = read_grid(session, find_grid(session, grid, named), revision)
     session.screen.show(

@@ -1,6 +1,6 @@
 """Parquet: a tidy table or a pivot, read as CSV is; needs `results-registry[parquet]`.
 
-Numbers keep their bits on the way; a null is a cell that nobody measured, and so is NaN, which pandas writes for one.
+Numbers keep their bits on the way; null is an unmeasured cell, and so is NaN, which pandas writes instead.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class TooLarge(Exception):
 
 @dataclass
 class SumsDelta:
-    """What a benchmark's change adds to a scope: for each name its sums with every name of `names`, cells, slots."""
+    """Change of a scope by one benchmark: for each name its sums with every name of `names`, its cells; slots."""
 
     names: list[str]
     sums: dict[str, Integers] = field(default_factory=dict)
