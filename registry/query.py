@@ -130,8 +130,8 @@ _KINDS: dict[str, type[Query]] = {
 
 def query_of(document: Mapping[str, Any]) -> Query:
     """Query in a document made by `Query.document`."""
-    asked = _KINDS[document["kind"]]
-    given = {field.name: document[field.name] for field in fields(asked) if field.name in document}
+    query_class = _KINDS[document["kind"]]
+    given = {field.name: document[field.name] for field in fields(query_class) if field.name in document}
     for name, value in given.items():
         if isinstance(value, list):
             given[name] = tuple(value)
@@ -140,4 +140,4 @@ def query_of(document: Mapping[str, Any]) -> Query:
     if "alpha" in given:
         given["alpha"] = float(given["alpha"])
     given |= {name: float(given[name]) for name in ("sharp_change", "equivalence") if name in given}
-    return asked(**given)
+    return query_class(**given)

@@ -44,8 +44,8 @@ def _conditions(joined: Mapping[tuple[str, str], str], project_id: Any, query: Q
         grids.c.deleted_at.is_(None),
     ]
     for kind in ("benchmark", "model", "variant"):
-        if asked := getattr(query, kind):
-            conditions.append(grids.c[kind].in_([name for one in asked for name in names_of(joined, kind, one)]))
+        if wanted := getattr(query, kind):
+            conditions.append(grids.c[kind].in_([name for one in wanted for name in names_of(joined, kind, one)]))
     return conditions
 
 

@@ -17,8 +17,8 @@ _MARGINS = ("sharp_change", "equivalence")
 def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
     """Parameters with the query's settings, and the defaults of the metric for the rest."""
     usual = Parameters.of(metric) if query.alpha is None else Parameters.of(metric, query.alpha)
-    asked = {name: value for name in _MARGINS if (value := getattr(query, name)) is not None}
-    return replace(usual, **asked)
+    given = {name: value for name in _MARGINS if (value := getattr(query, name)) is not None}
+    return replace(usual, **given)
 
 
 def statistics_asked_document(query: StatisticsQuery, revision: Any) -> dict[str, Any]:

@@ -23,11 +23,11 @@ def sweet_spot_document(
     query: SweetSpotQuery, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
     """Sweet spot of all grids that the query matches, with its inputs; derived grids are listed but not counted."""
-    asked = [(row, names) for row in rows if matches(query, names := canonical_names(row, joined))]
-    meant = [(row, names) for row, names in asked if row.derived is None]
+    matching = [(row, names) for row in rows if matches(query, names := canonical_names(row, joined))]
+    meant = [(row, names) for row, names in matching if row.derived is None]
     derived = [
         {"grid": str(row.id), "benchmark": names["benchmark"], "model": names["model"]}
-        for row, names in asked
+        for row, names in matching
         if row.derived is not None
     ]
     inputs = [{"grid": str(row.id), "revision": row.number, **names} for row, names in meant]

@@ -51,7 +51,7 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     With --fail-on-regression the exit status is 3 when the gap of all common cells is a loss of more than POINTS and
     its interval excludes zero. Where no interval can be computed the gap alone decides.
     """
-    ids = [find_grid(session, said, named) for said in (baseline, contender)]
+    ids = [find_grid(session, reference, named) for reference in (baseline, contender)]
     question = {"baseline": ids[0], "contender": ids[1], "alpha": alpha}
     document = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
     session.screen.show(

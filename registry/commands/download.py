@@ -68,16 +68,16 @@ def _to_stdout(chunks: Iterable[bytes]) -> int:
 
 def _copied(chunks: Iterable[bytes], file: BinaryIO, session: Session, target: str) -> int:
     """Copy, showing the amount on a terminal's standard error once it exceeds a megabyte."""
-    size, told = 0, _EVERY
+    size, next_report = 0, _EVERY
     shown = session.screen.notes_are_seen and not session.screen.quiet
     for chunk in chunks:
         with _writable(target):
             file.write(chunk)
         size += len(chunk)
-        if shown and size >= told:
+        if shown and size >= next_report:
             click.echo(f"\r\x1b[K{size / _EVERY:.0f} MiB … ", err=True, nl=False)
-            told = size + _EVERY
-    if told > _EVERY:
+            next_report = size + _EVERY
+    if next_report > _EVERY:
         click.echo("\r\x1b[K", err=True, nl=False)
     with _writable(target):
         file.flush()

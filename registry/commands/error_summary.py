@@ -22,11 +22,11 @@ class Reasons:
     """Number of occurrences of each line."""
     _by_reason: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, said: Message) -> None:
-        line = str(said)
+    def add(self, message: Message) -> None:
+        line = str(message)
         self.lines[line] = self.lines.get(line, 0) + 1
         if self.lines[line] == 1:
-            self._by_reason.setdefault(reason_of(said.detail), []).append(line)
+            self._by_reason.setdefault(reason_of(message.detail), []).append(line)
 
     def __len__(self) -> int:
         return len(self.lines)

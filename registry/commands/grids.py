@@ -46,36 +46,36 @@ def names_grids(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def find_grid(session: Session, said: str | None, named: Named) -> str:
+def find_grid(session: Session, reference: str | None, named: Named) -> str:
     """Id of the one matching grid.
 
-    `said` is an id, the beginning of one, or `name=value` pairs separated by commas, which narrow `named` further.
+    `reference` is an id, the beginning of one, or `name=value` pairs separated by commas, which narrow `named` further.
     Raises `NotFound` when no grid or several match; the message lists the latter.
     """
-    if said is not None and _ID.fullmatch(said.lower()):
-        return said.lower()
+    if reference is not None and _ID.fullmatch(reference.lower()):
+        return reference.lower()
     query = dict(named)
-    if said is not None:
-        query |= _read(said)
+    if reference is not None:
+        query |= _read(reference)
     found = list(itertools.islice(find_grids(session, query, limit=_LISTED + 1), _LISTED + 1))
     if len(found) == 1:
         return str(found[0]["id"])
     if not found:
-        raise NotFound(_nothing(session, said, query))
+        raise NotFound(_nothing(session, reference, query))
     raise NotFound(_several(session, found))
 
 
-def _read(said: str) -> dict[str, Any]:
-    if _BEGINNING.fullmatch(said.lower()):
-        return {"id": said.lower()}
-    if "=" not in said:
+def _read(reference: str) -> dict[str, Any]:
+    if _BEGINNING.fullmatch(reference.lower()):
+        return {"id": reference.lower()}
+    if "=" not in reference:
         raise click.UsageError(
-            f'"{said}" is no grid: give an id, its first 4 or more characters, or names such as model=R1-Qwen.'
+            f'"{reference}" is no grid: give an id, its first 4 or more characters, or names such as model=R1-Qwen.'
         )
-    pairs = [part.partition("=") for part in re.split(rf",(?=(?:{'|'.join(KINDS)})=)", said)]
+    pairs = [part.partition("=") for part in re.split(rf",(?=(?:{'|'.join(KINDS)})=)", reference)]
     for kind, _, _ in pairs:
         if kind not in KINDS:
-            raise click.UsageError(f'"{kind}" in "{said}" is not one of {", ".join(KINDS)}.')
+            raise click.UsageError(f'"{kind}" in "{reference}" is not one of {", ".join(KINDS)}.')
     return {kind: (name,) for kind, _, name in pairs}
 
 
@@ -89,10 +89,10 @@ def read_grid(session: Session, grid: str, revision: int | None = None) -> dict[
     return dict(session.transport.get(f"grids/{segment(grid)}", revision=revision))
 
 
-def _nothing(session: Session, said: str | None, query: Mapping[str, Any]) -> str:
+def _nothing(session: Session, reference: str | None, query: Mapping[str, Any]) -> str:
     place = f"project {session.project} at {session.config.url}"
-    if said is not None and "id" in query:
-        return f'No grid of {place} has an id that begins with "{said}". `registry ls` lists them.'
+    if reference is not None and "id" in query:
+        return f'No grid of {place} has an id that begins with "{reference}". `registry ls` lists them.'
     wanted = ", ".join(f"{kind} {' or '.join(map(repr, query[kind]))}" for kind in KINDS if query.get(kind))
     about = f"No grid of {place} has {wanted}." if wanted else f"There is no grid in {place}."
     return about + "".join(f" {hint}" for hint in _near(session, query))

@@ -80,7 +80,7 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     as_json: bool,
     quiet: bool,
     left_out: tuple[str, ...],
-    **said: Any,
+    **overrides: Any,
 ) -> None:
     """Send the grids of files, folders, or an MLflow server's URL.
 
@@ -91,7 +91,7 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     files out), 2 a wrong option, 3 statistics failed (--wait), 4 the token or the project will not do, 5 the registry
     did not answer: the rest waits in the spool for `registry sync`.
     """
-    sources = Sources(files, form, Overrides(**said, labels=_labels(labels)), left_out)
+    sources = Sources(files, form, Overrides(**overrides, labels=_labels(labels)), left_out)
     if missing := [name for name in files if "://" not in name and not Path(name).exists()]:
         raise click.UsageError(f"There is no file {missing[0]}.")
     if dry_run:

@@ -60,20 +60,20 @@ class Report:
         parts += [f"{self.resumed} sent before"] if self.resumed else []
         parts += [f"{self.refused} at fault"] if self.refused else []
         total = counted(self.new + self.same + self.resumed, "grid", "grids")
-        said = f"{total} from {counted(len(self.files), 'file', 'files')}: {', '.join(parts)}"
-        return "; ".join([said, *self.losses()]) + "."
+        summary = f"{total} from {counted(len(self.files), 'file', 'files')}: {', '.join(parts)}"
+        return "; ".join([summary, *self.losses()]) + "."
 
     def skip(self, one: Skipped) -> None:
         """Record a file that was not read, or only in part."""
         self.unread |= one.files or {one.source}
-        for said in one.faults():
-            self.faults.add(said)
+        for message in one.faults():
+            self.faults.add(message)
 
     def refuse(self, faults: Iterable[Message]) -> None:
         """Record the faults of a grid."""
         self.refused += 1
-        for said in faults:
-            self.faults.add(said)
+        for message in faults:
+            self.faults.add(message)
 
     def losses(self) -> Iterator[str]:
         """Files that were not read completely."""
@@ -147,8 +147,8 @@ class Push:
     def add(self, one: Item) -> None:
         report = self.report
         report.files |= one.files or {one.source}
-        for said in one.warnings():
-            report.warnings.add(said)
+        for message in one.warnings():
+            report.warnings.add(message)
         if missing := missing_names(one.found.submission):
             report.refuse([Message(one.source, missing)])
             return

@@ -52,9 +52,9 @@ def rank(session: Session, named: Named, full: bool, seconds: float, **question:
 
     One experiment and one metric are ranked; which ones need not be said where the project has no others.
     """
-    said = {kind: list(named[kind]) for kind in ("benchmark", "model", "variant")}
+    filters = {kind: list(named[kind]) for kind in ("benchmark", "model", "variant")}
     scope = _scope(session, named)
-    document = awaited(session, session.in_project("rankings"), "ranking", seconds, **scope, **said, **question)
+    document = awaited(session, session.in_project("rankings"), "ranking", seconds, **scope, **filters, **question)
     session.screen.show(
         document,
         lambda: coloured(page(document) if full else until(page(document), lambda part: part.level == 2), _STYLES),
@@ -90,8 +90,8 @@ def _pairs(session: Session, named: Named) -> list[tuple[str, str]]:
     if len(pairs) > _ASKED:
         grids = find_grids(session, _kinds(named))
         return list(dict.fromkeys((one["experiment"], one["metric"]["name"]) for one in grids))
-    asked = [({**_kinds(named), "experiment": (one,), "metric": (other,)}, (one, other)) for one, other in pairs]
-    return [pair for query, pair in asked if next(find_grids(session, query, limit=1), None) is not None]
+    queries = [({**_kinds(named), "experiment": (one,), "metric": (other,)}, (one, other)) for one, other in pairs]
+    return [pair for query, pair in queries if next(find_grids(session, query, limit=1), None) is not None]
 
 
 def _names(session: Session, kind: str) -> list[str]:

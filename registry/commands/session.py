@@ -41,9 +41,9 @@ class Session:
     @cached_property
     def project(self) -> str:
         """The project to use: the one given, else the token's, else the only visible one."""
-        said = self.config.project or (self.config.token and self.transport.get("whoami")["project"])
-        if said:
-            return str(said)
+        slug = self.config.project or (self.config.token and self.transport.get("whoami")["project"])
+        if slug:
+            return str(slug)
         seen = [found["slug"] for found in self.transport.get("projects", limit=20)["items"]]
         if len(seen) == 1:
             return str(seen[0])
@@ -118,8 +118,8 @@ def advised(error: UserError, config: Config) -> str:
             )
         case Unreachable():
             where = "" if config.named else f" ({config.url_from})"
-            told = _ERRNO.sub("", error.detail)
-            return f"{told}{where} Start one with `registry up`, or name another with --url or REGISTRY_URL."
+            reason = _ERRNO.sub("", error.detail)
+            return f"{reason}{where} Start one with `registry up`, or name another with --url or REGISTRY_URL."
         case Refused(errors=[(pointer, detail), *_]):
             return f"{config.url} refuses this: {pointer} {detail}."
         case _:

@@ -41,8 +41,8 @@ def trends(
     GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
     """
     found = find_grid(session, grid, named)
-    asked = {"along": along, "threshold": list(thresholds)}
-    document = awaited(session, f"grids/{found}/trends", "trends", seconds, **asked)
+    parameters = {"along": along, "threshold": list(thresholds)}
+    document = awaited(session, f"grids/{found}/trends", "trends", seconds, **parameters)
     if thresholds:
         crossed = from_document(Thresholds, document)
         _show(session, found, document, crossings.page(crossed), lambda: crossings.thresholds_csv(crossed), {})

@@ -30,8 +30,8 @@ def token(project: str | None, role: Any, name: str, days: int, path: Path | Non
             raise NotFound(f'There is no project "{project}".')
         project_id = None if row is None else row.id
         made, secret = issue_token(connection, project_id=project_id, role=role, name=name, days=days)
-        told = {"name": name, "role": role, "expires_at": made.expires_at.isoformat()}
-        record(connection, COMMAND, "token.created", made.id, project_id=project_id, **told)
+        details = {"name": name, "role": role, "expires_at": made.expires_at.isoformat()}
+        record(connection, COMMAND, "token.created", made.id, project_id=project_id, **details)
         if path is not None:
             write_secret(path, secret)
     if path is None:

@@ -34,14 +34,14 @@ def shown(one: Item) -> list[str]:
     lines.append(
         f"  {grid.cell_count} of {len(grid.values)} cells{extent}" + (f"; with {', '.join(carried)}" if carried else "")
     )
-    lines += [f"  warning: {_within(one, said)}" for said in one.warnings()]
+    lines += [f"  warning: {_within(one, message)}" for message in one.warnings()]
     lines += [f"  warning: {one.at(warning.pointer).lstrip(':')} {warning.detail}" for warning in submission.warnings]
     return lines
 
 
-def _within(one: Item, said: Message) -> str:
-    place = said.place.removeprefix(one.source).lstrip(":")
-    return f"{place}: {said.detail}" if place else said.detail
+def _within(one: Item, message: Message) -> str:
+    place = message.place.removeprefix(one.source).lstrip(":")
+    return f"{place}: {message.detail}" if place else message.detail
 
 
 def _metric(metric: Mapping[str, Any]) -> str:

@@ -88,10 +88,12 @@ def _score(run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: 
 def _arguments(run: Mapping[str, Any]) -> list[str]:
     """Arguments of the task, which make another protocol."""
     given = run.get("task_args_passed", run.get("task_args"))
-    said = " ".join(f"{name}={value}" for name, value in sorted(given.items())) if isinstance(given, Mapping) else ""
-    if len(said) > _LONG:
-        said = f"{said[:_LONG]}… {hashlib.sha256(said.encode()).hexdigest()[:8]}"
-    return [said] if said else []
+    arguments = (
+        " ".join(f"{name}={value}" for name, value in sorted(given.items())) if isinstance(given, Mapping) else ""
+    )
+    if len(arguments) > _LONG:
+        arguments = f"{arguments[:_LONG]}… {hashlib.sha256(arguments.encode()).hexdigest()[:8]}"
+    return [arguments] if arguments else []
 
 
 def _epochs(run: Mapping[str, Any]) -> str:

@@ -116,8 +116,8 @@ def _scores(given: Mapping[str, Any], n: int | None, skipped: list[str]) -> Iter
 
 def _metric(file: Mapping[str, Any], task: str, name: str) -> tuple[dict[str, Any], list[Note]]:
     bare = name.partition(",")[0]
-    said = mapping(file.get("higher_is_better") or {}, "/higher_is_better").get(task) or {}
-    better = mapping(said, f"/higher_is_better/{task}").get(bare)
+    directions = mapping(file.get("higher_is_better") or {}, "/higher_is_better").get(task) or {}
+    better = mapping(directions, f"/higher_is_better/{task}").get(bare)
     notes: list[Note] = []
     direction = {True: "higher", False: "lower"}.get(better) if isinstance(better, bool) else None
     if direction is None:

@@ -75,14 +75,14 @@ def _score(row: Mapping[str, str], direction: str | None, names: Mapping[str, st
         return None
     way = row.get("filter", "none").casefold()
     meaning = meaning_of(metric)
-    said = direction or (meaning.direction if meaning else None)
+    better = direction or (meaning.direction if meaning else None)
     described: dict[str, Any] = {
         "name": metric if way in ("none", "") else f"{metric},{row['filter']}",
-        "direction": said,
+        "direction": better,
     }
     described |= {"lower": 0.0, "upper": 1.0} if metric in SHARES and 0 <= value <= 1 else {}
     shots = row.get("n-shot", "")
     named = {**names, "benchmark": task} | ({"variant": f"{shots}-shot"} if shots.isdecimal() else {})
     labels = {"task_version": row["version"]} if row.get("version") else {}
-    notes = [] if said else [unknown_direction(metric)]
+    notes = [] if better else [unknown_direction(metric)]
     return single(named, described, value, stderr=plain_number(row.get("stderr", "")), labels=labels, notes=notes)

@@ -75,12 +75,12 @@ def _tables_alone(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedG
     for part in filter(is_table, parts(lines)):
         rows = table_rows(lines, part)
         line, header = next(rows)
-        for sheet in read_table(Table(header, rows, line, _said({}, wanted)), wanted, Report()):
+        for sheet in read_table(Table(header, rows, line, _identity({}, wanted)), wanted, Report()):
             sheet.notes = [*sheet.notes, *notes]
             yield sheet.found(wanted)
 
 
-def _said(names: Mapping[str, str], wanted: Overrides) -> dict[str, str]:
+def _identity(names: Mapping[str, str], wanted: Overrides) -> dict[str, str]:
     """Identity of a table according to the document, and the metric according to the caller."""
     return {**names, **({"metric": wanted.metric} if wanted.metric else {})}
 
@@ -150,9 +150,9 @@ class Document:
                 if self._coordinate(_BRACKETED.sub("", block.text).rstrip()):
                     parts[-1].bullets.append(block)
                     continue
-                own, said = self._named([block.text], Place(block.line))
+                own, own_notes = self._named([block.text], Place(block.line))
                 if own and own != parts[-1].names:
-                    parts.append(Part({**names, **own}, said))
+                    parts.append(Part({**names, **own}, own_notes))
             elif block.kind == "bullet":
                 parts[-1].bullets.append(block)
         return parts
@@ -170,7 +170,7 @@ class Document:
             above = "\n".join(one.text for one in self.blocks if one.line < block.line)
             yield from read_printed(header, rows, above, self.wanted)
             return
-        names = _said({**part.names, **self.about}, self.wanted)
+        names = _identity({**part.names, **self.about}, self.wanted)
         report = Report(lenient=True, marked=True)
         for sheet in read_table(Table(header, rows, line, names), self._with_axes(header), report):
             yield self._found(sheet, part)
@@ -190,7 +190,7 @@ class Document:
         """Grid of bullets with a coordinate and a value each; None if there is none."""
         sheet = Sheet({**part.names, **self.about}, tuple(axis.name for axis in self.axes))
         context: dict[str, str] = {}
-        said: tuple[float, float] | None = None
+        span: tuple[float, float] | None = None
         signs: list[bool] = []
         for block in part.bullets:
             if block.kind != "bullet":
@@ -198,7 +198,7 @@ class Document:
                 continue
             lowest = _LOWEST.search(block.text)
             if lowest and (highest := _HIGHEST.search(block.text, lowest.end())):
-                said = (float(lowest[1]), float(highest[1]))
+                span = (float(lowest[1]), float(highest[1]))
             match = _MEASURED.fullmatch(block.text)
             at = {**context, **self._coordinate(match[1])} if match else {}
             if match is None or at.keys() != set(sheet.axes):
@@ -215,15 +215,15 @@ class Document:
         elif any(signs):
             detail = f"{sum(signs)} of {len(signs)} numbers have a sign of per cent: no unit was read"
             sheet.notes.append(Note("percent_mixed", detail))
-        self._compare(sheet, said, part)
+        self._compare(sheet, span, part)
         return sheet
 
-    def _compare(self, sheet: Sheet, said: tuple[float, float] | None, part: Part) -> None:
+    def _compare(self, sheet: Sheet, span: tuple[float, float] | None, part: Part) -> None:
         """Note values that the text mentions and the list does not show."""
         values = [one.value for one in sheet.readings if one.value is not None]
-        if said is not None and (said[0] < min(values) or said[1] > max(values)):
+        if span is not None and (span[0] < min(values) or span[1] > max(values)):
             listed = f"the listed ones go from {min(values)} to {max(values)}: some cells are not listed"
-            detail = f"the text has values from {said[0]} to {said[1]}, {listed}"
+            detail = f"the text has values from {span[0]} to {span[1]}, {listed}"
             sheet.notes.append(Note("cells_not_listed", detail))
         if any("approximate" in block.text.casefold() and keyed(block) for block in part.bullets):
             sheet.notes.append(Note("approximate", "the text calls these values approximate"))

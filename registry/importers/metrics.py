@@ -59,20 +59,20 @@ def explained(metric: dict[str, Any], values: Sequence[float]) -> tuple[dict[str
             notes.append(Note("direction_unknown", detail))
         return metric, notes
     filled = dict(metric)
-    said: list[str] = []
+    meanings: list[str] = []
     if meaning.direction is not None and metric.get("direction") is None:
         filled["direction"] = meaning.direction
-        said.append(f"{meaning.direction} is better")
+        meanings.append(f"{meaning.direction} is better")
     if metric.get("lower") is None and metric.get("upper") is None:
         lower, upper = _bounds(meaning, filled, values)
         if _within(values, lower, upper) and (lower, upper) != (None, None):
             filled["lower"], filled["upper"] = lower, upper
-            said.append(f"from {lower:g}" + ("" if upper is None else f" to {upper:g}"))
+            meanings.append(f"from {lower:g}" + ("" if upper is None else f" to {upper:g}"))
             if upper == 100 and not filled.get("unit"):
                 filled["unit"] = "%"
-                said.append("in %")
-    if said:
-        notes.append(Note("metric_read", f'"{metric["name"]}" was read as: {", ".join(said)}'))
+                meanings.append("in %")
+    if meanings:
+        notes.append(Note("metric_read", f'"{metric["name"]}" was read as: {", ".join(meanings)}'))
     return filled, notes
 
 

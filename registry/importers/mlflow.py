@@ -68,22 +68,22 @@ def _unfinished(runs: Sequence[Any]) -> list[Note]:
     return left_out(names, "these runs did not finish")
 
 
-def _pages(url: str, path: str, asked: dict[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
+def _pages(url: str, path: str, body: dict[str, Any], name: str) -> Iterator[Mapping[str, Any]]:
     token = None
     while True:
-        answer = _ask(url, path, asked | ({"page_token": token} if token else {}))
+        answer = _post(url, path, body | ({"page_token": token} if token else {}))
         yield from (mapping(one, f"/{name}") for one in answer.get(name) or [])
         token = answer.get("next_page_token")
         if not token:
             return
 
 
-def _ask(url: str, path: str, asked: Mapping[str, Any]) -> Mapping[str, Any]:
+def _post(url: str, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https"):
         raise Malformed(f"{url} is not the URL of an MLflow server.")
     address = f"{url.rstrip('/')}/api/2.0/mlflow/{quote(path)}"
-    request = Request(address, json.dumps(asked).encode(), {"Content-Type": "application/json"})  # noqa: S310
+    request = Request(address, json.dumps(body).encode(), {"Content-Type": "application/json"})  # noqa: S310
     try:
         with urlopen(request, timeout=30) as answer:  # noqa: S310
             return mapping(json.loads(answer.read()), "")
@@ -100,18 +100,18 @@ def read_run(
     info, data = mapping(run.get("info"), "/info"), mapping(run.get("data") or {}, "/data")
     if info.get("status") not in _ENDED:
         return
-    said = {
+    entries = {
         text(one.get("key")): text(one.get("value"))
         for name in ("tags", "params")
         for one in (mapping(given, f"/data/{name}") for given in listed(data.get(name) or [], f"/data/{name}"))
     }
-    name = text(info.get("run_name")) or said.get("mlflow.runName") or text(info.get("run_id"))
+    name = text(info.get("run_name")) or entries.get("mlflow.runName") or text(info.get("run_id"))
     key = text(info.get("experiment_id"))
-    model = next((said[one] for one in _MODEL if said.get(one)), None)
+    model = next((entries[one] for one in _MODEL if entries.get(one)), None)
     doubtful = [] if model else [Note("identity_read", f'the run "{name}" names no model: it is the model')]
     names = {
         "experiment": titles.get(key) or f"mlflow {key}",
-        "benchmark": next((said[one] for one in _BENCHMARK if said.get(one)), "mlflow"),
+        "benchmark": next((entries[one] for one in _BENCHMARK if entries.get(one)), "mlflow"),
         "model": model or name,
         "variant": "",
     }

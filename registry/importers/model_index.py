@@ -67,12 +67,12 @@ def _scores(given: Any, where: str) -> Iterator[Score]:
         metric = mapping(one, f"{where}/metrics")
         kind, name = text(metric.get("type")), text(metric.get("name"))
         about = "" if name.casefold() == kind.casefold() else name
-        told = [about, text(dataset.get("split")), text(metric.get("config")), _said(metric.get("args")),
-                _said(dataset.get("args")), text(dataset.get("revision"))]  # fmt: skip
-        yield Score(benchmark, kind, found_number(metric.get("value")), tuple(told), labels)
+        distinctions = [about, text(dataset.get("split")), text(metric.get("config")), _arguments(metric.get("args")),
+                _arguments(dataset.get("args")), text(dataset.get("revision"))]  # fmt: skip
+        yield Score(benchmark, kind, found_number(metric.get("value")), tuple(distinctions), labels)
 
 
-def _said(arguments: Any) -> str:
+def _arguments(arguments: Any) -> str:
     """Arguments in one line; empty if there are none."""
     return "" if not arguments else json.dumps(arguments, sort_keys=True, default=str)
 
@@ -96,5 +96,5 @@ def _name(score: Score, others: Sequence[Score]) -> str:
     """`rouge`, or `rouge (Test ROUGE-1)` where another rouge of the same dataset is called otherwise."""
     differs = [place for place in range(len(score.apart)) if len({one.apart[place] for one in others}) > 1]
     enough = next((place for place in differs if len({one.apart[place] for one in others}) == len(others)), None)
-    told = [score.apart[place] for place in (differs if enough is None else [enough]) if score.apart[place]]
-    return f"{score.metric} ({', '.join(told)})" if told else score.metric
+    distinctions = [score.apart[place] for place in (differs if enough is None else [enough]) if score.apart[place]]
+    return f"{score.metric} ({', '.join(distinctions)})" if distinctions else score.metric

@@ -41,8 +41,8 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     skipped: list[str] = []
     entries = early_entries(file) if "mteb_dataset_name" in file else _entries(file)
     for split, subset, given in entries:
-        entry, said = with_main_score(given)
-        notes += [note for note in said if note not in notes]
+        entry, main_notes = with_main_score(given)
+        notes += [note for note in main_notes if note not in notes]
         for metric, value in entry.items():
             number = found_number(value)
             if number is None:
@@ -70,11 +70,11 @@ def _entries(file: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, A
 def _model(source: Source) -> tuple[str | None, str, list[Note]]:
     """The model, its revision, and how they were read."""
     meta = source.beside("model_meta.json")
-    said = mapping(meta.json, "") if meta is not None else {}
+    described = mapping(meta.json, "") if meta is not None else {}
     folders = list(source.folders())
-    edition = text(said.get("revision")) or next(iter(folders), "")
-    if text(said.get("name")):
-        return text(said.get("name")), edition, []
+    edition = text(described.get("revision")) or next(iter(folders), "")
+    if text(described.get("name")):
+        return text(described.get("name")), edition, []
     if len(folders) > 2 and ("__" in folders[1] or folders[0] in _NO_REVISION):
         model = folders[1].replace("__", "/", 1)
         return model, edition, [Note("identity_read", f'the folder "{folders[1]}" was read as the model "{model}"')]

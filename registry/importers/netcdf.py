@@ -47,14 +47,14 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
 
 
 def _grid(name: str, variable: Any, about: Mapping[str, Any], wanted: Overrides) -> ImportedGrid:
-    said = {**about, **variable.attrs}
-    names = {word: str(said[word]) for word in IDENTITY if said.get(word)}
+    attributes = {**about, **variable.attrs}
+    names = {word: str(attributes[word]) for word in IDENTITY if attributes.get(word)}
     axes, notes = _axes(variable, wanted)
     values = _gaps(variable.values.tolist())
     metric: dict[str, Any] = {"name": name}
-    metric |= {"unit": str(said["units"])} if said.get("units") else {}
-    metric |= {"direction": str(said["direction"])} if said.get("direction") else {}
-    metric |= {bound: float(said[bound]) for bound in ("lower", "upper") if bound in said}
+    metric |= {"unit": str(attributes["units"])} if attributes.get("units") else {}
+    metric |= {"direction": str(attributes["direction"])} if attributes.get("direction") else {}
+    metric |= {bound: float(attributes[bound]) for bound in ("lower", "upper") if bound in attributes}
     described, more = explained(metric, list(_measured(values)))
     sent = {**names, "metric": described, "axes": axes, "values": values}
     return ImportedGrid(sent, (*notes, *more))

@@ -49,9 +49,9 @@ def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedGrid]:
     names, notes = _names(unescaped(lines[first].removeprefix("### ").strip()))
     report = Report()
     planes = _planes(lines, range(first + 1, last), wanted.limits.cells)
-    together = Planes(names, _leading([said for said, _ in planes]), wanted.limits.cells, report)
-    for said, part in planes:
-        together.add(said, lines, part)
+    together = Planes(names, _leading([heading for heading, _ in planes]), wanted.limits.cells, report)
+    for heading, part in planes:
+        together.add(heading, lines, part)
     report.stop_at_faults()
     sheet = together.sheet(Place(first + 1))
     sheet.notes += notes
@@ -68,10 +68,10 @@ def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedGrid]:
 def _trials(line: str, place: Place) -> int | None:
     """Number of trials in the last line, if all cells have the same."""
     rest = _LAST.fullmatch(line)
-    said = _TRIALS.fullmatch(rest[1]) if rest else None
-    if said is None:
+    match = _TRIALS.fullmatch(rest[1]) if rest else None
+    if match is None:
         return None
-    value = plain_number(said[1])
+    value = plain_number(match[1])
     count = None if value is None else whole(value)
     if count is None:
         raise Invalid([Fault(place.pointer(), "trials are a positive whole number up to 2^53")])
@@ -88,9 +88,9 @@ class Planes:
         self.levels: dict[str, dict[str, None]] = {}
         self.readings: dict[tuple[str, ...], Reading] = {}
 
-    def add(self, said: str, lines: Sequence[str], part: range) -> None:
+    def add(self, heading: str, lines: Sequence[str], part: range) -> None:
         """Read a plane from these lines, at the levels that its heading names."""
-        at = tuple(label for _, label in _split(said, self.leading))
+        at = tuple(label for _, label in _split(heading, self.leading))
         for name, label in zip(self.leading, at, strict=True):
             self.levels.setdefault(name, {})[label] = None
         text = lines[part[0]].strip()
@@ -188,14 +188,14 @@ def _names(title: str) -> tuple[dict[str, str], list[Note]]:
 def _planes(lines: Sequence[str], within: range, most: int) -> list[tuple[str, range]]:
     """Indices of each table or number, and the heading above it."""
     found: list[tuple[str, range]] = []
-    said = ""
+    heading = ""
     for inner in parts(lines[within.start : within.stop]):
         part = within[inner.start : inner.stop]
         block = line_block(lines[part[0]], part[0] + 1)
         if is_table(part) or block.text == _EMPTY or plain_number(block.text) is not None:
-            found.append((said, part))
+            found.append((heading, part))
         elif block.kind == "heading":
-            said = unescaped(block.text)
+            heading = unescaped(block.text)
         elif block.text == _LEGEND:
             continue
         else:
@@ -209,12 +209,12 @@ def _refuse(part: range, detail: str) -> NoReturn:
     raise Invalid([Fault(Place(part[0] + 1).pointer(), detail)])
 
 
-def _leading(said: Sequence[str]) -> list[str]:
+def _leading(headings: Sequence[str]) -> list[str]:
     """Names of the axes in headings such as `Task sum · Size 7b`: the words that do not change."""
-    split = [one.split(" · ") for one in said if one]
+    split = [one.split(" · ") for one in headings if one]
     if not split:
         return []
-    if len({len(parts) for parts in split}) > 1 or len(split) != len(said):
+    if len({len(parts) for parts in split}) > 1 or len(split) != len(headings):
         raise Invalid([Fault("", "the headings of the tables do not name the same axes")])
     names: list[str] = []
     for same in zip(*split, strict=True):
@@ -223,9 +223,11 @@ def _leading(said: Sequence[str]) -> list[str]:
     return names
 
 
-def _split(said: str, names: Sequence[str]) -> list[tuple[str, str]]:
+def _split(heading: str, names: Sequence[str]) -> list[tuple[str, str]]:
     return [
-        (name, part.removeprefix(name).strip()) for name, part in zip(names, said.split(" · "), strict=False) if names
+        (name, part.removeprefix(name).strip())
+        for name, part in zip(names, heading.split(" · "), strict=False)
+        if names
     ]
 
 

@@ -31,12 +31,12 @@ class Pivot:
         if (rows in IDENTITY_WORDS) == (columns in IDENTITY_WORDS) and rows == columns:
             report.fault(Place(table.line), f'rows and columns are both "{rows}"')
             report.stop_at_faults()
-        said = [rows, columns]
+        axis_names = [rows, columns]
         down = {same_text(cells[0]): Place(line, 1) for line, cells in given}
         across = {label: Place(table.line, column) for column, label in enumerate(labels, start=2)}
         cells = self._readings(given, rows, columns, labels)
-        telling = {place: name for place, name in enumerate(said) if name in IDENTITY_WORDS}
-        axes = tuple(name for name in said if name not in IDENTITY_WORDS)
+        telling = {place: name for place, name in enumerate(axis_names) if name in IDENTITY_WORDS}
+        axes = tuple(name for name in axis_names if name not in IDENTITY_WORDS)
         for sheet in sheets(table.names, telling, axes, cells, report, single=self.wanted.single):
             for axis, known in ((rows, down), (columns, across)):
                 if axis in sheet.axes:

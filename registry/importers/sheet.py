@@ -208,8 +208,8 @@ def sheets(
     open_sheets: dict[tuple[str, ...], Sheet] = {}
     gone: set[tuple[str, ...]] = set()
     waiting = 0
-    for said, reading in rows:
-        key = tuple(said[place] for place in telling)
+    for labels, reading in rows:
+        key = tuple(labels[place] for place in telling)
         sheet = open_sheets.get(key)
         if sheet is None:
             if key in gone:
@@ -219,7 +219,7 @@ def sheets(
                 detail = "belongs to another grid than the rows before: send each by itself, or use `registry push`"
                 report.fault(reading.place, detail)
                 break
-            own = {word: said[place] for place, word in telling.items()}
+            own = {word: labels[place] for place, word in telling.items()}
             sheet = open_sheets[key] = Sheet({**names, **own}, axes)
         sheet.add(reading)
         waiting += 1

@@ -62,8 +62,8 @@ class Tidy:
             self.report.note("left_out", f"columns that --axes does not name: {', '.join(others)}")
         self.axes = kept
         if len(kept) > MAX_AXES and wanted.reads_prose:
-            said = ", ".join(header[place] for place in kept)
-            detail = f"a grid has at most {MAX_AXES} axes, not {len(kept)} ({said})"
+            chosen = ", ".join(header[place] for place in kept)
+            detail = f"a grid has at most {MAX_AXES} axes, not {len(kept)} ({chosen})"
             self.report.fault(Place(self.table.line), f"{detail}: --axes NAMES or --drop NAMES chooses")
 
     def _named_like_the_metric(self, header: Sequence[str]) -> int | None:
@@ -136,14 +136,16 @@ class Tidy:
             if count > limit and not self.identity:
                 report.fault(Place(line), f"a grid has at most {limit} cells")
                 return
-            said = tuple(self._said(name, cells[place], Place(line, place + 1)) for name, place in identity)
+            identity_words = tuple(
+                self._identity_text(name, cells[place], Place(line, place + 1)) for name, place in identity
+            )
             at = tuple([
                 cells[place] if cells[place] in checked else self._level(cells[place], Place(line, place + 1), checked)
                 for place in self.axes
             ])  # fmt: skip
             if self.numbers:
                 self._numbers(axes, at, cells, line, numbers)
-            yield (*said, *at), self._reading(at, cells, Place(line, value + 1))
+            yield (*identity_words, *at), self._reading(at, cells, Place(line, value + 1))
 
     def _level(self, cell: str, place: Place, checked: set[str]) -> str:
         """A level; texts that need no change are cached."""
@@ -164,7 +166,7 @@ class Tidy:
             if place in self.numbers and cells[self.numbers[place]]:
                 self._number(numbers[name], label, cells[self.numbers[place]], Place(line, self.numbers[place] + 1))
 
-    def _said(self, name: str, cell: str, place: Place) -> str:
+    def _identity_text(self, name: str, cell: str, place: Place) -> str:
         """A word of the identity; a variant, a unit, a direction and a bound may be empty."""
         if not cell and name not in ("experiment", "benchmark", "model", "metric"):
             return ""

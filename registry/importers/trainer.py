@@ -39,7 +39,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     model, edition, notes = _model(source, file)
     names = {**_NAMES, "model": model} if model else _NAMES
     curves, unread = _curves(file) if "log_history" in file else _results(file)
-    missing = [said for name, said in unread if wanted.takes(name, not _is_about(name))]
+    missing = [place for name, place in unread if wanted.takes(name, not _is_about(name))]
     skipped = [name for name in curves if not wanted.takes(name, not _is_about(name))]
     notes = [*notes, *left_out(skipped, "about the training and no result; --only NAME takes it")]
     notes += left_out(missing, "not a number")

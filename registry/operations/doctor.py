@@ -114,10 +114,10 @@ def of_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
 def of_methods(connection: Connection) -> Check:
     """Whether one version of the methods computed all current statistics."""
     found = connection.execute(_METHODS).all()
-    told = ", ".join(f"{row.count} by methods version {row.methods_version}" for row in found) or "none yet"
+    summary = ", ".join(f"{row.count} by methods version {row.methods_version}" for row in found) or "none yet"
     mixed = len(found) > 1
     advice = "A dispatcher has old ones computed again within minutes; does a worker of an older release still run?"
-    return Check("methods", "doubtful" if mixed else "good", told, advice if mixed else "")
+    return Check("methods", "doubtful" if mixed else "good", summary, advice if mixed else "")
 
 
 def of_broker(settings: Settings) -> Iterator[Check]:

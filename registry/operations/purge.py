@@ -87,14 +87,14 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
 def _delete_results(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
     """Delete every cached result with such a grid as input, and invalidate what is left of its scope."""
     ids = [str(row.id) for row in rows]
-    asked = or_(*(answers.c.question[name].astext.in_(ids) for name in ("grid", "baseline", "contender")))
+    about_grids = or_(*(answers.c.question[name].astext.in_(ids) for name in ("grid", "baseline", "contender")))
     of_experiments = (aliases.c.project_id == project_id, aliases.c.kind == "experiment")
     found = connection.execute(select(aliases.c.alias, aliases.c.name).where(*of_experiments))
     joined = {row.alias: row.name for row in found}
     touched = {(row.experiment, row.metric) for row in rows}
     every = touched | {(joined.get(experiment, experiment), metric) for experiment, metric in touched}
     about = tuple_(answers.c.experiment, answers.c.metric).in_(every)
-    connection.execute(delete(answers).where(answers.c.project_id == project_id, or_(asked, about)))
+    connection.execute(delete(answers).where(answers.c.project_id == project_id, or_(about_grids, about)))
     invalidate_scopes(connection, project_id, {scope: [] for scope in touched})
 
 

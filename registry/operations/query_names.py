@@ -67,8 +67,8 @@ def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> set[s
 
 
 def _matches(query: Query, names: tuple[str, ...]) -> bool:
-    asked = (getattr(query, kind) for kind in _FILTERS)
-    return all(not wanted or name in wanted for wanted, name in zip(asked, names, strict=True))
+    wanted_names = (getattr(query, kind) for kind in _FILTERS)
+    return all(not wanted or name in wanted for wanted, name in zip(wanted_names, names, strict=True))
 
 
 def _not_found(kind: str, wanted: str, there: Collection[str]) -> str:

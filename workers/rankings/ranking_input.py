@@ -127,8 +127,10 @@ def scale_warnings(found: Scales) -> list[dict[str, str]]:
 def derived_name_warnings(benchmarks: Iterable[str]) -> list[dict[str, str]]:
     """Warnings about benchmarks whose names suggest an average of others."""
     names = sorted({name for name in benchmarks if looks_derived(name)})
-    said = 'The benchmark "{}" is counted as one more benchmark; if it was computed from others, publish it as derived.'
-    return [{"code": "looks_derived", "detail": said.format(name)} for name in names]
+    template = (
+        'The benchmark "{}" is counted as one more benchmark; if it was computed from others, publish it as derived.'
+    )
+    return [{"code": "looks_derived", "detail": template.format(name)} for name in names]
 
 
 def near_duplicate_warnings(
@@ -144,8 +146,8 @@ def near_duplicate_warnings(
         owners.setdefault(names[kind], set()).add(names[other])
     twins = near_duplicates(owners, owners)
     pairs = sorted({(min(one), max(one)) for one in twins.items() if not owners[one[0]] & owners[one[1]]})
-    said = 'The {}s "{}" and "{}" look alike and no {} has both. If they are one, join them by an alias.'
-    found = [{"code": "near_duplicate", "detail": said.format(kind, *pair, other)} for pair in pairs[:MOST_ALIKE]]
+    template = 'The {}s "{}" and "{}" look alike and no {} has both. If they are one, join them by an alias.'
+    found = [{"code": "near_duplicate", "detail": template.format(kind, *pair, other)} for pair in pairs[:MOST_ALIKE]]
     if len(pairs) > MOST_ALIKE:
         detail = f"{len(pairs) - MOST_ALIKE} more pairs of {kind}s look alike."
         found.append({"code": "near_duplicate", "detail": detail})

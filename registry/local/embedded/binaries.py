@@ -38,10 +38,10 @@ def major_version(binaries: Path) -> int:
     """Major version of the PostgreSQL there; `Misconfigured` when it is too old or does not run here."""
     argv = [str(binaries / "postgres"), "--version"]
     try:
-        told = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=30).stdout
+        output = subprocess.run(argv, capture_output=True, text=True, check=True, timeout=30).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise Misconfigured(f"{argv[0]} does not run here: {error}") from error
-    major = int((re.search(r"\d+", told) or ["0"])[0])
+    major = int((re.search(r"\d+", output) or ["0"])[0])
     if major < OLDEST:
         raise Misconfigured(f"{binaries} holds PostgreSQL {major}; {OLDEST} or newer is needed")
     return major

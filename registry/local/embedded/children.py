@@ -109,9 +109,9 @@ class Process:
         with self._log.open("rb") as file:
             size = self._log.stat().st_size
             file.seek(max(self._said_before if self._said_before <= size else 0, size - 65536))
-            said = [line.strip() for line in file.read().decode(errors="replace").split("\n") if line.strip()]
-        fatal = [line for line in said if "FATAL" in line]  # PostgreSQL says more after it
-        return f"{(fatal or said or ['it said nothing'])[-1]} (see {self._log})"
+            lines = [line.strip() for line in file.read().decode(errors="replace").split("\n") if line.strip()]
+        fatal = [line for line in lines if "FATAL" in line]  # PostgreSQL says more after it
+        return f"{(fatal or lines or ['it said nothing'])[-1]} (see {self._log})"
 
     def _status(self) -> int:
         status = self._launcher.wait()

@@ -57,9 +57,9 @@ def load(database_url: str, file: Path, *, replace: bool, chosen: str | None = N
         subprocess.Popen(reading, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **pipes) as source,
         subprocess.Popen([*writing, *address], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, **pipes) as target,
     ):
-        said = _pour(source, target)
-    if said is not None:
-        raise RegistryError(said)
+        failure = _pour(source, target)
+    if failure is not None:
+        raise RegistryError(failure)
 
 
 _HEADER_LINES = 50
@@ -92,9 +92,9 @@ def _pour(source: subprocess.Popen[bytes], target: subprocess.Popen[bytes]) -> s
 
 def _failure(program: subprocess.Popen[bytes]) -> str:
     assert program.stderr is not None  # noqa: S101
-    said = program.stderr.read().decode(errors="replace").strip().splitlines() or [f"status {program.returncode}"]
+    lines = program.stderr.read().decode(errors="replace").strip().splitlines() or [f"status {program.returncode}"]
     arguments: Any = program.args
-    return f"{Path(arguments[0]).name} failed: {said[0]}"
+    return f"{Path(arguments[0]).name} failed: {lines[0]}"
 
 
 def _address(database_url: str) -> tuple[list[str], dict[str, str]]:
@@ -111,5 +111,5 @@ def _run(program: str, database_url: str, *arguments: str) -> None:
     command = [program, *arguments, *address]
     ran = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
     if ran.returncode != 0:
-        said = ran.stderr.decode(errors="replace").strip().splitlines() or [f"status {ran.returncode}"]
-        raise RegistryError(f"{Path(program).name} failed: {said[0]}")
+        lines = ran.stderr.decode(errors="replace").strip().splitlines() or [f"status {ran.returncode}"]
+        raise RegistryError(f"{Path(program).name} failed: {lines[0]}")
