@@ -32,7 +32,13 @@ def sweet_spot_document(
     ]
     inputs = [{"grid": str(row.id), "revision": row.number, **names} for row, names in meant]
     found = sweet_spot([grid_of(row) for row, _ in meant])
-    return {"experiment": query.experiment, "metric": query.metric, **found, "inputs": inputs, "derived": derived}
+    return {
+        "experiment": query.experiment,
+        "metric": query.metric,
+        **to_document(found),
+        "inputs": inputs,
+        "derived": derived,
+    }
 
 
 def thresholds_document(query: ThresholdsQuery, revision: Any) -> dict[str, Any]:

@@ -8,16 +8,17 @@ from flask import Response
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
-from registry.api.responses import wanted_form
+from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import SweetSpotParameters
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.query import SweetSpotQuery
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
+from registry.results.sweet_spot import SweetSpot
 
 blp = Blueprint("experiments", __name__, url_prefix=API_PREFIX, description="All grids of an experiment together.")
 
 _FORMS = ("json", "txt", "md", "csv")
-_RENDERERS = {"txt": sweet_spot_text, "md": sweet_spot_markdown, "csv": sweet_spot_csv}
+_RENDERERS = of_values(SweetSpot, {"txt": sweet_spot_text, "md": sweet_spot_markdown, "csv": sweet_spot_csv})
 _DESCRIBED = blp.answers(
     reply(
         200,

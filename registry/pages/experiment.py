@@ -34,8 +34,9 @@ from registry.query import SweetSpotQuery
 from registry.renderings.heatmap.options import Options
 from registry.renderings.numbers import plain_number
 from registry.renderings.sweet_spot import sweet_spot_blocks
-from registry.results.codec import from_bytes, read
+from registry.results.codec import read
 from registry.results.statistics import PICTURED, Statistics
+from registry.results.sweet_spot import SweetSpot
 
 Document = dict[str, Any]
 MOST_PANELS = 24
@@ -134,7 +135,7 @@ def _shown(found: Any) -> Any:
     """The blocks of the sweet spot, or None while there is none."""
     if state_of(found) != "ready":
         return None
-    document = from_bytes(found.document)
+    document = read(SweetSpot, found.document)
     return {"verdict": verdict_of(document), "parts": parts_of(sweet_spot_blocks(document))}
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from registry.renderings.numbers import p_value
-from registry.renderings.sweet_spot import CRITERIA
+from registry.renderings.sweet_spot import criteria_of
 from registry.renderings.words import counted, label, places, said
+from registry.results.sweet_spot import SweetSpot
+from registry.results.terms import At
 
-Document = Mapping[str, Any]
 ALPHA = 0.05
 Weighed = tuple[bool, str]
 
@@ -24,61 +24,59 @@ class Verdict:
     doubt: list[str]
 
 
-def verdict_of(document: Document) -> Verdict | None:
+def verdict_of(document: SweetSpot) -> Verdict | None:
     """The verdict on a sweet spot; None where there is no favourite."""
-    best = document.get("mean_rank")
-    if document.get("status") != "ok" or not best:
+    best = document.mean_rank
+    if document.status != "ok" or best is None:
         return None
-    weighed = [*_criteria(document, best["at"]), *_chance(document), *_margins(document), *_beaten(document)]
+    weighed = [*_criteria(document, best.at), *_chance(document), *_margins(document), *_beaten(document)]
     support = [told for supports, told in weighed if supports]
-    return Verdict(places(best["at"]), support, [told for supports, told in weighed if not supports])
+    return Verdict(places(best.at), support, [told for supports, told in weighed if not supports])
 
 
-def _criteria(document: Document, favourite: Any) -> Iterator[Weighed]:
+def _criteria(document: SweetSpot, favourite: Sequence[At]) -> Iterator[Weighed]:
     """Whether other criteria favour another coordinate."""
-    known = [name for name in CRITERIA if document.get(name)]
-    same = [name for name in known if any(at in favourite for at in document[name]["at"])]
-    yield len(same) == len(known), f"{len(same)} of {len(known)} criteria favour it"
-    for name in known:
-        if name not in same:
-            yield False, f"{said(name).capitalize()} favours {places(document[name]['at'])}"
+    known = criteria_of(document)
+    others = [(name, found) for name, found in known if not any(at in favourite for at in found.at)]
+    yield not others, f"{len(known) - len(others)} of {len(known)} criteria favour it"
+    for name, found in others:
+        yield False, f"{said(name).capitalize()} favours {places(found.at)}"
 
 
-def _chance(document: Document) -> Iterator[Weighed]:
+def _chance(document: SweetSpot) -> Iterator[Weighed]:
     """Whether chance would do the same."""
-    p, common = document.get("best_rank_p"), document.get("common_cells", 0)
+    p, common = document.best_rank_p, document.common_cells
     if p is not None:
         yield p < ALPHA, f"So low a mean rank for some cell of {common} by chance: p at most {p_value(p)}"
-    agreement = document.get("agreement")
-    if agreement:
-        grids = f"{agreement['grids']} of {counted(document.get('grids', 0), 'grid', 'grids')}"
+    peak = document.agreement
+    if peak:
+        grids = f"{peak.grids} of {counted(document.grids, 'grid', 'grids')}"
         shared = f"The most common peak is shared by {grids}"
         yield (
-            agreement["p"] < ALPHA,
-            f"{shared}, at {places(agreement['at'])}; by chance: p at most {p_value(agreement['p'])}",
+            peak.p < ALPHA,
+            f"{shared}, at {places(peak.at)}; by chance: p at most {p_value(peak.p)}",
         )
 
 
-def _margins(document: Document) -> Iterator[Weighed]:
+def _margins(document: SweetSpot) -> Iterator[Weighed]:
     """Whether the levels of each axis can be told apart."""
-    for axis, margin in (document.get("axes") or {}).items():
-        test = margin.get("friedman") or {}
-        exact = test.get("exact_p")
-        p = exact if exact is not None else test.get("p")
-        counts = margin["best_count"]
-        top = [label(level) for level, count in zip(margin["levels"], counts, strict=True) if count == max(counts)]
+    for axis, margin in (document.axes or {}).items():
+        test, counts = margin.friedman, margin.best_count
+        exact = test.exact_p
+        p = exact if exact is not None else test.p
+        top = [label(level) for level, count in zip(margin.levels, counts, strict=True) if count == max(counts)]
         verb = "is" if len(top) == 1 else "are"
-        where = f"{axis} {' and '.join(top)} {verb} best in {max(counts)} of {document['grids']} grids"
+        where = f"{axis} {' and '.join(top)} {verb} best in {max(counts)} of {document.grids} grids"
         if p is None:
-            yield False, f"{axis} cannot be tested: {test.get('reason') or 'too little'}"
+            yield False, f"{axis} cannot be tested: {test.reason or 'too little'}"
         else:
             law = "exact Friedman" if exact is not None else "Friedman"
             told = f"{where} ({law} p {p_value(p)})"
             yield p < ALPHA, told if p < ALPHA else f"That the levels of {axis} differ was not shown: {told}"
 
 
-def _beaten(document: Document) -> Iterator[Weighed]:
-    count = document.get("pareto_count") or 0
+def _beaten(document: SweetSpot) -> Iterator[Weighed]:
+    count = document.pareto_count
     if count:
         one = count == 1
         rest = "no other cell is as good anywhere" if one else f"{count} cells are not beaten everywhere by another"

@@ -15,8 +15,7 @@ HeterogeneityTest = Literal["pearson", "pearson_and_likelihood_ratio", "cochran_
 
 @dataclass(frozen=True, slots=True)
 class OrdinaryLeastSquares:
-    """An ordinary least-squares line on the axis values; p and interval from Student's t with m - 2 degrees of freedom.
-    With two points p is null, not 0."""
+    """An ordinary least-squares line on the axis values, with Student's t; with two points p is null, not 0."""
 
     status: Status
     slope: Annotated[float | None, "In the metric's unit for one unit of the axis; null for a single point."] = None

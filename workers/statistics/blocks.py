@@ -9,52 +9,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from scipy.special import chdtrc, fdtrc, ndtr
 
-from registry.results.terms import Reason, Status
+from registry.results.blocks import CriticalDifference, Friedman, ImanDavenport
 from workers.statistics.posteriors import quadrature
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 MOST_TREATMENTS = 6
 MOST_STATES = 2_000_000
 """Treatments, and combinations of states and orders in one step, up to which the law is enumerated."""
-
-
-@dataclass(frozen=True, slots=True)
-class ImanDavenport:
-    """F on k - 1 and (k - 1)(b - 1) degrees of freedom; `None` where all blocks agree and F is infinite."""
-
-    f: float | None
-    p: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class CriticalDifference:
-    """Mean ranks further apart than `value` differ at family-wise level `alpha`."""
-
-    alpha: float
-    value: float
-
-
-@dataclass(frozen=True, slots=True)
-class Friedman:
-    """Whether k treatments differ over b complete blocks. `chi2` is corrected for ties; `exact_p` is the
-    permutation p of the same statistic, `None` where it cannot be enumerated. Mean ranks start at 1, the best."""
-
-    status: Status
-    mean_ranks: tuple[float, ...]
-    chi2: float | None
-    df: int
-    p: float | None
-    iman_davenport: ImanDavenport | None
-    exact_p: float | None
-    critical_difference: CriticalDifference | None
-    blocks: int
-    reason: Reason = None
 
 
 def ranks_of(goodness: IntArray) -> FloatArray:

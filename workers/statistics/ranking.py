@@ -8,9 +8,10 @@ from typing import Any, cast, get_args
 
 import numpy as np
 
+from registry.results.blocks import Friedman
 from registry.results.codec import to_document
 from registry.results.terms import Reason, Status
-from workers.statistics.blocks import Friedman, friedman
+from workers.statistics.blocks import friedman
 from workers.statistics.component_ranking import Component, Contest, Rank, component
 from workers.statistics.dominance import dominance
 from workers.statistics.pairs import Pair, Target, estimand_of, pair_table

@@ -7,15 +7,13 @@ Everything is computed on the cells that all grids have. Regret is how far a cel
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from registry.grids.grid import Grid
-from registry.results.codec import to_document
-from registry.results.terms import Place, Reason, Status
-from workers.statistics.blocks import Friedman, friedman, ranks_of
+from registry.results.sweet_spot import Compromise, Favourite, SharedPeak, SweetSpotMargin
+from registry.results.terms import Place
+from workers.statistics.blocks import friedman, ranks_of
 from workers.statistics.table import Table, place_of
 from workers.statistics.terms import FloatArray, IntArray
 
@@ -24,79 +22,22 @@ MOST_CELLS = 10_000
 MOST_LISTED = 100
 
 
-@dataclass(frozen=True, slots=True)
-class Favourite:
-    """The best value of one criterion and the cells that have it."""
-
-    value: float
-    at: tuple[dict[str, Place], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """The cells that are a peak in most grids, in how many, and a bound on the probability that any cell would be
-    in so many by chance (exact when they are more than half)."""
-
-    grids: int
-    at: tuple[dict[str, Place], ...]
-    p: float
-
-
-@dataclass(frozen=True, slots=True)
-class Margin:
-    """One axis: its levels' mean ranks over the grids, by the mean over the other axes, with Friedman's test;
-    `best_count` says in how many grids a level is best. Only levels and coordinates that every grid has."""
-
-    levels: tuple[Place, ...]
-    best_count: tuple[int, ...]
-    friedman: Friedman
-
-
-@dataclass(frozen=True, slots=True)
-class SweetSpot:
-    """The favourites. `mean_z` standardises each grid (ddof 1); normalised regret divides by the grid's range.
-    `best_rank_p` bounds the probability that any of the cells had so low a mean rank by chance: the exact law of
-    one cell's ranks, times the number of cells."""
-
-    status: Status
-    grids: int
-    common_cells: int
-    mean_rank: Favourite | None = None
-    best_rank_p: float | None = None
-    mean_z: Favourite | None = None
-    mean_regret: Favourite | None = None
-    mean_normalised_regret: Favourite | None = None
-    minimax_normalised_regret: Favourite | None = None
-    pareto: tuple[dict[str, Place], ...] = ()
-    pareto_count: int = 0
-    agreement: Agreement | None = None
-    friedman: Friedman | None = None
-    axes: dict[str, Margin] | None = None
-    reason: Reason = None
-
-
-def sweet_spot(grids: Sequence[Grid]) -> dict[str, Any]:
-    """The JSON-ready sweet spot of grids that share their axes; `not_comparable` when they do not."""
-    answer: dict[str, Any] = to_document(best_compromise(grids))
-    return answer
-
-
-def best_compromise(grids: Sequence[Grid]) -> SweetSpot:
-    """The sweet spot as a value."""
+def sweet_spot(grids: Sequence[Grid]) -> Compromise:
+    """The sweet spot of grids that share their axes; `not_comparable` when they do not."""
     if len(grids) < 2:
-        return SweetSpot("insufficient", len(grids), 0, reason="one grid has its own peaks")
+        return Compromise("insufficient", len(grids), 0, reason="one grid has its own peaks")
     if not any(grid.axes for grid in grids):
-        return SweetSpot("undefined", len(grids), 0, reason="single scores have no coordinate to choose")
+        return Compromise("undefined", len(grids), 0, reason="single scores have no coordinate to choose")
     if any(names(grid) != names(grids[0]) for grid in grids):
-        return SweetSpot("not_comparable", len(grids), 0, reason="the grids do not share their axes")
+        return Compromise("not_comparable", len(grids), 0, reason="the grids do not share their axes")
     if any(grid.metric.direction is None for grid in grids):
-        return SweetSpot("undefined", len(grids), 0, reason="a metric has no better end")
+        return Compromise("undefined", len(grids), 0, reason="a metric has no better end")
     tables = [Table.of(grid) for grid in grids]
     cells = common(tables)
     count = cells[0].size
     if count < 2 or count > MOST_CELLS:
         limit = f"more than {MOST_CELLS} cells in common" if count > 2 else "fewer than two cells in common"
-        return SweetSpot("not_comparable" if count < 2 else "undefined", len(grids), int(count), reason=limit)
+        return Compromise("not_comparable" if count < 2 else "undefined", len(grids), int(count), reason=limit)
     return compromise(tables, cells)
 
 
@@ -120,7 +61,7 @@ def common(tables: Sequence[Table]) -> list[IntArray]:
     return [np.array([own[key] for key in shared], dtype=np.int64) for own in keys]
 
 
-def compromise(tables: Sequence[Table], cells: Sequence[IntArray]) -> SweetSpot:
+def compromise(tables: Sequence[Table], cells: Sequence[IntArray]) -> Compromise:
     """All criteria on the common cells."""
     signs = [-1 if table.metric.direction == "lower" else 1 for table in tables]
     both = list(zip(tables, cells, signs, strict=True))
@@ -134,7 +75,7 @@ def compromise(tables: Sequence[Table], cells: Sequence[IntArray]) -> SweetSpot:
     z = np.where(np.ptp(ticks, axis=1, keepdims=True) > 0, (values - values.mean(axis=1, keepdims=True)) / spread, 0.0)
     mean_rank = ranks.mean(axis=0)
     front = pareto(ticks)
-    return SweetSpot(
+    return Compromise(
         "ok",
         len(tables),
         int(cells[0].size),
@@ -195,7 +136,7 @@ def best_rank_p(ranks: FloatArray) -> float:
     return min(1.0, int(ranks.shape[1]) * reached)
 
 
-def agreement(table: Table, index: IntArray, ticks: IntArray) -> Agreement:
+def agreement(table: Table, index: IntArray, ticks: IntArray) -> SharedPeak:
     """In how many grids the same cell is a peak."""
     peaks = ticks == ticks.max(axis=1, keepdims=True)
     counts = peaks.sum(axis=0)
@@ -205,16 +146,16 @@ def agreement(table: Table, index: IntArray, ticks: IntArray) -> Agreement:
         law = np.convolve(law, [1 - share, share])
     at = np.flatnonzero(counts == most)[:MOST_LISTED]
     chance = min(1.0, ticks.shape[1] * float(law[most:].sum()))
-    return Agreement(most, tuple(place(table, index, int(i)) for i in at), chance)
+    return SharedPeak(most, tuple(place(table, index, int(i)) for i in at), chance)
 
 
-def margins(table: Table, index: IntArray, values: FloatArray) -> dict[str, Margin]:
+def margins(table: Table, index: IntArray, values: FloatArray) -> dict[str, SweetSpotMargin]:
     """The margins of all axes that have one."""
     found = {axis.name: margin_of(table, index, values, a) for a, axis in enumerate(table.axes)}
     return {name: margin for name, margin in found.items() if margin is not None}
 
 
-def margin_of(table: Table, index: IntArray, values: FloatArray, axis: int) -> Margin | None:
+def margin_of(table: Table, index: IntArray, values: FloatArray, axis: int) -> SweetSpotMargin | None:
     """Levels of one axis as treatments, grids as blocks; `None` unless the common cells form a full grid."""
     at = np.unravel_index(index, table.values.shape)
     levels, code = np.unique(at[axis], return_inverse=True)
@@ -226,4 +167,4 @@ def margin_of(table: Table, index: IntArray, values: FloatArray, axis: int) -> M
     goodness = np.rint((means - means.min(axis=1, keepdims=True)) / slack).astype(np.int64)
     best = np.count_nonzero(goodness == goodness.max(axis=1, keepdims=True), axis=0)
     names = tuple(place_of(table.axes[axis], int(level)) for level in levels)
-    return Margin(names, tuple(best.tolist()), friedman(goodness))
+    return SweetSpotMargin(names, tuple(best.tolist()), friedman(goodness))

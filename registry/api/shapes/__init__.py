@@ -10,10 +10,13 @@ from registry.api.shapes.stored import STORED, limited
 from registry.api.shapes.words import PLAIN, Shape
 from registry.results.schema import components
 from registry.results.statistics import Statistics
+from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
 from registry.settings import Settings
 
-COMPONENTS: dict[str, Shape] = STORED | components(Statistics, Thresholds) | ASKED | COMPARED | limited(Settings())
+COMPONENTS: dict[str, Shape] = (
+    STORED | components(Statistics, Thresholds, SweetSpot) | ASKED | COMPARED | limited(Settings())
+)
 """With the usual limits; an application describes its own (`limited`)."""
 
 __all__ = ["COMPONENTS", "HEADERS", "PARAMETERS", "PLAIN", "Shape", "limited"]

@@ -5,15 +5,12 @@ from __future__ import annotations
 from registry.api.shapes.words import (
     ANY,
     ASSUMES,
-    AT,
     COUNT,
     DETECTABLE,
-    ID,
     INSTANT,
     NULLABLE,
     NULLABLE_TEXT,
     NUMBER,
-    PLAIN,
     STATUS,
     TEXT,
     Shape,
@@ -33,114 +30,6 @@ DERIVED = described(
 )
 
 ASKED: dict[str, Shape] = {
-    "Input": described(
-        object_of(
-            "grid revision",
-            grid=described(ID, "The grid's id."),
-            revision=described(COUNT, "The revision that was read."),
-            benchmark=described(TEXT, "Its benchmark."),
-            model=described(TEXT, "Its model."),
-            variant=described(TEXT, "Its variant."),
-        ),
-        "A grid that an answer is made from.",
-    ),
-    "DerivedGrid": described(
-        object_of(
-            "grid benchmark model",
-            grid=described(ID, "The grid's id."),
-            benchmark=described(TEXT, "Its benchmark."),
-            model=described(TEXT, "Its model."),
-        ),
-        "A grid that was declared to be made of others.",
-    ),
-    "Favourite": described_object(
-        "The coordinates that are best by a measure.",
-        "value at",
-        value=described(NUMBER, "What the coordinate has by this measure."),
-        at=described(array_of(AT), "The coordinates that have it; several where they tie."),
-    ),
-    "SweetSpot": described_object(
-        "The coordinate that serves several grids of an experiment best, by several measures.",
-        "experiment metric state",
-        experiment=described(TEXT, "The experiment that was asked about."),
-        metric=described(TEXT, "The name of the metric."),
-        state={"enum": ["ready", "failed"]},
-        status=STATUS,
-        reason=described(NULLABLE_TEXT, "Why `status` is not ok; left out where it is."),
-        grids=described(COUNT, "How many grids were compared."),
-        common_cells=described(COUNT, "How many cells all of them have."),
-        mean_rank=described(
-            nullable(ref("Favourite")), "The lowest mean rank over the grids; rank 1 is a grid's best cell."
-        ),
-        best_rank_p=NULLABLE
-        | {"description": "A bound on the probability that any cell had so low a mean rank by chance."},
-        mean_z=described(nullable(ref("Favourite")), "The best mean of values standardised within each grid."),
-        mean_regret=described(
-            nullable(ref("Favourite")), "The smallest mean distance from each grid's best, in the metric's unit."
-        ),
-        mean_normalised_regret=described(nullable(ref("Favourite")), "The same as shares of each grid's range."),
-        minimax_normalised_regret=described(nullable(ref("Favourite")), "The smallest of the largest such shares."),
-        pareto=described(
-            array_of(AT),
-            "Coordinates that no other is at least as good as in every grid, and better in one; the first hundred.",
-        ),
-        pareto_count=described(COUNT, "How many there are."),
-        agreement=described(
-            nullable(
-                object_of(
-                    "grids at p",
-                    grids=described(COUNT, "How many grids share a best cell."),
-                    at=described(array_of(AT), "The cells that so many share."),
-                    p=described(NUMBER, "How likely so much agreement is by chance."),
-                )
-            ),
-            "Whether the grids have the same best cell.",
-        ),
-        friedman=nullable(ref("Friedman")),
-        axes=described(
-            nullable({"type": "object", "additionalProperties": PLAIN}),
-            "The same for the levels of each axis, by its name.",
-        ),
-        inputs=described(array_of(ref("Input")), "The grids, and which revision of each."),
-        derived=DERIVED,
-        methods_version=described(TEXT, "Changes whenever a stored number would come out differently."),
-        computed_at=described(INSTANT, "When it was computed."),
-        attempts=COUNT,
-    ),
-    "Friedman": described_object(
-        "Friedman's test whether the ranks differ at all.",
-        "status mean_ranks chi2 df p",
-        status=STATUS,
-        reason=described(NULLABLE_TEXT, "Why `status` is not ok; left out where it is."),
-        mean_ranks=described(
-            array_of(NUMBER), "The mean rank of each, in the order of the names or cells that are compared."
-        ),
-        chi2=NULLABLE | {"description": "Corrected for ties."},
-        df=described(COUNT, "Degrees of freedom of chi2."),
-        p=described(NULLABLE, "The p-value of chi2; null where there is none."),
-        iman_davenport=described(
-            nullable(
-                object_of(
-                    "f p",
-                    f=described(NULLABLE, "The statistic; null where it is infinite."),
-                    p=described(NULLABLE, "Its p-value."),
-                )
-            ),
-            "Iman and Davenport's F, which is less cautious.",
-        ),
-        exact_p=NULLABLE | {"description": "Over all permutations within blocks, where they can be enumerated."},
-        critical_difference=described(
-            nullable(
-                object_of(
-                    "alpha value",
-                    alpha=described(NUMBER, "The level of the test."),
-                    value=described(NULLABLE, "By so much mean ranks must differ."),
-                )
-            ),
-            "Nemenyi's critical difference of mean ranks.",
-        ),
-        blocks=described(COUNT, "How many blocks were complete."),
-    ),
     "Ranked": described_object(
         "A name in a ranking.",
         "rank name score rank_low rank_high group cells wins ties losses",

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from registry.api.responses import of_values
-from registry.renderings import report, statistics, thresholds
+from registry.renderings import report, statistics, sweet_spot, thresholds
 from registry.results.codec import from_document
 from registry.results.statistics import Statistics
+from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
 
 
@@ -33,3 +34,7 @@ def thresholds_text(document: Mapping[str, Any]) -> str:
 
 def thresholds_csv(document: Mapping[str, Any]) -> str:
     return thresholds.thresholds_csv(from_document(Thresholds, document))
+
+
+def sweet_spot_csv(document: Mapping[str, Any]) -> str:
+    return sweet_spot.sweet_spot_csv(from_document(SweetSpot, document))

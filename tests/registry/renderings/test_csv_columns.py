@@ -19,9 +19,8 @@ from registry.renderings.feed import cells_of, columns_of
 from registry.renderings.feed_text import csv_pieces
 from registry.renderings.grid import cells_csv
 from registry.renderings.ranking import ranking_csv
-from registry.renderings.sweet_spot import sweet_spot_csv
 from registry.storage.rows import axis_document, metric_document
-from tests.registry.renderings.documents import of, thresholds_csv
+from tests.registry.renderings.documents import of, sweet_spot_csv, thresholds_csv
 from tests.workers.statistics.documents import describe
 
 AXIS = "the axis"

@@ -9,10 +9,11 @@ import pytest
 
 from registry.results.schema import components, schema_of
 from registry.results.statistics import Statistics
+from registry.results.sweet_spot import SweetSpot
 from registry.results.terms import Count, Interval, Place, Presence
 from registry.results.thresholds import Thresholds
 
-DESCRIBED = components(Statistics, Thresholds)
+DESCRIBED = components(Statistics, Thresholds, SweetSpot)
 
 
 @dataclass

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from registry.grids.grid import Grid
@@ -13,3 +14,8 @@ from workers import statistics
 def describe(grid: Grid, parameters: Parameters | None = None) -> Any:
     """All statistics of a grid."""
     return to_document(statistics.describe(grid, parameters))
+
+
+def sweet_spot(grids: Sequence[Grid]) -> Any:
+    """One coordinate for several grids."""
+    return to_document(statistics.sweet_spot(grids))

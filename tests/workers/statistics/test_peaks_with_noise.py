@@ -13,8 +13,7 @@ from scipy.integrate import quad
 from scipy.special import betainc, betaln
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from tests.workers.statistics.documents import describe
-from workers.statistics import sweet_spot
+from tests.workers.statistics.documents import describe, sweet_spot
 from workers.statistics.best_set import quantile
 
 R1_QWEN = ["s4/r1-qwen/AIME24", "s4/r1-qwen/AIME25", "s4/r1-qwen/AMC23", "s4/r1-qwen/GPQA_D"]
