@@ -39,5 +39,4 @@ def list_audit(query: dict[str, Any], project: str) -> Response:
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
         rows = list_records(connection, row.id, before, query["limit"] + 1)
-    shown = rows[: query["limit"]]
-    return page([serializers.act(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
+    return page(rows, query["limit"], serializers.act, lambda row: str(row.id))

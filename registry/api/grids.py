@@ -18,7 +18,7 @@ from registry.api.audit_log import actor
 from registry.api.context import caller, enter, grid_row, owned, parts
 from registry.api.filters import filters_of
 from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
-from registry.api.idempotency import written
+from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page, read_key, write_key
 from registry.api.responses import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
@@ -155,9 +155,8 @@ def find(query: dict[str, Any], project: str) -> Response:
         row = enter(connection, project, "reader")
         wanted = Page(query["sort"], after, query["limit"])
         found = find_grids(connection, row.id, filters, wanted)
-    shown = found[: query["limit"]]
-    more = write_key(sort_key(shown[-1], query["sort"]), shown[-1].id) if len(found) > len(shown) else None
-    return page([serializers.summary(stored) for stored in shown], more)
+    sort = query["sort"]
+    return page(found, query["limit"], serializers.summary, lambda last: write_key(sort_key(last, sort), last.id))
 
 
 @blp.get("/grids/<uuid:grid>")
@@ -196,20 +195,17 @@ def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None) -> R
 @blp.doc(operationId="deleteGrid")
 @blp.arguments(DeleteParameters, location="query")
 @blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
-def delete_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
+@idempotent_write()
+def delete_grid(connection: Connection, row: Any, query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Delete a grid
 
     With `revision`, only if that is the current one: the whole grid is deleted, never an older revision. Publishing
     the same identity brings it back with a new revision.
     """
-
-    def write(connection: Connection, row: Any) -> Response:
-        stored = tombstone(connection, grid, revision=query.get("revision"), expected=expected_revisions())
-        told = {"names": asdict(stored.names), "revision": stored.revision}
-        record(connection, actor(connection), "grid.deleted", grid, project_id=row.project_id, **told)
-        return Response(status=204)
-
-    return written(lambda connection: owned(connection, grid, "writer"), write)
+    stored = tombstone(connection, grid, revision=query.get("revision"), expected=expected_revisions())
+    told = {"names": asdict(stored.names), "revision": stored.revision}
+    record(connection, actor(connection), "grid.deleted", grid, project_id=row.project_id, **told)
+    return Response(status=204)
 
 
 @blp.patch("/grids/<uuid:grid>/cells")
@@ -257,9 +253,7 @@ def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
     with parts().database.reading() as connection:
         owned(connection, grid, "reader")
         rows = list_revisions(connection, grid, int(query.get("cursor", 0)), query["limit"] + 1)
-    shown = rows[: query["limit"]]
-    more = str(shown[-1].number) if len(rows) > len(shown) else None
-    return page([serializers.revision(row) for row in shown], more)
+    return page(rows, query["limit"], serializers.revision, lambda row: str(row.number))
 
 
 @blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):revision>")

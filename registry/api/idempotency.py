@@ -5,13 +5,14 @@ from __future__ import annotations
 import gzip
 import re
 from collections.abc import Callable
+from functools import wraps
 from hashlib import sha256
 from typing import Any
 
 from flask import Response, request
 from sqlalchemy import Connection
 
-from registry.api.context import caller, parts
+from registry.api.context import caller, enter, owned, parts
 from registry.api.request_body import read_body
 from registry.errors import InvalidHeader
 from registry.operations.auth import Role, authorize, authorize_operator
@@ -20,6 +21,7 @@ from registry.operations.idempotency import Answer, find_kept, hold, recall, rem
 _KEPT_HEADERS = ("Content-Type", "Location", "ETag")
 _KEY = re.compile(r"[!-~]{1,255}")
 Write = Callable[[Connection, Any], Response]
+View = Callable[..., Response]
 Kept = Callable[[Response], Response]
 """What is kept of an answer for repetitions, where that is not the answer itself."""
 
@@ -47,6 +49,31 @@ def written(
     if not rehearse:
         parts().notifier.notify()
     return response
+
+
+def idempotent_write(needs: Role = "writer", *, kept: Kept | None = None) -> Callable[[View], View]:
+    """Decorate a view that writes: it is given the connection and the row of the project or grid in its path first.
+
+    The transaction, the caller's right in the role `needs`, the `Idempotency-Key` and the wake-up of the workers are as
+    `written` has them.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def run(*sent: Any, **path: Any) -> Response:
+            def home(connection: Connection) -> Any:
+                if "grid" in path:
+                    return owned(connection, path["grid"], needs)
+                return enter(connection, path["project"], needs)
+
+            def write(connection: Connection, row: Any) -> Response:
+                return view(connection, row, *sent, **path)
+
+            return written(home, write, needs=needs, kept=kept)
+
+        return run
+
+    return decorate
 
 
 def made(slug: str, make: Callable[[Connection], tuple[Any, Response]]) -> Response:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
 from registry.api.context import enter, parts
-from registry.api.idempotency import written
+from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_text, write_text
 from registry.api.responses import json_answer
 from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesParameters
@@ -31,19 +31,16 @@ blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grid
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )
-def make_alias(sent: dict[str, Any], project: str) -> Response:
+@idempotent_write()
+def make_alias(connection: Connection, row: Any, sent: dict[str, Any], project: str) -> Response:
     """Create an alias
 
     Grids keep the names that they were published with; filters and rankings take the alias for the name.
     """
-
-    def write(connection: Connection, row: Any) -> Response:
-        made = aliases.make_alias(connection, row.id, **sent)
-        record(connection, actor(connection), "alias.created", made.id, project_id=row.id, **sent)
-        place = f"{API_PREFIX}/projects/{project}/aliases/{made.id}"
-        return json_answer(serializers.alias(made), status=201, Location=place)
-
-    return written(lambda connection: enter(connection, project, "writer"), write)
+    made = aliases.make_alias(connection, row.id, **sent)
+    record(connection, actor(connection), "alias.created", made.id, project_id=row.id, **sent)
+    place = f"{API_PREFIX}/projects/{project}/aliases/{made.id}"
+    return json_answer(serializers.alias(made), status=201, Location=place)
 
 
 @blp.get("/projects/<project>/aliases")
@@ -59,8 +56,7 @@ def list_aliases(query: dict[str, Any], project: str) -> Response:
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         rows = aliases.list_aliases(connection, row.id, after, query["limit"] + 1)
-    shown = rows[: query["limit"]]
-    return page([serializers.alias(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
+    return page(rows, query["limit"], serializers.alias, lambda row: str(row.id))
 
 
 @blp.get("/projects/<project>/aliases/<uuid:alias_id>")
@@ -86,19 +82,18 @@ def read_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Res
 @blp.doc(operationId="deleteAlias")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Deleted"), errors=[409], parameters=["Idempotency-Key"])
-def remove_alias(_query: dict[str, Any], project: str, alias_id: uuid.UUID) -> Response:
+@idempotent_write()
+def remove_alias(
+    connection: Connection, row: Any, _query: dict[str, Any], project: str, alias_id: uuid.UUID
+) -> Response:
     """Delete an alias
 
     Grids that say the alias count by their own name from now on.
     """
-
-    def write(connection: Connection, row: Any) -> Response:
-        removed = aliases.remove_alias(connection, row.id, alias_id)
-        told = {name: getattr(removed, name) for name in ("kind", "alias", "name")}
-        record(connection, actor(connection), "alias.deleted", alias_id, project_id=row.id, **told)
-        return Response(status=204)
-
-    return written(lambda connection: enter(connection, project, "writer"), write)
+    removed = aliases.remove_alias(connection, row.id, alias_id)
+    told = {name: getattr(removed, name) for name in ("kind", "alias", "name")}
+    record(connection, actor(connection), "alias.deleted", alias_id, project_id=row.id, **told)
+    return Response(status=204)
 
 
 def _serve(kind: str) -> None:
@@ -109,8 +104,7 @@ def _serve(kind: str) -> None:
         with parts().database.reading() as connection:
             row = enter(connection, project, "reader")
             found = names_in_use(connection, row.id, kind, after, query["limit"] + 1)
-        shown = found[: query["limit"]]
-        return page(shown, write_text(shown[-1]["name"]) if len(found) > len(shown) else None)
+        return page(found, query["limit"], dict, lambda name: write_text(name["name"]))
 
     list_names.__doc__ = f"List the {kind}s in use\n\nWith how many grids carry each, and what it is an alias of."
     described = blp.answers(

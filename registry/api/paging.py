@@ -7,16 +7,17 @@ sort key of a grid with its id.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from flask import Response, g, request
 
 from registry.api.responses import dumps, send
 
+Row = TypeVar("Row")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = 2**57
 """Microseconds after 1970, in the year 6536: what a cursor may say at most."""
@@ -49,9 +50,14 @@ def read_text(cursor: str) -> str:
     return bytes.fromhex(even).decode(errors="replace").replace("\0", "")
 
 
-def page(items: Sequence[Any], cursor: str | None) -> Response:
-    """`{"items", "next"}` with the `Link` to the next page; the ETag is the hash of what it says."""
-    body = dumps({"items": items, "next": cursor})
+def page(rows: Sequence[Row], limit: int, write: Callable[[Row], Any], cursor_after: Callable[[Row], str]) -> Response:
+    """`{"items", "next"}` of the first `limit` rows, with the `Link` to the next page if there are more rows.
+
+    The ETag is the hash of the body.
+    """
+    shown = rows[:limit]
+    cursor = cursor_after(shown[-1]) if len(rows) > limit else None
+    body = dumps({"items": [write(row) for row in shown], "next": cursor})
     response = send(body, tag=sha256(body).hexdigest()[:16])
     if cursor is not None:
         query = [(name, value) for name, value in request.args.items(multi=True) if name != "cursor"]

@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
 from registry.api.context import caller, enter, parts, project_for
-from registry.api.idempotency import Kept, Write, made, written
+from registry.api.idempotency import idempotent_write, made
 from registry.api.paging import page
 from registry.api.problems import registry_error
 from registry.api.responses import json_answer, known_tags
@@ -60,8 +60,7 @@ def list_projects(query: dict[str, Any]) -> Response:
     """
     with parts().database.reading() as connection:
         rows = projects.list_projects(connection, caller(connection), query.get("cursor"), query["limit"] + 1)
-    shown = rows[: query["limit"]]
-    return page([serializers.project(row) for row in shown], str(shown[-1].slug) if len(rows) > len(shown) else None)
+    return page(rows, query["limit"], serializers.project, lambda row: str(row.slug))
 
 
 @blp.get("/projects/<project>")
@@ -93,11 +92,6 @@ def _expect(connection: Connection, project_id: uuid.UUID) -> None:
         raise PreconditionFailed("The project has changed; read it again.")
 
 
-def _written(project: str, write: Write, kept: Kept | None = None) -> Response:
-    """Write as an administrator of the project."""
-    return written(lambda connection: enter(connection, project, "admin"), write, needs="admin", kept=kept)
-
-
 @blp.patch("/projects/<project>")
 @blp.doc(operationId="updateProject")
 @blp.arguments(ProjectChange, example={"visibility": "public"})
@@ -106,40 +100,40 @@ def _written(project: str, write: Write, kept: Kept | None = None) -> Response:
     errors=[400, 409, 412, 415],
     parameters=["Idempotency-Key", "If-Match"],
 )
-def change_project(changes: dict[str, Any], project: str) -> Response:
+@idempotent_write("admin")
+def change_project(connection: Connection, home: Any, changes: dict[str, Any], project: str) -> Response:
     """Change a project's name or visibility
 
     Its slug stays. Needs the role admin.
     """
-
-    def write(connection: Connection, home: Any) -> Response:
-        _expect(connection, home.id)
-        row = projects.change_project(connection, home.id, changes)
-        record(connection, actor(connection), "project.updated", row.id, project_id=row.id, **changes)
-        answer = json_answer(serializers.project(row))
-        answer.headers["ETag"] = f'"{_tag(row)}"'
-        return answer
-
-    return _written(project, write)
+    _expect(connection, home.id)
+    row = projects.change_project(connection, home.id, changes)
+    record(connection, actor(connection), "project.updated", row.id, project_id=row.id, **changes)
+    answer = json_answer(serializers.project(row))
+    answer.headers["ETag"] = f'"{_tag(row)}"'
+    return answer
 
 
 @blp.delete("/projects/<project>")
 @blp.doc(operationId="deleteProject")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
-def delete_project(_query: dict[str, Any], project: str) -> Response:
+@idempotent_write("admin")
+def delete_project(connection: Connection, row: Any, _query: dict[str, Any], project: str) -> Response:
     """Delete a project
 
     It and all in it answer 404 from now on.
     """
+    _expect(connection, row.id)
+    projects.delete_project(connection, row.id)
+    record(connection, actor(connection), "project.deleted", row.id, project_id=row.id, slug=row.slug)
+    return Response(status=204)
 
-    def write(connection: Connection, row: Any) -> Response:
-        _expect(connection, row.id)
-        projects.delete_project(connection, row.id)
-        record(connection, actor(connection), "project.deleted", row.id, project_id=row.id, slug=row.slug)
-        return Response(status=204)
 
-    return _written(project, write)
+def _without_secret(made: Response) -> Response:
+    place = made.headers["Location"]
+    detail = f"The token {place.rpartition('/')[2]} was already made by this key. Its secret was shown then, once."
+    return registry_error(Conflict(detail), Location=place)
 
 
 @blp.post("/projects/<project>/tokens")
@@ -156,28 +150,19 @@ def delete_project(_query: dict[str, Any], project: str) -> Response:
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )
-def make_token(sent: dict[str, Any], project: str) -> Response:
+@idempotent_write("admin", kept=_without_secret)
+def make_token(connection: Connection, home: Any, sent: dict[str, Any], project: str) -> Response:
     """Create a token for a project
 
     A repetition with the same `Idempotency-Key` makes none. It is answered 409 with the `Location` of the token that
     was made, whose secret is kept nowhere: if that answer was lost, revoke the token and make another.
     """
     days = sent["days"] or parts().settings.token_days
-
-    def write(connection: Connection, home: Any) -> Response:
-        row, secret = auth.issue_token(connection, project_id=home.id, role=sent["role"], name=sent["name"], days=days)
-        told = {"name": row.name, "role": row.role, "expires_at": row.expires_at.isoformat()}
-        record(connection, actor(connection), "token.created", row.id, project_id=row.project_id, **told)
-        place = f"{API_PREFIX}/projects/{project}/tokens/{row.id}"
-        return json_answer(serializers.token(row) | {"token": secret}, status=201, Location=place)
-
-    return _written(project, write, kept=_without_secret)
-
-
-def _without_secret(made: Response) -> Response:
-    place = made.headers["Location"]
-    detail = f"The token {place.rpartition('/')[2]} was already made by this key. Its secret was shown then, once."
-    return registry_error(Conflict(detail), Location=place)
+    row, secret = auth.issue_token(connection, project_id=home.id, role=sent["role"], name=sent["name"], days=days)
+    told = {"name": row.name, "role": row.role, "expires_at": row.expires_at.isoformat()}
+    record(connection, actor(connection), "token.created", row.id, project_id=row.project_id, **told)
+    place = f"{API_PREFIX}/projects/{project}/tokens/{row.id}"
+    return json_answer(serializers.token(row) | {"token": secret}, status=201, Location=place)
 
 
 @blp.get("/projects/<project>/tokens")
@@ -193,8 +178,7 @@ def list_tokens(query: dict[str, Any], project: str) -> Response:
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
         rows = auth.list_tokens(connection, row.id, after, query["limit"] + 1)
-    shown = rows[: query["limit"]]
-    return page([serializers.token(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
+    return page(rows, query["limit"], serializers.token, lambda row: str(row.id))
 
 
 @blp.get("/projects/<project>/tokens/<uuid:token_id>")
@@ -215,15 +199,14 @@ def read_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Res
 @blp.doc(operationId="revokeToken")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Revoked"), errors=[409], parameters=["Idempotency-Key"])
-def revoke_token(_query: dict[str, Any], project: str, token_id: uuid.UUID) -> Response:
+@idempotent_write("admin")
+def revoke_token(
+    connection: Connection, row: Any, _query: dict[str, Any], project: str, token_id: uuid.UUID
+) -> Response:
     """Revoke a token at once
 
     Requests with it are answered 401 from now on. Needs the role admin.
     """
-
-    def write(connection: Connection, row: Any) -> Response:
-        auth.revoke(connection, row.id, token_id)
-        record(connection, actor(connection), "token.revoked", token_id, project_id=row.id)
-        return Response(status=204)
-
-    return _written(project, write)
+    auth.revoke(connection, row.id, token_id)
+    record(connection, actor(connection), "token.revoked", token_id, project_id=row.id)
+    return Response(status=204)

@@ -13,7 +13,7 @@ from werkzeug.datastructures import ImmutableMultiDict
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
 from registry.api.context import enter, parts
-from registry.api.idempotency import written
+from registry.api.idempotency import idempotent_write
 from registry.api.paging import page
 from registry.api.responses import json_answer
 from registry.api.schemas import ByIdParameters, Empty, ShareIn
@@ -44,22 +44,19 @@ def take_links(app: Flask) -> None:
     errors=[400, 409, 415],
     parameters=["Idempotency-Key"],
 )
-def make_share(sent: dict[str, Any], project: str) -> Response:
+@idempotent_write("admin")
+def make_share(connection: Connection, home: Any, sent: dict[str, Any], project: str) -> Response:
     """Create a share link
 
     Whoever has it reads that path, its forms (`.csv`, `.svg`) and what is below it, with any query, and nothing else,
     until it expires or is revoked. A link to a whole project opens its grids too. A link to a page (a path without
     `/api/v1`) also opens the data of that page, and the page's own links carry it on.
     """
-
-    def write(connection: Connection, home: Any) -> Response:
-        row, carried = shares.make_share(connection, home, sent["path"], sent["expires_in"])
-        told = {"path": row.path, "expires_at": row.expires_at.isoformat()}
-        record(connection, actor(connection), "share.created", row.id, project_id=home.id, **told)
-        url = f"{parts().settings.url}{quote(row.path)}?share={carried}"
-        return json_answer(serializers.share(row) | {"url": url}, status=201)
-
-    return written(lambda connection: enter(connection, project, "admin"), write, needs="admin")
+    row, carried = shares.make_share(connection, home, sent["path"], sent["expires_in"])
+    told = {"path": row.path, "expires_at": row.expires_at.isoformat()}
+    record(connection, actor(connection), "share.created", row.id, project_id=home.id, **told)
+    url = f"{parts().settings.url}{quote(row.path)}?share={carried}"
+    return json_answer(serializers.share(row) | {"url": url}, status=201)
 
 
 @blp.get("/projects/<project>/shares")
@@ -75,23 +72,19 @@ def list_shares(query: dict[str, Any], project: str) -> Response:
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
         rows = shares.list_shares(connection, row.id, after, query["limit"] + 1)
-    shown = rows[: query["limit"]]
-    return page([serializers.share(row) for row in shown], str(shown[-1].id) if len(rows) > len(shown) else None)
+    return page(rows, query["limit"], serializers.share, lambda row: str(row.id))
 
 
 @blp.delete("/projects/<project>/shares/<uuid:share_id>")
 @blp.doc(operationId="deleteShare")
 @blp.arguments(Empty, location="query")
 @blp.answers(reply(204, "Revoked"), errors=[409], parameters=["Idempotency-Key"])
-def take_back(_query: dict[str, Any], project: str, share_id: uuid.UUID) -> Response:
+@idempotent_write("admin")
+def take_back(connection: Connection, row: Any, _query: dict[str, Any], project: str, share_id: uuid.UUID) -> Response:
     """Revoke a share link
 
     It is worthless at once.
     """
-
-    def write(connection: Connection, row: Any) -> Response:
-        shares.take_back(connection, row.id, share_id)
-        record(connection, actor(connection), "share.revoked", share_id, project_id=row.id)
-        return Response(status=204)
-
-    return written(lambda connection: enter(connection, project, "admin"), write, needs="admin")
+    shares.take_back(connection, row.id, share_id)
+    record(connection, actor(connection), "share.revoked", share_id, project_id=row.id)
+    return Response(status=204)

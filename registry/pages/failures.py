@@ -30,8 +30,8 @@ def registry_error(error: errors.RegistryError) -> Response:
 
 def _who() -> str:
     """Why a person must sign in; the API's own words are about headers."""
-    if g.get("visit_is_over"):
-        return "Your visit is over: its token has expired, was revoked, or you signed out. Sign in again."
+    if g.get("session_is_over"):
+        return "Your session is over: its token has expired, was revoked, or you signed out. Sign in again."
     if "share" in g:
         return "This link does not open this page, has expired, or was taken back. Ask for a new one, or sign in."
     return "Nothing public is here under this name. Sign in with a token that may read it."

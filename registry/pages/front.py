@@ -21,7 +21,7 @@ pages = Blueprint("pages", __name__, template_folder="templates")
 
 _FOR_EVER = 31_536_000
 """Seconds that an asset may be kept: its address changes when it does."""
-VISIT = "registry_visit"
+SESSION = "registry_session"
 """The cookie of who signed in."""
 THEME = "registry_theme"
 THEMES = ("auto", "light", "dark")
@@ -78,7 +78,7 @@ def recognise() -> None:
     if "Authorization" in request.headers or request.endpoint == "pages.static":
         return
     if not _by_share():
-        _by_visit()
+        _by_session()
 
 
 def _by_share() -> bool:
@@ -97,8 +97,8 @@ def _by_share() -> bool:
     return True
 
 
-def _by_visit() -> None:
-    ticket = request.cookies.get(VISIT)
+def _by_session() -> None:
+    ticket = request.cookies.get(SESSION)
     if ticket is None:
         return
     try:
@@ -106,20 +106,20 @@ def _by_visit() -> None:
             g.caller = resume_session(connection, ticket)
         g.signed_in = True
     except Unauthenticated:
-        g.visit_is_over = True
+        g.session_is_over = True
 
 
 @pages.after_request
 def describe(response: Response) -> Response:
-    """Headers of a page; a visit that is over takes its cookie with it."""
+    """Headers of a page; a session that is over takes its cookie with it."""
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
     if request.path.startswith("/assets/"):
         _pack(response)
     else:
         response.headers["Vary"] = "Accept, Accept-Encoding, Authorization, Cookie"
-    if g.get("visit_is_over") and VISIT not in response.headers.get("Set-Cookie", ""):
-        response.delete_cookie(VISIT, httponly=True, samesite="Lax")
+    if g.get("session_is_over") and SESSION not in response.headers.get("Set-Cookie", ""):
+        response.delete_cookie(SESSION, httponly=True, samesite="Lax")
     return response
 
 

@@ -12,7 +12,7 @@ from registry.api.context import parts
 from registry.api.problems import request_id
 from registry.errors import Forbidden, Unauthenticated
 from registry.operations.sessions import SESSION_SECONDS, begin_session, end_session
-from registry.pages.front import THEME, THEMES, VISIT, pages
+from registry.pages.front import SESSION, THEME, THEMES, pages
 from registry.pages.responses import page
 
 _LONGEST_TOKEN = 200
@@ -39,18 +39,18 @@ def sign_in() -> Response:
         answer.headers["WWW-Authenticate"] = 'Bearer realm="results-registry"'
         answer.headers["Cache-Control"] = "no-store"
         return answer
-    return _with_cookie(back, VISIT, ticket, SESSION_SECONDS)
+    return _with_cookie(back, SESSION, ticket, SESSION_SECONDS)
 
 
 @pages.post("/sign-out")
 def sign_out() -> Response:
     """End the visit, for every copy of its ticket too."""
     _same_origin()
-    ticket = request.cookies.get(VISIT)
+    ticket = request.cookies.get(SESSION)
     if ticket is not None:
         with parts().database.transaction() as connection:
             end_session(connection, ticket, uuid.UUID(request_id()))
-    return _with_cookie("/", VISIT, "", 0)
+    return _with_cookie("/", SESSION, "", 0)
 
 
 @pages.post("/theme")

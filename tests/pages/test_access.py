@@ -100,13 +100,13 @@ def test_a_visit_ends_with_its_token(project: Project, visitor: Browser) -> None
     project.call("DELETE", f"projects/{project.slug}/tokens/{made.get_json()['id']}", "admin")
     answer = visitor.get(f"/projects/{project.slug}")
     assert answer.status_code == 401
-    assert "registry_visit=;" in answer.headers["Set-Cookie"]
+    assert "registry_session=;" in answer.headers["Set-Cookie"]
 
 
 def test_who_signs_out_ends_every_copy_of_the_ticket_and_no_other(project: Project, visitor: Browser) -> None:
     kept, other = browser(project.house), browser(project.house)
     ticket = sign_in(visitor, project.tokens["reader"]).headers["Set-Cookie"].split("=", 1)[1].split(";")[0]
-    kept.client.set_cookie("registry_visit", ticket)
+    kept.client.set_cookie("registry_session", ticket)
     sign_in(other, project.tokens["reader"])
     path = f"/projects/{project.slug}"
     assert [one.get(path).status_code for one in (visitor, kept, other)] == [200, 200, 200]
@@ -150,7 +150,7 @@ def test_a_forged_ticket_is_nobody(project: Project, visitor: Browser) -> None:
     ticket = cookie.split("=", 1)[1].split(";")[0]
     for text in forged(ticket):
         other = browser(project.house)
-        other.client.set_cookie("registry_visit", text)
+        other.client.set_cookie("registry_session", text)
         assert other.get(f"/projects/{project.slug}").status_code == 401, text
 
 

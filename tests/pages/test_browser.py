@@ -205,7 +205,7 @@ def test_a_browser_signs_in_and_out_by_the_form(seen: list[dict[str, Any]]) -> N
     assert found["after"].startswith("p-")
     assert found["readable"] == ""
     assert "you are no longer signed in" in found["ended"]
-    assert found["cookies"] == [{"name": "registry_visit", "httpOnly": True, "sameSite": "Lax"}]
+    assert found["cookies"] == [{"name": "registry_session", "httpOnly": True, "sameSite": "Lax"}]
 
 
 def test_news_arrive_without_a_reload_and_the_cell_keeps_the_focus(seen: list[dict[str, Any]]) -> None:

@@ -77,6 +77,6 @@ def test_an_origin_that_cannot_be_read_is_another_site(guest: Browser, path: str
 
 def test_a_cookie_that_cannot_be_read_is_no_visit(guest: Browser) -> None:
     for wrong in WRONG:
-        for name in ("registry_visit", "registry_theme"):
+        for name in ("registry_session", "registry_theme"):
             guest.client.set_cookie(name, quote(wrong)[:4000])
             assert guest.get("/").status_code == 200
