@@ -35,11 +35,19 @@ FIRST = ("faults", "live", "pages", "commands")
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file in one process: they share servers, browsers and what was computed once."""
+    """Keep the tests of a file in one process: they share servers, browsers and what was computed once.
+
+    The tests that break whole registries are one unit: they wait most of the time, and beside each other they would
+    break each other's deadlines.
+    """
     from xdist.scheduler import LoadFileScheduling
 
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            return "tests/faults" if nodeid.startswith("tests/faults/") else str(super()._split_scope(nodeid))
+
     config.option.loadscopereorder = False
-    return LoadFileScheduling(config, log)
+    return Scheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -380,9 +380,9 @@ def check_strangers(history: History, stranger: Wire, seen: Seen) -> None:
     }  # fmt: skip
     asked = 0
     document = seen.wire.insist("GET", "/openapi.json?view=client").json
-    shared = document["components"]["parameters"]
+    shared = document["components"].get("parameters", {})
     for path, item in document["paths"].items():
-        referred = item.get("get", {}).get("parameters", [])
+        referred = [*item.get("parameters", []), *item.get("get", {}).get("parameters", [])]
         given = [shared[one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in referred]
         names = {part["name"] for part in given if part.get("in") == "path"}
         if "get" not in item or not {"project", "grid"} & names or not names <= filled.keys():

@@ -17,9 +17,7 @@ SEED = 20261121
 """One seed, so that a run can be repeated; others are for searching by hand."""
 
 
-@pytest.mark.parametrize(
-    ("caller", "view"), [("a stranger", "whole"), ("an administrator", "whole"), ("an administrator", "client")]
-)
+@pytest.mark.parametrize(("caller", "view"), [("a stranger", "whole"), ("an administrator", "client")])
 def test_schemathesis_finds_no_failure(fragile: System, caller: str, view: str, tmp_path: Path) -> None:
     command = [
         Path(sys.executable).with_name("schemathesis"),
