@@ -26,14 +26,14 @@ def worker(settings: Settings) -> str | None:
 
 
 def dispatcher(settings: Settings) -> str | None:
-    """No promise is long overdue. A dispatcher computes by itself when nobody else does, so one would be its fault."""
+    """No job is long overdue. A dispatcher computes by itself when nobody else does, so one would be its fault."""
     from registry.operations.health import health_of
     from registry.storage.database import Database
 
     with Database(settings, name="healthy").reading() as connection:
         health = health_of(connection)
     if health.oldest_seconds > OVERDUE_SECONDS:
-        return f"What was promised first has been due for {health.oldest_seconds:.0f} s."
+        return f"The oldest job has been due for {health.oldest_seconds:.0f} s."
     return None
 
 
