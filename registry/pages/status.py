@@ -1,4 +1,4 @@
-"""The status page: what is being computed, how long the oldest promise waits, and what has failed."""
+"""The status page: what is being computed, how long the oldest job waits, and what has failed."""
 
 from __future__ import annotations
 
