@@ -90,7 +90,7 @@ def grow(found: System, size: Size, have: int) -> float:
     begun = time.perf_counter()
     middle = have + (size.grids - have) // 2 // BATCH * BATCH
     with multiprocessing.get_context("spawn").Pool(2) as pool:
-        plain = System(found.port, found.token, found.settings, None)  # type: ignore[arg-type]
+        plain = System(found.port, found.token, found.settings, None, found.web)  # type: ignore[arg-type]
         pool.map(publish, [(plain, size, have, middle), (plain, size, middle, size.grids)])
     return (size.grids - have) / (time.perf_counter() - begun)
 
