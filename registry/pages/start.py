@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 TOKEN = "~/.local/share/results-registry/admin-token"  # noqa: S105 (a path)
 PUBLICATION = """{
-  "experiment": "type-by-length", "benchmark": "Core Generalization", "model": "my-model",
+  "experiment": "type-by-length", "benchmark": "Core Generalization",
+  "model": "my-model", "variant": "Baseline",
   "metric": {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100},
   "axes": [{"name": "Type", "kind": "nominal", "levels": ["1", "2"]},
            {"name": "Length", "kind": "numeric", "levels": [0, 1, 2, 3, 4]}],
@@ -30,9 +31,10 @@ def steps(address: str) -> tuple[Step, ...]:
             f'API={address}/api/v1\nAUTH="Authorization: Bearer $(cat {TOKEN})"',
         ),
         Step(
-            "Publish a grid: a metric over axes, null where nobody measured. The answer begins with the grid's id.",
+            "Publish a grid: a metric over axes, null where nobody measured. The answer is shown, and its id kept.",
             f"""GRID=$(curl -s "$API/projects/demo/grids" -H "$AUTH" -H "Content-Type: application/json" \\
-  -d '{PUBLICATION}' | grep -o '[0-9a-f-]\\{{36\\}}' | head -n 1)""",
+  -d '{PUBLICATION}' |
+  tee /dev/stderr | grep -o '"id":"[0-9a-f-]*' | head -n 1 | cut -c 7-)""",
         ),
         Step(
             "Wait for its statistics. `202` means that they are still being computed.",

@@ -134,6 +134,8 @@ def test_the_start_of_the_reference_publishes_and_ranks(first: Up, place: tuple[
     assert json.loads(statistics)["state"] == "ready"
     assert "decreasing" in trends
     assert {"my-model", "Qwen-2.5"} <= set(ranking.split())
+    # Of these ten cells the demonstration has not measured Type 2, Length 0, and the lines leave out Type 2, Length 2.
+    assert re.search(r"^8 of \d+ slots compared", ranking, re.MULTILINE), ranking
 
 
 def test_a_second_start_keeps_the_grids_and_the_token_and_ctrl_c_leaves_no_process(

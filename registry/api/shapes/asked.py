@@ -53,7 +53,7 @@ ASKED: dict[str, Shape] = {
             array_of(TEXT), "Names that share a letter all met each other, and the tests do not separate them."
         ),
         component=described(COUNT, "The number of its component, from 0."),
-        cells=described(COUNT, "How many of its cells were compared."),
+        cells=described(COUNT, "How many cells it has in this scope."),
         wins=described(COUNT, "Slots in which it was better than another name, summed over the others."),
         ties=described(COUNT, "Slots in which it was as good."),
         losses=described(COUNT, "Slots in which it was worse."),

@@ -55,7 +55,8 @@ def _position(
     given: Mapping[str, Any], indexes: Mapping[str, LevelIndex], pointer: str, report: Report
 ) -> Position | None:
     for name in given.keys() - indexes.keys():
-        report.fault(f"{pointer}/{escaped(name)}", f'the grid has no axis "{name}"')
+        axes = f"its axes are {', '.join(indexes)}" if indexes else "it has none"
+        report.fault(f"{pointer}/{escaped(name)}", f'the grid has no axis "{name}"; {axes}')
     for name in indexes.keys() - given.keys():
         report.fault(pointer, f'a level of the axis "{name}" is missing')
     if given.keys() != indexes.keys():
