@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from registry.api.shapes.words import AT_ABOUT
+from registry.api.statistics_parts import HEAD, PARTS
+from registry.results.series import Direction as CourseDirection
 
 Schema = dict[str, Any]
 
@@ -25,46 +27,21 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Noise": ("What tests rest on.", ("trials", "stderr", "repeats", "unknown")),
     "CourseDirection": (
         "What is shown of a series' course. More may come.",
-        (
-            "increasing",
-            "decreasing",
-            "slightly_increasing",
-            "slightly_decreasing",
-            "flat",
-            "varies_without_trend",
-            "inconclusive",
-            "constant",
-            "single_point",
-            "two_points",
-            "insufficient_points",
-        ),
+        get_args(CourseDirection),
     ),
 }
 """The enumerations that have a name: several fields take them."""
 
-_HEAD = (
-    "grid",
-    "revision",
-    "digest",
-    "state",
-    "methods_version",
-    "params",
-    "computed_at",
-    "axes",
-    "metric",
-    "assumes",
-    "design_effect",
-)
 _SERIES = ("series", "series_left_out", "series_reason")
 _COVERED = ("coverage", "peaks", "sensitivity", "precision", "grid_trend")
-PARTS: dict[str, tuple[tuple[str, ...], str]] = {
+SCHEMAS_OF_PARTS: dict[str, tuple[tuple[str, ...], str]] = {
     "Statistics": ((*_SERIES, *_COVERED), "All statistics of a grid."),
-    "Trends": (("series", "grid_trend"), "The series of a grid, with what all series along an axis say together."),
-    "Changes": (("series",), "The series of a grid with their steps."),
-    "PeaksPart": (("peaks",), "The best cells of a grid."),
-    "CoveragePart": (("coverage",), "What was measured of a grid."),
-    "SensitivityPart": (("sensitivity",), "What each axis of a grid explains."),
-    "PrecisionPart": (("precision",), "What the printed decimals of a grid say."),
+    "Trends": (PARTS["trends"], "The series of a grid, with what all series along an axis say together."),
+    "Changes": (PARTS["changes"], "The series of a grid with their steps."),
+    "PeaksPart": (PARTS["peaks"], "The best cells of a grid."),
+    "CoveragePart": (PARTS["coverage"], "What was measured of a grid."),
+    "SensitivityPart": (PARTS["sensitivity"], "What each axis of a grid explains."),
+    "PrecisionPart": (PARTS["precision"], "What the printed decimals of a grid say."),
 }
 _COMPUTED = ("Statistics", "Thresholds", "Ranking", "Comparison", "SweetSpot")
 """The documents of what was computed; `Failed` is the one of what could not be."""
@@ -76,8 +53,8 @@ def refine(schemas: dict[str, Schema]) -> dict[str, Schema]:
     for name in _COMPUTED:
         found[name] = _ready(found[name])
     whole = _with_components(found)["properties"]
-    found["StatisticsHead"] = _part(whole, _HEAD, "Which grid statistics are about, and by what they were computed.")
-    for name, (fields, about) in PARTS.items():
+    found["StatisticsHead"] = _part(whole, HEAD, "Which grid statistics are about, and by what they were computed.")
+    for name, (fields, about) in SCHEMAS_OF_PARTS.items():
         allof = [{"$ref": "#/components/schemas/StatisticsHead"}, _part(whole, fields, about)]
         found[name] = {"description": about, "allOf": allof}
     named = {

@@ -17,6 +17,7 @@ from registry.api.long_poll import unready, waited
 from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
 from registry.api.schemas import StatisticsParameters, ThresholdsParameters, TrendsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.statistics_parts import HEAD, PARTS
 from registry.operations.auth import authorize
 from registry.operations.read import find_statistics
 from registry.renderings import statistics as renderings
@@ -26,28 +27,6 @@ from registry.results.statistics import Statistics
 blp = Blueprint(
     "statistics", __name__, url_prefix=API_PREFIX, description="Numbers that were computed and nobody posted."
 )
-
-_HEAD = (
-    "grid",
-    "revision",
-    "digest",
-    "state",
-    "methods_version",
-    "params",
-    "computed_at",
-    "axes",
-    "metric",
-    "assumes",
-    "design_effect",
-)
-PARTS: dict[str, tuple[str, ...]] = {
-    "trends": ("series", "grid_trend"),
-    "changes": ("series",),
-    "peaks": ("peaks",),
-    "coverage": ("coverage",),
-    "sensitivity": ("sensitivity",),
-    "precision": ("precision",),
-}
 
 SERVED = (
     ("statistics", "getStatistics", "Statistics", "Read a grid's statistics", "Everything; its parts have paths too."),
@@ -227,7 +206,7 @@ def _trends(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Respo
 def select(document: dict[str, Any], part: str, along: str | None) -> dict[str, Any]:
     """A part of the document under the same head, and only the series along one axis if that was asked."""
     if part != "statistics":
-        document = {name: document[name] for name in (*_HEAD, *PARTS[part]) if name in document}
+        document = {name: document[name] for name in (*HEAD, *PARTS[part]) if name in document}
     if along is not None and "series" in document:
         document = document | {"series": [series for series in document["series"] if series["along"] == along]}
     return document

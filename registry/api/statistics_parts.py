@@ -1,0 +1,27 @@
+"""The fields of a grid's statistics that each of its resources serves: the views and the OpenAPI document read them."""
+
+from __future__ import annotations
+
+HEAD = (
+    "grid",
+    "revision",
+    "digest",
+    "state",
+    "methods_version",
+    "params",
+    "computed_at",
+    "axes",
+    "metric",
+    "assumes",
+    "design_effect",
+)
+"""Fields of every part: which grid it is about, and by what it was computed."""
+PARTS: dict[str, tuple[str, ...]] = {
+    "trends": ("series", "grid_trend"),
+    "changes": ("series",),
+    "peaks": ("peaks",),
+    "coverage": ("coverage",),
+    "sensitivity": ("sensitivity",),
+    "precision": ("precision",),
+}
+"""The path of a part, and the fields that it has beside the head."""
