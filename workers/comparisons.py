@@ -8,11 +8,11 @@ from typing import Any
 from sqlalchemy import Connection, and_, select
 
 from registry.query import ComparisonQuery
+from registry.results.codec import to_document
+from registry.results.comparison import ComparedGrid, ComparedRevision
 from registry.storage.rows import grid_of
 from registry.storage.tables import grids, revisions
 from workers.statistics import gap
-
-FACTORS = ("experiment", "model", "benchmark", "variant", "metric")
 
 
 def compared_rows(connection: Connection, project_id: Any, query: ComparisonQuery) -> tuple[Any, Any]:
@@ -37,29 +37,52 @@ def comparison_document(
     query: ComparisonQuery, baseline: Any, contender: Any, joined: Mapping[tuple[str, str], str]
 ) -> dict[str, Any]:
     """Result of a comparison, with its inputs and warnings: equal inputs give equal bytes."""
-    sides = [_side(row, joined) for row in (baseline, contender)]
-    mine, theirs = (side | {"metric": side["metric"]["name"]} for side in sides)
-    differs = tuple(kind for kind in FACTORS if mine[kind] != theirs[kind])
+    mine, theirs = (_side(row, joined) for row in (baseline, contender))
+    found = gap(grid_of(baseline), grid_of(contender), tuple(_differing(mine, theirs)), query.alpha)
+    inputs = [ComparedRevision(side.grid, side.revision, side.digest) for side in (mine, theirs)]
     return {
-        "baseline": sides[0],
-        "contender": sides[1],
+        "baseline": to_document(mine),
+        "contender": to_document(theirs),
         "axes": baseline.axes,
-        **gap(grid_of(baseline), grid_of(contender), differs, query.alpha),
-        "inputs": [{name: side[name] for name in ("grid", "revision", "digest")} for side in sides],
-        "warnings": [*_same(*sides), *_units(baseline, contender)],
+        **to_document(found),
+        "inputs": to_document(inputs),
+        "warnings": [*_same(mine, theirs), *_units(baseline, contender)],
     }
 
 
-def _side(row: Any, joined: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+def _side(row: Any, joined: Mapping[tuple[str, str], str]) -> ComparedGrid:
     """Names, revision and digest of a row, with aliases replaced by the names behind them."""
-    kinds = ("experiment", "benchmark", "model", "variant")
-    names = {kind: joined.get((kind, getattr(row, kind)), getattr(row, kind)) for kind in kinds}
-    digest = "sha256:" + bytes(row.digest).hex()
-    return {"grid": str(row.grid_id), "revision": row.number, "digest": digest, **names, "metric": row.metric}
+
+    def name(kind: str) -> str:
+        own: str = getattr(row, kind)
+        return joined.get((kind, own), own)
+
+    return ComparedGrid(
+        grid=str(row.grid_id),
+        revision=row.number,
+        digest="sha256:" + bytes(row.digest).hex(),
+        experiment=name("experiment"),
+        benchmark=name("benchmark"),
+        model=name("model"),
+        variant=name("variant"),
+        metric=row.metric,
+    )
 
 
-def _same(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[dict[str, str]]:
-    if (first["grid"], first["revision"]) == (second["grid"], second["revision"]):
+def _differing(mine: ComparedGrid, theirs: ComparedGrid) -> Iterator[str]:
+    """Names in which two grids differ, in the order in which they are told."""
+    pairs = {
+        "experiment": (mine.experiment, theirs.experiment),
+        "model": (mine.model, theirs.model),
+        "benchmark": (mine.benchmark, theirs.benchmark),
+        "variant": (mine.variant, theirs.variant),
+        "metric": (mine.metric["name"], theirs.metric["name"]),
+    }
+    return (kind for kind, (one, other) in pairs.items() if one != other)
+
+
+def _same(first: ComparedGrid, second: ComparedGrid) -> Iterator[dict[str, str]]:
+    if (first.grid, first.revision) == (second.grid, second.revision):
         yield {"code": "same_revision", "detail": "Baseline and contender are one revision of one grid."}
 
 

@@ -11,17 +11,18 @@ from sqlalchemy import Connection
 from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.context import enter, parts
-from registry.api.responses import wanted_form
+from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import ComparisonParameters
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.operations.compare import revision_of
 from registry.query import ComparisonQuery
 from registry.renderings.comparison import comparison_csv, comparison_markdown, comparison_text
+from registry.results.comparison import Comparison
 
 blp = Blueprint("comparisons", __name__, url_prefix=API_PREFIX, description="How far one grid is from another.")
 
 _FORMS = ("json", "txt", "md", "csv")
-_RENDERERS = {"txt": comparison_text, "md": comparison_markdown, "csv": comparison_csv}
+_RENDERERS = of_values(Comparison, {"txt": comparison_text, "md": comparison_markdown, "csv": comparison_csv})
 _DESCRIBED = blp.answers(
     reply(
         200,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 from registry.commands.grids import Named, find_grid, names_grids
@@ -16,8 +14,9 @@ from registry.commands.status import CheckFailed
 from registry.errors import Conflict
 from registry.renderings.comparison import comparison_csv, page
 from registry.renderings.words import with_unit
+from registry.results.codec import from_document
+from registry.results.comparison import Comparison
 
-Document = dict[str, Any]
 _LEAST = ("ties", "wins", "losses", "median", "Holm p")
 _STYLES = dict.fromkeys(("gap", "mean", "median"), sign)
 
@@ -53,36 +52,36 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     """
     ids = [find_grid(session, reference, named) for reference in (baseline, contender)]
     question = {"baseline": ids[0], "contender": ids[1], "alpha": alpha}
-    document = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
+    told = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
+    document = from_document(Comparison, told)
     session.screen.show(
-        document,
+        told,
         lambda: coloured(page(document) if full else until(page(document), lambda part: part.text == "Cells"), _STYLES),
         lambda: rows_of_csv(comparison_csv(document)),
         least=_LEAST,
         essence=list,
     )
-    if document.get("status") == "not_comparable" and points is None:
-        raise NotDefined(f"There is no comparison: {document.get('reason')}.")
+    if document.status == "not_comparable" and points is None:
+        raise NotDefined(f"There is no comparison: {document.reason}.")
     if points is not None:
         session.screen.note(check(document, points))
 
 
-def check(document: Document, points: float) -> str:
+def check(document: Comparison, points: float) -> str:
     """Sentence when the contender is not worse by more than `points`; else raise `CheckFailed`.
 
     Raises `Conflict` where that cannot be decided.
     """
-    test = document.get("test") or {}
-    gap = test.get("difference") if test.get("difference") is not None else document.get("mean")
-    metric = (document.get("contender") or {}).get("metric") or {}
+    test, metric = document.test, document.contender.metric
+    gap = test.difference if test and test.difference is not None else document.mean
     if gap is None:
-        raise Conflict(f"Whether this is a regression cannot be said: {document.get('reason') or 'no common cell'}.")
-    if metric.get("direction") not in ("higher", "lower"):
-        raise Conflict(f"Whether this is a regression cannot be said: {metric.get('name')} has no better end.")
+        raise Conflict(f"Whether this is a regression cannot be said: {document.reason or 'no common cell'}.")
+    if metric["direction"] not in ("higher", "lower"):
+        raise Conflict(f"Whether this is a regression cannot be said: {metric['name']} has no better end.")
     loss = -gap if metric["direction"] == "higher" else gap
-    interval = test.get("interval")
-    by_chance = interval is not None and interval["low"] <= 0 <= interval["high"]
-    within = f" [{interval['low']:.4g}, {interval['high']:.4g}]" if interval else ", of unknown noise"
+    interval = test.interval if test else None
+    by_chance = interval is not None and interval.low <= 0 <= interval.high
+    within = f" [{interval.low:.4g}, {interval.high:.4g}]" if interval else ", of unknown noise"
     found = f"{with_unit(metric)} {gap:+.4g}{within}"
     if loss > points and not by_chance:
         raise CheckFailed(f"The contender is worse by more than {points:g}: {found}.")

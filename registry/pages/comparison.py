@@ -31,7 +31,8 @@ from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.options import Options
 from registry.renderings.words import title
-from registry.results.codec import from_bytes, read
+from registry.results.codec import read
+from registry.results.comparison import Comparison
 from registry.results.statistics import PICTURED, Statistics
 
 Document = dict[str, Any]
@@ -61,7 +62,7 @@ def comparison(project: str) -> Response:
     state = state_of(found)
 
     def context() -> dict[str, Any]:
-        document = from_bytes(found.document) if state == "ready" else None
+        document = read(Comparison, found.document) if state == "ready" else None
         return {
             "project": row,
             "query": query,
@@ -120,7 +121,7 @@ def _statistics(known: Any) -> Statistics | None:
 
 
 def _maps(
-    sides: list[StoredGrid], statistics: list[Statistics | None], options: Options, found: Document | None
+    sides: list[StoredGrid], statistics: list[Statistics | None], options: Options, found: Comparison | None
 ) -> dict[str, Any]:
     """Both grids in the range of both together, and the difference; each in its own range where there is none.
     `small` says whether they fit into tables."""
@@ -143,11 +144,11 @@ def _maps(
     }
 
 
-def _subtracted(found: Document | None, baseline: Document, contender: Document) -> bool:
+def _subtracted(found: Comparison | None, baseline: Document, contender: Document) -> bool:
     """Whether the contender less the baseline has a meaning, as far as is known."""
     if any(baseline["metric"].get(name) != contender["metric"].get(name) for name in ("unit", "direction")):
         return False
     if found is None:
         return True
     # Values on different scales are matched, which makes their agreement known, and have no gap.
-    return found["status"] != "not_comparable" and (found["mean"] is not None or found["agreement"] is None)
+    return found.status != "not_comparable" and (found.mean is not None or found.agreement is None)

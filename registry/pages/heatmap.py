@@ -19,6 +19,7 @@ from registry.renderings.heatmap.words import coordinate, unseen
 from registry.renderings.numbers import decimals_of, fixed, p_value, signed
 from registry.renderings.uncertainty import interval_of
 from registry.renderings.words import counted, label, place, with_unit
+from registry.results.comparison import Comparison
 from registry.results.statistics import Statistics
 
 Document = dict[str, Any]
@@ -107,7 +108,7 @@ def heatmap_of(
     options: Options | None = None,
     show: str = "value",
     baseline: Document | None = None,
-    comparison: Document | None = None,
+    comparison: Comparison | None = None,
 ) -> Heatmap:
     """The grid as tables; with a baseline and `show` "difference", its cells minus those of the baseline, and with
     their comparison the cells marked that differ by more than noise.
@@ -189,14 +190,14 @@ class _Tests:
     told: str
 
     @classmethod
-    def of(cls, comparison: Document | None) -> _Tests:
+    def of(cls, comparison: Comparison | None) -> _Tests:
         if comparison is None:
             return cls({}, 0.0, "")
-        cells, alpha = comparison.get("cells") or (), comparison.get("alpha") or 0.05
-        found = {_levels(cell["at"]): cell["p_holm"] for cell in cells if cell.get("p_holm") is not None}
+        alpha = comparison.alpha
+        found = {_levels(cell.at): cell.p_holm for cell in comparison.cells if cell.p_holm is not None}
         sure = sum(p < alpha for p in found.values())
-        if not found and comparison.get("status") in ("not_comparable", "undefined"):
-            told = f"No cell was tested: {comparison.get('reason')}."
+        if not found and comparison.status in ("not_comparable", "undefined"):
+            told = f"No cell was tested: {comparison.reason}."
         elif not found:
             told = "No cell was tested: the noise of one of the grids is not known."
         elif not sure:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from registry.renderings import sheet
@@ -18,16 +18,15 @@ from registry.renderings.numbers import (
     rough,
     signed,
 )
-from registry.renderings.pairs import interval_in
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.words import axis_columns, counted, isolated, label, measure, place, said, slope_per
+from registry.results.comparison import ComparedGrid, Comparison
+from registry.results.gaps import CellGap, GapTest, GapTrend, LevelGap
+from registry.results.statistics import AxisDocument
 from registry.results.terms import Interval
 
-Document = dict[str, Any]
-_KINDS = ("benchmark", "model", "variant")
-_RECORD = ("wins", "ties", "losses")
 _TESTS = {
     "cochran_mantel_haenszel": "Cochran–Mantel–Haenszel",
     "fisher": "Fisher's exact test",
@@ -41,231 +40,232 @@ _SIGNS = ("sign_flip", "sign_flip_normal")
 _OF_TRIALS = ("fisher", "pooled_z")
 
 
-def comparison_text(document: Document) -> str:
+def comparison_text(document: Comparison) -> str:
     """The comparison for a terminal."""
     return sheet.text(page(document))
 
 
-def comparison_markdown(document: Document) -> str:
+def comparison_markdown(document: Comparison) -> str:
     """The comparison as Markdown."""
     return sheet.markdown(page(document))
 
 
-def comparison_csv(document: Document) -> str:
+def comparison_csv(document: Comparison) -> str:
     """One row a common cell: its coordinate, both values, the gap and its test."""
-    cells = document.get("cells") or []
-    axes = [axis["name"] for axis in document.get("axes") or ()]
+    axes = [axis["name"] for axis in document.axes]
     after = ["baseline", "contender", "gap", "better", "low", "high", "p", "p_holm", "test"]
-    return tidy([], (_row(cell, axes) for cell in cells), axes, after)
+    return tidy([], (_row(cell, axes) for cell in document.cells), axes, after)
 
 
-def _row(cell: Document, axes: Sequence[str]) -> list[Any]:
-    ends = cell.get("interval") or {}
-    found = [cell["at"].get(axis) for axis in axes] + [cell[name] for name in ("baseline", "contender", "gap")]
-    found += [cell.get("better"), ends.get("low"), ends.get("high"), *(cell.get(n) for n in ("p", "p_holm", "test"))]
+def _row(cell: CellGap, axes: Sequence[str]) -> list[Any]:
+    low, high = (cell.interval.low, cell.interval.high) if cell.interval else (None, None)
+    found = [*(cell.at.get(axis) for axis in axes), cell.baseline, cell.contender, cell.gap]
+    found += [cell.better, low, high, cell.p, cell.p_holm, cell.test]
     return [harmless(one) for one in found]
 
 
-def page(document: Document) -> Iterator[Block]:
+def page(document: Comparison) -> Iterator[Block]:
     """The comparison's page: the whole first, the cells last."""
-    baseline, contender = document.get("baseline"), document.get("contender")
-    if not isinstance(baseline, Mapping) or not isinstance(contender, Mapping):
-        yield Heading("Comparison", 1)
-        yield f"No comparison: {document.get('reason')}."
-        return
-    yield Heading(f"{_title(contender, baseline)} — {measure(contender['metric'])}", 1)
-    yield Lines(tuple(_sides(document, baseline, contender)))
+    yield Heading(f"{_title(document)} — {measure(document.contender.metric)}", 1)
+    yield Lines(tuple(_sides(document)))
     yield Lines(tuple(_findings(document)))
     yield from _margins(document)
     yield from _trends(document)
     yield from _cells(document)
 
 
-def _title(contender: Mapping[str, Any], baseline: Mapping[str, Any]) -> str:
+def _title(document: Comparison) -> str:
     """The names that differ, one less the other; all of them where none does."""
-    kinds = [kind for kind in _KINDS if contender[kind] != baseline[kind]] or _KINDS
-    mine, theirs = (" · ".join(str(one[kind] or UNDEFINED) for kind in kinds) for one in (contender, baseline))
-    return f"{mine} less {theirs}"
+    mine, theirs = _names(document.contender), _names(document.baseline)
+    told = [(one, other) for one, other in zip(mine, theirs, strict=True) if one != other]
+    one, other = (
+        " · ".join(name or UNDEFINED for name in names)
+        for names in zip(*(told or zip(mine, theirs, strict=True)), strict=True)
+    )
+    return f"{one} less {other}"
 
 
-def _sides(document: Document, baseline: Mapping[str, Any], contender: Mapping[str, Any]) -> Iterator[str]:
-    shared = [str(baseline[kind]) for kind in _KINDS if baseline[kind] and baseline[kind] == contender[kind]]
-    if shared:
+def _names(side: ComparedGrid) -> tuple[str, str, str]:
+    return side.benchmark, side.model, side.variant
+
+
+def _sides(document: Comparison) -> Iterator[str]:
+    baseline, contender = document.baseline, document.contender
+    pairs = zip(_names(baseline), _names(contender), strict=True)
+    if shared := [one for one, other in pairs if one and one == other]:
         yield f"both: {' · '.join(shared)}"
     for word, side in (("baseline", baseline), ("contender", contender)):
-        yield f"{word}: grid {side['grid']}, revision {side['revision']}"
-    for warning in document.get("warnings") or ():
-        yield str(warning["detail"])
-    if document.get("status") != "ok":
-        yield f"{said(document.get('status'))}: {document.get('reason')}"
-    yield from assumptions(document.get("assumes") or (), document.get("design_effect"))
+        yield f"{word}: grid {side.grid}, revision {side.revision}"
+    for warning in document.warnings:
+        yield warning["detail"]
+    if document.status != "ok":
+        yield f"{said(document.status)}: {document.reason}"
+    yield from assumptions(document.assumes)
 
 
-def _findings(document: Document) -> Iterator[str]:
+def _findings(document: Comparison) -> Iterator[str]:
     """All cells together, one line a statistic."""
-    common = document.get("n_common", 0)
-    alone = [(document.get(f"only_in_{word}") or {}).get("count", 0) for word in ("baseline", "contender")]
-    if document.get("status") != "not_comparable" or any(alone):
+    alone = document.only_in_baseline.count, document.only_in_contender.count
+    if document.status != "not_comparable" or any(alone):
         # Grids whose cells cannot be matched have counts of 0, which nobody counted.
-        count = counted(common, "cell", "cells")
+        count = counted(document.n_common, "cell", "cells")
         yield f"{count} in common; only in the baseline {alone[0]}, only in the contender {alone[1]}"
-    if document.get("wins") is not None:
-        yield f"the contender wins {document['wins']}, ties {document['ties']}, loses {document['losses']}"
+    if document.wins is not None:
+        yield f"the contender wins {document.wins}, ties {document.ties}, loses {document.losses}"
     places = _places(document)
-    if document.get("mean") is not None:
-        yield f"gap: mean {signed(document['mean'], places)}, median {signed(document['median'], places)}"
-    if document.get("test"):
-        yield _test(document["test"], places)
+    if document.mean is not None:
+        yield f"gap: mean {signed(document.mean, places)}, median {signed(document.median, places)}"
+    if document.test:
+        yield _test(document.test, places)
     yield from _odds(document)
-    tau = (document.get("agreement") or {}).get("tau")
-    if tau is not None:
-        yield f"agreement of both on which cells are hard: Kendall's tau {tau:.2f}"
+    if document.agreement and document.agreement.tau is not None:
+        yield f"agreement of both on which cells are hard: Kendall's tau {document.agreement.tau:.2f}"
 
 
-def _places(document: Document) -> int | None:
-    ends = (document.get("test") or {}).get("interval") or {}
-    return places_of([document.get("mean"), document.get("median"), ends.get("low"), ends.get("high")])
+def _places(document: Comparison) -> int | None:
+    within = document.test.interval if document.test else None
+    return places_of([document.mean, document.median, *_ends(within)])
 
 
-def _test(test: Document, places: int | None) -> str:
-    if test.get("status") != "ok":
-        return f"no test: {test.get('reason') or said(test.get('status'))}"
-    name, ends = _named(test["name"]), interval_in(test)
+def _test(test: GapTest, places: int | None) -> str:
+    if test.status != "ok":
+        return f"no test: {_why_not(test)}"
+    ends = test.interval
     about = f" {intervals([ends], places)[0]} ({100 * ends.level:g} %)" if ends else ""
-    seen = f"; could have shown {rough(test['detectable'])}" if test.get("detectable") is not None else ""
-    return f"{name}: {signed(test['difference'], places)}{about}, p {p_value(test.get('p'))}{seen}"
+    seen = f"; could have shown {rough(test.detectable)}" if test.detectable is not None else ""
+    return f"{_named(test.name)}: {signed(test.difference, places)}{about}, p {p_value(test.p)}{seen}"
 
 
-def _odds(document: Document) -> Iterator[str]:
-    ratio = (document.get("mantel_haenszel") or {}).get("odds_ratio") or {}
-    alike = document.get("breslow_day") or {}
-    if ratio.get("value") is not None:
-        ends = ratio["interval"]
-        yield f"odds ratio {ratio['value']:.3g} [{ends['low']:.3g}, {ends['high']:.3g}] over all cells"
+def _odds(document: Comparison) -> Iterator[str]:
+    ratio = document.mantel_haenszel.odds_ratio if document.mantel_haenszel else None
+    if ratio and ratio.value is not None and ratio.interval:
+        ends = ratio.interval
+        yield f"odds ratio {ratio.value:.3g} [{ends.low:.3g}, {ends.high:.3g}] over all cells"
     elif ratio:
-        yield f"odds ratio: {ratio.get('reason')}"
-    if alike.get("p") is not None:
-        yield f"the same odds ratio in all cells (Breslow–Day, Tarone): p {p_value(alike['p'])}"
+        yield f"odds ratio: {ratio.reason}"
+    if document.breslow_day and document.breslow_day.p is not None:
+        yield f"the same odds ratio in all cells (Breslow–Day, Tarone): p {p_value(document.breslow_day.p)}"
 
 
-def _margins(document: Document) -> Iterator[Block]:
-    for axis, margin in (document.get("by") or {}).items():
-        levels = [level for level in margin["levels"] if level["n_common"]]
+def _margins(document: Comparison) -> Iterator[Block]:
+    for axis, margin in (document.by or {}).items():
+        levels = [level for level in margin.levels if level.n_common]
         if not levels:
             continue
         yield Heading(f"By {axis}", 2)
         yield _margin(axis, levels)
         yield Lines(tuple(_margin_notes(axis, levels)))
-        silent = len(margin["levels"]) - len(levels)
+        silent = len(margin.levels) - len(levels)
         if silent:
             yield f"{counted(silent, 'level', 'levels')} without a common cell"
-        if margin["left_out"]:
-            yield f"{counted(margin['left_out'], 'more level', 'more levels')}"
+        if margin.left_out:
+            yield f"{counted(margin.left_out, 'more level', 'more levels')}"
 
 
-def _margin(axis: str, levels: Sequence[Document]) -> Table:
-    tests = [level.get("test") or {} for level in levels]
-    found = [interval_in(test) for test in tests]
-    places = places_of([*(level["mean"] for level in levels), *(end for one in found if one for end in _ends(one))])
+def _margin(axis: str, levels: Sequence[LevelGap]) -> Table:
+    tests = [level.test for level in levels]
+    found = [test.interval if test else None for test in tests]
+    places = places_of([*(level.mean for level in levels), *(end for one in found for end in _ends(one))])
     columns = [
-        Column(axis, [label(level["level"]) for level in levels], True),
-        Column("cells", [str(level["n_common"]) for level in levels], True),
+        Column(axis, [label(level.level) for level in levels], True),
+        Column("cells", [str(level.n_common) for level in levels], True),
     ]
-    if levels[0].get("wins") is not None:
-        columns += [Column(name, [str(level[name]) for level in levels], True) for name in _RECORD]
+    if levels[0].wins is not None:
+        columns += [
+            Column("wins", [str(level.wins) for level in levels], True),
+            Column("ties", [str(level.ties) for level in levels], True),
+            Column("losses", [str(level.losses) for level in levels], True),
+        ]
     return Table(
         [
             *columns,
-            Column("mean", [signed(level["mean"], places) for level in levels], True),
-            Column("median", [signed(level["median"], places) for level in levels], True),
+            Column("mean", [signed(level.mean, places) for level in levels], True),
+            Column("median", [signed(level.median, places) for level in levels], True),
             Column("interval", intervals(found, places)),
             Column("Holm p", [p_value(_attainable(test)) for test in tests], True),
         ]
     )
 
 
-def _margin_notes(axis: str, levels: Sequence[Document]) -> Iterator[str]:
+def _margin_notes(axis: str, levels: Sequence[LevelGap]) -> Iterator[str]:
     """What the intervals and the p-values of the levels are."""
-    tests = [level["test"] for level in levels if (level.get("test") or {}).get("name")]
-    within = [test for test in tests if test.get("interval")]
-    if within and (first := interval_in(within[0])):
-        yield f"interval: {level_of(first)}, " + _listed(
-            "Student's t over the cells" if test["name"] in _SIGNS else _named(test["name"]) for test in within
+    tests = [level.test for level in levels if level.test and level.test.name]
+    within = [(test.name, test.interval) for test in tests if test.interval]
+    if within:
+        yield f"interval: {level_of(within[0][1])}, " + _listed(
+            "Student's t over the cells" if name in _SIGNS else _named(name) for name, _ in within
         )
     if tests:
-        yield f"Holm p: {_listed(_named(test['name']) for test in tests)}, over the levels of {isolated(axis)}"
-    if any(test["name"] in _SIGNS for test in within):
+        yield f"Holm p: {_listed(_named(test.name) for test in tests)}, over the levels of {isolated(axis)}"
+    if any(name in _SIGNS for name, _ in within):
         yield "Student's t takes the gaps as normally distributed, the sign flip does not: they may disagree"
-    if any(_attainable(test) is None for test in tests):
-        yield f"Holm p {UNDEFINED}: {next(_why_not(test) for test in tests if _attainable(test) is None)}"
+    if silent := [test for test in tests if _attainable(test) is None]:
+        yield f"Holm p {UNDEFINED}: {_why_not(silent[0])}"
 
 
-def _why_not(test: Document) -> str:
-    return str(test.get("reason") or said(test.get("status")))
+def _why_not(test: GapTest) -> str:
+    return test.reason or said(test.status)
 
 
-def _named(test: str) -> str:
-    return _TESTS.get(test, said(test))
+def _named(test: str | None) -> str:
+    return _TESTS.get(test or "", said(test))
 
 
 def _listed(names: Iterable[str]) -> str:
     return " or ".join(dict.fromkeys(names))
 
 
-def _attainable(test: Document) -> float | None:
+def _attainable(test: GapTest | None) -> float | None:
     """A p-value that could have been significant."""
-    found: float | None = test.get("p_holm") if test.get("status") == "ok" else None
-    return found
+    return test.p_holm if test and test.status == "ok" else None
 
 
-def _ends(interval: Interval) -> list[float]:
-    return [interval.low, interval.high]
+def _ends(interval: Interval | None) -> tuple[float, ...]:
+    return (interval.low, interval.high) if interval else ()
 
 
-def _trends(document: Document) -> Iterator[Block]:
-    trends = document.get("along") or []
-    if not trends:
-        return
-    yield Heading("How the gap changes", 2)
-    yield Lines(tuple(_trend(trend, document.get("axes") or ()) for trend in trends))
+def _trends(document: Comparison) -> Iterator[Block]:
+    if document.along:
+        yield Heading("How the gap changes", 2)
+        yield Lines(tuple(_trend(trend, document.axes) for trend in document.along))
 
 
-def _trend(trend: Document, axes: Sequence[Document]) -> str:
-    if trend.get("slope") is None:
-        return f"along {trend['along']}: {trend.get('reason')}"
-    within = interval_in(trend, "slope_interval")
-    places = places_of([trend["slope"], *(_ends(within) if within else ())])
-    per = slope_per(axes, trend["along"], trend["x_scale"])
-    test = trend["mann_kendall"]
-    law = "exact p" if test["method"] == "exact" else "p"
-    p = f"{law} {p_value(test['p'])}" if trend["status"] == "ok" else str(trend.get("reason"))
+def _trend(trend: GapTrend, axes: Sequence[AxisDocument]) -> str:
+    if trend.slope is None or trend.mann_kendall is None:
+        return f"along {trend.along}: {trend.reason}"
+    within, test = trend.slope_interval, trend.mann_kendall
+    places = places_of([trend.slope, *_ends(within)])
+    law = "exact p" if test.method == "exact" else "p"
+    p = f"{law} {p_value(test.p)}" if trend.status == "ok" else str(trend.reason)
     ends = f" {intervals([within], places)[0]}" if within else ""
-    series = counted(trend["series_count"], "series", "series")
-    return f"per {per}: {signed(trend['slope'], places)}{ends} over {series}; {p}"
+    series = counted(trend.series_count, "series", "series")
+    per = slope_per(axes, trend.along, trend.x_scale)
+    return f"per {per}: {signed(trend.slope, places)}{ends} over {series}; {p}"
 
 
-def _cells(document: Document) -> Iterator[Block]:
-    cells = document.get("cells") or []
+def _cells(document: Comparison) -> Iterator[Block]:
+    cells = document.cells
     if not cells:
         return
     yield Heading("Cells", 2)
-    values = decimals_of(cell[name] for cell in cells for name in ("baseline", "contender"))
-    found = [interval_in(cell) for cell in cells]
-    columns = [
-        *(axis_columns([cell["at"] for cell in cells]) if cells[0]["at"] else ()),
-        Column("baseline", [fixed(cell["baseline"], values) for cell in cells], True),
-        Column("contender", [fixed(cell["contender"], values) for cell in cells], True),
-        Column("gap", [signed(cell["gap"], values) for cell in cells], True),
-    ]
-    if any(found):
-        places = places_of([end for one in found if one for end in _ends(one)])
-        columns.append(Column(_level(found), intervals(found, places)))
-        columns.append(Column("Holm p", [p_value(cell.get("p_holm")) for cell in cells], True))
-    yield Table(columns)
-    yield Lines(tuple(_cell_notes([cell["test"] for cell in cells if cell.get("test")])))
-    left = document.get("cells_left_out") or 0
-    if left:
-        yield f"and {counted(left, 'more cell', 'more cells')}: at {place(cells[-1]['at'])} the list ends"
+    yield Table(list(_cell_columns(cells)))
+    yield Lines(tuple(_cell_notes([cell.test for cell in cells if cell.test])))
+    if left := document.cells_left_out:
+        yield f"and {counted(left, 'more cell', 'more cells')}: at {place(cells[-1].at)} the list ends"
+
+
+def _cell_columns(cells: Sequence[CellGap]) -> Iterator[Column]:
+    values = decimals_of(value for cell in cells for value in (cell.baseline, cell.contender))
+    if cells[0].at:
+        yield from axis_columns([cell.at for cell in cells])
+    yield Column("baseline", [fixed(cell.baseline, values) for cell in cells], True)
+    yield Column("contender", [fixed(cell.contender, values) for cell in cells], True)
+    yield Column("gap", [signed(cell.gap, values) for cell in cells], True)
+    found = [cell.interval for cell in cells]
+    if known := [one for one in found if one]:
+        places = places_of([end for one in known for end in _ends(one)])
+        yield Column(f"{100 * known[0].level:g} % interval", intervals(found, places))
+        yield Column("Holm p", [p_value(cell.p_holm) for cell in cells], True)
 
 
 def _cell_notes(tests: Sequence[str]) -> Iterator[str]:
@@ -273,7 +273,3 @@ def _cell_notes(tests: Sequence[str]) -> Iterator[str]:
     if tests:
         yield "interval: " + _listed("Newcombe's" if test in _OF_TRIALS else _named(test) for test in tests)
         yield f"Holm p: {_listed(map(_named, tests))}, each cell by itself, over all tested cells"
-
-
-def _level(found: Sequence[Any]) -> str:
-    return next(f"{100 * one.level:g} % interval" for one in found if one)

@@ -8,103 +8,43 @@ no slot.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from registry.grids.grid import Direction, Grid, Metric
-from registry.results.codec import to_document
-from registry.results.terms import Interval, Place, Reason, Status
-from workers.statistics.comparison_cells import CellGap, cell_gaps, effective, of_trials
-from workers.statistics.comparison_contrast import Contrast, contrast
-from workers.statistics.comparison_trends import GapTrend, gap_trends
+from registry.results.comparison import Agreement, Gap
+from registry.results.gaps import CellGap, Contrast, GapMargin, LevelGap
+from registry.results.odds import BreslowDay, GapMantelHaenszel
+from registry.results.terms import Interval, Place
+from workers.statistics.comparison_cells import cell_gaps, effective, of_trials
+from workers.statistics.comparison_contrast import contrast
+from workers.statistics.comparison_trends import gap_trends
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.describe import OUT_OF_REACH
 from workers.statistics.kendall import inversions, tie_pattern, untied_pairs
 from workers.statistics.mantel import risk_difference
-from workers.statistics.matching import Matched, OnlyIn, matched
+from workers.statistics.matching import Matched, matched
 from workers.statistics.multiplicity import adjusted
-from workers.statistics.odds import BreslowDay, OddsRatio, Tables, breslow_day, odds_ratio
+from workers.statistics.odds import Tables, breslow_day, odds_ratio
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.signs import WORK
 from workers.statistics.table import Table, place_of
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, IntArray
 
-NOTHING = OnlyIn(0, ())
 ALL_LEVELS_WORK = 500_000_000
 """Additions that the exact tests of all levels may cost together."""
 
 
-@dataclass(frozen=True, slots=True)
-class LevelGap(Contrast):
-    """One level of an axis; `p_holm` of its test is adjusted over the levels of the axis."""
-
-    level: Place = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Margin:
-    """The gap at each level of an axis that both grids declare, and how many levels were left out."""
-
-    levels: tuple[LevelGap, ...]
-    left_out: int
-
-
-@dataclass(frozen=True, slots=True)
-class MantelHaenszel:
-    """The risk difference over cells as strata, in the metric's unit with Sato's variance, and the odds ratio;
-    `strata` are the cells with trials in both grids."""
-
-    status: Status
-    strata: int
-    difference: float | None = None
-    stderr: float | None = None
-    interval: Interval | None = None
-    p: float | None = None
-    test: str | None = None
-    odds_ratio: OddsRatio | None = None
-    reason: Reason = None
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Kendall's tau-b between the two grids' values over the common cells: are the same cells hard for both?"""
-
-    status: Status
-    tau: float | None = None
-    reason: Reason = None
-
-
-@dataclass(frozen=True, slots=True)
-class Gap(Contrast):
-    """A comparison. `differs` lists what is not the same in the two grids. The fields of a contrast are `None`, and
-    the lists empty, where the numbers would have no meaning."""
-
-    alpha: float = 0.05
-    differs: tuple[str, ...] = ()
-    only_in_baseline: OnlyIn = NOTHING
-    only_in_contender: OnlyIn = NOTHING
-    by: dict[str, Margin] | None = None
-    along: tuple[GapTrend, ...] = ()
-    mantel_haenszel: MantelHaenszel | None = None
-    breslow_day: BreslowDay | None = None
-    agreement: Agreement | None = None
-    assumes: tuple[str, ...] = ()
-    cells: tuple[CellGap, ...] = ()
-    cells_left_out: int = 0
-
-
-def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: float = 0.05) -> dict[str, Any]:
-    """The JSON-ready comparison of two grids; `differs` names what their identities differ in.
+def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: float = 0.05) -> Gap:
+    """The comparison of two grids; `differs` names what their identities differ in.
 
     Deterministic, for any grids; without NaN or Infinity; bounded by the limits that the modules state.
     """
     odd = other_scale(baseline.metric, contender.metric)
     named = (*differs, *(["metric"] if odd and "metric" not in differs else []))
-    frame = Gap("ok", alpha=alpha, differs=named)
-    answer: dict[str, Any] = to_document(filled(frame, baseline, contender, odd))
-    return answer
+    return filled(Gap("ok", alpha=alpha, differs=named), baseline, contender, odd)
 
 
 def filled(frame: Gap, baseline: Grid, contender: Grid, odd: str | None) -> Gap:
@@ -182,7 +122,7 @@ def assumed(words: tuple[str, ...], cells: Sequence[CellGap], found: Matched) ->
     return ("independent_trials", *words) if free and "independent_trials" not in words else words
 
 
-def margins(found: Matched, standings: ScoreMatrix, direction: Direction | None, alpha: float) -> dict[str, Margin]:
+def margins(found: Matched, standings: ScoreMatrix, direction: Direction | None, alpha: float) -> dict[str, GapMargin]:
     """The gap by the levels of each axis."""
     work = min(WORK, ALL_LEVELS_WORK // max(1, sum(len(axis.levels) for axis in found.axes)))
     by = {}
@@ -194,7 +134,7 @@ def margins(found: Matched, standings: ScoreMatrix, direction: Direction | None,
         ]
         holm = adjusted([one.test.p if one.test else None for one in contrasts], "holm")
         levels = tuple(level_gap(place_of(axis, i), one, p) for i, one, p in zip(kept, contrasts, holm, strict=True))
-        by[axis.name] = Margin(levels, len(axis.levels) - len(levels))
+        by[axis.name] = GapMargin(levels, len(axis.levels) - len(levels))
     return by
 
 
@@ -204,18 +144,18 @@ def level_gap(level: Place, found: Contrast, p_holm: float | None) -> LevelGap:
     return LevelGap(**shallow(found) | {"test": test}, level=level)
 
 
-def stratified(found: Matched, whole: float | None, alpha: float) -> tuple[MantelHaenszel, BreslowDay]:
+def stratified(found: Matched, whole: float | None, alpha: float) -> tuple[GapMantelHaenszel, BreslowDay]:
     """Mantel–Haenszel and Breslow–Day over the cells for whose noise only trials speak, in both grids."""
     strata = np.flatnonzero(of_trials(found).all(axis=0))
     if whole is None or strata.size == 0:
         reason = "no common cell has trials in both grids"
-        return MantelHaenszel("insufficient", 0, reason=reason), BreslowDay("insufficient", 0, reason=reason)
+        return GapMantelHaenszel("insufficient", 0, reason=reason), BreslowDay("insufficient", 0, reason=reason)
     (k1, k2), (n1, n2) = (array[:, strata] for array in effective(found, whole))
     risk = risk_difference(k1, n1, k2, n2, 1 - alpha)
     tables = Tables.of(k1, n1, k2, n2)
     ratio = odds_ratio(tables, 1 - alpha)
     return (
-        MantelHaenszel(
+        GapMantelHaenszel(
             "ok" if risk.p is not None else "undefined",
             int(strata.size),
             risk.difference * whole,

@@ -13,7 +13,8 @@ import numpy as np
 from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.grids.grid import Direction, Metric
-from registry.results.terms import Interval, Place
+from registry.results.gaps import Better, CellGap, CellTest
+from registry.results.terms import Interval
 from workers.statistics.cells import noise
 from workers.statistics.matching import Matched
 from workers.statistics.multiplicity import adjusted
@@ -27,23 +28,6 @@ MOST_TABLES = 20_000_000
 """2 x 2 tables that all exact tests of one comparison may look at; above it they are normal."""
 
 
-@dataclass(frozen=True, slots=True)
-class CellGap:
-    """One coordinate: both values, contender less baseline in the metric's unit, and the test of that cell alone.
-    `p_holm` is adjusted over all tested cells. `test` is `fisher`, `pooled_z`, `z` or `welch`; `None` without
-    known noise."""
-
-    at: dict[str, Place]
-    baseline: float
-    contender: float
-    gap: float
-    better: str | None
-    interval: Interval | None
-    p: float | None
-    p_holm: float | None
-    test: str | None
-
-
 @dataclass(frozen=True)
 class Tested:
     """Tests of m cells as arrays: NaN and an empty name where there is none. Ends in the metric's unit."""
@@ -51,7 +35,7 @@ class Tested:
     low: FloatArray
     high: FloatArray
     p: FloatArray
-    names: list[str | None]
+    names: list[CellTest | None]
 
 
 def cell_gaps(found: Matched, whole: float | None, direction: Direction | None, alpha: float) -> tuple[CellGap, ...]:
@@ -79,7 +63,7 @@ def cell_gaps(found: Matched, whole: float | None, direction: Direction | None, 
     return tuple(rows)
 
 
-def better(gap: int, direction: Direction | None) -> str | None:
+def better(gap: int, direction: Direction | None) -> Better | None:
     """Who is better in a cell: `contender`, `baseline` or `tie`; `None` for a metric without a better end."""
     if direction is None:
         return None
@@ -90,7 +74,7 @@ def better(gap: int, direction: Direction | None) -> str | None:
 def tests(found: Matched, whole: float | None, alpha: float) -> Tested:
     """What the noise of every cell allows."""
     low, high, p = (np.full(found.count, np.nan) for _ in range(3))
-    names: list[str | None] = [None] * found.count
+    names: list[CellTest | None] = [None] * found.count
     trials = np.flatnonzero(of_trials(found).all(axis=0)) if whole else np.empty(0, dtype=np.int64)
     if whole and trials.size:
         counts = (np.rint(array[:, trials]).astype(np.int64) for array in effective(found, whole))
@@ -139,7 +123,7 @@ def effective(found: Matched, whole: float) -> tuple[FloatArray, FloatArray]:
     return np.rint(found.values / whole * found.trials) / effect, found.trials / effect
 
 
-def exact_or_normal(k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> tuple[FloatArray, str]:
+def exact_or_normal(k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> tuple[FloatArray, CellTest]:
     """Fisher's p of each pair in affordable portions, or the pooled z where they would cost too much."""
     most = int(np.minimum(np.minimum(k1 + k2, n1 + n2 - k1 - k2), np.minimum(n1, n2)).max()) + 1
     if int((n1 + n2).max()) > EXACT_TRIALS or most * k1.size > MOST_TABLES:

@@ -17,9 +17,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from registry.grids.grid import Axis
-from registry.results.series import XScale
-from registry.results.terms import Interval, Place, Reason, Status
-from registry.results.trend_tests import GridTrend, MannKendall
+from registry.results.gaps import GapTrend, SeriesGap
+from registry.results.terms import Interval
 from workers.statistics.grid_trend import stratified
 from workers.statistics.kendall import mann_kendall, tie_pattern, variance
 from workers.statistics.matching import Matched
@@ -32,38 +31,6 @@ MOST_SLOPES = 2_000_000
 """Slopes between two cells of which a median is taken; series beyond are left out of the slope."""
 MOST_SERIES = 200
 """Series that an answer lists for an axis; all of them count."""
-
-
-@dataclass(frozen=True, slots=True)
-class SeriesGap:
-    """The gap along one series of `count` >= 2 common cells; `slope` per unit of the axis (see `x_scale`)."""
-
-    at: dict[str, Place]
-    count: int
-    slope: float | None
-    slope_interval: Interval | None
-    mann_kendall: MannKendall
-
-
-@dataclass(frozen=True, slots=True)
-class GapTrend:
-    """The trend of the gap along an axis over all its series of two or more cells, and the first of these.
-
-    `slope` is in the metric's unit per unit of the axis, or per factor of ten where `x_scale` is `log10`. Positive:
-    the contender's value grows faster along the axis than the baseline's.
-    """
-
-    along: str
-    x_scale: XScale
-    status: Status
-    series_count: int
-    slope: float | None = None
-    slope_interval: Interval | None = None
-    slope_series_used: int = 0
-    mann_kendall: GridTrend | None = None
-    series: tuple[SeriesGap, ...] = ()
-    series_left_out: int = 0
-    reason: Reason = None
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from registry.grids.grid import Axis, Metric
-from registry.results.terms import Place
+from registry.results.comparison import OnlyIn
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.table import Table
@@ -20,14 +20,6 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 MOST_LISTED = 100
 """Coordinates that only one of the grids has, as far as an answer lists them; the rest is counted."""
-
-
-@dataclass(frozen=True, slots=True)
-class OnlyIn:
-    """Cells of one grid that the other has not: how many, and the first of them in row-major order."""
-
-    count: int
-    at: tuple[dict[str, Place], ...]
 
 
 @dataclass(frozen=True)

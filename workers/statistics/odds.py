@@ -14,36 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import chdtrc, ndtri
 
-from registry.results.terms import Interval, Reason, Status
+from registry.results.odds import BreslowDay, OddsRatio
+from registry.results.terms import Interval
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 SILENT = "every trial came out the same"
-
-
-@dataclass(frozen=True, slots=True)
-class OddsRatio:
-    """The odds of success of the first over those of the second, alike in all `strata`; `undefined` where they are
-    0 or infinite, because no stratum speaks for the one or for the other."""
-
-    status: Status
-    strata: int
-    value: float | None = None
-    interval: Interval | None = None
-    reason: Reason = None
-
-
-@dataclass(frozen=True, slots=True)
-class BreslowDay:
-    """Whether the odds ratio is the same in all strata: chi-squared with Tarone's correction (`p`) and without."""
-
-    status: Status
-    strata: int
-    chi2: float | None = None
-    df: int | None = None
-    p: float | None = None
-    chi2_uncorrected: float | None = None
-    p_uncorrected: float | None = None
-    reason: Reason = None
 
 
 @dataclass(frozen=True)

