@@ -21,7 +21,7 @@ from sqlalchemy import func, select, text
 from bench.system import System, await_ready, system
 from registry.errors import Unavailable
 from registry.query import RankingQuery
-from registry.storage.tables import answers, tallies
+from registry.storage.tables import cached_results, pair_sums
 from workers.derive import derive_due
 from workers.jobs.invalidation import apply_invalidations
 from workers.queries import compute, compute_due
@@ -107,7 +107,7 @@ def settle(found: System) -> float:
             print(f"again, after {error}", file=sys.stderr, flush=True)
             continue
         with found.database.reading() as connection:
-            if not connection.scalar(select(func.count()).where(answers.c.state == "pending")):
+            if not connection.scalar(select(func.count()).where(cached_results.c.state == "pending")):
                 return time.perf_counter() - begun
         time.sleep(0.05)
 
@@ -133,7 +133,7 @@ def one_more(found: System, size: Size, rounds: int = 9) -> tuple[list[float], f
     question = RankingQuery(size.experiment, "accuracy")
     with found.database.reading() as connection:
         project = connection.scalar(text("SELECT id FROM projects WHERE slug = 'bench'"))
-        keeps = connection.scalar(select(func.count()).select_from(tallies))
+        keeps = connection.scalar(select(func.count()).select_from(pair_sums))
     times = []
     for turn in range(rounds if keeps else 0):
         chance = random.Random(turn)

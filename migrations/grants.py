@@ -13,7 +13,7 @@ from sqlalchemy import make_url
 from registry.errors import Misconfigured
 from registry.settings import driver_url
 
-APPEND_ONLY = ("revisions", "audit")
+APPEND_ONLY = ("revisions", "audit_log")
 READ_ONLY = ("alembic_version", "bi_readers", "signing_keys")
 WEB_ROLE = "registry_web"
 

@@ -97,8 +97,8 @@ class House:
 
 
 _JOBS = (
-    "DELETE FROM marks WHERE project_id = ANY(:ended)",
-    "DELETE FROM answers WHERE state = 'pending' AND project_id = ANY(:ended)",
+    "DELETE FROM invalidations WHERE project_id = ANY(:ended)",
+    "DELETE FROM cached_results WHERE state = 'pending' AND project_id = ANY(:ended)",
     "DELETE FROM derivations USING grids WHERE derivations.state = 'pending' AND grids.id = derivations.grid_id"
     " AND grids.project_id = ANY(:ended)",
 )

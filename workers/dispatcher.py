@@ -24,7 +24,7 @@ from registry.errors import RegistryError
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import answers, derivations
+from registry.storage.tables import cached_results, derivations
 from workers.inline_worker import InlineWorker
 from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.leases import due, fail_exhausted
@@ -87,7 +87,7 @@ class Dispatcher:
         broker_took = self.notify(DERIVE_TASK, -(-grids.jobs // self.settings.batch_promises))
         apply_invalidations(self.database, self.settings)
         self.run_housekeeping()
-        queries = self.count_due(answers)
+        queries = self.count_due(cached_results)
         broker_took = broker_took and self.notify(ANSWER_TASK, queries.jobs)
         overdue = max(grids.waited, queries.waited) > self.settings.unanswered_seconds
         if overdue or not broker_took:
@@ -98,7 +98,7 @@ class Dispatcher:
         if time.monotonic() - self.last_housekeeping > _HOUSEKEEPING_SECONDS:
             self.last_housekeeping = time.monotonic()
             with self.database.transaction() as connection:
-                for table in (derivations, answers):
+                for table in (derivations, cached_results):
                     fail_exhausted(connection, table, self.settings.attempts)
                 delete_old_keys(connection, self.settings.idempotency_days)
                 cleanup = time.monotonic() - self.last_cleanup > _CLEANUP_SECONDS

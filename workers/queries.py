@@ -26,7 +26,7 @@ from registry.results.codec import to_bytes
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
 from registry.storage.database import Database
-from registry.storage.tables import answers, revisions
+from registry.storage.tables import cached_results, revisions
 from workers.comparisons import compared_rows, comparison_document
 from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
@@ -63,7 +63,7 @@ _FROM_GRIDS: dict[type[Query], Callable[[Any, Sequence[Any], Mapping[tuple[str, 
 
 def compute_due(database: Database, settings: Settings) -> int:
     """Compute one due query, if there is one; return how many there were."""
-    claimed = claim(database, settings, answers, 1)
+    claimed = claim(database, settings, cached_results, 1)
     for row in claimed.rows:
         try:
             _compute_and_settle(database, settings, claimed, row)
@@ -76,16 +76,16 @@ def compute_due(database: Database, settings: Settings) -> int:
 def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, row: Any) -> None:
     started = time.perf_counter()
     with cpu_limit():
-        result = compute(database, settings, row.project_id, query_of(row.question))
+        result = compute(database, settings, row.project_id, query_of(row.query))
     if result is None:
         release(database, claimed, [row], _COUNTING_PAUSE)
         return
     document = result | READY
     columns = {
         # The generation grew if an input changed since the claim. The job then stays pending, and this result, although
-        # it is stored, is never served: `answered` is behind `generation`.
-        "state": case((answers.c.generation == row.generation, "ready"), else_="pending"),
-        "answered": row.generation,
+        # it is stored, is never served: `document_generation` is behind `generation`.
+        "state": case((cached_results.c.generation == row.generation, "ready"), else_="pending"),
+        "document_generation": row.generation,
         "attempts": 0,
         "lease": None,
         "leased_until": None,
@@ -99,8 +99,8 @@ def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, 
     }
     with database.transaction() as connection:
         # Only under its own lease: after that ran out, another worker may have computed a newer result.
-        held = and_(answers.c.id == row.id, answers.c.lease == claimed.lease)
-        connection.execute(update(answers).where(held).values(columns))
+        held = and_(cached_results.c.id == row.id, cached_results.c.lease == claimed.lease)
+        connection.execute(update(cached_results).where(held).values(columns))
 
 
 def etag_of(document: Mapping[str, Any]) -> str:

@@ -15,7 +15,7 @@ from registry.results.codec import from_bytes
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.rows import grid_of
-from registry.storage.tables import answers, marks, scopes
+from registry.storage.tables import cached_results, invalidations, pair_sum_scopes
 from workers.derive import statistics_row
 from workers.queries import compute_again, etag_of
 from workers.rankings.pair_sums.verify import check_sums
@@ -43,7 +43,7 @@ class Difference:
 RevisionCheck = Callable[[Any], Iterator[str]]
 """Function from a row with the columns of `revisions` and the stored `document` of its statistics to differences."""
 ScopeCheck = Callable[[Connection, Any], Iterator[str]]
-"""Function from a row of `scopes` to differences in its sums; the connection sees one snapshot."""
+"""Function from a row of `pair_sum_scopes` to differences in its sums; the connection sees one snapshot."""
 
 
 def check_digest(row: Any) -> Iterator[str]:
@@ -113,9 +113,9 @@ def check_grids(connection: Connection, project_id: uuid.UUID | None) -> Iterato
 def check_results(database: Database, settings: Settings, project_id: uuid.UUID | None) -> Iterator[Difference]:
     """Current cached results that differ from what their inputs give now."""
     with database.reading() as connection:
-        statement = select(answers.c.id, answers.c.project_id).order_by(answers.c.id)
+        statement = select(cached_results.c.id, cached_results.c.project_id).order_by(cached_results.c.id)
         found = connection.execute(
-            statement if project_id is None else statement.where(answers.c.project_id == project_id)
+            statement if project_id is None else statement.where(cached_results.c.project_id == project_id)
         )
         rows = found.all()
     for row in rows:
@@ -137,7 +137,7 @@ def _check_result(database: Database, settings: Settings, result_id: uuid.UUID) 
         return
     if etag_of(document) != row.etag:
         yield "the stored document is not the one that its entity tag was made of"
-    computed = compute_again(database, settings, row.project_id, query_of(row.question))
+    computed = compute_again(database, settings, row.project_id, query_of(row.query))
     again = _current_result(database, result_id)
     # If an input changed meanwhile, the stored result is stale and need not equal the computed one.
     if computed is None or again is None or again.generation != row.generation:
@@ -150,17 +150,21 @@ def _check_result(database: Database, settings: Settings, result_id: uuid.UUID) 
 
 def _current_result(database: Database, result_id: uuid.UUID) -> Any:
     """Row of a result that is served as current; None if it is not."""
-    marked = exists().where(marks.c.project_id == answers.c.project_id)
-    current = (answers.c.id == result_id, answers.c.state == "ready", answers.c.answered == answers.c.generation)
+    invalidated = exists().where(invalidations.c.project_id == cached_results.c.project_id)
+    current = (
+        cached_results.c.id == result_id,
+        cached_results.c.state == "ready",
+        cached_results.c.document_generation == cached_results.c.generation,
+    )
     with database.reading() as connection:
-        return connection.execute(select(answers).where(*current, ~marked)).one_or_none()
+        return connection.execute(select(cached_results).where(*current, ~invalidated)).one_or_none()
 
 
 def check_scopes(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
     """Differences in the pair sums of all scopes, or of those of a project."""
-    statement = select(scopes).order_by(scopes.c.id)
+    statement = select(pair_sum_scopes).order_by(pair_sum_scopes.c.id)
     for scope in connection.execute(
-        statement if project_id is None else statement.where(scopes.c.project_id == project_id)
+        statement if project_id is None else statement.where(pair_sum_scopes.c.project_id == project_id)
     ):
         for name, check in SCOPE_CHECKS.items():
             for detail in check(connection, scope):

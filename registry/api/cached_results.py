@@ -86,17 +86,17 @@ def _resolved(project_id: Any, question: Query) -> Query:
 
 def answered(row: Any) -> bool:
     """Whether the stored document is for the inputs as they are now; new methods may be under way meanwhile."""
-    return row.id is not None and not row.marked and row.etag is not None and row.answered == row.generation
+    return row.etag is not None and not row.invalidated and row.document_generation == row.generation
 
 
 def asleep(row: Any) -> bool:
     """Whether an input has changed and nobody computes the answer until somebody asks."""
-    return not row.marked and row.state == "ready" and row.answered != row.generation
+    return not row.invalidated and row.state == "ready" and row.document_generation != row.generation
 
 
 def settled(row: Any) -> bool:
     """Whether waiting longer brings nothing: there is an answer, or it has failed."""
-    return answered(row) or (row.id is not None and not row.marked and row.state == "failed")
+    return answered(row) or (row.id is not None and not row.invalidated and row.state == "failed")
 
 
 def _promise(project_id: Any, question: Query) -> None:

@@ -31,8 +31,8 @@ def identity(row: Any) -> dict[str, Any]:
 
 
 def act(row: Any) -> dict[str, Any]:
-    names = ("id", "at", "act", "subject", "detail", "token_id", "request_id")
-    return {name: getattr(row, name) for name in names} | {"act": RENAMED.get(row.act, row.act)}
+    names = ("id", "at", "subject", "detail", "token_id", "request_id")
+    return {name: getattr(row, name) for name in names} | {"act": RENAMED.get(row.action, row.action)}
 
 
 def share(row: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict, Fault, Invalid, NotFound
 from registry.operations.projects import hold_project
-from registry.storage.tables import aliases, marks, new_id
+from registry.storage.tables import aliases, invalidations, new_id
 
 
 def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alias: str, name: str) -> Any:
@@ -64,4 +64,4 @@ def remove_alias(connection: Connection, project_id: uuid.UUID, alias_id: uuid.U
 
 def _mark(connection: Connection, project_id: uuid.UUID) -> None:
     """Invalidate every ranking of the project."""
-    connection.execute(insert(marks).values(project_id=project_id))
+    connection.execute(insert(invalidations).values(project_id=project_id))

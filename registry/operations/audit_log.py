@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from sqlalchemy import Connection, insert, select
 
-from registry.storage.tables import audit, new_id
+from registry.storage.tables import audit_log, new_id
 
 Act = Literal[
     "project.created",
@@ -57,10 +57,10 @@ def record(
 ) -> None:
     """Add an entry to the log. Write details for readers a year later: no secrets, and names rather than only ids."""
     connection.execute(
-        insert(audit).values(
+        insert(audit_log).values(
             id=new_id(),
             project_id=project_id,
-            act=act,
+            action=act,
             subject=str(subject),
             detail=detail,
             token_id=actor.token_id,
@@ -71,7 +71,7 @@ def record(
 
 def list_records(connection: Connection, project_id: uuid.UUID, before: uuid.UUID | None, limit: int) -> Sequence[Any]:
     """Entries about a project, newest first, older than the entry `before`."""
-    query = select(audit).where(audit.c.project_id == project_id)
+    query = select(audit_log).where(audit_log.c.project_id == project_id)
     if before is not None:
-        query = query.where(audit.c.id < before)
-    return connection.execute(query.order_by(audit.c.id.desc()).limit(limit)).all()
+        query = query.where(audit_log.c.id < before)
+    return connection.execute(query.order_by(audit_log.c.id.desc()).limit(limit)).all()

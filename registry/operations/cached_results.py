@@ -28,7 +28,7 @@ from sqlalchemy.dialects.postgresql import insert
 from registry.errors import TooManyRequests
 from registry.query import Query, RankingQuery
 from registry.storage.prepared_statements import Prepared
-from registry.storage.tables import aliases, answers, marks, new_id, projects
+from registry.storage.tables import aliases, cached_results, invalidations, new_id, projects
 
 
 def resolve(connection: Connection, project_id: uuid.UUID, query: Query) -> Query:
@@ -49,9 +49,10 @@ def find_result(connection: Connection, slug: str, query: Query, known: Sequence
     """Row of a project with the cached result of a query; None if there is no project.
 
     `id` is None if the query was never requested. The document belongs to the inputs as they were at the generation
-    `answered`. `unread`: the result was not read for an hour, so call `note_read`. `aliased`: a name in the query is an
-    alias, so look up the resolved query. `marked`: an input has changed and the invalidation is not applied yet; a
-    result for old inputs is never current. The document is left out when its etag is among the `known` ones.
+    `document_generation`. `unread`: the result was not read for an hour, so call `note_read`. `aliased`: a name in the
+    query is an alias, so look up the resolved query. `invalidated`: an input has changed and the invalidation is not
+    applied yet; a result for old inputs is never current. The document is left out when its etag is among the `known`
+    ones.
     """
     named = (slug, query.experiment, *query.benchmark, *query.model, *query.variant)
     if any("\0" in name for name in named):
@@ -69,21 +70,21 @@ def find_result(connection: Connection, slug: str, query: Query, known: Sequence
     return _RESULT.one_or_none(connection, parameters)
 
 
-def _marked() -> ColumnElement[bool]:
+def _invalidated() -> ColumnElement[bool]:
     """Condition that a publication, an amendment or an alias has invalidated this scope and is not applied yet."""
     joined = (
         select(aliases.c.name)
         .where(
-            aliases.c.project_id == marks.c.project_id,
+            aliases.c.project_id == invalidations.c.project_id,
             aliases.c.kind == "experiment",
-            aliases.c.alias == marks.c.experiment,
+            aliases.c.alias == invalidations.c.experiment,
         )
         .scalar_subquery()
     )
-    experiment = func.coalesce(joined, marks.c.experiment)
-    touched = and_(experiment == bindparam("experiment"), marks.c.metric == bindparam("metric"))
-    here = marks.c.project_id == projects.c.id
-    return exists().where(here, or_(marks.c.experiment.is_(None), touched))
+    experiment = func.coalesce(joined, invalidations.c.experiment)
+    touched = and_(experiment == bindparam("experiment"), invalidations.c.metric == bindparam("metric"))
+    here = invalidations.c.project_id == projects.c.id
+    return exists().where(here, or_(invalidations.c.experiment.is_(None), touched))
 
 
 def _aliased() -> ColumnElement[bool]:
@@ -101,19 +102,26 @@ def _aliased() -> ColumnElement[bool]:
 
 
 _RESULT = Prepared(
-    "answer",
+    "cached_result",
     select(
         projects.c.id.label("project_id"),
         projects.c.visibility,
-        *(answers.c[name] for name in ("id", "state", "reason", "attempts", "etag", "generation", "answered")),
-        (answers.c.asked_at < func.now() - text("interval '1 hour'")).label("unread"),
-        case((answers.c.etag == any_(bindparam("known", type_=ARRAY(Text))), None), else_=answers.c.document).label(
-            "document"
+        *(
+            cached_results.c[name]
+            for name in ("id", "state", "reason", "attempts", "etag", "generation", "document_generation")
         ),
-        _marked().label("marked"),
+        (cached_results.c.read_at < func.now() - text("interval '1 hour'")).label("unread"),
+        case(
+            (cached_results.c.etag == any_(bindparam("known", type_=ARRAY(Text))), None),
+            else_=cached_results.c.document,
+        ).label("document"),
+        _invalidated().label("invalidated"),
         _aliased().label("aliased"),
     )
-    .outerjoin(answers, and_(answers.c.project_id == projects.c.id, answers.c.question_key == bindparam("key")))
+    .outerjoin(
+        cached_results,
+        and_(cached_results.c.project_id == projects.c.id, cached_results.c.query_key == bindparam("key")),
+    )
     .where(projects.c.slug == bindparam("slug"), projects.c.deleted_at.is_(None)),
     {
         "slug": "text",
@@ -140,24 +148,28 @@ def request_result(connection: Connection, project_id: uuid.UUID, query: Query, 
         "project_id": project_id,
         "experiment": query.experiment,
         "metric": query.metric,
-        "question": query.document(),
-        "question_key": query.key,
+        "query": query.document(),
+        "query_key": query.key,
     }
-    connection.execute(insert(answers).values(values).on_conflict_do_nothing())
+    connection.execute(insert(cached_results).values(values).on_conflict_do_nothing())
 
 
 def note_read(connection: Connection, project_id: uuid.UUID, result_id: uuid.UUID, most: int) -> None:
     """Record that a result was read just now, and request a stale one again, as `request_result` does."""
-    stale = and_(answers.c.state == "ready", answers.c.answered < answers.c.generation)
-    mine = answers.c.id == result_id
-    if connection.scalar(select(answers.c.id).where(mine, stale, ~answers.c.usual)) is not None:
+    stale = and_(cached_results.c.state == "ready", cached_results.c.document_generation < cached_results.c.generation)
+    mine = cached_results.c.id == result_id
+    if connection.scalar(select(cached_results.c.id).where(mine, stale, ~cached_results.c.is_default)) is not None:
         _check_room(connection, project_id, most)
     requeued = {"state": "pending", "due_at": func.now(), "attempts": 0}
-    connection.execute(update(answers).where(mine, stale).values(requeued))
-    connection.execute(update(answers).where(mine).values(asked_at=func.now()))
+    connection.execute(update(cached_results).where(mine, stale).values(requeued))
+    connection.execute(update(cached_results).where(mine).values(read_at=func.now()))
 
 
 def _check_room(connection: Connection, project_id: uuid.UUID, most: int) -> None:
-    waiting = (answers.c.project_id == project_id, answers.c.state == "pending", ~answers.c.usual)
-    if (connection.scalar(select(func.count()).select_from(answers).where(*waiting)) or 0) >= most:
+    waiting = (
+        cached_results.c.project_id == project_id,
+        cached_results.c.state == "pending",
+        ~cached_results.c.is_default,
+    )
+    if (connection.scalar(select(func.count()).select_from(cached_results).where(*waiting)) or 0) >= most:
         raise TooManyRequests(f"{most} questions of this project wait for their answers already.", after=5)

@@ -10,9 +10,9 @@ from sqlalchemy import Connection, and_, select, text
 
 from registry.operations.auth import Caller
 from registry.operations.projects import visible
-from registry.storage.tables import answers, derivations, grids, projects
+from registry.storage.tables import cached_results, derivations, grids, projects
 
-SCHEMA = "0007"
+SCHEMA = "0008"
 """Oldest migration that this code works with."""
 
 
@@ -53,8 +53,8 @@ _BACKLOGS = text("""
     FROM derivations WHERE state = 'pending'
     UNION ALL
     SELECT count(*), coalesce(extract(epoch FROM now() - min(due_at)), 0),
-           (SELECT count(*) FROM answers WHERE state = 'failed')
-    FROM answers WHERE state = 'pending'
+           (SELECT count(*) FROM cached_results WHERE state = 'failed')
+    FROM cached_results WHERE state = 'pending'
 """)
 
 
@@ -102,11 +102,14 @@ def answers_in(connection: Connection, caller: Caller, state: str, limit: int) -
     query = (
         select(
             projects.c.slug.label("project"),
-            *(answers.c[name] for name in ("id", "experiment", "metric", "question", "reason", "attempts", "due_at")),
+            *(
+                cached_results.c[name]
+                for name in ("id", "experiment", "metric", "query", "reason", "attempts", "due_at")
+            ),
         )
-        .join(projects, and_(projects.c.id == answers.c.project_id, projects.c.deleted_at.is_(None)))
-        .where(answers.c.state == state)
-        .order_by(answers.c.due_at, answers.c.id)
+        .join(projects, and_(projects.c.id == cached_results.c.project_id, projects.c.deleted_at.is_(None)))
+        .where(cached_results.c.state == state)
+        .order_by(cached_results.c.due_at, cached_results.c.id)
         .limit(limit)
     )
     return connection.execute(query.where(visible(caller))).all()

@@ -15,7 +15,7 @@ from registry.grids.intake import Names, Submission
 from registry.operations.names import KINDS, note_names
 from registry.operations.stored_grids import GridSummary, grid_summaries, grid_summary, revision_tag
 from registry.storage.rows import columns_of
-from registry.storage.tables import derivations, grids, marks, new_id, revisions
+from registry.storage.tables import derivations, grids, invalidations, new_id, revisions
 
 _TRIES = 3
 
@@ -208,7 +208,7 @@ def invalidate_scopes(
         {"project_id": project_id, "experiment": experiment, "metric": metric, "grid_ids": list(grid_ids)}
         for (experiment, metric), grid_ids in touched.items()
     ]
-    connection.execute(insert(marks), rows)
+    connection.execute(insert(invalidations), rows)
 
 
 def _stored(

@@ -19,22 +19,22 @@ from registry.operations.names import KINDS
 from registry.operations.publish import invalidate_scopes
 from registry.storage.tables import (
     aliases,
-    answers,
     bi_readers,
-    counted,
+    cached_results,
     derivations,
     grids,
     idempotency_keys,
-    marks,
+    invalidations,
     names,
+    pair_sum_inputs,
+    pair_sum_queue,
+    pair_sum_scopes,
+    pair_sums,
     projects,
     revisions,
-    scopes,
     shares,
     statistics,
-    tallies,
     tokens,
-    uncounted,
 )
 
 AT_ONCE = 100
@@ -63,11 +63,11 @@ def purge(connection: Connection, actor: Actor, *, older_than_days: int) -> int:
 def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
     ids = [row.id for row in rows]
     # A scope whose sums still hold such a grid could never subtract it: its sums start from nothing.
-    behind = select(counted.c.scope_id).where(counted.c.grid_id.in_(ids))
-    connection.execute(update(scopes).where(scopes.c.id.in_(behind)).values(whole=False))
+    behind = select(pair_sum_inputs.c.scope_id).where(pair_sum_inputs.c.grid_id.in_(ids))
+    connection.execute(update(pair_sum_scopes).where(pair_sum_scopes.c.id.in_(behind)).values(is_complete=False))
     connection.execute(text("SET LOCAL registry.purging = 'on'"))
     # Derivations first: this waits for a worker that is settling one, and one that settles later finds none.
-    for table in (derivations, statistics, counted, uncounted, revisions):
+    for table in (derivations, statistics, pair_sum_inputs, pair_sum_queue, revisions):
         connection.execute(delete(table).where(table.c.grid_id.in_(ids)))
     connection.execute(delete(grids).where(grids.c.id.in_(ids)))
     of_project: dict[uuid.UUID, list[Any]] = defaultdict(list)
@@ -87,14 +87,14 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
 def _delete_results(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
     """Delete every cached result with such a grid as input, and invalidate what is left of its scope."""
     ids = [str(row.id) for row in rows]
-    about_grids = or_(*(answers.c.question[name].astext.in_(ids) for name in ("grid", "baseline", "contender")))
+    about_grids = or_(*(cached_results.c.query[name].astext.in_(ids) for name in ("grid", "baseline", "contender")))
     of_experiments = (aliases.c.project_id == project_id, aliases.c.kind == "experiment")
     found = connection.execute(select(aliases.c.alias, aliases.c.name).where(*of_experiments))
     joined = {row.alias: row.name for row in found}
     touched = {(row.experiment, row.metric) for row in rows}
     every = touched | {(joined.get(experiment, experiment), metric) for experiment, metric in touched}
-    about = tuple_(answers.c.experiment, answers.c.metric).in_(every)
-    connection.execute(delete(answers).where(answers.c.project_id == project_id, or_(about_grids, about)))
+    about = tuple_(cached_results.c.experiment, cached_results.c.metric).in_(every)
+    connection.execute(delete(cached_results).where(cached_results.c.project_id == project_id, or_(about_grids, about)))
     invalidate_scopes(connection, project_id, {scope: [] for scope in touched})
 
 
@@ -123,10 +123,20 @@ def purge_projects(connection: Connection, actor: Actor, *, older_than_days: int
     ids = [row.id for row in rows]
     if not ids:
         return 0
-    sums = select(scopes.c.id).where(scopes.c.project_id.in_(ids))
-    for table in (tallies, counted, uncounted):
+    sums = select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id.in_(ids))
+    for table in (pair_sums, pair_sum_inputs, pair_sum_queue):
         connection.execute(delete(table).where(table.c.scope_id.in_(sums)))
-    for table in (scopes, answers, marks, aliases, names, shares, idempotency_keys, bi_readers, tokens):
+    for table in (
+        pair_sum_scopes,
+        cached_results,
+        invalidations,
+        aliases,
+        names,
+        shares,
+        idempotency_keys,
+        bi_readers,
+        tokens,
+    ):
         connection.execute(delete(table).where(table.c.project_id.in_(ids)))
     connection.execute(delete(projects).where(projects.c.id.in_(ids)))
     for row in rows:

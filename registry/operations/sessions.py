@@ -21,7 +21,7 @@ from sqlalchemy import Connection, select
 from registry.errors import Unauthenticated
 from registry.operations.audit_log import Actor, record
 from registry.operations.auth import Caller, authenticate, live_token, public_id
-from registry.storage.tables import audit
+from registry.storage.tables import audit_log
 
 SESSION_SECONDS = 30 * 24 * 3600
 _CLOCKS_DIFFER = timedelta(days=1)
@@ -71,7 +71,9 @@ def _genuine(connection: Connection, ticket: str) -> tuple[Any, datetime, str]:
 def _ended(connection: Connection, began: datetime, number: str) -> bool:
     """Whether this session was signed out of; only audit entries since it began are searched."""
     since = uuid.UUID(int=int(1000 * (began - _CLOCKS_DIFFER).timestamp()) << 80)
-    entries = select(audit.c.id).where(audit.c.id >= since, audit.c.act == "visit.ended", audit.c.subject == number)
+    entries = select(audit_log.c.id).where(
+        audit_log.c.id >= since, audit_log.c.action == "visit.ended", audit_log.c.subject == number
+    )
     return connection.execute(entries.limit(1)).first() is not None
 
 

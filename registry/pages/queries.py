@@ -30,7 +30,11 @@ def state_of(found: Any) -> str:
 
 def tags_of(found: Any) -> list[object]:
     """What a page with this answer is made of."""
-    return [] if found is None else [found.etag, found.state, found.generation, found.answered, found.marked]
+    return (
+        []
+        if found is None
+        else [found.etag, found.state, found.generation, found.document_generation, found.invalidated]
+    )
 
 
 def checked(

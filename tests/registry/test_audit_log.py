@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purgeable
-from registry.storage.tables import audit, grids, new_id, revisions
+from registry.storage.tables import audit_log, grids, new_id, revisions
 from tests.house import House, Project
 
 
@@ -63,7 +63,7 @@ def test_making_and_deleting_a_project_is_in_the_log(house: House) -> None:
     house.call("DELETE", f"projects/{slug}", token=house.operator)
     with house.database.reading() as connection:
         found = connection.scalars(
-            select(audit.c.act).where(audit.c.detail["slug"].astext == slug).order_by(audit.c.id)
+            select(audit_log.c.action).where(audit_log.c.detail["slug"].astext == slug).order_by(audit_log.c.id)
         )
         assert list(found) == ["project.created", "project.deleted"]
     assert made["slug"] == slug
@@ -90,7 +90,7 @@ def test_an_act_that_fails_is_not_in_the_log(project: Project) -> None:
 
 
 @pytest.mark.parametrize("what", ["update", "delete", "truncate"])
-@pytest.mark.parametrize("table", ["revisions", "audit"])
+@pytest.mark.parametrize("table", ["revisions", "audit_log"])
 def test_revisions_and_the_log_are_never_changed_not_even_by_their_owner(
     house: House, project: Project, table: str, what: str
 ) -> None:
@@ -98,8 +98,8 @@ def test_revisions_and_the_log_are_never_changed_not_even_by_their_owner(
     statements = {
         ("revisions", "update"): update(revisions).values(cell_count=0),
         ("revisions", "delete"): delete(revisions),
-        ("audit", "update"): update(audit).values(act="nothing"),
-        ("audit", "delete"): delete(audit),
+        ("audit_log", "update"): update(audit_log).values(action="nothing"),
+        ("audit_log", "delete"): delete(audit_log),
     }
     statement = statements.get((table, what), text(f"TRUNCATE {table} CASCADE"))
     with pytest.raises(IntegrityError, match="never changed"), house.database.engine.begin() as connection:
@@ -131,13 +131,13 @@ def test_a_purge_removes_what_was_deleted_long_ago_and_says_so(house: House, pro
 def test_the_log_takes_lines_from_the_server_itself(house: House) -> None:
     """A command has neither token nor request."""
     with house.database.transaction(rehearse=True) as connection:
-        connection.execute(insert(audit).values(id=house.make_project().id, act="token.created", subject="x"))
+        connection.execute(insert(audit_log).values(id=house.make_project().id, action="token.created", subject="x"))
 
 
 def test_acts_that_older_releases_wrote_are_read_by_their_names_of_today(project: Project) -> None:
     with project.house.database.transaction() as connection:
         for act in ("token.made", "share.taken_back", "visit.ended"):
-            row = {"id": new_id(), "project_id": project.id, "act": act, "subject": "x", "detail": {}}
-            connection.execute(insert(audit).values(**row))
+            row = {"id": new_id(), "project_id": project.id, "action": act, "subject": "x", "detail": {}}
+            connection.execute(insert(audit_log).values(**row))
     found = [one["act"] for one in acts(project)]
     assert sorted(found[:3]) == ["session.ended", "share.revoked", "token.created"]

@@ -10,7 +10,7 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, update
 
-from registry.storage.tables import answers
+from registry.storage.tables import cached_results
 from results_registry import __version__
 from tests.house import House, Project
 
@@ -53,15 +53,15 @@ def test_rankings_that_wait_or_failed_are_counted_like_statistics(house: House, 
     grid = project.published(model="waits")
     question = {"experiment": grid["experiment"], "metric": grid["metric"]["name"]}
     project.get(f"projects/{project.slug}/rankings", query_string=question)
-    mine = answers.c.project_id == project.id
+    mine = cached_results.c.project_id == project.id
     with house.database.transaction() as connection:
-        connection.execute(update(answers).where(mine).values(due_at=func.now() - timedelta(hours=1)))
+        connection.execute(update(cached_results).where(mine).values(due_at=func.now() - timedelta(hours=1)))
     assert told("answers_pending") == waiting + 1
     assert 3600 <= told("answer_oldest_seconds") < 3700
     ready = house.call("GET", "/readyz").get_json()
     assert ready["answers"]["pending"] == waiting + 1
     with house.database.transaction() as connection:
-        connection.execute(update(answers).where(mine).values(state="failed", reason="not today"))
+        connection.execute(update(cached_results).where(mine).values(state="failed", reason="not today"))
     assert told("answers_failed") == failed + 1
     shown = project.house.call("GET", "/status", token=project.tokens["reader"]).get_data(as_text=True)
     assert "not today" in shown

@@ -38,7 +38,7 @@ def everything(house: House) -> str:
     parts = []
     with house.database.reading() as connection:
         for table in metadata.sorted_tables:
-            if table.name == "audit":
+            if table.name == "audit_log":
                 continue
             for row in connection.execute(select(table)):
                 for value in row:
@@ -91,7 +91,7 @@ def test_a_purged_grid_is_named_nowhere_but_in_the_audit_log(own: House) -> None
     assert purged(own) == 1
     assert "projectzebra" not in everything(own)
     own.compute()
-    assert secret["id"] not in everything(own), "the fold took note of its marks"
+    assert secret["id"] not in everything(own), "invalidations were applied"
     ranking = project.get(
         f"projects/{project.slug}/rankings",
         query_string={"experiment": kept["experiment"], "metric": kept["metric"]["name"]},
@@ -119,7 +119,7 @@ def test_a_purged_project_leaves_its_line_in_the_audit_log(own: House) -> None:
         assert word not in left
     assert other.slug in left
     with own.database.reading() as connection:
-        acts = connection.scalars(text("SELECT act FROM audit WHERE act LIKE '%.purged'")).all()
+        acts = connection.scalars(text("SELECT action FROM audit_log WHERE action LIKE '%.purged'")).all()
     assert sorted(acts) == ["grid.purged", "grid.purged", "project.purged"]
 
 

@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 import pytest
 from sqlalchemy import func, select
 
-from registry.api import cached_results
-from registry.storage.tables import answers
+from registry.api import cached_results as lookup
+from registry.storage.tables import cached_results
 from tests.house import House, Project
 
 
@@ -77,7 +77,7 @@ def test_a_name_that_is_an_alias_is_known(known: Project, query: Any) -> None:
 def test_nothing_is_stored_for_a_question_with_unknown_names(known: Project) -> None:
     def stored() -> int:
         with known.house.database.reading() as connection:
-            query = select(func.count()).select_from(answers).where(answers.c.project_id == known.id)
+            query = select(func.count()).select_from(cached_results).where(cached_results.c.project_id == known.id)
             return int(connection.scalar(query) or 0)
 
     before = stored()
@@ -106,7 +106,7 @@ def test_an_alias_that_goes_while_its_ranking_is_made_never_gives_that_of_the_ot
     sent = {"kind": "experiment", "alias": "E2", "name": "E1"}
     alias = project.call("POST", f"projects/{project.slug}/aliases", json=sent).get_json()["id"]
     house.compute()
-    waiting, gone, parted = cached_results.waited, threading.Event(), list[int]()
+    waiting, gone, parted = lookup.waited, threading.Event(), list[int]()
 
     def waited(*given: Any) -> Any:
         if not gone.is_set():
@@ -118,7 +118,7 @@ def test_an_alias_that_goes_while_its_ranking_is_made_never_gives_that_of_the_ot
         house.compute()
         return waiting(*given)
 
-    monkeypatch.setattr(cached_results, "waited", waited)
+    monkeypatch.setattr(lookup, "waited", waited)
     answer = ask(project, experiment="E2", alpha="0.01")
     assert parted == [204]
     assert answer.status_code == 200

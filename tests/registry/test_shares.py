@@ -114,7 +114,7 @@ def test_who_makes_a_link_or_takes_it_back_is_recorded(project: Project) -> None
     made = share(project, f"/api/v1/projects/{project.slug}/cells").get_json()
     project.call("DELETE", f"projects/{project.slug}/shares/{made['id']}", "admin")
     with project.house.database.reading() as connection:
-        query = text("SELECT act FROM audit WHERE subject = :id ORDER BY id")
+        query = text("SELECT action FROM audit_log WHERE subject = :id ORDER BY id")
         acts = connection.execute(query, {"id": made["id"]}).scalars().all()
     assert acts == ["share.created", "share.revoked"]
 

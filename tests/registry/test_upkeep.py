@@ -21,7 +21,7 @@ from sqlalchemy import func, select, text, update
 from registry import create_app
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import answers, grids, revisions, statistics
+from registry.storage.tables import cached_results, grids, revisions, statistics
 from results_registry.local_instance import announced
 from tests.house import House, Project
 from tests.live.system import free_port
@@ -156,8 +156,8 @@ def ranked(own: House) -> tuple[Project, dict[str, Any]]:
         ("UPDATE grids SET revision = 2 WHERE revision = 3", "revisions"),
         ("DELETE FROM statistics WHERE revision = 3", "statistics"),
         ("UPDATE statistics SET methods_version = '1' WHERE revision = 3", "statistics"),
-        ("UPDATE answers SET methods_version = '1'", "answer"),
-        ("UPDATE answers SET document = (SELECT document FROM statistics WHERE revision = 3)", "answer"),
+        ("UPDATE cached_results SET methods_version = '1'", "answer"),
+        ("UPDATE cached_results SET document = (SELECT document FROM statistics WHERE revision = 3)", "answer"),
     ],
 )
 def test_each_kind_of_tampering_is_found(own: House, what: str, check: str) -> None:
@@ -173,12 +173,12 @@ def test_a_ranking_replaced_with_its_entity_tag_is_found(own: House) -> None:
     """As somebody would who knows how the tag is made: only the inputs tell then."""
     ranked(own)
     with own.database.transaction() as connection:
-        document = orjson.loads(gzip.decompress(connection.scalar(select(answers.c.document))))
+        document = orjson.loads(gzip.decompress(connection.scalar(select(cached_results.c.document))))
         document["ranking"].reverse()
         body = gzip.compress(orjson.dumps(document))
         document.pop("computed_at")
         tag = hashlib.sha256(orjson.dumps(document)).hexdigest()[:24]
-        connection.execute(update(answers).values(document=body, etag=tag))
+        connection.execute(update(cached_results).values(document=body, etag=tag))
     ran = command(own.settings, "verify")
     assert ran.returncode == 3
     assert "/ranking/0/" in ran.stdout
@@ -187,7 +187,7 @@ def test_a_ranking_replaced_with_its_entity_tag_is_found(own: House) -> None:
 def test_the_doctor_tells_of_rankings_that_wait_or_failed_and_of_old_methods(own: House) -> None:
     ranked(own)
     with own.database.transaction() as connection:
-        connection.execute(text("UPDATE answers SET state = 'pending', due_at = now() - interval '5 minutes'"))
+        connection.execute(text("UPDATE cached_results SET state = 'pending', due_at = now() - interval '5 minutes'"))
         connection.execute(text("UPDATE derivations SET methods_version = '1' WHERE revision = 3"))
     ran = command(own.settings, "doctor", "--json")
     assert ran.returncode == 3
@@ -197,7 +197,7 @@ def test_the_doctor_tells_of_rankings_that_wait_or_failed_and_of_old_methods(own
     assert signs["methods"][0] == "doubtful"
     assert "1 by methods version 1" in signs["methods"][1]
     with own.database.transaction() as connection:
-        connection.execute(text("UPDATE answers SET state = 'failed', reason = 'not today'"))
+        connection.execute(text("UPDATE cached_results SET state = 'failed', reason = 'not today'"))
     signs = {one["name"]: one["found"] for one in json.loads(command(own.settings, "doctor", "--json").stdout)["signs"]}
     assert signs["failed rankings"] == "1 failed"
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select, update
 
 from registry.query import RankingQuery
-from registry.storage.tables import answers
+from registry.storage.tables import cached_results
 from tests.house import House, Project
 from workers.jobs.invalidation import KEPT_CURRENT, apply_invalidations
 from workers.jobs.leases import claim, release
@@ -23,7 +23,7 @@ def _nothing_due(house: House) -> None:
     """Promises that other tests left are kept first."""
     with house.database.transaction() as connection:
         fresh = {"lease": None, "leased_until": None, "due_at": func.now(), "attempts": 0}
-        connection.execute(update(answers).where(answers.c.state == "pending").values(fresh))
+        connection.execute(update(cached_results).where(cached_results.c.state == "pending").values(fresh))
     house.compute()
 
 
@@ -39,13 +39,15 @@ def score(project: Project, model: str, value: float) -> dict[str, Any]:
 def rows(project: Project) -> dict[str, Any]:
     """The stored answers of a project by `alpha`."""
     with project.house.database.reading() as connection:
-        found = connection.execute(select(answers).where(answers.c.project_id == project.id))
-        return {row.question["alpha"]: row for row in found}
+        found = connection.execute(select(cached_results).where(cached_results.c.project_id == project.id))
+        return {row.query["alpha"]: row for row in found}
 
 
 def change(project: Project, alpha: float, **values: Any) -> None:
     with project.house.database.transaction() as connection:
-        connection.execute(update(answers).where(answers.c.id == rows(project)[alpha].id).values(**values))
+        connection.execute(
+            update(cached_results).where(cached_results.c.id == rows(project)[alpha].id).values(**values)
+        )
 
 
 def two_models(project: Project) -> None:
@@ -65,13 +67,15 @@ def test_a_ranking_is_claimed_again_although_a_grid_came_while_its_worker_gave_i
     score(project, "three", 55.0)
     apply_invalidations(house.database, house.settings)
     change(project, 0.05, due_at=func.now())
-    held = claim(house.database, house.settings, answers, 1)
+    held = claim(house.database, house.settings, cached_results, 1)
     score(project, "four", 56.0)
     apply_invalidations(house.database, house.settings)
     release(house.database, held, held.rows)
     assert rows(project)[0.05].attempts == 0
     change(project, 0.05, due_at=func.now())
-    assert [row.id for row in claim(house.database, house.settings, answers, 1).rows] == [row.id for row in held.rows]
+    assert [row.id for row in claim(house.database, house.settings, cached_results, 1).rows] == [
+        row.id for row in held.rows
+    ]
 
 
 def test_a_ranking_that_an_earlier_release_left_with_minus_one_attempt_is_computed(project: Project) -> None:
@@ -107,8 +111,8 @@ def test_the_usual_ranking_comes_before_everything_that_strangers_asked(project:
     score(project, "three", 70.0)
     apply_invalidations(project.house.database, project.house.settings)
     change(project, 0.05, due_at=func.now())
-    first = claim(project.house.database, project.house.settings, answers, 1)
-    assert [row.question["alpha"] for row in first.rows] == [0.05]
+    first = claim(project.house.database, project.house.settings, cached_results, 1)
+    assert [row.query["alpha"] for row in first.rows] == [0.05]
 
 
 def test_beyond_fifty_open_questions_a_project_is_asked_to_wait_and_the_usual_one_is_not(project: Project) -> None:
@@ -128,12 +132,12 @@ def test_what_nobody_read_for_a_day_sleeps_until_somebody_asks(project: Project)
     for alpha in (0.1, 0.2):
         ask(project, alpha=alpha)
     project.house.compute()
-    change(project, 0.1, asked_at=days_ago(2))
+    change(project, 0.1, read_at=days_ago(2))
     score(project, "three", 70.0)
     apply_invalidations(project.house.database, project.house.settings)
     found = rows(project)
     assert {alpha: row.state for alpha, row in found.items()} == {0.05: "pending", 0.1: "ready", 0.2: "pending"}
-    assert found[0.1].answered < found[0.1].generation
+    assert found[0.1].document_generation < found[0.1].generation
     assert ask(project, alpha=0.1).status_code == 202, "the old numbers are never current"
     assert rows(project)[0.1].state == "pending"
     project.house.compute()
@@ -144,7 +148,7 @@ def test_a_failed_answer_that_sleeps_is_tried_again_by_the_next_reader(project: 
     two_models(project)
     ask(project, alpha=0.1)
     project.house.compute()
-    change(project, 0.1, state="failed", reason="not today", asked_at=days_ago(2))
+    change(project, 0.1, state="failed", reason="not today", read_at=days_ago(2))
     score(project, "three", 70.0)
     apply_invalidations(project.house.database, project.house.settings)
     assert ask(project, alpha=0.1).status_code == 202
@@ -164,13 +168,13 @@ def test_a_change_computes_no_more_than_twenty_questions_again(project: Project)
 
 def test_a_reader_is_noted_once_an_hour(project: Project) -> None:
     two_models(project)
-    change(project, 0.05, asked_at=func.now() - timedelta(minutes=50))
-    before = rows(project)[0.05].asked_at
+    change(project, 0.05, read_at=func.now() - timedelta(minutes=50))
+    before = rows(project)[0.05].read_at
     assert ask(project).status_code == 200
-    assert rows(project)[0.05].asked_at == before
-    change(project, 0.05, asked_at=func.now() - timedelta(minutes=70))
+    assert rows(project)[0.05].read_at == before
+    change(project, 0.05, read_at=func.now() - timedelta(minutes=70))
     assert ask(project).status_code == 200
-    assert rows(project)[0.05].asked_at > before
+    assert rows(project)[0.05].read_at > before
 
 
 def test_what_nobody_asked_for_a_month_is_forgotten_and_the_usual_answer_is_not(project: Project) -> None:
@@ -178,8 +182,8 @@ def test_what_nobody_asked_for_a_month_is_forgotten_and_the_usual_answer_is_not(
     for alpha in (0.1, 0.2):
         ask(project, alpha=alpha)
     project.house.compute()
-    change(project, 0.1, asked_at=days_ago(31))
-    change(project, 0.05, asked_at=days_ago(400))
+    change(project, 0.1, read_at=days_ago(31))
+    change(project, 0.05, read_at=days_ago(400))
     with project.house.database.transaction() as connection:
         delete_unread_results(connection, days=30, most=1_000)
     assert set(rows(project)) == {0.05, 0.2}
@@ -189,7 +193,7 @@ def test_beyond_their_number_the_answers_read_longest_ago_are_forgotten(project:
     two_models(project)
     for number, alpha in enumerate((0.1, 0.2, 0.3)):
         ask(project, alpha=alpha)
-        change(project, alpha, asked_at=func.now() - timedelta(hours=number))
+        change(project, alpha, read_at=func.now() - timedelta(hours=number))
     with project.house.database.transaction() as connection:
         delete_unread_results(connection, days=30, most=2)
     assert set(rows(project)) == {0.05, 0.1, 0.2}
@@ -198,7 +202,7 @@ def test_beyond_their_number_the_answers_read_longest_ago_are_forgotten(project:
 def test_a_question_asked_before_the_first_fold_is_usual_after_it(project: Project) -> None:
     score(project, "one", 60.0)
     assert ask(project).status_code == 202
-    assert not rows(project)[0.05].usual
+    assert not rows(project)[0.05].is_default
     apply_invalidations(project.house.database, project.house.settings)
-    assert rows(project)[0.05].usual
-    assert rows(project)[0.05].question_key == RankingQuery("e", "accuracy").key
+    assert rows(project)[0.05].is_default
+    assert rows(project)[0.05].query_key == RankingQuery("e", "accuracy").key

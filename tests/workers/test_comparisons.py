@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 
 from registry.api.shapes import COMPONENTS
 from registry.demo import _data
-from registry.storage.tables import answers
+from registry.storage.tables import cached_results
 from tests.house import ACCURACY, House, Project
 from workers import comparisons
 
@@ -25,7 +25,7 @@ def _nothing_due(house: House) -> None:
     """Promises that other tests left are kept first."""
     with house.database.transaction() as connection:
         fresh = {"lease": None, "leased_until": None, "due_at": func.now(), "attempts": 0}
-        connection.execute(update(answers).where(answers.c.state == "pending").values(fresh))
+        connection.execute(update(cached_results).where(cached_results.c.state == "pending").values(fresh))
     house.compute()
 
 
@@ -134,8 +134,8 @@ def test_an_answer_is_computed_once_and_kept_with_its_etag(project: Project, hou
     assert answered(project, {"id": a["id"].upper()}, b) == before
     assert answered(project, a, b, alpha=0.1)["alpha"] == 0.1
     with house.database.reading() as connection:
-        mine = (answers.c.project_id == project.id, answers.c.question["kind"].astext == "comparison")
-        assert connection.scalar(select(func.count()).select_from(answers).where(*mine)) == 2
+        mine = (cached_results.c.project_id == project.id, cached_results.c.query["kind"].astext == "comparison")
+        assert connection.scalar(select(func.count()).select_from(cached_results).where(*mine)) == 2
 
 
 def test_other_units_leave_coverage_and_agreement(project: Project) -> None:
@@ -176,8 +176,8 @@ def test_grids_that_are_not_in_the_project_are_not_found(project: Project, house
     late = ask(project, a, a, contender_revision=2)
     assert (late.status_code, late.get_json()["detail"]) == (404, f"The grid {a['id']} has no revision 2.")
     with house.database.reading() as connection:
-        mine = (answers.c.project_id == project.id, answers.c.question["kind"].astext == "comparison")
-        assert connection.scalar(select(func.count()).select_from(answers).where(*mine)) == 0
+        mine = (cached_results.c.project_id == project.id, cached_results.c.query["kind"].astext == "comparison")
+        assert connection.scalar(select(func.count()).select_from(cached_results).where(*mine)) == 0
 
 
 @pytest.mark.parametrize(
@@ -236,8 +236,8 @@ def test_a_comparison_that_cannot_be_computed_says_why(
         for _ in range(house.settings.attempts):
             house.compute()
             with house.database.transaction() as connection:
-                here = answers.c.project_id == project.id
-                connection.execute(update(answers).where(here).values(due_at=func.now()))
+                here = cached_results.c.project_id == project.id
+                connection.execute(update(cached_results).where(here).values(due_at=func.now()))
     document = answered(project, a, b)
     assert (document["state"], document["reason"]) == ("failed", "ZeroDivisionError: no comparison today")
     assert document["baseline"] == a["id"]

@@ -17,7 +17,16 @@ from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
 from registry.query import RankingQuery
 from registry.storage.database import Database
-from registry.storage.tables import aliases, answers, counted, grids, marks, scopes, tallies, uncounted
+from registry.storage.tables import (
+    aliases,
+    cached_results,
+    grids,
+    invalidations,
+    pair_sum_inputs,
+    pair_sum_queue,
+    pair_sum_scopes,
+    pair_sums,
+)
 from tests.house import House, Project
 from tests.workers.test_rankings import ask, publish_seeds, records, score
 from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
@@ -48,10 +57,12 @@ def from_cells(project: Project, question: RankingQuery = QUESTION) -> dict[str,
 def stored(project: Project) -> tuple[Any, ...]:
     """All integers of the project's only scope: of pairs by name, of names, of the scope."""
     with project.house.database.reading() as connection:
-        scope = connection.execute(select(scopes).where(scopes.c.project_id == project.id)).one()
-        rows = connection.execute(select(tallies).where(tallies.c.scope_id == scope.id).order_by(tallies.c.name)).all()
+        scope = connection.execute(select(pair_sum_scopes).where(pair_sum_scopes.c.project_id == project.id)).one()
+        rows = connection.execute(
+            select(pair_sums).where(pair_sums.c.scope_id == scope.id).order_by(pair_sums.c.name)
+        ).all()
     rows = [row for row in rows if row.cells]
-    places = [row.place for row in rows]
+    places = [row.position for row in rows]
     sums = np.stack([stored_sums(row.sums, max(places) + 1)[:, places] for row in rows], axis=1)
     names = [(row.name, row.cells) for row in rows]
     return canonical(sums).tobytes(), names, scope.grids, scope.slots, scope.compared, scope.kinds, scope.checksum
@@ -164,11 +175,13 @@ def test_a_second_telling_changes_nothing(large: House, project: Project) -> Non
     from_sums(large, project)
     before = stored(project)
     with project.house.database.transaction() as connection:
-        scope = connection.scalar(select(scopes.c.id).where(scopes.c.project_id == project.id))
-        every = select(counted.c.scope_id, grids.c.benchmark, grids.c.id)
-        every = every.join_from(counted, grids, grids.c.id == counted.c.grid_id).where(counted.c.scope_id == scope)
+        scope = connection.scalar(select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id == project.id))
+        every = select(pair_sum_inputs.c.scope_id, grids.c.benchmark, grids.c.id)
+        every = every.join_from(pair_sum_inputs, grids, grids.c.id == pair_sum_inputs.c.grid_id).where(
+            pair_sum_inputs.c.scope_id == scope
+        )
         for _ in range(2):
-            connection.execute(insert(uncounted).from_select(["scope_id", "benchmark", "grid_id"], every))
+            connection.execute(insert(pair_sum_queue).from_select(["scope_id", "benchmark", "grid_id"], every))
     from_sums(large, project)
     assert stored(project) == before
 
@@ -204,7 +217,7 @@ def test_sixteen_writers_and_counting_at_the_same_time_leave_the_sums_of_a_rebui
     assert stored(project) == rebuilt(project)
     assert records(document) == records(from_cells(project))
     with project.house.database.reading() as connection:
-        assert connection.scalar(select(func.count()).where(marks.c.project_id == project.id)) == 0
+        assert connection.scalar(select(func.count()).where(invalidations.c.project_id == project.id)) == 0
 
 
 def test_a_night_of_batches_that_nobody_folded_is_folded(large: House, project: Project) -> None:
@@ -216,14 +229,17 @@ def test_a_night_of_batches_that_nobody_folded_is_folded(large: House, project: 
     here = {"project_id": project.id, "experiment": QUESTION.experiment, "metric": QUESTION.metric}
     batches = [here | {"grid_ids": 250 * known} for _ in range(APPLIED_AT_ONCE + 1)]
     with large.database.transaction() as connection:
-        connection.execute(insert(marks), batches)
+        connection.execute(insert(invalidations), batches)
     hasty = Database(replace(large.settings, idle_timeout=0.2), name="hasty")
     assert apply_invalidations(hasty, large.settings) >= len(batches)
     hasty.close()
-    mine = uncounted.c.scope_id == select(scopes.c.id).where(scopes.c.project_id == project.id).scalar_subquery()
+    mine = (
+        pair_sum_queue.c.scope_id
+        == select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id == project.id).scalar_subquery()
+    )
     with large.database.transaction() as connection:
         assert connection.scalar(select(func.count()).where(mine)) == 500 * len(batches)
-        connection.execute(delete(uncounted).where(mine))
+        connection.execute(delete(pair_sum_queue).where(mine))
 
 
 def test_an_alias_counts_the_scope_from_nothing(large: House, project: Project) -> None:
@@ -307,7 +323,10 @@ def test_a_scope_that_has_become_small_is_read_from_its_cells_again(house: House
     document = ask(project).get_json()
     assert document["pairs"][0]["test"] == "sign_flip"
     with house.database.reading() as connection:
-        assert connection.execute(select(scopes).where(scopes.c.project_id == project.id)).first() is None
+        assert (
+            connection.execute(select(pair_sum_scopes).where(pair_sum_scopes.c.project_id == project.id)).first()
+            is None
+        )
 
 
 def test_while_sums_are_counted_the_answer_is_pending(
@@ -323,18 +342,18 @@ def test_while_sums_are_counted_the_answer_is_pending(
         turns += 1
     assert turns >= 1
     with large.database.reading() as connection:
-        state = connection.scalar(select(answers.c.state).where(answers.c.project_id == project.id))
+        state = connection.scalar(select(cached_results.c.state).where(cached_results.c.project_id == project.id))
     assert state == "pending"
 
 
 def test_a_change_that_the_release_before_noted_has_everything_counted_anew(large: House, project: Project) -> None:
-    """It writes marks without the grids that changed."""
+    """It writes invalidations without the grids that changed."""
     table(project, "A", "X", [1.0, 2.0])
     table(project, "B", "X", [2.0, 1.0])
     from_sums(large, project)
     table(project, "B", "X", [2.0, 3.0])
     with large.database.transaction() as connection:
-        connection.execute(update(marks).where(marks.c.project_id == project.id).values(grid_ids=None))
+        connection.execute(update(invalidations).where(invalidations.c.project_id == project.id).values(grid_ids=None))
     assert records(from_sums(large, project)) == {"A": (0, 0, 2), "B": (2, 0, 0)}
     assert stored(project) == rebuilt(project)
 
@@ -347,16 +366,21 @@ def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Pro
     with large.database.snapshot() as connection:
         assert check_sums(connection, project.id, QUESTION) == []
     with large.database.transaction() as connection:
-        mine = tallies.c.scope_id == select(scopes.c.id).where(scopes.c.project_id == project.id).scalar_subquery()
-        sums = connection.scalar(select(tallies.c.sums).where(mine, tallies.c.name == "m3"))
+        mine = (
+            pair_sums.c.scope_id
+            == select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id == project.id).scalar_subquery()
+        )
+        sums = connection.scalar(select(pair_sums.c.sums).where(mine, pair_sums.c.name == "m3"))
         wrong = unpacked(sums)
         wrong[LARGER, 0] += 1
-        connection.execute(update(tallies).where(mine, tallies.c.name == "m3").values(sums=packed(wrong)))
+        connection.execute(update(pair_sums).where(mine, pair_sums.c.name == "m3").values(sums=packed(wrong)))
     with large.database.snapshot() as connection:
         [difference] = check_sums(connection, project.id, QUESTION)
     assert "m3" in difference
     with large.database.transaction() as connection:  # as if counted by an older version
-        connection.execute(update(scopes).where(scopes.c.project_id == project.id).values(whole=False))
+        connection.execute(
+            update(pair_sum_scopes).where(pair_sum_scopes.c.project_id == project.id).values(is_complete=False)
+        )
     assert records(from_sums(large, project)) == records(from_cells(project))
     with large.database.snapshot() as connection:
         assert check_sums(connection, project.id, QUESTION) == []

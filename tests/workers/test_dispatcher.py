@@ -17,7 +17,7 @@ from registry import create_app
 from registry.broker import ANSWER_TASK, DERIVE_TASK, QUEUE, WAKE_LIST, Notifier, redis_client
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import answers, derivations
+from registry.storage.tables import cached_results, derivations
 from tests.house import House, Project
 from workers.dispatcher import MOST_WAKEUPS, Dispatcher
 from workers.jobs.leases import claim
@@ -143,7 +143,7 @@ def test_exhausted_promises_are_given_up_by_the_dispatcher(
     own_house.compute()
     score(own_project, 2)
     with own_house.database.transaction() as connection:
-        for table in (answers, derivations):
+        for table in (cached_results, derivations):
             worn = {"attempts": 5, "leased_until": func.now() - text("interval '1 s'"), "lease": uuid.uuid4()}
             connection.execute(update(table).where(table.c.state == "pending").values(worn))
     dispatcher.run_cycle()

@@ -13,7 +13,7 @@ from sqlalchemy import func, select, text, update
 
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import answers, derivations, revisions, statistics
+from registry.storage.tables import cached_results, derivations, revisions, statistics
 from tests.house import House, Project, publication
 from workers import derive
 from workers.derive import derive_due
@@ -99,10 +99,10 @@ def test_a_claim_takes_no_more_than_it_asks_for_whatever_the_planner_believes(ow
             text("""
             WITH p AS (INSERT INTO projects (id, slug, name, visibility)
                        VALUES (gen_random_uuid(), 'p', 'p', 'private') RETURNING id)
-            INSERT INTO answers (id, project_id, experiment, metric, question, question_key)
+            INSERT INTO cached_results (id, project_id, experiment, metric, query, query_key)
             SELECT gen_random_uuid(), id, 'e', 'm', '{}', gen_random_uuid() FROM p, generate_series(1, 20)""")
         )
-    assert [len(claim(own_database, settings, answers, most).rows) for most in (1, 7, 100, 1)] == [1, 7, 12, 0]
+    assert [len(claim(own_database, settings, cached_results, most).rows) for most in (1, 7, 100, 1)] == [1, 7, 12, 0]
 
 
 def test_an_expired_lease_is_claimed_again_and_the_late_settler_writes_nothing(project: Project, house: House) -> None:

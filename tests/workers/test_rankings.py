@@ -15,7 +15,7 @@ from werkzeug.test import TestResponse
 from registry.api.shapes import COMPONENTS
 from registry.demo import _data
 from registry.query import METHODS, MISSING, RankingQuery
-from registry.storage.tables import answers, marks
+from registry.storage.tables import cached_results, invalidations
 from tests.house import ACCURACY, House, Project
 from workers import queries
 from workers.jobs.invalidation import apply_invalidations
@@ -28,7 +28,7 @@ def _nothing_due(house: House) -> None:
     """Promises that other tests left are kept first."""
     with house.database.transaction() as connection:
         fresh = {"lease": None, "leased_until": None, "due_at": func.now(), "attempts": 0}
-        connection.execute(update(answers).where(answers.c.state == "pending").values(fresh))
+        connection.execute(update(cached_results).where(cached_results.c.state == "pending").values(fresh))
     house.compute()
 
 
@@ -374,7 +374,7 @@ def test_the_usual_ranking_is_computed_before_anybody_asks(project: Project, hou
 def test_an_answer_to_what_no_grid_has_is_not_found_and_promises_nothing(project: Project, house: House) -> None:
     assert ask(project, experiment="leaderbord").status_code == 404
     with house.database.reading() as connection:
-        count = select(func.count()).where(answers.c.project_id == project.id)
+        count = select(func.count()).where(cached_results.c.project_id == project.id)
         assert connection.scalar(count) == 0
 
 
@@ -422,12 +422,12 @@ def test_an_older_answer_does_not_overwrite_a_newer_one(project: Project, house:
     """A ranker that sleeps past its lease wakes up after another has answered for newer inputs."""
     score(project, "A", 60.0)
     apply_invalidations(house.database, house.settings)
-    [late] = (old := claim(house.database, house.settings, answers, 1)).rows
+    [late] = (old := claim(house.database, house.settings, cached_results, 1)).rows
     score(project, "B", 70.0)
     apply_invalidations(house.database, house.settings)
     with house.database.transaction() as connection:
         expired = {"leased_until": func.now() - func.make_interval(0, 0, 0, 0, 0, 0, 1)}
-        connection.execute(update(answers).where(answers.c.id == late.id).values(expired))
+        connection.execute(update(cached_results).where(cached_results.c.id == late.id).values(expired))
     answered(project)
     before = ask(project)
     queries._compute_and_settle(house.database, house.settings, old, late)
@@ -440,9 +440,9 @@ def test_a_ranking_whose_fifth_attempt_fails_after_an_input_changed_is_tried_aga
 ) -> None:
     score(project, "A", 60.0)
     apply_invalidations(house.database, house.settings)
-    mine = answers.c.project_id == project.id
+    mine = cached_results.c.project_id == project.id
     with house.database.transaction() as connection:
-        connection.execute(update(answers).where(mine).values(attempts=house.settings.attempts - 1))
+        connection.execute(update(cached_results).where(mine).values(attempts=house.settings.attempts - 1))
 
     def late(*_arguments: Any) -> dict[str, Any]:
         score(project, "B", 70.0)
@@ -454,7 +454,7 @@ def test_a_ranking_whose_fifth_attempt_fails_after_an_input_changed_is_tried_aga
         compute_due(house.database, house.settings)
     assert ask(project).status_code == 202
     with house.database.transaction() as connection:
-        connection.execute(update(answers).where(mine).values(due_at=func.now()))
+        connection.execute(update(cached_results).where(mine).values(due_at=func.now()))
     house.compute()
     assert set(records(answered(project))) == {"A", "B"}
 
@@ -473,8 +473,8 @@ def test_a_ranking_that_cannot_be_computed_says_why_until_an_input_changes(
         for _ in range(house.settings.attempts):
             assert compute_due(house.database, house.settings) == 1
             with house.database.transaction() as connection:
-                here = answers.c.project_id == project.id
-                connection.execute(update(answers).where(here).values(due_at=func.now()))
+                here = cached_results.c.project_id == project.id
+                connection.execute(update(cached_results).where(here).values(due_at=func.now()))
     failed = ask(project)
     assert failed.status_code == 200
     assert (failed.get_json()["state"], failed.get_json()["reason"]) == (
@@ -545,8 +545,8 @@ def test_marks_are_folded_once_and_by_one(project: Project, house: House) -> Non
         folder.join()
     assert sum(folded) == 30
     with house.database.reading() as connection:
-        assert connection.scalar(select(func.count()).select_from(marks)) == 0
-        rows = connection.execute(select(answers.c.state).where(answers.c.project_id == project.id)).all()
+        assert connection.scalar(select(func.count()).select_from(invalidations)) == 0
+        rows = connection.execute(select(cached_results.c.state).where(cached_results.c.project_id == project.id)).all()
     assert [row.state for row in rows] == ["pending"]
 
 
@@ -586,8 +586,8 @@ def test_the_same_inputs_computed_again_have_the_same_etag(project: Project, hou
     answered(project)
     before = ask(project)
     with house.database.transaction() as connection:
-        again = {"state": "pending", "due_at": func.now(), "generation": answers.c.generation + 1}
-        connection.execute(update(answers).where(answers.c.project_id == project.id).values(again))
+        again = {"state": "pending", "due_at": func.now(), "generation": cached_results.c.generation + 1}
+        connection.execute(update(cached_results).where(cached_results.c.project_id == project.id).values(again))
     assert ask(project).status_code == 202
     answered(project)
     after = ask(project)
@@ -601,7 +601,9 @@ def test_questions_are_told_apart_by_every_part(project: Project, house: House) 
     for question in questions:
         assert answered(project, **question)["state"] == "ready"
     with house.database.reading() as connection:
-        count = select(func.count(answers.c.question_key.distinct())).where(answers.c.project_id == project.id)
+        count = select(func.count(cached_results.c.query_key.distinct())).where(
+            cached_results.c.project_id == project.id
+        )
         assert connection.scalar(count) == len(questions)
     keys = {RankingQuery("e", "m", by=by).key for by in ("model", "variant", "axis:x")}
     assert len(keys) == 3

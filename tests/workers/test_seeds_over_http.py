@@ -210,7 +210,7 @@ def test_thresholds_may_be_asked_along_one_axis(demo: Project, house: House, des
 def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(project: Project, house: House) -> None:
     from sqlalchemy import update
 
-    from registry.storage.tables import answers, derivations
+    from registry.storage.tables import cached_results, derivations
     from workers.jobs.old_methods import requeue_old_methods
 
     grid = project.published()
@@ -218,7 +218,10 @@ def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(pro
     question = f"projects/{project.slug}/rankings?experiment=type-by-length&metric=accuracy"
     assert project.get(question).status_code == 200
     with house.database.transaction() as connection:
-        for table, mine in ((derivations, derivations.c.grid_id == grid["id"]), (answers, answers.c.state == "ready")):
+        for table, mine in (
+            (derivations, derivations.c.grid_id == grid["id"]),
+            (cached_results, cached_results.c.state == "ready"),
+        ):
             connection.execute(update(table).where(mine).values(methods_version="0"))
     with house.database.transaction() as connection:
         assert requeue_old_methods(connection) >= 2

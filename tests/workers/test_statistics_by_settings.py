@@ -10,7 +10,7 @@ from sqlalchemy import func, select
 from registry.api.statistics_parts import PARTS
 from registry.query import StatisticsQuery, ThresholdsQuery, query_of
 from registry.storage.rows import metric_of
-from registry.storage.tables import answers
+from registry.storage.tables import cached_results
 from tests.house import House, Project, publication
 from workers.statistics_by_settings import asked_parameters
 
@@ -116,7 +116,7 @@ def test_it_is_computed_once_and_kept(project: Project, house: House, grid: str)
         more = path if "alpha" in path else f"{path}{'&' if '?' in path else '?'}alpha=0.01"
         assert project.get(f"{grid}/{more}").status_code == 200
     with house.database.reading() as connection:
-        mine = answers.c.question["grid"].astext == grid.removeprefix("grids/")
+        mine = cached_results.c.query["grid"].astext == grid.removeprefix("grids/")
         assert connection.scalar(select(func.count()).where(mine)) == 1
 
 
@@ -219,6 +219,6 @@ def test_margins_keep_their_size_in_the_database(project: Project, house: House,
     found = asked(project, house, f"{grid}/statistics?sharp_change=1e16&equivalence=1e-7")
     assert (found["params"]["sharp_change"], found["params"]["equivalence"]) == (1e16, 1e-7)
     with house.database.reading() as connection:
-        mine = answers.c.question["grid"].astext == grid.removeprefix("grids/")
-        row = connection.execute(select(answers.c.question, answers.c.question_key).where(mine)).one()
-    assert query_of(row.question).key == row.question_key
+        mine = cached_results.c.query["grid"].astext == grid.removeprefix("grids/")
+        row = connection.execute(select(cached_results.c.query, cached_results.c.query_key).where(mine)).one()
+    assert query_of(row.query).key == row.query_key

@@ -1,7 +1,7 @@
 """Apply invalidations: turn notes about changed scopes into jobs.
 
-A publication, an amendment or a changed alias inserts a row into `marks` in its own transaction. The dispatcher applies
-these rows here: cached results become pending, and pair sums learn which grids to count again.
+A publication, an amendment or a changed alias inserts a row into `invalidations` in its own transaction. The
+dispatcher applies these rows here: cached results become pending, and pair sums learn which grids to count again.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from sqlalchemy.dialects.postgresql import insert
 from registry.query import Query, RankingQuery
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import answers, grids, marks, new_id, scopes, uncounted
+from registry.storage.tables import cached_results, grids, invalidations, new_id, pair_sum_queue, pair_sum_scopes
 from workers.jobs.leases import LONGEST_PAUSE
 from workers.scope import alias_map, experiment_names
 
@@ -45,7 +45,11 @@ _BATCHES_SECONDS = 2.0
 """For so long one call applies batch after batch; then the dispatcher goes on with its cycle."""
 _NEXT_MARKS = (
     select(
-        marks.c.id, marks.c.project_id, marks.c.experiment, marks.c.metric, marks.c.grid_ids.is_(None).label("anything")
+        invalidations.c.id,
+        invalidations.c.project_id,
+        invalidations.c.experiment,
+        invalidations.c.metric,
+        invalidations.c.grid_ids.is_(None).label("anything"),
     )
     .limit(APPLIED_AT_ONCE)
     # Rows that another dispatcher holds are being applied by it: take others instead of waiting.
@@ -80,23 +84,23 @@ def _apply_batch(database: Database, settings: Settings) -> int:
             _invalidate_results(connection, settings, project_id, here)
         # Experiment and metric NULL stand for the whole project (an alias changed); every scope is then invalid.
         _queue_pair_sums(connection, taken)
-        connection.execute(delete(marks).where(_rows_of(taken)))
+        connection.execute(delete(invalidations).where(_rows_of(taken)))
     return len(taken)
 
 
 def _rows_of(taken: Sequence[Any]) -> ColumnElement[bool]:
-    return marks.c.id == any_(literal([row.id for row in taken], ARRAY(BigInteger)))
+    return invalidations.c.id == any_(literal([row.id for row in taken], ARRAY(BigInteger)))
 
 
 def _invalidate_results(
     connection: Connection, settings: Settings, project_id: Any, touched: set[tuple[str | None, str | None]]
 ) -> None:
-    here = answers.c.project_id == project_id
+    here = cached_results.c.project_id == project_id
     everything = (None, None) in touched
     for experiment, metric in sorted((e, m) for e, m in touched if e is not None and m is not None):
         _request_default(connection, project_id, RankingQuery(experiment, metric))
         if not everything:
-            mine = and_(here, answers.c.experiment == experiment, answers.c.metric == metric)
+            mine = and_(here, cached_results.c.experiment == experiment, cached_results.c.metric == metric)
             _invalidate(connection, settings, mine)
     if everything:
         _invalidate(connection, settings, here)
@@ -104,19 +108,21 @@ def _invalidate_results(
 
 def _invalidate(connection: Connection, settings: Settings, changed: ColumnElement[bool]) -> None:
     """Make default and recently read results pending. Leave the others stale until they are read again."""
-    lately = and_(~answers.c.usual, answers.c.asked_at > func.now() - READ_LATELY)
-    newest = select(answers.c.id).where(changed, lately).order_by(answers.c.asked_at.desc()).limit(KEPT_CURRENT)
-    kept = or_(answers.c.usual, answers.c.id.in_(newest.scalar_subquery()))
+    lately = and_(~cached_results.c.is_default, cached_results.c.read_at > func.now() - READ_LATELY)
+    newest = (
+        select(cached_results.c.id).where(changed, lately).order_by(cached_results.c.read_at.desc()).limit(KEPT_CURRENT)
+    )
+    kept = or_(cached_results.c.is_default, cached_results.c.id.in_(newest.scalar_subquery()))
     # Whether computed or failed, a stale result belongs to inputs that are gone; the next reader requests it again.
-    stale = {"state": "ready", "generation": answers.c.generation + 1, "attempts": 0, "reason": None}
-    connection.execute(update(answers).where(changed, ~kept).values(stale))
-    connection.execute(update(answers).where(changed, kept).values(_requeued(settings)))
+    stale = {"state": "ready", "generation": cached_results.c.generation + 1, "attempts": 0, "reason": None}
+    connection.execute(update(cached_results).where(changed, ~kept).values(stale))
+    connection.execute(update(cached_results).where(changed, kept).values(_requeued(settings)))
 
 
 def _queue_pair_sums(connection: Connection, taken: Sequence[Any]) -> None:
     """List the changed grids for the scopes that keep pair sums, without waiting for a worker that updates them."""
     projects = {row.project_id for row in taken}
-    statement = select(scopes).where(scopes.c.project_id.in_(projects)).order_by(scopes.c.id)
+    statement = select(pair_sum_scopes).where(pair_sum_scopes.c.project_id.in_(projects)).order_by(pair_sum_scopes.c.id)
     # FOR KEY SHARE keeps the scope from being closed (deleted) until what is queued below is committed, and still
     # allows a worker to hold FOR NO KEY UPDATE on it for seconds: neither waits for the other. Sorted by id, because
     # the UPDATE below takes stronger locks, and two dispatchers must take them in the same order.
@@ -134,26 +140,28 @@ def _queue_pair_sums(connection: Connection, taken: Sequence[Any]) -> None:
         ]
         if any(row.anything for row in mine):
             # Without grid ids (an alias was made or deleted) any grid may have changed: the sums start from nothing.
-            connection.execute(update(scopes).where(scopes.c.id == scope.id).values(whole=False))
+            connection.execute(
+                update(pair_sum_scopes).where(pair_sum_scopes.c.id == scope.id).values(is_complete=False)
+            )
         elif mine:
             # INSERT … SELECT keeps the ids on the server: after a night without a dispatcher they are a million.
-            changed = select(func.unnest(marks.c.grid_ids).label("grid_id")).where(_rows_of(mine)).subquery()
+            changed = select(func.unnest(invalidations.c.grid_ids).label("grid_id")).where(_rows_of(mine)).subquery()
             every = select(literal(scope.id, Uuid), grids.c.benchmark, grids.c.id)
             every = every.join_from(changed, grids, grids.c.id == changed.c.grid_id)
-            connection.execute(insert(uncounted).from_select(["scope_id", "benchmark", "grid_id"], every))
+            connection.execute(insert(pair_sum_queue).from_select(["scope_id", "benchmark", "grid_id"], every))
 
 
 def _requeued(settings: Settings) -> dict[str, Any]:
     """Column values of a requeued result: due after the debounce, or later if it took long to compute last time."""
-    idle = func.least(answers.c.seconds * _IDLE_SHARE, LONGEST_PAUSE.seconds / 2)
+    idle = func.least(cached_results.c.seconds * _IDLE_SHARE, LONGEST_PAUSE.seconds / 2)
     # LEAST: the database's clock may have run ahead when the result was computed.
-    busy = func.least(answers.c.computed_at, func.now()) + func.make_interval(0, 0, 0, 0, 0, 0, idle)
+    busy = func.least(cached_results.c.computed_at, func.now()) + func.make_interval(0, 0, 0, 0, 0, 0, idle)
     debounced = func.now() + timedelta(seconds=settings.ranking_debounce)
     # A result that is pending already keeps its time; else constant changes would postpone it for ever.
-    first = case((answers.c.state == "pending", answers.c.due_at), else_=debounced)
+    first = case((cached_results.c.state == "pending", cached_results.c.due_at), else_=debounced)
     return {
         "state": "pending",
-        "generation": answers.c.generation + 1,
+        "generation": cached_results.c.generation + 1,
         "due_at": func.greatest(first, func.coalesce(busy, func.now())),
         "attempts": 0,
         "reason": None,
@@ -167,11 +175,13 @@ def _request_default(connection: Connection, project_id: Any, query: Query) -> N
         "project_id": project_id,
         "experiment": query.experiment,
         "metric": query.metric,
-        "question": query.document(),
-        "question_key": query.key,
+        "query": query.document(),
+        "query_key": query.key,
     }
-    request = insert(answers).values(values | {"usual": True})
-    key = ["project_id", "question_key"]
+    request = insert(cached_results).values(values | {"is_default": True})
+    key = ["project_id", "query_key"]
     # A client may have requested it before the first publication was applied: then it becomes the default one.
-    known = request.on_conflict_do_update(index_elements=key, set_={"usual": True}, where=~answers.c.usual)
+    known = request.on_conflict_do_update(
+        index_elements=key, set_={"is_default": True}, where=~cached_results.c.is_default
+    )
     connection.execute(known)

@@ -66,7 +66,7 @@ def claim(database: Database, settings: Settings, table: Table, most: int) -> Cl
 
 def _claim_statement(table: Table, condition: ColumnElement[bool], most: int, lease: uuid.UUID, seconds: float) -> Any:
     key = list(table.primary_key.columns)
-    first = [table.c.usual.desc()] if "usual" in table.c else []
+    first = [table.c.is_default.desc()] if "is_default" in table.c else []
     waiting = select(*key).where(due(table), condition).order_by(*first, table.c.due_at).limit(most)
     # SKIP LOCKED: rows that another worker is claiming are its own, and waiting for them would serialise the workers.
     # The CTE is materialised because a subquery may be evaluated once for each row, and then locks more than `most`.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, and_, exists, or_, select, update
 
-from registry.storage.tables import answers, derivations, grids
+from registry.storage.tables import cached_results, derivations, grids
 from workers.statistics import METHODS_VERSION
 
 REQUEUED_AT_ONCE = 1_000
@@ -14,11 +14,17 @@ def requeue_old_methods(connection: Connection) -> int:
     """Requeue a batch of results with another `methods_version` and return how many. Each is served until its
     replacement is ready."""
     requeued = 0
-    for table in (derivations, answers):
+    for table in (derivations, cached_results):
         old = and_(table.c.state != "pending", table.c.methods_version != METHODS_VERSION)
         # A stale result and a superseded revision have no reader: they are left as they are.
-        if table is answers:
-            old = and_(old, or_(answers.c.state == "failed", answers.c.answered == answers.c.generation))
+        if table is cached_results:
+            old = and_(
+                old,
+                or_(
+                    cached_results.c.state == "failed",
+                    cached_results.c.document_generation == cached_results.c.generation,
+                ),
+            )
         else:
             current = and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision)
             old = and_(old, exists().where(current))

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, delete, func, or_, select
 
-from registry.storage.tables import answers, idempotency_keys
+from registry.storage.tables import cached_results, idempotency_keys
 
 
 def delete_unread_results(connection: Connection, days: int, most: int) -> int:
@@ -15,11 +15,15 @@ def delete_unread_results(connection: Connection, days: int, most: int) -> int:
     Default rankings are kept.
     """
     by_last_read = func.row_number().over(
-        partition_by=answers.c.project_id, order_by=[answers.c.asked_at.desc(), answers.c.id]
+        partition_by=cached_results.c.project_id, order_by=[cached_results.c.read_at.desc(), cached_results.c.id]
     )
-    ranked = select(answers.c.id, answers.c.asked_at, by_last_read.label("rank")).where(~answers.c.usual).subquery()
-    old = or_(ranked.c.asked_at < func.now() - timedelta(days=days), ranked.c.rank > most)
-    deletion = delete(answers).where(answers.c.id.in_(select(ranked.c.id).where(old)))
+    ranked = (
+        select(cached_results.c.id, cached_results.c.read_at, by_last_read.label("rank"))
+        .where(~cached_results.c.is_default)
+        .subquery()
+    )
+    old = or_(cached_results.c.read_at < func.now() - timedelta(days=days), ranked.c.rank > most)
+    deletion = delete(cached_results).where(cached_results.c.id.in_(select(ranked.c.id).where(old)))
     return int(connection.execute(deletion).rowcount)
 
 

@@ -10,7 +10,7 @@ import orjson
 from sqlalchemy import Connection, func, select
 
 from registry.query import RankingQuery
-from registry.storage.tables import grids, scopes, tallies
+from registry.storage.tables import grids, pair_sum_scopes, pair_sums
 from workers.rankings.direct import refused_ranking, scope_fields
 from workers.rankings.pair_sums.scopes import scope_of
 from workers.rankings.pair_sums.update import stored_sums
@@ -30,7 +30,7 @@ def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: Rank
 
     `connection` must see one snapshot.
     """
-    scope = connection.execute(select(scopes).where(*scope_of(project_id, query))).one()
+    scope = connection.execute(select(pair_sum_scopes).where(*scope_of(project_id, query))).one()
     found = scales(tuple(orjson.loads(kind)) for kind in scope.kinds)
     if len(found.classes) > 1 or any(scale.factor != 1 for scale in found.of.values()):
         reason = "units, directions or bounds differ; over so many cells only grids of one scale are compared"
@@ -55,20 +55,22 @@ def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: Rank
 
 def size_from_sums(connection: Connection, project_id: uuid.UUID, query: RankingQuery) -> tuple[int, int]:
     """Numbers of names and cells in the sums of the query's scope."""
-    statement = select(func.count(tallies.c.name), func.coalesce(func.sum(tallies.c.cells), 0)).join_from(
-        scopes, tallies
+    statement = select(func.count(pair_sums.c.name), func.coalesce(func.sum(pair_sums.c.cells), 0)).join_from(
+        pair_sum_scopes, pair_sums
     )
-    names, cells = connection.execute(statement.where(*scope_of(project_id, query), tallies.c.cells > 0)).one()
+    names, cells = connection.execute(statement.where(*scope_of(project_id, query), pair_sums.c.cells > 0)).one()
     return int(names), int(cells)
 
 
 def _counted(connection: Connection, scope: Any, query: RankingQuery, scale: Scale) -> Counted:
-    statement = select(tallies).where(tallies.c.scope_id == scope.id, tallies.c.cells > 0).order_by(tallies.c.name)
+    statement = (
+        select(pair_sums).where(pair_sums.c.scope_id == scope.id, pair_sums.c.cells > 0).order_by(pair_sums.c.name)
+    )
     if query.model:
-        statement = statement.where(tallies.c.name.in_(query.model))
+        statement = statement.where(pair_sums.c.name.in_(query.model))
     # One more than are compared: the refusal needs no sums.
     rows = connection.execute(statement.limit(MOST_COUNTED + 1)).all()
-    places = [row.place for row in rows]
+    places = [row.position for row in rows]
     sums = np.zeros((FIELDS, 0, 0), dtype=np.int64)
     if 0 < len(rows) <= MOST_COUNTED:
         width = max(places) + 1

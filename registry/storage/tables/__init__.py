@@ -2,31 +2,39 @@
 
 from registry.storage.tables.columns import Numbers, metadata, new_id
 from registry.storage.tables.grids import aliases, grids, names, revisions
-from registry.storage.tables.pair_sums import counted, scopes, tallies, uncounted
-from registry.storage.tables.projects import audit, bi_readers, idempotency_keys, projects, shares, signing_keys, tokens
-from registry.storage.tables.results import answers, derivations, marks, statistics
+from registry.storage.tables.pair_sums import pair_sum_inputs, pair_sum_queue, pair_sum_scopes, pair_sums
+from registry.storage.tables.projects import (
+    audit_log,
+    bi_readers,
+    idempotency_keys,
+    projects,
+    shares,
+    signing_keys,
+    tokens,
+)
+from registry.storage.tables.results import cached_results, derivations, invalidations, statistics
 
 __all__ = [
     "Numbers",
     "aliases",
-    "answers",
-    "audit",
+    "audit_log",
     "bi_readers",
-    "counted",
+    "cached_results",
     "derivations",
     "grids",
     "idempotency_keys",
-    "marks",
+    "invalidations",
     "metadata",
     "names",
     "new_id",
+    "pair_sum_inputs",
+    "pair_sum_queue",
+    "pair_sum_scopes",
+    "pair_sums",
     "projects",
     "revisions",
-    "scopes",
     "shares",
     "signing_keys",
     "statistics",
-    "tallies",
     "tokens",
-    "uncounted",
 ]

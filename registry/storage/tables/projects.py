@@ -69,13 +69,13 @@ signing_keys = Table(
     instant("created_at"),
 )
 
-audit = Table(
-    "audit",
+audit_log = Table(
+    "audit_log",
     metadata,
     Column("id", Uuid, primary_key=True),
     instant("at"),
     Column("project_id", Uuid, comment="NULL: it concerns every project"),
-    Column("act", Text, nullable=False),
+    Column("action", Text, nullable=False),
     Column("subject", Text, nullable=False, comment="the id of what it was done to"),
     Column("detail", JSONB, nullable=False, server_default=text("'{}'")),
     Column("token_id", Uuid, comment="who did it; NULL: a command with access to the database"),

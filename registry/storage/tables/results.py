@@ -53,40 +53,46 @@ statistics = Table(
     ForeignKeyConstraint(["grid_id", "revision"], ["revisions.grid_id", "revisions.number"]),
 )
 
-answers = Table(
-    "answers",
+cached_results = Table(
+    "cached_results",
     metadata,
     Column("id", Uuid, primary_key=True),
     Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
     Column("experiment", Text, nullable=False),
     Column("metric", Text, nullable=False),
-    Column("question", JSONB, nullable=False),
-    Column("question_key", Uuid, nullable=False, comment="hash of the question"),
+    Column("query", JSONB, nullable=False),
+    Column("query_key", Uuid, nullable=False, comment="hash of the query"),
     *job(),
     Column("generation", Integer, nullable=False, server_default="1", comment="grows when an input changes"),
-    Column("answered", Integer, nullable=False, server_default="0", comment="the generation that the document is for"),
+    Column(
+        "document_generation",
+        Integer,
+        nullable=False,
+        server_default="0",
+        comment="the generation that the document was computed for",
+    ),
     Column("document", LargeBinary, comment="the finished JSON answer, gzip"),
     facts(),
     Column("etag", Text),
     Column("methods_version", Text),
     Column("seconds", REAL, nullable=False, server_default="0", comment="what the last computation took"),
     Column("computed_at", DateTime(timezone=True)),
-    instant("asked_at"),
+    instant("read_at"),
     Column(
-        "usual",
+        "is_default",
         Boolean,
         nullable=False,
         server_default=text("false"),
-        comment="whether it is computed before anyone asks",
+        comment="whether every parameter has its default; such a result is computed before it is read",
     ),
     CheckConstraint(STATES, name="state"),
-    UniqueConstraint("project_id", "question_key"),
+    UniqueConstraint("project_id", "query_key"),
     Index(None, "project_id", "experiment", "metric"),
-    Index("ix_answers_pending", "due_at", postgresql_where=text("state = 'pending'")),
+    Index("ix_cached_results_pending", "due_at", postgresql_where=text("state = 'pending'")),
 )
 
-marks = Table(
-    "marks",
+invalidations = Table(
+    "invalidations",
     metadata,
     Column("id", BigInteger, Identity(always=True), primary_key=True),
     Column("project_id", Uuid, nullable=False),

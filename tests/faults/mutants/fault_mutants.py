@@ -104,8 +104,8 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "stale rankings": (
         Patch(
             "registry.api.cached_results",
-            "return row.id is not None and not row.marked and row.etag is not None and row.answered == row.generation",
-            "return row.id is not None and row.etag is not None",
+            "return row.etag is not None and not row.invalidated and row.document_generation == row.generation",
+            "return row.etag is not None",
         ),
     ),
     # A route that asks for the grid, and not whose it is.

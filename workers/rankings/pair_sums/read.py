@@ -62,19 +62,20 @@ _HERE = """
 _COUNTED = f"""
     SELECT here.id, was.revision AS number, was.updated_at, benchmark, model, variant
     FROM ({_HERE} OFFSET 0) AS here CROSS JOIN LATERAL (
-        SELECT revision, updated_at FROM counted WHERE scope_id = :scope AND grid_id = here.id OFFSET 0) AS was"""  # noqa: S608 (a constant)
-# Data-modifying CTEs see one snapshot. A change that commits meanwhile keeps its row in `uncounted` for the next time;
-# in `listed`, a NULL grid stands for every grid of the benchmark.
+        SELECT revision, updated_at FROM pair_sum_inputs WHERE scope_id = :scope AND grid_id = here.id OFFSET 0) AS was
+    """  # noqa: S608 (a constant)
+# Data-modifying CTEs see one snapshot. A change that commits meanwhile keeps its row in `pair_sum_queue` for the next
+# time; in `listed`, a NULL grid stands for every grid of the benchmark.
 _TAKEN = f"""
 WITH listed AS (
-    DELETE FROM uncounted WHERE scope_id = :scope AND benchmark = ANY(:names) RETURNING grid_id
+    DELETE FROM pair_sum_queue WHERE scope_id = :scope AND benchmark = ANY(:names) RETURNING grid_id
 ), taken AS MATERIALIZED (
     SELECT grid_id FROM listed WHERE grid_id IS NOT NULL
     UNION
     SELECT id FROM ({_HERE} OFFSET 0) AS here WHERE EXISTS (SELECT FROM listed WHERE grid_id IS NULL)
 ), before AS ("""  # noqa: S608 (a constant)
 # `part` 0: unchanged; 1: the changed grids as they are in the sums; 2: the same as they are now. A deleted grid, or one
-# that an alias no longer brings here, has no part 2, and its row in `counted` is deleted.
+# that an alias no longer brings here, has no part 2, and its row in `pair_sum_inputs` is deleted.
 _NOTED = """
 ), read AS MATERIALIZED (
     SELECT CASE WHEN before.id IN (SELECT grid_id FROM taken) THEN 1 ELSE 0 END AS part, before.* FROM before
@@ -83,10 +84,10 @@ _NOTED = """
     FROM taken CROSS JOIN LATERAL (SELECT * FROM grids WHERE id = grid_id OFFSET 0) AS now
     WHERE deleted_at IS NULL AND experiment = ANY(:experiments)
 ), forgotten AS (
-    DELETE FROM counted WHERE scope_id = :scope AND grid_id = ANY(ARRAY(
+    DELETE FROM pair_sum_inputs WHERE scope_id = :scope AND grid_id = ANY(ARRAY(
         SELECT grid_id FROM taken WHERE grid_id NOT IN (SELECT id FROM read WHERE part = 2)))
 ), noted AS (
-    INSERT INTO counted (scope_id, grid_id, revision, updated_at)
+    INSERT INTO pair_sum_inputs (scope_id, grid_id, revision, updated_at)
     SELECT :scope, id, number, updated_at FROM read WHERE part = 2
     ON CONFLICT (scope_id, grid_id) DO UPDATE SET revision = excluded.revision, updated_at = excluded.updated_at
 )"""

@@ -12,17 +12,17 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.query import Query
 from registry.storage.database import Database
-from registry.storage.tables import counted, grids, new_id, scopes, tallies, uncounted
+from registry.storage.tables import grids, new_id, pair_sum_inputs, pair_sum_queue, pair_sum_scopes, pair_sums
 from workers.scope import experiment_names
 
 Aliases = Mapping[tuple[str, str], str]
 
 _LOCK_SCOPE = (
-    select(scopes)
+    select(pair_sum_scopes)
     .where(
-        scopes.c.project_id == bindparam("project"),
-        scopes.c.experiment == bindparam("experiment"),
-        scopes.c.metric == bindparam("metric"),
+        pair_sum_scopes.c.project_id == bindparam("project"),
+        pair_sum_scopes.c.experiment == bindparam("experiment"),
+        pair_sum_scopes.c.metric == bindparam("metric"),
     )
     # FOR NO KEY UPDATE: two workers exclude each other, and neither waits for the FOR KEY SHARE of an invalidation,
     # which only keeps the scope from being deleted. SKIP LOCKED: a worker that does not get the scope leaves it to the
@@ -35,7 +35,7 @@ def open_scope(database: Database, project_id: uuid.UUID, query: Query) -> None:
     """Keep pair sums for the scope of a query from now on."""
     values = {"id": new_id(), "project_id": project_id, "experiment": query.experiment, "metric": query.metric}
     with database.transaction() as connection:
-        connection.execute(upsert(scopes).values(values).on_conflict_do_nothing())
+        connection.execute(upsert(pair_sum_scopes).values(values).on_conflict_do_nothing())
 
 
 def close_scope(database: Database, project_id: uuid.UUID, query: Query) -> None:
@@ -43,23 +43,23 @@ def close_scope(database: Database, project_id: uuid.UUID, query: Query) -> None
     with database.transaction() as connection:
         scope = lock_scope(connection, project_id, query)
         # The scope last: the others refer to it.
-        for table in (tallies, counted, uncounted) if scope else ():
+        for table in (pair_sums, pair_sum_inputs, pair_sum_queue) if scope else ():
             connection.execute(delete(table).where(table.c.scope_id == scope.id))
         if scope:
-            connection.execute(delete(scopes).where(scopes.c.id == scope.id))
+            connection.execute(delete(pair_sum_scopes).where(pair_sum_scopes.c.id == scope.id))
 
 
 def keeps_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> bool:
     """Whether pair sums are kept for the scope of a query."""
-    return connection.execute(select(scopes.c.id).where(*scope_of(project_id, query))).first() is not None
+    return connection.execute(select(pair_sum_scopes.c.id).where(*scope_of(project_id, query))).first() is not None
 
 
 def is_up_to_date(connection: Connection, project_id: uuid.UUID, query: Query) -> bool:
     """Whether pair sums are kept for the scope of a query and contain every change."""
-    scope = connection.execute(select(scopes).where(*scope_of(project_id, query))).one_or_none()
-    if scope is None or not scope.whole:
+    scope = connection.execute(select(pair_sum_scopes).where(*scope_of(project_id, query))).one_or_none()
+    if scope is None or not scope.is_complete:
         return False
-    left = select(uncounted.c.id).where(uncounted.c.scope_id == scope.id).limit(1)
+    left = select(pair_sum_queue.c.id).where(pair_sum_queue.c.scope_id == scope.id).limit(1)
     return connection.execute(left).first() is None
 
 
@@ -70,9 +70,9 @@ def lock_scope(connection: Connection, project_id: uuid.UUID, query: Query) -> A
 
 
 def scope_of(project_id: uuid.UUID, query: Query) -> tuple[ColumnElement[bool], ...]:
-    """Conditions for the row of `scopes` that belongs to a query."""
-    same = (scopes.c.experiment == query.experiment, scopes.c.metric == query.metric)
-    return (scopes.c.project_id == project_id, *same)
+    """Conditions for the row of `pair_sum_scopes` that belongs to a query."""
+    same = (pair_sum_scopes.c.experiment == query.experiment, pair_sum_scopes.c.metric == query.metric)
+    return (pair_sum_scopes.c.project_id == project_id, *same)
 
 
 def grids_of(scope: Any, aliases: Aliases) -> tuple[Any, ...]:

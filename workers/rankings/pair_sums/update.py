@@ -1,8 +1,8 @@
 """Update the pair sums of a large scope with the grids that changed.
 
-A scope is an experiment and a metric of a project. The table `uncounted` lists its changed grids, and `counted` tells
-which revision of each grid is in the sums, so a grid that is listed twice is counted once. Only the worker that holds
-the lock on the row of the scope updates its sums.
+A scope is an experiment and a metric of a project. The table `pair_sum_queue` lists its changed grids, and
+`pair_sum_inputs` tells which revision of each grid is in the sums, so a grid that is listed twice is counted once. Only
+the worker that holds the lock on the row of the scope updates its sums.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.query import Query
 from registry.storage.database import Database
-from registry.storage.tables import counted, grids, scopes, tallies, uncounted
+from registry.storage.tables import grids, pair_sum_inputs, pair_sum_queue, pair_sum_scopes, pair_sums
 from workers.rankings.pair_sums.delta import SumsDelta, TooLarge, sums_delta
 from workers.rankings.pair_sums.read import BenchmarkChange, GridMatrix, take_changes
 from workers.rankings.pair_sums.scopes import grids_of, is_of_old_sums, lock_scope
@@ -53,22 +53,22 @@ _CHECKSUMS = 1 << 128
 
 # Built once: the cost of one more grid is mostly that of building and sending statements.
 _NEXT_BENCHMARK = (
-    select(uncounted.c.benchmark)
-    .where(uncounted.c.scope_id == bindparam("scope"), uncounted.c.benchmark > bindparam("after", type_=Text))
-    .order_by(uncounted.c.benchmark)
+    select(pair_sum_queue.c.benchmark)
+    .where(pair_sum_queue.c.scope_id == bindparam("scope"), pair_sum_queue.c.benchmark > bindparam("after", type_=Text))
+    .order_by(pair_sum_queue.c.benchmark)
     .limit(1)
 )
-_OF_SCOPE = tallies.c.scope_id == bindparam("scope")
-_NAMES = select(func.array_agg(aggregate_order_by(tallies.c.name, tallies.c.place))).where(_OF_SCOPE)
-_STORED_SUMS = select(tallies.c.name, tallies.c.cells, tallies.c.sums).where(
-    _OF_SCOPE, tallies.c.name == any_(bindparam("touched", type_=ARRAY(Text)))
+_OF_SCOPE = pair_sums.c.scope_id == bindparam("scope")
+_NAMES = select(func.array_agg(aggregate_order_by(pair_sums.c.name, pair_sums.c.position))).where(_OF_SCOPE)
+_STORED_SUMS = select(pair_sums.c.name, pair_sums.c.cells, pair_sums.c.sums).where(
+    _OF_SCOPE, pair_sums.c.name == any_(bindparam("touched", type_=ARRAY(Text)))
 )
-_INSERT_SUMS = upsert(tallies)
+_INSERT_SUMS = upsert(pair_sums)
 _UPSERT_SUMS = _INSERT_SUMS.on_conflict_do_update(
-    index_elements=["scope_id", "place"],
+    index_elements=["scope_id", "position"],
     set_={"cells": _INSERT_SUMS.excluded.cells, "sums": _INSERT_SUMS.excluded.sums},
 )
-_UPDATE_SCOPE = update(scopes).where(scopes.c.id == bindparam("scope"))
+_UPDATE_SCOPE = update(pair_sum_scopes).where(pair_sum_scopes.c.id == bindparam("scope"))
 
 
 @dataclass
@@ -105,7 +105,7 @@ def catch_up(database: Database, project_id: uuid.UUID, query: Query, until: flo
 
 def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
     aliases = alias_map(connection, scope.project_id)
-    if not scope.whole or is_of_old_sums(scope):
+    if not scope.is_complete or is_of_old_sums(scope):
         _reset(connection, scope, aliases)
         return False
     exponent, total = scope.exponent, ScopeDelta()
@@ -119,8 +119,8 @@ def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
             delta = sums_delta(change, aliases, exponent)
         except TooLarge as error:
             # Start again with coarser sums. The batch so far is not written; `_reset` deletes what earlier ones wrote.
-            coarser = {"whole": False, "exponent": _exponent_for(error.largest)}
-            connection.execute(update(scopes).where(scopes.c.id == scope.id).values(coarser))
+            coarser = {"is_complete": False, "exponent": _exponent_for(error.largest)}
+            connection.execute(update(pair_sum_scopes).where(pair_sum_scopes.c.id == scope.id).values(coarser))
             return False
         accumulate(total, delta, change)
         if time.monotonic() >= until:
@@ -132,12 +132,12 @@ def _update_batch(connection: Connection, scope: Any, until: float) -> bool:
 
 def _reset(connection: Connection, scope: Any, aliases: Aliases) -> None:
     """Delete the sums and list every grid of the scope."""
-    for table in (tallies, counted, uncounted):
+    for table in (pair_sums, pair_sum_inputs, pair_sum_queue):
         connection.execute(delete(table).where(table.c.scope_id == scope.id))
     every = select(literal(scope.id, Uuid), grids.c.benchmark).where(*grids_of(scope, aliases)).distinct()
-    connection.execute(insert(uncounted).from_select(["scope_id", "benchmark"], every))
-    nothing = {"whole": True, "grids": 0, "slots": 0, "compared": 0, "kinds": {}, "checksum": uuid.UUID(int=0)}
-    connection.execute(update(scopes).where(scopes.c.id == scope.id).values(nothing))
+    connection.execute(insert(pair_sum_queue).from_select(["scope_id", "benchmark"], every))
+    nothing = {"is_complete": True, "grids": 0, "slots": 0, "compared": 0, "kinds": {}, "checksum": uuid.UUID(int=0)}
+    connection.execute(update(pair_sum_scopes).where(pair_sum_scopes.c.id == scope.id).values(nothing))
 
 
 def _next_benchmark(connection: Connection, scope: Any, after: str) -> str | None:
@@ -208,7 +208,7 @@ def _write(connection: Connection, scope: Any, total: ScopeDelta, exponent: int 
             sums[:, index[: more.shape[1]]] += more
             carry(sums)
         cells = (old.cells if old else 0) + total.cells[name]
-        sent = {"scope_id": scope.id, "place": places[name], "name": name, "cells": cells, "sums": packed(sums)}
+        sent = {"scope_id": scope.id, "position": places[name], "name": name, "cells": cells, "sums": packed(sums)}
         rows.append(sent)
     if rows:
         connection.execute(_UPSERT_SUMS, rows)

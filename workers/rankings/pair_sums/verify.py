@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from registry.query import Query
-from registry.storage.tables import grids, scopes, tallies
+from registry.storage.tables import grids, pair_sum_scopes, pair_sums
 from workers.rankings.pair_sums.delta import sums_delta
 from workers.rankings.pair_sums.read import BenchmarkChange, read_counted
 from workers.rankings.pair_sums.scopes import grids_of, is_of_old_sums, scope_of
@@ -28,8 +28,8 @@ def check_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> l
     Compares every integer; `connection` must see one snapshot. There are none for a scope without sums, or with sums
     that are to be computed again.
     """
-    scope = connection.execute(select(scopes).where(*scope_of(project_id, query))).one_or_none()
-    if scope is None or not scope.whole or is_of_old_sums(scope):
+    scope = connection.execute(select(pair_sum_scopes).where(*scope_of(project_id, query))).one_or_none()
+    if scope is None or not scope.is_complete or is_of_old_sums(scope):
         return []
     expected = _recomputed(connection, scope)
     where = f'experiment "{scope.experiment}", metric "{scope.metric}"'
@@ -63,7 +63,7 @@ def _of_scope(scope: Any, total: ScopeDelta) -> list[str]:
 
 def _of_names(connection: Connection, scope: Any, total: ScopeDelta) -> list[str]:
     names = list(total.places)
-    rows = {row.name: row for row in connection.execute(select(tallies).where(tallies.c.scope_id == scope.id))}
+    rows = {row.name: row for row in connection.execute(select(pair_sums).where(pair_sums.c.scope_id == scope.id))}
     wrong = [
         f'"{name}" has {row.cells} cells too many'
         for name, row in rows.items()
@@ -76,7 +76,7 @@ def _of_names(connection: Connection, scope: Any, total: ScopeDelta) -> list[str
     ]
     if not names or not all(name in rows for name in names):
         return wrong
-    places = [rows[name].place for name in names]
+    places = [rows[name].position for name in names]
     stored = np.stack([stored_sums(rows[name].sums, max(places) + 1)[:, places] for name in names], axis=1)
     expected = np.stack([widened(total.sums.get(name, empty(0)), len(names)) for name in names], axis=1)
     differs = np.any(canonical(stored) != canonical(expected), axis=0)

@@ -1,0 +1,127 @@
+"""Migrations keep the rows that they find, and what the release before may do with them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.pool import NullPool
+
+from migrations.apply import upgrade
+from registry.settings import driver_url
+
+PROJECT, GRID, SCOPE, RESULT = (uuid.uuid4() for _ in range(4))
+IDS = {"project": PROJECT, "grid": GRID, "scope": SCOPE, "result": RESULT}
+RENAMED = {
+    "answers": "cached_results",
+    "marks": "invalidations",
+    "scopes": "pair_sum_scopes",
+    "tallies": "pair_sums",
+    "counted": "pair_sum_inputs",
+    "uncounted": "pair_sum_queue",
+    "audit": "audit_log",
+}
+OLD_ROWS = """
+    INSERT INTO projects (id, slug, name, visibility) VALUES (:project, 'old', 'Old', 'private');
+    INSERT INTO grids (id, project_id, identity, experiment, benchmark, model, variant, metric, revision)
+        VALUES (:grid, :project, :grid, 'e', 'b', 'm', '', 'x', 1);
+    INSERT INTO answers (id, project_id, experiment, metric, question, question_key, answered, state, usual, facts)
+        VALUES (:result, :project, 'e', 'x', '{"kind": "ranking"}', :grid, 1, 'ready', true, '{"ranking": [[1, "m"]]}');
+    INSERT INTO marks (project_id, experiment, metric, grid_ids) VALUES (:project, 'e', 'x', ARRAY[:grid]);
+    INSERT INTO scopes (id, project_id, experiment, metric, whole) VALUES (:scope, :project, 'e', 'x', true);
+    INSERT INTO tallies (scope_id, place, name, cells, sums) VALUES (:scope, 7, 'm', 2, '');
+    INSERT INTO counted (scope_id, grid_id, revision, updated_at) VALUES (:scope, :grid, 1, now());
+    INSERT INTO uncounted (scope_id, benchmark) VALUES (:scope, 'b');
+    INSERT INTO audit (id, act, subject) VALUES (:project, 'project.made', 'old');
+    INSERT INTO bi_readers (id, role_name) VALUES (:project, current_user);
+"""
+
+
+@pytest.fixture
+def connection(empty_database_url: str) -> Iterator[Connection]:
+    engine = create_engine(driver_url(empty_database_url), poolclass=NullPool)
+    with engine.connect() as connection:
+        yield connection
+
+
+def execute(connection: Connection, statements: str) -> None:
+    for statement in filter(str.strip, statements.split(";")):
+        names = {name for name in IDS if f":{name}" in statement}
+        connection.execute(text(statement.replace("::", "\\:\\:")), {name: IDS[name] for name in names})
+
+
+def one(connection: Connection, statement: str) -> Any:
+    return connection.execute(text(statement)).one()
+
+
+def renamed(connection: Connection) -> None:
+    """Bring a database from before the tables were renamed, with a row in each, to today's schema."""
+    upgrade(connection, "0007")
+    execute(connection, OLD_ROWS)
+    upgrade(connection)
+
+
+def test_renamed_tables_keep_their_rows(connection: Connection) -> None:
+    renamed(connection)
+    for table in RENAMED.values():
+        assert one(connection, f"SELECT count(*) FROM {table}") == (1,), table
+    columns = "query ->> 'kind', document_generation, is_default"
+    assert one(connection, f"SELECT {columns} FROM cached_results") == ("ranking", 1, True)
+    assert one(connection, "SELECT is_complete, position FROM pair_sum_scopes, pair_sums") == (True, 7)
+    assert one(connection, "SELECT action FROM audit_log") == ("project.made",)
+    assert one(connection, "SELECT question ->> 'kind', name FROM bi.rankings") == ("ranking", "m")
+
+
+def test_nothing_is_called_by_a_former_name(connection: Connection) -> None:
+    """Except the two views of release 0.1.0. NOT NULL has a name from PostgreSQL 18 on, which nobody chose."""
+    renamed(connection)
+    statement = """SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace
+        UNION SELECT conname FROM pg_constraint WHERE contype <> 'n' UNION SELECT tgname FROM pg_trigger"""
+    found = connection.scalars(text(statement))
+    old = [
+        name
+        for name in found
+        if {*RENAMED} & {*name.replace("audit_log", "").replace("pair_sum_scopes", "").split("_")}
+    ]
+    assert sorted(old) == ["answers", "marks"]
+
+
+def test_the_release_before_reads_and_writes_through_views(connection: Connection) -> None:
+    renamed(connection)
+    insert = """INSERT INTO answers (id, project_id, experiment, metric, question, question_key)
+        VALUES (gen_random_uuid(), :project, 'e', 'x', '{"kind": "ranking"}', :grid) ON CONFLICT DO NOTHING"""
+    execute(connection, insert)
+    assert one(connection, "SELECT count(*) FROM answers") == (1,), "the key is there already"
+    execute(connection, insert.replace(":grid", ":scope"))
+    new = "SELECT state, attempts, answered, generation, asked_at IS NULL FROM answers WHERE id <> :result"
+    assert connection.execute(text(new), IDS).one() == ("pending", 0, 0, 1, False), "with the table's defaults"
+    lease = """WITH due AS MATERIALIZED (SELECT id FROM answers WHERE state = 'pending' FOR UPDATE SKIP LOCKED)
+        UPDATE answers SET lease = :scope, answered = generation FROM due WHERE answers.id = due.id
+        RETURNING answers.answered"""
+    assert connection.execute(text(lease), IDS).one() == (1,)
+    execute(connection, "INSERT INTO marks (project_id, experiment, metric) VALUES (:project, 'e', 'x')")
+    assert one(connection, "SELECT grid_ids FROM invalidations ORDER BY id DESC LIMIT 1") == (None,), "any grid"
+    taken = "DELETE FROM marks WHERE id IN (SELECT id FROM marks FOR UPDATE SKIP LOCKED) RETURNING experiment"
+    assert connection.execute(text(taken)).all() == [("e",), ("e",)]
+    assert one(connection, "SELECT count(*) FROM invalidations") == (0,)
+
+
+def test_a_role_keeps_what_it_may_do(connection: Connection) -> None:
+    role = f"registry_old_{uuid.uuid4().hex[:12]}"
+    upgrade(connection, "0007")
+    execute(
+        connection, f"CREATE ROLE {role}; GRANT SELECT, INSERT ON answers TO {role}; GRANT DELETE ON marks TO {role}"
+    )
+    upgrade(connection)
+    allowed = {
+        (table, right): one(connection, f"SELECT has_table_privilege('{role}', '{table}', '{right}')")[0]
+        for table in ("answers", "cached_results", "marks", "invalidations")
+        for right in ("SELECT", "INSERT", "DELETE")
+    }
+    granted = {("answers", "SELECT"), ("answers", "INSERT"), ("marks", "DELETE")}
+    granted |= {(RENAMED[table], right) for table, right in granted}
+    assert {pair for pair, yes in allowed.items() if yes} == granted
+    connection.rollback()
