@@ -16,7 +16,7 @@ from registry.broker import Notifier
 from registry.errors import NotFound, Unauthenticated
 from registry.grids.intake import Limits
 from registry.operations.auth import ANYONE, Caller, Role, authenticate, authorize, authorize_operator
-from registry.operations.idempotency import find_kept
+from registry.operations.idempotency import find_records
 from registry.operations.projects import find_project
 from registry.operations.read import find_grid, find_owner
 from registry.operations.shares import authenticate_share
@@ -92,7 +92,7 @@ def authorize_body() -> None:
                 authorize_operator(caller(connection))
         except NotFound:
             key = request.headers.get("Idempotency-Key", "")
-            answered = find_kept(connection, key, slug=slug, grid_id=grid) if key.isascii() else []
+            answered = find_records(connection, key, slug=slug, grid_id=grid) if key.isascii() else []
             if not answered:
                 raise
             authorize(caller(connection), answered[0].project, "writer")

@@ -16,9 +16,9 @@ from registry.api.context import caller, enter, owned, parts
 from registry.api.request_body import read_body
 from registry.errors import InvalidHeader
 from registry.operations.auth import Role, authorize, authorize_operator
-from registry.operations.idempotency import Answer, find_kept, hold, recall, remember
+from registry.operations.idempotency import StoredResponse, find_records, find_response, lock_key, store_response
 
-_KEPT_HEADERS = ("Content-Type", "Location", "ETag")
+_STORED_HEADERS = ("Content-Type", "Location", "ETag")
 _KEY = re.compile(r"[!-~]{1,255}")
 Write = Callable[[Connection, Any], Response]
 View = Callable[..., Response]
@@ -41,7 +41,7 @@ def written(
     """
     key = None if rehearse else idempotency_key()
     with parts().database.transaction(rehearse=rehearse) as connection:
-        stored = None if key is None else kept_answer(connection, key, needs)
+        stored = None if key is None else find_replay(connection, key, needs)
         if stored is not None:
             return _replayed(stored)
         row = project_of(connection)
@@ -82,26 +82,26 @@ def made(slug: str, make: Callable[[Connection], tuple[Any, Response]]) -> Respo
     with parts().database.transaction() as connection:
         authorize_operator(caller(connection))
         if key is not None:
-            hold(connection, slug, key)
-        for one in [] if key is None else find_kept(connection, key, slug=slug):
-            if one.digest in _digests():
-                return _replayed(one.answer)
+            lock_key(connection, slug, key)
+        for one in [] if key is None else find_records(connection, key, slug=slug):
+            if one.request_digest in _digests():
+                return _replayed(one.response)
         row, response = make(connection)
         if key is not None:
-            remember(connection, row.id, key, _digests()[0], _answer(response))
+            store_response(connection, row.id, key, _digests()[0], _stored(response))
     return response
 
 
-def kept_answer(connection: Connection, key: str, needs: Role) -> Answer | None:
+def find_replay(connection: Connection, key: str, needs: Role) -> StoredResponse | None:
     """The answer to this very request under this key, if the caller has the role in the project that it was given in.
 
     It is looked for before the project or the grid itself: the request may have deleted it.
     """
     arguments = request.view_args or {}
-    for one in find_kept(connection, key, slug=arguments.get("project"), grid_id=arguments.get("grid")):
-        if one.digest in _digests():
+    for one in find_records(connection, key, slug=arguments.get("project"), grid_id=arguments.get("grid")):
+        if one.request_digest in _digests():
             authorize(caller(connection), one.project, needs)
-            return one.answer
+            return one.response
     return None
 
 
@@ -114,11 +114,11 @@ def idempotency_key() -> str | None:
 
 
 def _once(connection: Connection, row: Any, key: str, write: Write, kept: Kept | None) -> Response:
-    stored = recall(connection, row.project_id, key, _digests())
+    stored = find_response(connection, row.project_id, key, _digests())
     if stored is not None:
         return _replayed(stored)
     response = write(connection, row)
-    remember(connection, row.project_id, key, _digests()[0], _answer(kept(response) if kept else response))
+    store_response(connection, row.project_id, key, _digests()[0], _stored(kept(response) if kept else response))
     return response
 
 
@@ -130,12 +130,12 @@ def _digests() -> tuple[bytes, ...]:
     return sha256(asked + _content()).digest(), sha256(asked + request.get_data()).digest()
 
 
-def _answer(response: Response) -> Answer:
-    headers = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
-    return Answer(response.status_code, headers, _plain(response))
+def _stored(response: Response) -> StoredResponse:
+    headers = {name: response.headers[name] for name in _STORED_HEADERS if name in response.headers}
+    return StoredResponse(response.status_code, headers, _plain(response))
 
 
-def _replayed(stored: Answer) -> Response:
+def _replayed(stored: StoredResponse) -> Response:
     return Response(stored.body, stored.status, {**stored.headers, "Idempotent-Replayed": "true"})
 
 

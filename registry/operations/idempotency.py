@@ -15,8 +15,8 @@ from registry.storage.tables import grids, idempotency_keys, projects
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """A response as it is sent and stored."""
+class StoredResponse:
+    """Status, headers and body of a response, as they are stored and sent again."""
 
     status: int
     headers: dict[str, str]
@@ -24,17 +24,17 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class IdempotencyRecord:
     """A stored response, the digest of its request, and its project."""
 
-    answer: Answer
-    digest: bytes
+    response: StoredResponse
+    request_digest: bytes
     project: Any
 
 
-def find_kept(
+def find_records(
     connection: Connection, key: str, *, slug: str | None = None, grid_id: uuid.UUID | None = None
-) -> list[Kept]:
+) -> list[IdempotencyRecord]:
     """Stored responses for this key, newest first, in projects with this slug or in that of this grid; deleted projects
     included."""
     if slug is not None and "\0" in slug:
@@ -49,43 +49,48 @@ def find_kept(
         .order_by(idempotency_keys.c.created_at.desc())
     )
     rows = connection.execute(query).all()
-    return [Kept(Answer(row.status, row.headers, bytes(row.body)), bytes(row.request_digest), row) for row in rows]
+    return [
+        IdempotencyRecord(StoredResponse(row.status, row.headers, bytes(row.body)), bytes(row.request_digest), row)
+        for row in rows
+    ]
 
 
-def recall(
+def find_response(
     connection: Connection, project_id: uuid.UUID, key: str, request_digests: Collection[bytes]
-) -> Answer | None:
+) -> StoredResponse | None:
     """Stored response for this key, or None. The key is locked until the transaction ends.
 
     Raises `Busy` while another request with the key is under way, and `InvalidHeader` when the key came with a request
     of none of these digests.
     """
-    hold(connection, project_id, key)
+    lock_key(connection, project_id, key)
     here = (idempotency_keys.c.project_id == project_id, idempotency_keys.c.key == key)
     row: Any = connection.execute(select(idempotency_keys).where(*here)).one_or_none()
     if row is None:
         return None
     if bytes(row.request_digest) not in request_digests:
         raise InvalidHeader("the Idempotency-Key was used with another request")
-    return Answer(row.status, row.headers, bytes(row.body))
+    return StoredResponse(row.status, row.headers, bytes(row.body))
 
 
-def hold(connection: Connection, place: uuid.UUID | str, key: str) -> None:
+def lock_key(connection: Connection, place: uuid.UUID | str, key: str) -> None:
     """Lock a key of a project (its id, or the slug of one to be made) until the transaction ends; `Busy` if it is
     locked."""
     if not try_lock(connection, "idempotency", place, key):
         raise Busy("A request with this Idempotency-Key is under way.")
 
 
-def remember(connection: Connection, project_id: uuid.UUID, key: str, request_digest: bytes, answer: Answer) -> None:
+def store_response(
+    connection: Connection, project_id: uuid.UUID, key: str, request_digest: bytes, response: StoredResponse
+) -> None:
     """Store the response for a key, in the transaction that did the work."""
     connection.execute(
         insert(idempotency_keys).values(
             project_id=project_id,
             key=key,
             request_digest=request_digest,
-            status=answer.status,
-            headers=answer.headers,
-            body=answer.body,
+            status=response.status,
+            headers=response.headers,
+            body=response.body,
         )
     )

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from registry.operations.idempotency import Answer, remember
+from registry.operations.idempotency import StoredResponse, store_response
 from registry.storage.database import try_lock
 from tests.house import House, Project, publication
 
@@ -193,8 +193,8 @@ def test_a_key_that_was_kept_with_the_hash_of_compressed_bytes_still_holds(proje
     path, body = f"projects/{project.slug}/grids", gzip.compress(json.dumps(publication()).encode(), mtime=0)
     asked = f"POST /api/v1/{path}?\n[None, None]\napplication/json\n".encode()
     with project.house.database.transaction() as connection:
-        answer = Answer(201, {"Content-Type": "application/json"}, b"{}")
-        remember(connection, project.id, "older", sha256(asked + body).digest(), answer)
+        answer = StoredResponse(201, {"Content-Type": "application/json"}, b"{}")
+        store_response(connection, project.id, "older", sha256(asked + body).digest(), answer)
     headers = {"Idempotency-Key": "older", "Content-Type": "application/json", "Content-Encoding": "gzip"}
     again = project.call("POST", path, data=body, headers=headers)
     assert (again.status_code, again.data) == (201, b"{}")

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
-from registry.operations.idempotency import hold
+from registry.operations.idempotency import lock_key
 from registry.storage.tables import idempotency_keys, projects, tokens
 from tests.house import House, Project, publication
 
@@ -100,8 +100,8 @@ def test_who_comes_while_the_first_is_under_way_is_told_to_repeat_it(project: Pr
     publish = sender(project, "POST", f"projects/{project.slug}/grids", publication())
     with project.house.database.transaction() as first:
         row = first.execute(select(projects.c.id).where(projects.c.slug == project.slug)).one()
-        hold(first, slug, used)
-        hold(first, row.id, used)
+        lock_key(first, slug, used)
+        lock_key(first, row.id, used)
         for send in (make, publish):
             answer = send(used)
             assert (answer.status_code, answer.headers["Retry-After"]) == (409, "1")
