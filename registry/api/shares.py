@@ -85,6 +85,6 @@ def take_back(connection: Connection, row: Any, _query: dict[str, Any], project:
 
     It is worthless at once.
     """
-    shares.take_back(connection, row.id, share_id)
+    shares.revoke_share(connection, row.id, share_id)
     record(connection, actor(connection), "share.revoked", share_id, project_id=row.id)
     return Response(status=204)

@@ -24,7 +24,7 @@ from registry.storage.tables import new_id, projects, shares, signing_keys
 _GRID = re.compile(r"(?:/api/v1)?/grids/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/.].*)?")
 _WHOLE = re.compile(r"(/api/v1)?/projects/[^/.]+(?:/grids)?")
 """Path of a whole project, or of the list of all its grids."""
-_WORTHLESS = "This link is not valid, has expired or was taken back."
+_WORTHLESS = "This link is not valid, has expired or was revoked."
 
 
 def make_share(connection: Connection, project: Any, path: str, seconds: int) -> tuple[Any, str]:
@@ -96,7 +96,7 @@ def list_shares(connection: Connection, project_id: uuid.UUID, after: uuid.UUID 
     return connection.execute(query.order_by(shares.c.id).limit(limit)).all()
 
 
-def take_back(connection: Connection, project_id: uuid.UUID, share_id: uuid.UUID) -> None:
+def revoke_share(connection: Connection, project_id: uuid.UUID, share_id: uuid.UUID) -> None:
     """Revoke a link at once; `NotFound` when the project has no such link."""
     here = (shares.c.id == share_id, shares.c.project_id == project_id)
     if connection.execute(delete(shares).where(*here)).rowcount == 0:
