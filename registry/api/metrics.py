@@ -36,6 +36,6 @@ def note_jobs(health: Health | None) -> None:
     """Set the gauges from what the database says; None when it does not answer."""
     _DATABASE.set(0 if health is None else 1)
     if health is not None:
-        for gauges, backlog in ((_DERIVATIONS, health.derivations), (_ANSWERS, health.answers)):
+        for gauges, backlog in ((_DERIVATIONS, health.derivations), (_ANSWERS, health.cached_results)):
             for gauge, value in zip(gauges, (backlog.pending, backlog.failed, backlog.oldest_seconds), strict=True):
                 gauge.set(value)

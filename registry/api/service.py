@@ -67,7 +67,7 @@ def readyz() -> Response:
         health = health_of(connection)
     if not health.migrated:
         return json_answer({"status": "not migrated"}, status=503, Retry_After="5")
-    backlogs = {"derivations": asdict(health.derivations), "answers": asdict(health.answers)}
+    backlogs = {"derivations": asdict(health.derivations), "answers": asdict(health.cached_results)}
     return json_answer({"status": "ready", **backlogs})
 
 

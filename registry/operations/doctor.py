@@ -96,7 +96,7 @@ def of_jobs(connection: Connection) -> Iterator[Check]:
     advice = "This code is older than the schema: update it soon." if newer else ""
     yield Check("schema", "doubtful" if newer else "good", str(version), advice)
     yield from of_backlog("statistics", health.derivations)
-    yield from of_backlog("rankings", health.answers)
+    yield from of_backlog("rankings", health.cached_results)
     yield of_methods(connection)
 
 

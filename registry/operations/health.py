@@ -30,20 +30,20 @@ class Health:
     migrated: bool
     derivations: Backlog = Backlog()
     """Statistics of grids."""
-    answers: Backlog = Backlog()
+    cached_results: Backlog = Backlog()
     """Cached results of queries."""
 
     @property
     def pending(self) -> int:
-        return self.derivations.pending + self.answers.pending
+        return self.derivations.pending + self.cached_results.pending
 
     @property
     def failed(self) -> int:
-        return self.derivations.failed + self.answers.failed
+        return self.derivations.failed + self.cached_results.failed
 
     @property
     def oldest_seconds(self) -> float:
-        return max(self.derivations.oldest_seconds, self.answers.oldest_seconds)
+        return max(self.derivations.oldest_seconds, self.cached_results.oldest_seconds)
 
 
 _BACKLOGS = text("""
@@ -97,7 +97,7 @@ def _grids_in(connection: Connection, caller: Caller, state: str, limit: int) ->
     return connection.execute(query.where(visible(caller))).all()
 
 
-def answers_in(connection: Connection, caller: Caller, state: str, limit: int) -> Sequence[Any]:
+def list_queries(connection: Connection, caller: Caller, state: str, limit: int) -> Sequence[Any]:
     """Queries in a state, `pending` or `failed`, of projects that the caller may see, oldest first."""
     query = (
         select(

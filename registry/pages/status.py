@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response
 
 from registry.api.context import caller, parts
-from registry.operations.health import answers_in, failed_grids, health_of, pending_grids
+from registry.operations.health import failed_grids, health_of, list_queries, pending_grids
 from registry.pages.front import pages
 from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
 
@@ -22,8 +22,8 @@ def status() -> Response:
         who = caller(connection)
         pending = pending_grids(connection, who, _LISTED + 1) if health.migrated else []
         failed = failed_grids(connection, who, _LISTED + 1) if health.migrated else []
-        asked = answers_in(connection, who, "pending", _LISTED + 1) if health.migrated else []
-        refused = answers_in(connection, who, "failed", _LISTED + 1) if health.migrated else []
+        asked = list_queries(connection, who, "pending", _LISTED + 1) if health.migrated else []
+        refused = list_queries(connection, who, "failed", _LISTED + 1) if health.migrated else []
 
     listed = {"pending": pending, "failed": failed, "asked": asked, "refused": refused}
 
