@@ -87,7 +87,7 @@ def _tag(row: Any) -> str:
 
 def _expect(connection: Connection, project_id: uuid.UUID) -> None:
     """Hold the project; `PreconditionFailed` when `If-Match` does not allow what it is now."""
-    row = projects.hold_project(connection, project_id)
+    row = projects.lock_project(connection, project_id)
     if "If-Match" in request.headers and not {"*", _tag(row)} & set(known_tags("If-Match")):
         raise PreconditionFailed("The project has changed; read it again.")
 

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict, Fault, Invalid, NotFound
-from registry.operations.projects import hold_project
+from registry.operations.projects import lock_project
 from registry.storage.tables import aliases, invalidations, new_id
 
 
@@ -20,7 +20,7 @@ def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alia
     Raises `Invalid` for chains and circles, and `Conflict` for an alias that is taken.
     """
     # One at a time in a project: two requests at once could make a chain that neither of them sees.
-    hold_project(connection, project_id)
+    lock_project(connection, project_id)
     if alias == name:
         raise Invalid([Fault("/alias", "a name is not an alias of itself")])
     of_kind = select(aliases.c.alias).where(aliases.c.project_id == project_id, aliases.c.kind == kind)

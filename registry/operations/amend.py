@@ -24,24 +24,24 @@ from registry.storage.rows import columns_of
 from registry.storage.tables import grids
 
 
-def hold(connection: Connection, grid_id: uuid.UUID, expected: Sequence[str] | None) -> StoredGrid:
+def lock_grid(connection: Connection, grid_id: uuid.UUID, expected: Sequence[str] | None) -> StoredGrid:
     """Lock the row of a grid until the end of the transaction, and return its current revision.
 
     `expected`: the revision tags that the caller's `If-Match` allows; `PreconditionFailed` if the grid is at another.
     """
-    found = stored_grid(_held(connection, grid_id, stored_grids()))
-    expect(found, expected)
+    found = stored_grid(_lock(connection, grid_id, stored_grids()))
+    check_revision(found, expected)
     return found
 
 
-def hold_summary(connection: Connection, grid_id: uuid.UUID, expected: Sequence[str] | None) -> GridSummary:
-    """Like `hold`, without the cells."""
-    found = grid_summary(_held(connection, grid_id, grid_summaries()))
-    expect(found, expected)
+def lock_summary(connection: Connection, grid_id: uuid.UUID, expected: Sequence[str] | None) -> GridSummary:
+    """Like `lock_grid`, without the cells."""
+    found = grid_summary(_lock(connection, grid_id, grid_summaries()))
+    check_revision(found, expected)
     return found
 
 
-def _held(connection: Connection, grid_id: uuid.UUID, query: Select[Any]) -> Any:
+def _lock(connection: Connection, grid_id: uuid.UUID, query: Select[Any]) -> Any:
     connection.execute(select(grids.c.id).where(grids.c.id == grid_id).with_for_update())
     row = connection.execute(query.where(grids.c.id == grid_id)).one_or_none()
     if row is None:
@@ -49,7 +49,7 @@ def _held(connection: Connection, grid_id: uuid.UUID, query: Select[Any]) -> Any
     return row
 
 
-def expect(found: GridSummary, expected: Sequence[str] | None) -> None:
+def check_revision(found: GridSummary, expected: Sequence[str] | None) -> None:
     """Raise `PreconditionFailed` when the grid is at none of the expected revisions; with None any revision will do."""
     if expected is not None and "*" not in expected and found.revision_tag not in expected:
         raise PreconditionFailed(f"The grid is at revision {found.revision}; read it again.")
@@ -69,7 +69,7 @@ def amend(
 
     `may_grow`: add the levels that the axes lack.
     """
-    stored = hold(connection, grid_id, expected)
+    stored = lock_grid(connection, grid_id, expected)
     grid, new_warnings = amended(stored.grid, cells, limits, may_grow=may_grow)
     if grid.digest == stored.digest:
         return Published(stored, False)

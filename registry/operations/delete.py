@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, func, update
 
 from registry.errors import PreconditionFailed
-from registry.operations.amend import hold_summary
+from registry.operations.amend import lock_summary
 from registry.operations.publish import invalidate_scopes
 from registry.operations.stored_grids import GridSummary
 from registry.storage.tables import grids
@@ -21,7 +21,7 @@ def tombstone(
 
     With `revision` or `expected`, only if the current revision is that one or one of these; else `PreconditionFailed`.
     """
-    stored = hold_summary(connection, grid_id, expected)
+    stored = lock_summary(connection, grid_id, expected)
     if revision is not None and revision != stored.revision:
         raise PreconditionFailed(f"The grid is at revision {stored.revision}, not {revision}.")
     project_id = connection.execute(

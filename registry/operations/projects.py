@@ -53,7 +53,7 @@ def visible(caller: Caller) -> ColumnElement[bool]:
     return or_(projects.c.visibility == "public", projects.c.id == caller.project_id)
 
 
-def hold_project(connection: Connection, project_id: uuid.UUID) -> Any:
+def lock_project(connection: Connection, project_id: uuid.UUID) -> Any:
     """Current row of the project, locked until the end of the transaction."""
     query = select(*_COLUMNS).where(projects.c.id == project_id, projects.c.deleted_at.is_(None))
     row = connection.execute(query.with_for_update(key_share=True)).one_or_none()
