@@ -39,4 +39,4 @@ def list_audit(query: dict[str, Any], project: str) -> Response:
     with parts().database.reading() as connection:
         row = enter(connection, project, "admin")
         rows = list_records(connection, row.id, before, query["limit"] + 1)
-    return page(rows, query["limit"], serializers.act, lambda row: str(row.id))
+    return page(rows, query["limit"], serializers.audit_entry, lambda row: str(row.id))

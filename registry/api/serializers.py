@@ -30,7 +30,7 @@ def identity(row: Any) -> dict[str, Any]:
     return token(row) | {"project": row.project}
 
 
-def act(row: Any) -> dict[str, Any]:
+def audit_entry(row: Any) -> dict[str, Any]:
     names = ("id", "at", "subject", "detail", "token_id", "request_id")
     return {name: getattr(row, name) for name in names} | {"act": RENAMED.get(row.action, row.action)}
 

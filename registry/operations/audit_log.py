@@ -1,4 +1,4 @@
-"""Audit log: who did what and when, written in the transaction of the act itself."""
+"""Audit log: who did what and when, written in the transaction of the action itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select
 
 from registry.storage.tables import audit_log, new_id
 
-Act = Literal[
+Action = Literal[
     "project.created",
     "project.updated",
     "project.deleted",
@@ -37,13 +37,13 @@ RENAMED = {
     "share.taken_back": "share.revoked",
     "visit.ended": "session.ended",
 }
-"""Acts as older releases wrote them, by what they are called now. Sessions are still ended under the older name:
+"""Actions as older releases wrote them, by what they are called now. Sessions are still ended under the older name:
 processes of the release before look for it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Author of an act: a token in a request or, without both, a command with access to the database."""
+    """Author of an action: a token in a request or, without both, a command with access to the database."""
 
     token_id: uuid.UUID | None = None
     request_id: uuid.UUID | None = None
@@ -53,14 +53,20 @@ COMMAND = Actor()
 
 
 def record(
-    connection: Connection, actor: Actor, act: Act, subject: object, *, project_id: uuid.UUID | None, **detail: Any
+    connection: Connection,
+    actor: Actor,
+    action: Action,
+    subject: object,
+    *,
+    project_id: uuid.UUID | None,
+    **detail: Any,
 ) -> None:
     """Add an entry to the log. Write details for readers a year later: no secrets, and names rather than only ids."""
     connection.execute(
         insert(audit_log).values(
             id=new_id(),
             project_id=project_id,
-            action=act,
+            action=action,
             subject=str(subject),
             detail=detail,
             token_id=actor.token_id,
