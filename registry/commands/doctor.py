@@ -10,7 +10,7 @@ import orjson
 
 from registry.commands.servers import home_option, settings_of_servers
 from registry.commands.status import CHECK_FAILED
-from registry.operations.doctor import Check, examine
+from registry.operations.doctor import Check, run_checks
 from registry.settings import given_variables
 from registry.storage.database import Database
 from results_registry.local_instance import address_in
@@ -28,7 +28,7 @@ def doctor(ctx: click.Context, home: Path | None, as_json: bool) -> None:
     database = Database(settings, name="doctor")
     checks = []
     of_home = home is not None or not given_variables() & {"database_url", "port"}
-    for check in examine(settings, database, address_in(settings.home) if of_home else None):
+    for check in run_checks(settings, database, address_in(settings.home) if of_home else None):
         checks.append(check)
         if not as_json:
             show(check)

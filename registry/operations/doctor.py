@@ -46,23 +46,23 @@ class Check:
     advice: str = ""
 
 
-def examine(settings: Settings, database: Database, address: str | None = None) -> Iterator[Check]:
+def run_checks(settings: Settings, database: Database, address: str | None = None) -> Iterator[Check]:
     """Results of all checks, one by one; the service is looked for at `address`, or where the settings would serve
     it."""
     try:
         with database.reading() as connection:
-            yield from of_server(connection)
-            yield of_clock(connection)
-            yield from of_jobs(connection)
+            yield from check_server(connection)
+            yield check_clock(connection)
+            yield from check_jobs(connection)
     except RegistryError as error:
         advice = "Is PostgreSQL running? REGISTRY_DATABASE_URL says where it is looked for."
         yield Check("database", "bad", error.detail, advice)
-    yield from of_broker(settings)
-    yield of_disk(settings.home)
-    yield of_port(*(place_of(settings) if address is None else place_in(address)))
+    yield from check_broker(settings)
+    yield check_disk(settings.home)
+    yield check_port(*(served_address(settings) if address is None else address_of_url(address)))
 
 
-def of_server(connection: Connection) -> Iterator[Check]:
+def check_server(connection: Connection) -> Iterator[Check]:
     """Server version, and the settings on which the durability of a 201 rests."""
     number = int(connection.scalar(text("SHOW server_version_num")) or 0)
     version = str(connection.scalar(text("SHOW server_version")))
@@ -75,7 +75,7 @@ def of_server(connection: Connection) -> Iterator[Check]:
         yield Check(name, "bad" if off else "good", value, advice if off else "")
 
 
-def of_clock(connection: Connection) -> Check:
+def check_clock(connection: Connection) -> Check:
     """Difference between the clocks of this machine and of the database."""
     before = time.time()
     theirs = float(connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
@@ -84,7 +84,7 @@ def of_clock(connection: Connection) -> Check:
     return Check("clock", "doubtful" if bad else "good", f"{skew:+.1f} s", "Set this clock by NTP." if bad else "")
 
 
-def of_jobs(connection: Connection) -> Iterator[Check]:
+def check_jobs(connection: Connection) -> Iterator[Check]:
     """Schema, and the backlog of jobs."""
     there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
     version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
@@ -95,12 +95,12 @@ def of_jobs(connection: Connection) -> Iterator[Check]:
     newer = str(version) > SCHEMA
     advice = "This code is older than the schema: update it soon." if newer else ""
     yield Check("schema", "doubtful" if newer else "good", str(version), advice)
-    yield from of_backlog("statistics", health.derivations)
-    yield from of_backlog("rankings", health.cached_results)
-    yield of_methods(connection)
+    yield from check_backlog("statistics", health.derivations)
+    yield from check_backlog("rankings", health.cached_results)
+    yield check_methods(connection)
 
 
-def of_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
+def check_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
     """Whether jobs are computed in time, and how many failed."""
     late = backlog.pending > 0 and backlog.oldest_seconds > LONGEST_WAIT
     waiting = f"{backlog.pending} pending, the oldest for {backlog.oldest_seconds:.0f} s"
@@ -111,7 +111,7 @@ def of_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
     yield Check(f"failed {name}", state, f"{backlog.failed} failed", advice)
 
 
-def of_methods(connection: Connection) -> Check:
+def check_methods(connection: Connection) -> Check:
     """Whether one version of the methods computed all current statistics."""
     found = connection.execute(_METHODS).all()
     summary = ", ".join(f"{row.count} by methods version {row.methods_version}" for row in found) or "none yet"
@@ -120,7 +120,7 @@ def of_methods(connection: Connection) -> Check:
     return Check("methods", "doubtful" if mixed else "good", summary, advice if mixed else "")
 
 
-def of_broker(settings: Settings) -> Iterator[Check]:
+def check_broker(settings: Settings) -> Iterator[Check]:
     """Whether Redis answers and evicts nothing. Without it statistics are late, but complete."""
     try:
         memory = redis_client(settings).info("memory")
@@ -135,7 +135,7 @@ def of_broker(settings: Settings) -> Iterator[Check]:
     yield Check("redis eviction", "good" if good else "doubtful", policy, advice)
 
 
-def of_disk(path: Path) -> Check:
+def check_disk(path: Path) -> Check:
     """Free space where the home is, or would be."""
     there = next(one for one in (path.expanduser(), *path.expanduser().parents) if one.exists())
     free = shutil.disk_usage(there).free
@@ -144,18 +144,18 @@ def of_disk(path: Path) -> Check:
     return Check("disk", state, f"{free / (1024 * MEBIBYTE):.1f} GiB free at {there}", advice)
 
 
-def place_of(settings: Settings) -> tuple[str, int]:
+def served_address(settings: Settings) -> tuple[str, int]:
     """Host and port where these settings serve, as seen from this machine."""
     return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host), settings.port  # noqa: S104 (compared)
 
 
-def place_in(address: str) -> tuple[str, int]:
+def address_of_url(address: str) -> tuple[str, int]:
     """Host and port of a URL."""
     parts = urlsplit(address)
     return parts.hostname or "127.0.0.1", parts.port or 80
 
 
-def of_port(host: str, port: int) -> Check:
+def check_port(host: str, port: int) -> Check:
     """Whether the service listens, the port is free for it, or another program has it."""
     try:
         with socket.create_connection((host, port), timeout=2):
