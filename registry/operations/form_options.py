@@ -16,7 +16,7 @@ _CURRENT = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c
 NAMED = ("experiment", "benchmark", "model", "variant", "metric")
 
 
-def offered(
+def name_options(
     connection: Connection, project_id: uuid.UUID, kind: str, filters: Filters = _EVERYTHING, limit: int | None = None
 ) -> list[str]:
     """Distinct names of a kind that grids carry, sorted; at most `limit`."""
@@ -24,7 +24,7 @@ def offered(
     return list(connection.scalars(query.limit(limit)))
 
 
-def offered_axes(connection: Connection, project_id: uuid.UUID, filters: Filters = _EVERYTHING) -> list[str]:
+def axis_options(connection: Connection, project_id: uuid.UUID, filters: Filters = _EVERYTHING) -> list[str]:
     """Names of the axes of these grids at their current revisions, sorted."""
     axis = func.jsonb_array_elements(revisions.c.axes)
     query = select(axis.op("->>")("name")).distinct().select_from(grids).join(revisions, _CURRENT)
@@ -38,7 +38,7 @@ def is_lower_better(connection: Connection, project_id: uuid.UUID, filters: Filt
     return connection.execute(_found(query, connection, project_id, filters)).first() is not None
 
 
-def offered_scopes(connection: Connection, project_id: uuid.UUID, limit: int) -> Sequence[Any]:
+def scope_options(connection: Connection, project_id: uuid.UUID, limit: int) -> Sequence[Any]:
     """Pairs of `experiment` and `metric` that have grids, with the number of `grids` in each."""
     pair = (grids.c.experiment, grids.c.metric)
     query = select(*pair, func.count().label("grids")).group_by(*pair).order_by(*pair).limit(limit)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection
 
 from registry.operations.find import Filters
-from registry.operations.form_options import offered
+from registry.operations.form_options import name_options
 
 MOST_LISTED, MOST_SUGGESTED = 200, 1000
 
@@ -34,6 +34,6 @@ def choice_of(
     connection: Connection, project_id: uuid.UUID, kind: str, chosen: Sequence[str] = (), filters: Filters | None = None
 ) -> Choice:
     """The names of a kind that grids of this scope carry."""
-    found = offered(connection, project_id, kind, filters or Filters(), MOST_SUGGESTED + 1)
+    found = name_options(connection, project_id, kind, filters or Filters(), MOST_SUGGESTED + 1)
     names = sorted({*found[:MOST_SUGGESTED], *chosen} - {""})
     return Choice(kind, names, chosen, len(found) <= MOST_SUGGESTED)

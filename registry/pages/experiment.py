@@ -17,7 +17,7 @@ from registry.api.schemas import SweetSpotParameters
 from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
 from registry.operations.find import Filters, Page, find_whole_grids, sort_key
-from registry.operations.form_options import count_grids, offered
+from registry.operations.form_options import count_grids, name_options
 from registry.operations.query_names import there_are
 from registry.operations.read import find_statistics
 from registry.operations.stored_grids import StoredGrid
@@ -51,7 +51,7 @@ def experiment(project: str, experiment: str) -> Response:
         row = enter(connection, project, "reader")
         if has_control(experiment):
             raise NotFound("No experiment has such a name.")
-        metrics = offered(connection, row.id, "metric", Filters(experiment=[experiment]))
+        metrics = name_options(connection, row.id, "metric", Filters(experiment=[experiment]))
         if not metrics:
             raise NotFound(f'The project has no grid of an experiment "{experiment}".')
         query = checked(SweetSpotParameters, also=(*LOOK, "cursor"), optional=("metric",))

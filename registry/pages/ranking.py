@@ -16,7 +16,7 @@ from registry.api.context import enter, parts
 from registry.api.schemas import RankingParameters
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.find import Filters
-from registry.operations.form_options import count_grids, is_lower_better, offered, offered_axes, offered_scopes
+from registry.operations.form_options import axis_options, count_grids, is_lower_better, name_options, scope_options
 from registry.operations.query_names import there_are
 from registry.pages.bars import WIDTH, bars_of, further_columns
 from registry.pages.blocks import parts_of
@@ -129,12 +129,12 @@ def _offer(connection: Connection, project_id: uuid.UUID, query: Mapping[str, An
     experiment = query.get("experiment")
     experiments = choice_of(connection, project_id, "experiment", [experiment] if experiment else [])
     if not experiment:
-        return Offer(experiments, (), (), (), offered_scopes(connection, project_id, MOST_LISTED + 1))
+        return Offer(experiments, (), (), (), scope_options(connection, project_id, MOST_LISTED + 1))
     scope = Filters(experiment=[experiment])
     return Offer(
         experiments,
-        offered(connection, project_id, "metric", scope),
-        offered_axes(connection, project_id, scope),
+        name_options(connection, project_id, "metric", scope),
+        axis_options(connection, project_id, scope),
         [choice_of(connection, project_id, kind, query[kind], scope) for kind in FILTERS],
         (),
     )
@@ -163,13 +163,13 @@ def _unknown(connection: Connection, project_id: uuid.UUID, offer: Offer, query:
     scope = Filters(experiment=[experiment], metric=[metric] if metric else [])
     axis = by.removeprefix("axis:")
     if axis != by and axis not in offer.axes:
-        axes = offered_axes(connection, project_id, scope)
+        axes = axis_options(connection, project_id, scope)
         yield Fault("/by", f'No grid of "{experiment}" has an axis "{axis}"; {there_are(axes)}.')
     for choice in offer.choices:
         for name in choice.chosen:
             named_so: dict[str, Any] = {choice.kind: [name]}
             if not count_grids(connection, project_id, replace(scope, **named_so)):
-                names = offered(connection, project_id, choice.kind, scope)
+                names = name_options(connection, project_id, choice.kind, scope)
                 yield Fault(
                     f"/{choice.kind}", f'No grid of "{experiment}" has the {choice.kind} "{name}"; {there_are(names)}.'
                 )
