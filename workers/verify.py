@@ -23,7 +23,7 @@ from workers.verify_checks import Difference, check_grids, check_results, check_
 AT_ONCE = 20
 CHECK_FAILED = 3
 
-Place = tuple[uuid.UUID, int]
+Position = tuple[uuid.UUID, int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -42,29 +42,29 @@ class Tally:
 
     revisions: int = 0
     differences: list[Difference] = dataclasses.field(default_factory=list)
-    place: Place | None = None
+    position: Position | None = None
 
 
 def verify(
-    database: Database, settings: Settings, project: str | None, after: Place | None, most: int | None
+    database: Database, settings: Settings, project: str | None, after: Position | None, most: int | None
 ) -> Iterator[Tally]:
-    """Compare page by page, yielding the tally after each. The last one has no `place` when nothing is left."""
-    tally = Tally(place=after)
+    """Compare page by page, yielding the tally after each. The last one has no `position` when nothing is left."""
+    tally = Tally(position=after)
     with database.snapshot() as connection:
         project_id = None if project is None else _project(connection, project)
     while True:
         limit = AT_ONCE if most is None else min(AT_ONCE, most - tally.revisions)
         with database.snapshot() as connection:
-            rows = connection.execute(_page(project_id, tally.place, limit)).all() if limit else []
+            rows = connection.execute(_page(project_id, tally.position, limit)).all() if limit else []
         for row in rows:
             tally.differences += check_revision(row)
             tally.revisions += 1
-            tally.place = row.grid_id, row.number
+            tally.position = row.grid_id, row.number
         if len(rows) < limit or not limit:
             break
         yield tally
     if limit:  # not cut short
-        tally.place = None
+        tally.position = None
         with database.snapshot() as connection:
             tally.differences += check_grids(connection, project_id)
             tally.differences += check_scopes(connection, project_id)
@@ -80,7 +80,7 @@ def _project(connection: Connection, slug: str) -> uuid.UUID:
     return found
 
 
-def _page(project_id: uuid.UUID | None, after: Place | None, limit: int) -> Any:
+def _page(project_id: uuid.UUID | None, after: Position | None, limit: int) -> Any:
     key = tuple_(revisions.c.grid_id, revisions.c.number)
     same = and_(documents.c.grid_id == revisions.c.grid_id, documents.c.revision == revisions.c.number)
     job = and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number)
@@ -104,8 +104,8 @@ def _page(project_id: uuid.UUID | None, after: Place | None, limit: int) -> Any:
     return statement if after is None else statement.where(key > tuple_(*after))
 
 
-def read_place(text: str) -> Place:
-    """Place in the form in which it was printed, `<grid>:<revision>`."""
+def parse_position(text: str) -> Position:
+    """Position in the form in which it was printed, `<grid>:<revision>`."""
     grid, _, number = text.partition(":")
     try:
         return uuid.UUID(grid), int(number)
@@ -121,7 +121,7 @@ def main(given: str = "{}") -> None:
     database = Database(settings, name="verify", statement_timeout=settings.worker_statement_timeout)
     tally = Tally()
     try:
-        after = None if options.after is None else read_place(options.after)
+        after = None if options.after is None else parse_position(options.after)
         for tally in verify(database, settings, options.project, after, options.most):
             click.echo(f"\r{tally.revisions} revisions, {len(tally.differences)} differences", nl=False, err=True)
     except RegistryError as error:
@@ -134,16 +134,16 @@ def main(given: str = "{}") -> None:
 
 def print_tally(tally: Tally, as_json: bool) -> None:
     """Print the findings on standard output."""
-    place = None if tally.place is None else f"{tally.place[0]}:{tally.place[1]}"
+    position = None if tally.position is None else f"{tally.position[0]}:{tally.position[1]}"
     if as_json:
         found = [dataclasses.asdict(one) for one in tally.differences]
-        click.echo(orjson.dumps({"revisions": tally.revisions, "differences": found, "next": place}))
+        click.echo(orjson.dumps({"revisions": tally.revisions, "differences": found, "next": position}))
         return
     for one in tally.differences:
         where = f"project {one.project_id}" if one.grid is None else f"grid {one.grid} revision {one.revision}"
         click.echo(f"{one.check}: {where}: {one.detail}")
-    if place is not None:
-        click.echo(f"Go on with --after {place}")
+    if position is not None:
+        click.echo(f"Go on with --after {position}")
     elif not tally.differences:
         click.echo("Everything is as the stored revisions say.")
 

@@ -8,7 +8,7 @@ import click
 
 from registry.commands.servers import home_option, settings_of_servers
 from registry.operations.audit_log import COMMAND
-from registry.operations.purge import purge, purge_projects, purgeable
+from registry.operations.purge import count_purgeable, purge, purge_projects
 from registry.storage.database import Database
 
 
@@ -23,7 +23,7 @@ def purge_command(home: Path | None, days: int, yes: bool) -> None:
     """
     database = Database(settings_of_servers(home), name="purge")
     with database.reading() as connection:
-        left = purgeable(connection, older_than_days=days)
+        left = count_purgeable(connection, older_than_days=days)
     if not yes:
         click.echo(f"{left} grids were deleted more than {days} days ago; --yes removes them for good.")
         return

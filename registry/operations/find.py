@@ -84,7 +84,7 @@ def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) 
     """Filters as conditions on `grids` and `revisions`."""
     found: list[ColumnElement[bool]] = []
     if filters.id:
-        found.append(grids.c.id.between(*ids_beginning(filters.id)))
+        found.append(grids.c.id.between(*ids_with_prefix(filters.id)))
     for kind in (*_ALIASED, "metric"):
         wanted = list(getattr(filters, kind))
         if wanted:
@@ -99,7 +99,7 @@ def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) 
     return found
 
 
-def ids_beginning(text: str) -> tuple[uuid.UUID, uuid.UUID]:
+def ids_with_prefix(text: str) -> tuple[uuid.UUID, uuid.UUID]:
     """First and last id that begin with these hexadecimal digits; dashes are ignored."""
     digits = text.replace("-", "")[:32]
     return uuid.UUID(digits.ljust(32, "0")), uuid.UUID(digits.ljust(32, "f"))

@@ -145,7 +145,7 @@ def purge_projects(connection: Connection, actor: Actor, *, older_than_days: int
     return len(rows)
 
 
-def purgeable(connection: Connection, *, older_than_days: int) -> int:
+def count_purgeable(connection: Connection, *, older_than_days: int) -> int:
     """Number of grids that `purge` would remove in all."""
     old = func.now() - timedelta(days=older_than_days)
     either = or_(grids.c.deleted_at < old, projects.c.deleted_at < old)

@@ -48,7 +48,7 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
 
 def no_axis(wanted: str, axes: Collection[str]) -> str:
     """Error message for the name of an axis that a grid does not have."""
-    return f'the grid has no axis "{wanted}"; {there_are(axes)}'
+    return f'the grid has no axis "{wanted}"; {known_names_text(axes)}'
 
 
 def _known(connection: Connection, project_id: uuid.UUID, scope: Sequence[ColumnElement[bool]]) -> set[tuple[str, ...]]:
@@ -73,10 +73,10 @@ def _matches(query: Query, names: tuple[str, ...]) -> bool:
 
 def _not_found(kind: str, wanted: str, there: Collection[str]) -> str:
     several = "; repeat the parameter for several" if "," in wanted else ""
-    return f'no grid of this experiment has the {kind} "{wanted}"; {there_are(there)}{several}'
+    return f'no grid of this experiment has the {kind} "{wanted}"; {known_names_text(there)}{several}'
 
 
-def there_are(names: Collection[str]) -> str:
+def known_names_text(names: Collection[str]) -> str:
     """End of a sentence: the first of the existing names, and how many more there are."""
     shown = sorted(filter(None, names))[:_MOST_SHOWN]
     if not shown:

@@ -18,7 +18,7 @@ from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
 from registry.operations.find import Filters, Page, find_whole_grids, sort_key
 from registry.operations.form_options import count_grids, name_options
-from registry.operations.query_names import there_are
+from registry.operations.query_names import known_names_text
 from registry.operations.read import find_statistics
 from registry.operations.stored_grids import StoredGrid
 from registry.pages.blocks import parts_of
@@ -57,7 +57,7 @@ def experiment(project: str, experiment: str) -> Response:
         query = checked(SweetSpotParameters, also=(*LOOK, "cursor"), optional=("metric",))
         metric = query.get("metric") or metrics[0]
         if metric not in metrics:
-            raise NotFound(f'No grid of "{experiment}" has the metric "{metric}"; {there_are(metrics)}.')
+            raise NotFound(f'No grid of "{experiment}" has the metric "{metric}"; {known_names_text(metrics)}.')
         chosen = {kind: query[kind] for kind in FILTERS}
         scope = Filters(experiment=[experiment], metric=[metric], **chosen)
         after = cursor_of("model")

@@ -17,7 +17,7 @@ from registry.api.schemas import RankingParameters
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.find import Filters
 from registry.operations.form_options import axis_options, count_grids, is_lower_better, name_options, scope_options
-from registry.operations.query_names import there_are
+from registry.operations.query_names import known_names_text
 from registry.pages.bars import WIDTH, bars_of, further_columns
 from registry.pages.blocks import parts_of
 from registry.pages.choices import MOST_LISTED, Choice, choice_of
@@ -158,20 +158,23 @@ def _unknown(connection: Connection, project_id: uuid.UUID, offer: Offer, query:
         yield Fault("/experiment", f'No grid of an experiment "{experiment}" is here.')
         return
     if metric is not None and metric not in offer.metrics:
-        yield Fault("/metric", f'No grid of "{experiment}" has the metric "{metric}"; {there_are(offer.metrics)}.')
+        yield Fault(
+            "/metric", f'No grid of "{experiment}" has the metric "{metric}"; {known_names_text(offer.metrics)}.'
+        )
         return
     scope = Filters(experiment=[experiment], metric=[metric] if metric else [])
     axis = by.removeprefix("axis:")
     if axis != by and axis not in offer.axes:
         axes = axis_options(connection, project_id, scope)
-        yield Fault("/by", f'No grid of "{experiment}" has an axis "{axis}"; {there_are(axes)}.')
+        yield Fault("/by", f'No grid of "{experiment}" has an axis "{axis}"; {known_names_text(axes)}.')
     for choice in offer.choices:
         for name in choice.chosen:
             named_so: dict[str, Any] = {choice.kind: [name]}
             if not count_grids(connection, project_id, replace(scope, **named_so)):
                 names = name_options(connection, project_id, choice.kind, scope)
                 yield Fault(
-                    f"/{choice.kind}", f'No grid of "{experiment}" has the {choice.kind} "{name}"; {there_are(names)}.'
+                    f"/{choice.kind}",
+                    f'No grid of "{experiment}" has the {choice.kind} "{name}"; {known_names_text(names)}.',
                 )
 
 

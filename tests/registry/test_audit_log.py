@@ -9,7 +9,7 @@ from sqlalchemy import delete, func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from registry.operations.audit_log import COMMAND
-from registry.operations.purge import purge, purgeable
+from registry.operations.purge import count_purgeable, purge
 from registry.storage.tables import audit_log, grids, new_id, revisions
 from tests.house import House, Project
 
@@ -115,7 +115,7 @@ def test_a_purge_removes_what_was_deleted_long_ago_and_says_so(house: House, pro
         long_ago = {"deleted_at": func.now() - timedelta(days=40)}
         connection.execute(update(grids).where(grids.c.id == old["id"]).values(long_ago))
     with house.database.reading() as connection:
-        assert purgeable(connection, older_than_days=30) == 1
+        assert count_purgeable(connection, older_than_days=30) == 1
     with house.database.transaction() as connection:
         assert purge(connection, COMMAND, older_than_days=30) == 1
         assert purge(connection, COMMAND, older_than_days=30) == 0
