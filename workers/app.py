@@ -29,6 +29,6 @@ def _own_connections(**_signal: object) -> None:
 
 
 @worker_shutting_down.connect
-def _end_shifts(**_signal: object) -> None:
+def _stop_working(**_signal: object) -> None:
     """Tell the children to release the jobs they have not begun: a shutdown waits for one grid, not for a batch."""
     request_shutdown()

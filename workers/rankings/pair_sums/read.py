@@ -59,14 +59,14 @@ class BenchmarkChange:
 _HERE = """
     SELECT id, benchmark, model, variant FROM grids
     WHERE project_id = :project AND experiment = ANY(:experiments) AND metric = :metric AND benchmark = ANY(:names)"""
-_COUNTED = f"""
+_INPUTS = f"""
     SELECT here.id, was.revision AS number, was.updated_at, benchmark, model, variant
     FROM ({_HERE} OFFSET 0) AS here CROSS JOIN LATERAL (
         SELECT revision, updated_at FROM pair_sum_inputs WHERE scope_id = :scope AND grid_id = here.id OFFSET 0) AS was
     """  # noqa: S608 (a constant)
 # Data-modifying CTEs see one snapshot. A change that commits meanwhile keeps its row in `pair_sum_queue` for the next
 # time; in `listed`, a NULL grid stands for every grid of the benchmark.
-_TAKEN = f"""
+_QUEUE_TAKEN = f"""
 WITH listed AS (
     DELETE FROM pair_sum_queue WHERE scope_id = :scope AND benchmark = ANY(:names) RETURNING grid_id
 ), taken AS MATERIALIZED (
@@ -76,17 +76,17 @@ WITH listed AS (
 ), before AS ("""  # noqa: S608 (a constant)
 # `part` 0: unchanged; 1: the changed grids as they are in the sums; 2: the same as they are now. A deleted grid, or one
 # that an alias no longer brings here, has no part 2, and its row in `pair_sum_inputs` is deleted.
-_NOTED = """
+_RECORDED = """
 ), read AS MATERIALIZED (
     SELECT CASE WHEN before.id IN (SELECT grid_id FROM taken) THEN 1 ELSE 0 END AS part, before.* FROM before
     UNION ALL
     SELECT 2, grid_id, revision, updated_at, benchmark, model, variant
     FROM taken CROSS JOIN LATERAL (SELECT * FROM grids WHERE id = grid_id OFFSET 0) AS now
     WHERE deleted_at IS NULL AND experiment = ANY(:experiments)
-), forgotten AS (
+), removed AS (
     DELETE FROM pair_sum_inputs WHERE scope_id = :scope AND grid_id = ANY(ARRAY(
         SELECT grid_id FROM taken WHERE grid_id NOT IN (SELECT id FROM read WHERE part = 2)))
-), noted AS (
+), recorded AS (
     INSERT INTO pair_sum_inputs (scope_id, grid_id, revision, updated_at)
     SELECT :scope, id, number, updated_at FROM read WHERE part = 2
     ON CONFLICT (scope_id, grid_id) DO UPDATE SET revision = excluded.revision, updated_at = excluded.updated_at
@@ -109,10 +109,8 @@ def _statement(*parts: str) -> TextClause:
     return text("".join(parts)).bindparams(bindparam("project", type_=Uuid), bindparam("scope", type_=Uuid))
 
 
-_READ_COUNTED = _statement(
-    "WITH before AS (", _COUNTED, "), read AS (SELECT 2 AS part, before.* FROM before)", _MATRICES
-)
-_TAKE_CHANGES = _statement(_TAKEN, _COUNTED, _NOTED, _MATRICES)
+_READ_INPUTS = _statement("WITH before AS (", _INPUTS, "), read AS (SELECT 2 AS part, before.* FROM before)", _MATRICES)
+_TAKE_CHANGES = _statement(_QUEUE_TAKEN, _INPUTS, _RECORDED, _MATRICES)
 
 
 def take_changes(
@@ -128,11 +126,11 @@ def take_changes(
     return BenchmarkChange(*found)
 
 
-def read_counted(
+def read_inputs(
     connection: Connection, scope: Any, experiments: Sequence[str], names: Sequence[str]
 ) -> list[GridMatrix]:
     """The grids of a benchmark, known by `names`, at the revisions that are in the sums."""
-    return [_matrix(row) for row in connection.execute(_READ_COUNTED, _parameters(scope, experiments, names))]
+    return [_matrix(row) for row in connection.execute(_READ_INPUTS, _parameters(scope, experiments, names))]
 
 
 def _parameters(scope: Any, experiments: Sequence[str], names: Sequence[str]) -> dict[str, Any]:

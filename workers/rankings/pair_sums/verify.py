@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from registry.query import Query
 from registry.storage.tables import grids, pair_sum_scopes, pair_sums
 from workers.rankings.pair_sums.delta import sums_delta
-from workers.rankings.pair_sums.read import BenchmarkChange, read_counted
+from workers.rankings.pair_sums.read import BenchmarkChange, read_inputs
 from workers.rankings.pair_sums.scopes import grids_of, is_of_old_sums, scope_of
 from workers.rankings.pair_sums.update import ScopeDelta, accumulate, stored_sums, widened
 from workers.scope import alias_map, experiment_names, names_of
@@ -46,7 +46,7 @@ def _recomputed(connection: Connection, scope: Any) -> ScopeDelta:
     for benchmark in _benchmarks(connection, scope, aliases):
         names = names_of(aliases, "benchmark", benchmark)
         experiments = experiment_names(aliases, scope.experiment)
-        change = BenchmarkChange([], [], read_counted(connection, scope, experiments, names))
+        change = BenchmarkChange([], [], read_inputs(connection, scope, experiments, names))
         accumulate(total, sums_delta(change, aliases, scope.exponent or 0), change)
     return total
 
