@@ -14,7 +14,7 @@ RANKS = (
 _GIBIBYTE = 1 << 30
 
 
-class Surroundings(NamedTuple):
+class ClientEnvironment(NamedTuple):
     """Each from the environment: `REGISTRY_SPOOL`, `…_SPOOL_BYTES`, `…_EXIT_SECONDS`, `…_COALESCE_SECONDS`.
 
     A value that cannot be read is the default: a job must not fail because of it.
@@ -26,9 +26,9 @@ class Surroundings(NamedTuple):
     coalesce_seconds: float
 
 
-def surroundings(environment: Mapping[str, str] | None = None) -> Surroundings:
+def read_environment(environment: Mapping[str, str] | None = None) -> ClientEnvironment:
     environment = os.environ if environment is None else environment
-    return Surroundings(
+    return ClientEnvironment(
         spool_root(environment),
         int(_number(environment.get("REGISTRY_SPOOL_BYTES"), _GIBIBYTE)),
         _number(environment.get("REGISTRY_EXIT_SECONDS"), 5.0),

@@ -13,7 +13,7 @@ from results_registry.data.scalars import quantity, whole
 from results_registry.environment import is_silent
 from results_registry.errors import BadAddress, BadData, Unreachable
 from results_registry.item import CELLS, GRID, make_item
-from results_registry.notes import log, say_once
+from results_registry.notes import log, log_once
 from results_registry.outbox import existing_outbox, outbox
 from results_registry.sender import Receipt
 
@@ -155,7 +155,7 @@ def _config(where: tuple[str | None, str | None, str | None], *, strict: bool) -
     except BadAddress as error:
         if strict:
             raise
-        say_once("address", f"{error.detail} What is logged waits in the spool for `registry sync`.")
+        log_once("address", f"{error.detail} What is logged waits in the spool for `registry sync`.")
         return Config(DEFAULT_URL, None, None)
     return config
 
@@ -170,7 +170,7 @@ def _log(
 ) -> Receipt:
     try:
         if (reason := is_silent(all_ranks)) is not None:
-            say_once("rank", f"Only rank 0 logs; {reason} here (all_ranks=True changes that).", level=logging.INFO)
+            log_once("rank", f"Only rank 0 logs; {reason} here (all_ranks=True changes that).", level=logging.INFO)
             return Receipt("skipped")
         config = _config(where, strict=strict)
         box = outbox()

@@ -8,7 +8,7 @@ log = logging.getLogger("results_registry")
 _said: set[str] = set()
 
 
-def say_once(kind: str, text: str, *, level: int = logging.WARNING) -> None:
+def log_once(kind: str, text: str, *, level: int = logging.WARNING) -> None:
     """Log a sentence the first time that this kind of thing happens in this process."""
     if kind not in _said:
         _said.add(kind)

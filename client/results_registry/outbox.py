@@ -10,10 +10,10 @@ import threading
 import time
 
 from results_registry.config import Config
-from results_registry.environment import Surroundings, surroundings
+from results_registry.environment import ClientEnvironment, read_environment
 from results_registry.errors import ClientError
 from results_registry.item import Item
-from results_registry.notes import log, say_once
+from results_registry.notes import log, log_once
 from results_registry.sender import Entry, Receipt, Sender
 from results_registry.spool import QueueDir, Spool
 from results_registry.upload import Uploader
@@ -30,7 +30,7 @@ _FORK_SECONDS = 10.0
 class Outbox:
     """The items of this process. Another process, and a forked child, has another outbox."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: ClientEnvironment) -> None:
         self.around = around
         self.process = os.getpid()
         self.spool = Spool(around.spool, around.spool_bytes)
@@ -61,7 +61,7 @@ class Outbox:
             if sender is None:
                 self._unaddressed.append(entry)
                 receipt.resolve("held")
-                say_once("no project", "No project is named (REGISTRY_PROJECT): grids wait for `registry sync`.")
+                log_once("no project", "No project is named (REGISTRY_PROJECT): grids wait for `registry sync`.")
             else:
                 sender.put(entry)
         return receipt
@@ -71,7 +71,7 @@ class Outbox:
         if time.monotonic() < self._no_disk_until:
             return None
         if not self._has_room(len(item.data)):
-            say_once("spool full", f"The spool {self.spool.root} is full (REGISTRY_SPOOL_BYTES); memory has to do.")
+            log_once("spool full", f"The spool {self.spool.root} is full (REGISTRY_SPOOL_BYTES); memory has to do.")
             return None
         try:
             if self._directory is None:
@@ -79,7 +79,7 @@ class Outbox:
             self._directory.put(item)
         except OSError as error:
             self._no_disk_until = time.monotonic() + _TRY_DISK_AGAIN_SECONDS
-            say_once("no disk", f"The spool {self.spool.root} cannot be written ({error.strerror}); memory has to do.")
+            log_once("no disk", f"The spool {self.spool.root} cannot be written ({error.strerror}); memory has to do.")
             return None
         self._spooled += len(item.data)
         return self._directory
@@ -183,7 +183,7 @@ def outbox() -> Outbox:
     global _outbox  # noqa: PLW0603 (one a process, like the process's log)
     with _making:
         if _outbox is None:
-            _outbox = Outbox(surroundings())
+            _outbox = Outbox(read_environment())
             _register_end()
         return _outbox
 

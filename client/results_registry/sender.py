@@ -11,7 +11,7 @@ from typing import Any
 
 from results_registry.errors import ClientError, NotNow, Refused, Unreachable
 from results_registry.item import CELLS, Item
-from results_registry.notes import log, say_once
+from results_registry.notes import log, log_once
 from results_registry.origin import backoff
 from results_registry.spool import QueueDir
 from results_registry.upload import Uploader
@@ -197,7 +197,7 @@ class Sender:
 
     def _failed(self, error: Unreachable | NotNow) -> None:
         self._failures += 1
-        say_once(
+        log_once(
             f"unreachable {self._url}",
             f"{error.detail} What is logged waits in the spool and is sent as soon as it can be.",
         )
@@ -205,7 +205,7 @@ class Sender:
         self._pause(backoff(self._failures, asked), least=max(asked, _HURRIED_SECONDS))
 
     def _hold(self, entries: list[Entry], error: ClientError) -> None:
-        say_once(
+        log_once(
             f"held {self._url} {self._project}",
             f"{self._url} does not let this job write to the project "
             f'"{self._project}" ({error}). What is logged waits in the spool for `registry sync`.',
@@ -242,7 +242,7 @@ class Sender:
 
     def _set_aside(self, error: Exception) -> None:
         """After a defect of the client: the first item stays in the spool, the others go on."""
-        say_once("defect", f"The results client cannot send something ({type(error).__name__}: {error}); it is kept.")
+        log_once("defect", f"The results client cannot send something ({type(error).__name__}: {error}); it is kept.")
         log.debug("defect", exc_info=error)
         first = self.pending()[:1]
         self._settle(first, "held", error=error)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from results_registry.errors import NotThere, Refused
 from results_registry.item import CELLS, IDENTITY, Item
-from results_registry.notes import say_once
+from results_registry.notes import log_once
 from results_registry.origin import segment
 from results_registry.thinning import Curve, curve_of, failed, most_levels, thinned
 
@@ -89,7 +89,7 @@ class Uploader:
         curve = curve_of(found, cells, most)
         if curve is None:
             return None
-        say_once(
+        log_once(
             f"thinned {grid}",
             f'The axis "{curve.axis}" of {found["benchmark"]} · {found["model"]} · {found["metric"]["name"]} has the '
             f"{most} levels that an axis may have. It is thinned: from now on one level in {curve.gap:g} is kept, and "

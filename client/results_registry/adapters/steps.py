@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from results_registry import log_cells
-from results_registry.notes import say_once
+from results_registry.notes import log_once
 
 STEP = {"name": "Step", "kind": "numeric"}
 _BOOKKEEPING = ("epoch", "step", "total_flos", "lr", "learning_rate", "grad_norm")
@@ -51,7 +51,7 @@ def labels_of(parameters: Any) -> dict[str, str]:
     """Hyperparameters as labels, nested ones with dots; says so when there are more than a grid can carry."""
     flat = dict(_flat(parameters if isinstance(parameters, Mapping) else vars(parameters), ""))
     if len(flat) > _MOST_LABELS:
-        say_once("labels", f"A grid carries {_MOST_LABELS} labels; {len(flat) - _MOST_LABELS} hyperparameters are not.")
+        log_once("labels", f"A grid carries {_MOST_LABELS} labels; {len(flat) - _MOST_LABELS} hyperparameters are not.")
     return {name: text[:_LONGEST_LABEL] for name, text in list(flat.items())[:_MOST_LABELS]}
 
 
