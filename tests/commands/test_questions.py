@@ -9,6 +9,8 @@ import pytest
 from registry.commands.compare import check
 from registry.commands.status import CheckFailed
 from registry.errors import Conflict
+from registry.results.codec import from_document
+from registry.results.comparison import Comparison
 from results_registry.http import Transport
 from tests.commands.terminal import Person
 from tests.house import House, Project
@@ -203,13 +205,11 @@ def test_a_gain_or_a_small_loss_is_no_regression(person: Person, pair: tuple[str
     assert person.run("compare", *reversed(pair), "--fail-on-regression", "0").exit_code == 0
 
 
-def comparison(gap: float | None, interval: tuple[float, float] | None, direction: str | None) -> dict[str, Any]:
+def comparison(gap: float | None, interval: tuple[float, float] | None, direction: str | None) -> Comparison:
     ends = interval and {"low": interval[0], "high": interval[1], "level": 0.95}
-    return {
-        "mean": gap,
-        "test": {"difference": gap, "interval": ends},
-        "contender": {"metric": {"name": "x", "direction": direction}},
-    }
+    metric = {"name": "x", "unit": None, "direction": direction}
+    test = {"difference": gap, "interval": ends}
+    return from_document(Comparison, {"mean": gap, "test": test, "contender": {"metric": metric}})
 
 
 @pytest.mark.parametrize(
