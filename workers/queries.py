@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
@@ -22,7 +23,8 @@ from registry.query import (
     ThresholdsQuery,
     query_of,
 )
-from registry.results.codec import to_bytes
+from registry.results.codec import to_bytes, to_document
+from registry.results.ranking import Ranking
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
 from registry.storage.database import Database
@@ -30,7 +32,7 @@ from registry.storage.tables import cached_results, revisions
 from workers.comparisons import compared_rows, comparison_document
 from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
-from workers.rankings.direct import ranking_document, refused_ranking
+from workers.rankings.direct import direct_ranking, refused_ranking
 from workers.rankings.from_pair_sums import ranking_from_sums, size_from_sums
 from workers.rankings.pair_sums.scopes import close_scope, is_up_to_date, keeps_sums, open_scope
 from workers.rankings.pair_sums.update import catch_up
@@ -51,12 +53,14 @@ _COUNTING_PAUSE = 0.1
 """Seconds for which one claim updates pair sums, and those until its next one: other jobs get their share."""
 
 
+Result = Ranking | dict[str, Any]
+
 _FROM_REVISION: dict[type[Query], Callable[[Any, Any], dict[str, Any]]] = {
     StatisticsQuery: statistics_asked_document,
     ThresholdsQuery: thresholds_document,
 }
-_FROM_GRIDS: dict[type[Query], Callable[[Any, Sequence[Any], Mapping[tuple[str, str], str]], dict[str, Any]]] = {
-    RankingQuery: ranking_document,
+_FROM_GRIDS: dict[type[Query], Callable[[Any, Sequence[Any], Mapping[tuple[str, str], str]], Result]] = {
+    RankingQuery: direct_ranking,
     SweetSpotQuery: sweet_spot_document,
 }
 
@@ -80,7 +84,7 @@ def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, 
     if result is None:
         release(database, claimed, [row], _COUNTING_PAUSE)
         return
-    document = result | READY
+    document = document_of(result)
     columns = {
         # The generation grew if an input changed since the claim. The job then stays pending, and this result, although
         # it is stored, is never served: `document_generation` is behind `generation`.
@@ -91,7 +95,7 @@ def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, 
         "leased_until": None,
         "reason": None,
         "document": to_bytes(document | {"computed_at": datetime.now(UTC)}),
-        "facts": facts_of_answer(document),
+        "facts": to_document(facts_of_answer(result)),
         "etag": etag_of(document),
         "methods_version": METHODS_VERSION,
         "seconds": time.perf_counter() - started,
@@ -101,6 +105,14 @@ def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, 
         # Only under its own lease: after that ran out, another worker may have computed a newer result.
         held = and_(cached_results.c.id == row.id, cached_results.c.lease == claimed.lease)
         connection.execute(update(cached_results).where(held).values(columns))
+
+
+def document_of(result: Result) -> dict[str, Any]:
+    """The document of a result, but for the time of computation."""
+    if not isinstance(result, Ranking):
+        return result | READY
+    document: dict[str, Any] = to_document(replace(result, methods_version=METHODS_VERSION))
+    return document
 
 
 def etag_of(document: Mapping[str, Any]) -> str:
@@ -113,16 +125,16 @@ def compute_again(database: Database, settings: Settings, project_id: Any, query
     with cpu_limit():
         if isinstance(query, RankingQuery) and _exceeds_limit(database, settings, project_id, query):
             if not _has_pair_sums(query):
-                return refused_ranking(query, _TOO_MANY_CELLS) | READY
+                return document_of(refused_ranking(query, _TOO_MANY_CELLS))
             # Unlike `compute`, this opens and updates no scope: verifying writes nothing.
             with database.snapshot() as connection:
                 whole = is_up_to_date(connection, project_id, query)
-                return ranking_from_sums(connection, project_id, query) | READY if whole else None
+                return document_of(ranking_from_sums(connection, project_id, query)) if whole else None
         result = compute(database, settings, project_id, query)
-    return None if result is None else result | READY
+    return None if result is None else document_of(result)
 
 
-def compute(database: Database, settings: Settings, project_id: Any, query: Query) -> dict[str, Any] | None:
+def compute(database: Database, settings: Settings, project_id: Any, query: Query) -> Result | None:
     """Result of a query from the rows as they are now; None while its pair sums are still being updated."""
     if isinstance(query, RevisionQuery):
         with database.reading() as connection:
@@ -138,7 +150,7 @@ def compute(database: Database, settings: Settings, project_id: Any, query: Quer
     return _compute_from_cells(database, project_id, query)
 
 
-def _compute_from_cells(database: Database, project_id: Any, query: Query) -> dict[str, Any]:
+def _compute_from_cells(database: Database, project_id: Any, query: Query) -> Result:
     # Two statements and so two snapshots: a change between them has invalidated the result before it is served.
     with database.reading() as connection:
         rows = scope_rows(connection, project_id, query)
@@ -167,7 +179,7 @@ def _has_pair_sums(query: RankingQuery) -> bool:
     return query.by == "model" and not query.benchmark and not query.variant
 
 
-def _compute_large(database: Database, settings: Settings, project_id: Any, query: Query) -> dict[str, Any] | None:
+def _compute_large(database: Database, settings: Settings, project_id: Any, query: Query) -> Result | None:
     if not isinstance(query, RankingQuery):
         return {"experiment": query.experiment, "metric": query.metric} | TOO_LARGE
     if not _has_pair_sums(query):
@@ -186,6 +198,6 @@ def _compute_large(database: Database, settings: Settings, project_id: Any, quer
     return _compute_from_cells(database, project_id, query)
 
 
-def compute_from_rows(query: Query, rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+def compute_from_rows(query: Query, rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> Result:
     """Result of a query about a scope, from rows of grids: equal inputs give equal bytes."""
     return _FROM_GRIDS[type(query)](query, rows, aliases)

@@ -61,8 +61,8 @@ def board(chance: Chance, models: int, spread: float) -> tuple[np.ndarray, np.nd
 
 
 def separated(standings: ScoreMatrix) -> Outcome:
-    found = rank(standings)["pairs"]
-    return int(any(pair["p_holm"] is not None and pair["p_holm"] < 0.05 for pair in found)), 1
+    found = rank(standings).pairs
+    return int(any(pair.p_holm is not None and pair.p_holm < 0.05 for pair in found)), 1
 
 
 def equal_models(models: int, chance: Chance) -> Outcome:
@@ -81,32 +81,32 @@ def equal_without_noise(models: int, chance: Chance) -> Outcome:
 def outside(models: int, spread: float, chance: Chance) -> Outcome:
     """Whether a printed rank lies outside of its own range."""
     truth, _ = board(chance, models, spread)
-    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS))["ranking"]
-    return int(any(not row["rank_low"] <= row["rank"] <= row["rank_high"] for row in rows)), 1
+    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS)).ranking
+    return int(any(not row.rank_low <= row.rank <= row.rank_high for row in rows)), 1
 
 
 def true_rank_outside(models: int, spread: float, chance: Chance) -> Outcome:
     """Whether any true rank lies outside of its range."""
     truth, means = board(chance, models, spread)
-    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS))["ranking"]
+    rows = rank(of_trials(chance, truth, LAYOUT, OWNERS)).ranking
     ranks = {f"m{i}": 1 + int(np.sum(means > own)) for i, own in enumerate(means)}
-    return int(any(not row["rank_low"] <= ranks[row["name"]] <= row["rank_high"] for row in rows)), 1
+    return int(any(not row.rank_low <= ranks[row.name] <= row.rank_high for row in rows)), 1
 
 
 def difference_holds(spread: float, chance: Chance) -> Outcome:
     truth, means = board(chance, 2, spread)
-    (pair,) = rank(of_trials(chance, truth, LAYOUT, OWNERS))["pairs"]
+    (pair,) = rank(of_trials(chance, truth, LAYOUT, OWNERS)).pairs
     gap = 100 * (means[0] - means[1])
-    return int(pair["interval"]["low"] <= gap <= pair["interval"]["high"]), 1
+    return int(pair.interval.low <= gap <= pair.interval.high), 1
 
 
 def difference_without_noise_holds(sizes: tuple[int, ...], chance: Chance) -> Outcome:
     """The interval of the mean over benchmarks where nothing but the values is known."""
     owners = np.repeat(np.arange(len(sizes)), sizes)
-    (pair,) = rank(of_values(chance.normal(size=(2, owners.size)), owners))["pairs"]
-    if pair["interval"] is None:
+    (pair,) = rank(of_values(chance.normal(size=(2, owners.size)), owners)).pairs
+    if pair.interval is None:
         return 0, 0
-    return int(pair["interval"]["low"] <= 0 <= pair["interval"]["high"]), 1
+    return int(pair.interval.low <= 0 <= pair.interval.high), 1
 
 
 def new_questions(samples: int, questions: int, chance: Chance) -> Outcome:
@@ -126,32 +126,32 @@ def new_questions(samples: int, questions: int, chance: Chance) -> Outcome:
         100.0,
         questions=np.full((2, 1), questions),
     )
-    (pair,) = rank(standings, target="new_questions")["pairs"]
-    return int(pair["interval"]["low"] <= 0 <= pair["interval"]["high"]), 1
+    (pair,) = rank(standings, target="new_questions").pairs
+    return int(pair.interval.low <= 0 <= pair.interval.high), 1
 
 
 def new_benchmarks(benchmarks: int, chance: Chance) -> Outcome:
     values = chance.normal(size=(2, benchmarks))
-    (pair,) = rank(of_values(values, np.arange(benchmarks)), target="new_benchmarks")["pairs"]
-    return int(pair["interval"]["low"] <= 0 <= pair["interval"]["high"]), 1
+    (pair,) = rank(of_values(values, np.arange(benchmarks)), target="new_benchmarks").pairs
+    return int(pair.interval.low <= 0 <= pair.interval.high), 1
 
 
 def resampled(models: int, benchmarks: int, spread: float, chance: Chance) -> Outcome:
     """How many of the models have a true rank outside of the resampled range; nothing where none is given."""
     means = chance.normal(0, spread, models)
     values = means[:, None] + chance.normal(size=(models, benchmarks))
-    (found,) = rank(of_values(values, np.arange(benchmarks)))["stability"]["resampling"]
-    if found["status"] != "ok":
+    (found,) = rank(of_values(values, np.arange(benchmarks))).stability.resampling
+    if found.status != "ok":
         return 0, 0
     ranks = {f"m{i}": 1 + int(np.sum(means > own)) for i, own in enumerate(means)}
-    return sum(not one["low"] <= ranks[one["name"]] <= one["high"] for one in found["names"]), models
+    return sum(not one.low <= ranks[one.name] <= one.high for one in found.names), models
 
 
 def strength_holds(slots: int, chance: Chance) -> Outcome:
     """How many of five equal models have a Bradley–Terry score within 1.96 errors of 0."""
     found = rank(of_values(chance.normal(size=(5, slots)), np.zeros(slots, dtype=np.int64)), "bradley_terry")
-    rows = [row for row in found["ranking"] if row["stderr"]]
-    return sum(abs(row["score"]) <= 1.96 * row["stderr"] for row in rows), len(rows)
+    rows = [row for row in found.ranking if row.stderr]
+    return sum(abs(row.score) <= 1.96 * row.stderr for row in rows), len(rows)
 
 
 def friedman(cells: int, chance: Chance) -> Outcome:

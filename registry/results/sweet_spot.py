@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from registry.results.blocks import Friedman
-from registry.results.terms import At, Count, Identifier, Instant, LevelName, Presence, Reason, Status
+from registry.results.inputs import DerivedGrid, Input
+from registry.results.terms import At, Count, Instant, LevelName, Presence, Reason, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,26 +37,6 @@ class SweetSpotMargin:
     levels: Annotated[tuple[LevelName, ...], "Those that every grid has."]
     best_count: Annotated[tuple[Count, ...], "In how many grids each of the levels is the best."]
     friedman: Friedman
-
-
-@dataclass(frozen=True, slots=True)
-class Input:
-    """A grid that an answer is made from."""
-
-    grid: Annotated[Identifier, "The grid's id."]
-    revision: Annotated[Count, "The revision that was read."]
-    benchmark: Annotated[str, "Its benchmark.", Presence.OPTIONAL] = ""
-    model: Annotated[str, "Its model.", Presence.OPTIONAL] = ""
-    variant: Annotated[str, "Its variant.", Presence.OPTIONAL] = ""
-
-
-@dataclass(frozen=True, slots=True)
-class DerivedGrid:
-    """A grid that was declared to be made of others."""
-
-    grid: Annotated[Identifier, "The grid's id."]
-    benchmark: Annotated[str, "Its benchmark."]
-    model: Annotated[str, "Its model."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry.results.peaks import Peaks
+from registry.results.ranking import Ranked, Ranking
 from registry.results.series import Series
 from registry.results.statistics import GridStatistics
 
@@ -49,10 +50,11 @@ def _peaks(peaks: Peaks) -> list[list[Any]]:
     return found[:_MOST_CELLS]
 
 
-def facts_of_answer(document: Mapping[str, Any]) -> dict[str, Any] | None:
+def facts_of_answer(result: Ranking | Mapping[str, Any]) -> dict[str, Any] | None:
     """Facts of a ranking: a list for each name. None for other results."""
-    if "ranking" not in document:
-        return None
-    names = ("rank", "name", "score", "rank_low", "rank_high", "cells", "wins", "ties", "losses")
-    rows = [[*(one.get(name) for name in names), one.get("group") or []] for one in document["ranking"]]
-    return {"ranking": rows}
+    return {"ranking": [_ranked(one) for one in result.ranking]} if isinstance(result, Ranking) else None
+
+
+def _ranked(one: Ranked) -> list[Any]:
+    place = [one.rank, one.name, one.score, one.rank_low, one.rank_high]
+    return [*place, one.cells, one.wins, one.ties, one.losses, one.group]

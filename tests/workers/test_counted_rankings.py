@@ -30,7 +30,7 @@ from registry.storage.tables import (
 from tests.house import House, Project
 from tests.workers.test_rankings import ask, publish_seeds, records, score
 from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
-from workers.queries import compute, compute_from_rows
+from workers.queries import compute, compute_from_rows, document_of
 from workers.rankings.pair_sums.scopes import close_scope, open_scope
 from workers.rankings.pair_sums.update import catch_up, stored_sums
 from workers.rankings.pair_sums.verify import check_sums
@@ -45,13 +45,13 @@ def from_sums(large: House, project: Project, question: RankingQuery = QUESTION)
     apply_invalidations(large.database, large.settings)
     found = compute(large.database, large.settings, project.id, question)
     assert found is not None
-    return found
+    return document_of(found)
 
 
 def from_cells(project: Project, question: RankingQuery = QUESTION) -> dict[str, Any]:
     with project.house.database.reading() as connection:
         joined = alias_map(connection, project.id)
-        return compute_from_rows(question, scope_rows(connection, project.id, question), joined)
+        return document_of(compute_from_rows(question, scope_rows(connection, project.id, question), joined))
 
 
 def stored(project: Project) -> tuple[Any, ...]:

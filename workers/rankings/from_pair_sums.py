@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import orjson
 from sqlalchemy import Connection, func, select
 
 from registry.query import RankingQuery
+from registry.results.ranking import Checksum, Omission, Ranking, Slots
 from registry.storage.tables import grids, pair_sum_scopes, pair_sums
-from workers.rankings.direct import refused_ranking, scope_fields
+from workers.rankings.direct import of_scope, refused_ranking
 from workers.rankings.pair_sums.scopes import scope_of
 from workers.rankings.pair_sums.update import stored_sums
 from workers.rankings.ranking_input import derived_name_warnings, scale_warnings
@@ -20,13 +22,12 @@ from workers.scope import alias_map, experiment_names
 from workers.statistics.counted import Counted
 from workers.statistics.counted_ranking import MOST_COUNTED, rank_counted
 from workers.statistics.pair_sums import FIELDS
-from workers.statistics.ranking import Slots
 
 MOST_BENCHMARKS = 1_000
 
 
-def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: RankingQuery) -> dict[str, Any]:
-    """Document of a ranking computed from pair sums. Equal sums give equal bytes.
+def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: RankingQuery) -> Ranking:
+    """Ranking computed from pair sums. Equal sums give equal bytes.
 
     `connection` must see one snapshot.
     """
@@ -40,17 +41,19 @@ def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: Rank
         return refused_ranking(query, "the metric has no better end")
     benchmarks, more = _benchmarks(connection, scope)
     settings = (query.method, query.missing, query.alpha, query.target)
-    document = scope_fields(query, benchmarks) | rank_counted(_counted(connection, scope, query, scale), *settings)
-    derived = "what was derived from other grids is not in the sums, and not listed"
-    document["left_out"].append({"part": "derived", "reason": derived})
-    if more:
-        document["left_out"].append({"part": "benchmarks", "reason": f"more than {MOST_BENCHMARKS:,}: the first ones"})
-    return document | {
-        "inputs": [],
-        "inputs_left_out": {"count": scope.grids, "checksum": scope.checksum.hex},
-        "derived": [],
-        "warnings": [*scale_warnings(found), *derived_name_warnings(benchmarks), *document["warnings"]],
-    }
+    ranked = of_scope(rank_counted(_counted(connection, scope, query, scale), *settings), query, benchmarks)
+    return replace(
+        ranked,
+        left_out=ranked.left_out + _left_out(more),
+        inputs_left_out=Checksum(scope.grids, scope.checksum.hex),
+        warnings=scale_warnings(found) + derived_name_warnings(benchmarks) + ranked.warnings,
+    )
+
+
+def _left_out(more: bool) -> tuple[Omission, ...]:
+    """What is not in the sums; `more`: whether there are more benchmarks than are listed."""
+    derived = Omission("derived", "what was derived from other grids is not in the sums, and not listed")
+    return (derived, Omission("benchmarks", f"more than {MOST_BENCHMARKS:,}: the first ones")) if more else (derived,)
 
 
 def size_from_sums(connection: Connection, project_id: uuid.UUID, query: RankingQuery) -> tuple[int, int]:

@@ -7,7 +7,7 @@ counts.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from registry.grids.derived_names import looks_derived
 from registry.grids.near_duplicates import near_duplicates
 from registry.query import RankingQuery
+from registry.results.inputs import DerivedGrid, Input, Warning
 from workers.rankings.columns import Columns, columns_of
 from workers.rankings.scales import Scale, Scales, kind_of, scales
 from workers.scope import canonical_names, matches
@@ -32,9 +33,9 @@ class RankingInput:
     """Score matrix of a ranking, the revisions it was made from, warnings, and the derived grids left out of it."""
 
     scores: ScoreMatrix
-    inputs: list[dict[str, Any]]
-    warnings: list[dict[str, str]]
-    derived: list[dict[str, str]]
+    inputs: tuple[Input, ...]
+    warnings: tuple[Warning, ...]
+    derived: tuple[DerivedGrid, ...]
 
 
 @dataclass
@@ -68,7 +69,7 @@ def build_ranking_input(
     meant = [(row, names) for row in rows if matches(query, names := canonical_names(row, aliases))]
     # Stable: of two grids of the same names the one updated last comes last.
     meant.sort(key=lambda one: tuple(one[1].values()))
-    derived = [_derived_entry(row, names) for row, names in meant if row.derived is not None]
+    derived = tuple(_derived_entry(row, names) for row, names in meant if row.derived is not None)
     counted = [(row, names) for row, names in meant if row.derived is None]
     found = scales(kind_of(row.metric) for row, _ in counted)
     slots, cache = Slots(), dict[tuple[Any, ...], Any]()
@@ -79,31 +80,32 @@ def build_ranking_input(
     ]
     blocks = _with_direction(blocks)
     ordered = _ordered(query, {block.name for block in blocks}, cache)
-    inputs = [{"grid": str(row.id), "revision": row.number} for row, _ in counted]
+    inputs = tuple(Input(str(row.id), row.number) for row, _ in counted)
     benchmarks = {names["benchmark"] for _, names in counted}
-    named_alike = [
+    warnings = (
+        *_overlap_warnings(counted),
+        *scale_warnings(found),
+        *derived_name_warnings(benchmarks),
         *near_duplicate_warnings(counted, "benchmark", "model"),
         *near_duplicate_warnings(counted, "model", "benchmark"),
-    ]
-    warnings = [*_overlap_warnings(counted), *scale_warnings(found), *derived_name_warnings(benchmarks), *named_alike]
+    )
     return RankingInput(_score_matrix(ordered, blocks, slots, found.classes), inputs, warnings, derived)
 
 
-def _derived_entry(row: Any, names: Mapping[str, str]) -> dict[str, str]:
-    return {"grid": str(row.id), "benchmark": names["benchmark"], "model": names["model"]}
+def _derived_entry(row: Any, names: Mapping[str, str]) -> DerivedGrid:
+    return DerivedGrid(str(row.id), names["benchmark"], names["model"])
 
 
-def _overlap_warnings(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> list[dict[str, str]]:
+def _overlap_warnings(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> Iterator[Warning]:
     """Warnings about grids that aliases give the same identity."""
-    owners, found = dict[tuple[str, ...], Any](), []
+    owners = dict[tuple[str, ...], Any]()
     for row, names in counted:
         identity = tuple(names.values())
         if identity in owners:
             both = f"the grids {owners[identity]} and {row.id} are one"
             detail = f"With aliases applied, {both}; where both measured, the second counts."
-            found.append({"code": "same_slots", "detail": detail})
+            yield Warning("same_slots", detail)
         owners[identity] = row.id
-    return found
 
 
 def _with_direction(blocks: list[_Block]) -> list[_Block]:
@@ -112,30 +114,30 @@ def _with_direction(blocks: list[_Block]) -> list[_Block]:
     return directed or blocks
 
 
-def scale_warnings(found: Scales) -> list[dict[str, str]]:
+def scale_warnings(found: Scales) -> tuple[Warning, ...]:
     """Warnings about assumed directions and several scales."""
     warnings = []
     if found.assumed:
         detail = "Some grids say no direction of their metric; that of the others is assumed."
-        warnings.append({"code": "direction_assumed", "detail": detail})
+        warnings.append(Warning("direction_assumed", detail))
     if len(found.classes) > 1:
         detail = "The grids are on different scales; values on other scales are not compared within a slot."
-        warnings.append({"code": "scale", "detail": detail})
-    return warnings
+        warnings.append(Warning("scale", detail))
+    return tuple(warnings)
 
 
-def derived_name_warnings(benchmarks: Iterable[str]) -> list[dict[str, str]]:
+def derived_name_warnings(benchmarks: Iterable[str]) -> tuple[Warning, ...]:
     """Warnings about benchmarks whose names suggest an average of others."""
     names = sorted({name for name in benchmarks if looks_derived(name)})
     template = (
         'The benchmark "{}" is counted as one more benchmark; if it was computed from others, publish it as derived.'
     )
-    return [{"code": "looks_derived", "detail": template.format(name)} for name in names]
+    return tuple(Warning("looks_derived", template.format(name)) for name in names)
 
 
 def near_duplicate_warnings(
     counted: Sequence[tuple[Any, Mapping[str, str]]], kind: str, other: str
-) -> list[dict[str, str]]:
+) -> Iterator[Warning]:
     """Warnings about similar names of a kind that may be one name spelled twice.
 
     Names with a common counterpart are different: two benchmarks on which one model was measured, two models on one
@@ -147,11 +149,10 @@ def near_duplicate_warnings(
     twins = near_duplicates(owners, owners)
     pairs = sorted({(min(one), max(one)) for one in twins.items() if not owners[one[0]] & owners[one[1]]})
     template = 'The {}s "{}" and "{}" look alike and no {} has both. If they are one, join them by an alias.'
-    found = [{"code": "near_duplicate", "detail": template.format(kind, *pair, other)} for pair in pairs[:MOST_ALIKE]]
+    for pair in pairs[:MOST_ALIKE]:
+        yield Warning("near_duplicate", template.format(kind, *pair, other))
     if len(pairs) > MOST_ALIKE:
-        detail = f"{len(pairs) - MOST_ALIKE} more pairs of {kind}s look alike."
-        found.append({"code": "near_duplicate", "detail": detail})
-    return found
+        yield Warning("near_duplicate", f"{len(pairs) - MOST_ALIKE} more pairs of {kind}s look alike.")
 
 
 def _blocks(

@@ -1,7 +1,7 @@
 """Statistics of grids and rankings: pure functions of numbers, without database, network, clock or chance.
 
-`describe` answers everything about one grid and `gap` about two, as values of `registry.results`; `rank` about names
-that share slots, as JSON-ready dictionaries with the contract's names. `METHODS_VERSION` is stored beside every answer.
+`describe` answers everything about one grid, `gap` about two and `rank` about names that share slots, as values of
+`registry.results`. `METHODS_VERSION` is stored beside every answer.
 """
 
 from registry.results.parameters import Parameters

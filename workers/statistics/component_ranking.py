@@ -7,40 +7,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from workers.statistics.pairs import Pair, Target
+from registry.results.pairs import Pair
+from registry.results.policies import Method, Missing, Target
+from registry.results.ranking import Ranked
 from workers.statistics.rank_groups import groups, in_order, letters, rank_interval, strangers
-from workers.statistics.ranking_methods import Method, Missing, Scores
+from workers.statistics.ranking_methods import Scores
 from workers.statistics.ranks import shared_ranks
 from workers.statistics.sandwich import sandwich
 from workers.statistics.score_matrix import ScoreMatrix, of
-from workers.statistics.stability import Stability, stability
+from workers.statistics.stability import ComponentStability, stability
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 RELATIVE = ("mean_difference", "standardised_difference", "bradley_terry")
 """Methods whose scores have a mean of 0 over the names of a component."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rank:
-    """One name. Equal scores share a rank; `component` is an index into the ranking's components, and ranks
-    count within it. `score` is `None` for a name without rivals or cells where the method needs them; ranks are
-    `None` for a name without cells. `pool` is the number of names that a relative score has a mean of 0 over. `cells`
-    are the slots that it has; wins, ties and losses are summed over all opponents; `stderr` is that of a
-    Bradley–Terry strength."""
-
-    rank: int | None
-    name: str
-    score: float | None
-    rank_low: int | None
-    rank_high: int | None
-    group: tuple[str, ...]
-    component: int
-    cells: int
-    wins: int
-    ties: int
-    losses: int
-    stderr: float | None
-    pool: int | None
 
 
 @dataclass(frozen=True)
@@ -65,11 +44,11 @@ class Component:
     test contradicts the order."""
 
     names: tuple[str, ...]
-    rows: tuple[Rank, ...]
+    rows: tuple[Ranked, ...]
     groups: tuple[tuple[str, ...], ...]
     never_met: tuple[tuple[str, str], ...]
     against: tuple[tuple[str, str], ...]
-    stability: Stability
+    stability: ComponentStability
 
 
 def component(contest: Contest, part: Sequence[int], scores: Scores, number: int, first_letter: int) -> Component:
@@ -85,7 +64,7 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
     measured = bool(contest.kept.present[part].any())
     nowhere: tuple[int | None, int | None] = (None, None)
     rows = tuple(
-        Rank(
+        Ranked(
             int(ranks[p]) if measured else None,
             names[i],
             float(scores.values[p]) if measured and np.isfinite(scores.values[p]) else None,

@@ -14,10 +14,10 @@ from functools import cached_property
 import numpy as np
 from scipy.special import erfc
 
+from registry.results.policies import Estimand, Target
+from registry.results.ranking import Slots
 from workers.statistics import pair_sums as ps
 from workers.statistics.multiplicity import holm
-from workers.statistics.pairs import Estimand, Target
-from workers.statistics.ranking import Slots
 from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
 
 

@@ -9,23 +9,24 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
 
-from registry.results.codec import to_document
+from registry.results.pairs import Pair
+from registry.results.policies import Method
+from registry.results.ranking import Omission, Ranked, Ranking
+from registry.results.stability import OtherRank, PolicyAgreement, PolicySensitivity, Stability
 from registry.results.terms import Interval
 from workers.statistics import pair_sums as ps
-from workers.statistics.component_ranking import RELATIVE, Rank, letters_of
+from workers.statistics.component_ranking import RELATIVE, letters_of
 from workers.statistics.counted import Counted, SumEvidence, evidence_of
 from workers.statistics.least_squares_scores import potentials
-from workers.statistics.pairs import APART, Pair, estimand_of
+from workers.statistics.pairs import APART, estimand_of
 from workers.statistics.rank_groups import groups, in_order, letters, parts, rank_interval, strangers
-from workers.statistics.ranking import MOST_NAMES, Omission, Ranking, Stable, asked, contradicted
-from workers.statistics.ranking_methods import Method
+from workers.statistics.ranking import MOST_NAMES, asked, contradicted
 from workers.statistics.ranks import shared_ranks
-from workers.statistics.stability import Agreement, OtherRank, PolicySensitivity, tau
+from workers.statistics.stability import tau
 from workers.statistics.strengths import Strengths, bradley_terry
 from workers.statistics.terms import FloatArray, IntArray, detectable
 
@@ -35,10 +36,9 @@ _LOOSE = "fewer than half of the pairs share a slot; ask with method=win_rate"
 _OF_CELLS = "needs every cell; ask about fewer models, benchmarks or variants"
 
 
-def rank_counted(counted: Counted, method: str, missing: str, alpha: float, target: str) -> dict[str, Any]:
-    """The JSON-ready ranking of what was counted, in the shape of `ranking.rank`."""
-    answer: dict[str, Any] = to_document(_ranking(counted, asked(counted.slots, method, missing, alpha, target)))
-    return answer
+def rank_counted(counted: Counted, method: str, missing: str, alpha: float, target: str) -> Ranking:
+    """The ranking of what was counted, as `ranking.rank` gives it."""
+    return _ranking(counted, asked(counted.slots, method, missing, alpha, target))
 
 
 def _ranking(counted: Counted, frame: Ranking) -> Ranking:
@@ -109,7 +109,7 @@ def _with_component(
     apart_for_ever = strangers(counted.linked, part) if few else []
     lettered = {letters(len(frame.groups) + g): set(clique) for g, clique in enumerate(cliques)}
     rows = tuple(
-        Rank(
+        Ranked(
             int(own[place[i]]),
             counted.names[i],
             None if len(part) == 1 and frame.method != "mean_difference" else float(scores[place[i]]),
@@ -135,14 +135,14 @@ def _with_component(
     ), sequence
 
 
-def _stable(frame: Ranking, counted: Counted, part: Sequence[int], ranks: dict[Method, IntArray]) -> Stable:
+def _stable(frame: Ranking, counted: Counted, part: Sequence[int], ranks: dict[Method, IntArray]) -> Stability:
     """The agreement with the other orders, of the component with the most names."""
     largest = max((len(one) for one in parts(counted.linked)), default=0) == len(part)
     if not largest or frame.stability.agreement:
         return frame.stability
     others = (method for method in _ORDERS if method != frame.method)
-    return Stable(
-        (), tuple(Agreement(other, "matched", tau(ranks[frame.method], ranks[other])) for other in others), ()
+    return Stability(
+        (), tuple(PolicyAgreement(other, "matched", tau(ranks[frame.method], ranks[other])) for other in others), ()
     )
 
 

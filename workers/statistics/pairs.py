@@ -11,11 +11,12 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
-from registry.results.terms import Interval, Reason, Status
+from registry.results.pairs import Pair
+from registry.results.policies import Estimand, Target
+from registry.results.terms import Interval
 from workers.statistics.cells import Cells, cells_of
 from workers.statistics.contrasts import Contrasts, contrasts_of
 from workers.statistics.evidence import Evidence, evidence
@@ -25,46 +26,11 @@ from workers.statistics.sign_law import sign_flip_of
 from workers.statistics.signs import ALL_WORK, WORK, SignTest, sign_flip
 from workers.statistics.terms import IntArray, detectable
 
-Target = Literal["rerun", "new_questions", "new_benchmarks"]
-Estimand = Literal["difference", "lead"]
 OF_WINS = ("win_rate", "helm_win_rate", "bradley_terry", "mean_rank", "borda")
 APART = "the two have no slot in common"
 SCALE = "scale: where the two meet, their values are on different scales"
 UNASKED = "the number of questions behind some common cell is unknown"
 OF_DIFFERENCES = "new questions are answered for differences; ask with method=mean_difference"
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two names on their common slots; wins, ties and losses are a's, the differences a minus b in the unit.
-
-    `lead` is (wins - losses) / slots, benchmarks weighing equally; `p` belongs to the `estimand`. `difference` is the
-    unweighted mean over benchmarks of the estimate within each, `stderr` its standard error with `df` degrees of
-    freedom (`None`: the normal law). `detectable` is the smallest difference that would be seen with a power of 80 %.
-    `not_comparable` without a common slot; `insufficient` where no p below alpha was attainable.
-    """
-
-    a: str
-    b: str
-    status: Status
-    n_common: int
-    benchmarks: int
-    wins: int
-    ties: int
-    losses: int
-    lead: float | None
-    target: Target
-    estimand: Estimand
-    difference: float | None = None
-    interval: Interval | None = None
-    stderr: float | None = None
-    df: float | None = None
-    p: float | None = None
-    p_holm: float | None = None
-    detectable: float | None = None
-    min_attainable_p: float | None = None
-    test: str | None = None
-    reason: Reason = None
 
 
 @dataclass(frozen=True)

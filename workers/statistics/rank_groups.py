@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from workers.statistics.pairs import Pair
+from registry.results.pairs import Pair
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, IntArray
 

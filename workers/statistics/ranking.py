@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, cast, get_args
+from dataclasses import replace
+from typing import cast, get_args
 
 import numpy as np
 
 from registry.results.blocks import Friedman
-from registry.results.codec import to_document
-from registry.results.terms import Reason, Status
+from registry.results.inputs import Warning
+from registry.results.policies import Method, Missing, Target
+from registry.results.ranking import Ranking, Slots
+from registry.results.stability import Stability
+from registry.results.terms import Status
 from workers.statistics.blocks import friedman
-from workers.statistics.component_ranking import Component, Contest, Rank, component
+from workers.statistics.component_ranking import Component, Contest, component
 from workers.statistics.dominance import dominance
-from workers.statistics.pairs import Pair, Target, estimand_of, pair_table
+from workers.statistics.pairs import estimand_of, pair_table
 from workers.statistics.rank_groups import components, separated
 from workers.statistics.ranking_methods import (
     METHODS,
     MISSING,
-    Method,
-    Missing,
     Refused,
     Scores,
     block_goodness,
@@ -28,9 +29,7 @@ from workers.statistics.ranking_methods import (
     prepared,
     standardised,
 )
-from workers.statistics.resampling import Resampling
 from workers.statistics.score_matrix import ScoreMatrix, of
-from workers.statistics.stability import Agreement, LeftOut, PolicySensitivity
 from workers.statistics.terms import computable
 
 MOST_NAMES = 300
@@ -39,87 +38,20 @@ MOST_WORK = 16_000_000
 """Values that a ranking compares cell by cell, each with that of every name: up to ten seconds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
-    """All slots with a cell, and those in which at least two names meet."""
-
-    total: int
-    compared: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stable:
-    """How an order holds up: the ranks without each benchmark in turn, tau with the other orders (of the component
-    with the most names), and for each component the ranks under resampled benchmarks."""
-
-    leave_one_out: tuple[LeftOut, ...]
-    agreement: tuple[Agreement, ...]
-    resampling: tuple[Resampling, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """A part of the answer that is not given, and why."""
-
-    part: str
-    reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Warning:
-    """What a reader should know beside the numbers."""
-
-    code: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
-class Ranking:
-    """The order asked for and everything beside it. A refused order leaves `ranking` empty and the pairs in place.
-
-    `groups` hold names who all met and of whom no two are separated, `never_met` the pairs of a component without a
-    common slot. `assumes` lists what the tests take for granted. `left_out` names the parts that a ranking of very
-    many cells or names does without. `mle_exists` and `prior` belong to `bradley_terry`, `friedman` to `mean_rank`
-    and `borda`; else they are `None`.
-    """
-
-    status: Status
-    method: Method
-    missing: Missing
-    alpha: float
-    target: Target
-    slots: Slots
-    ranking: tuple[Rank, ...] = ()
-    groups: tuple[tuple[str, ...], ...] = ()
-    never_met: tuple[tuple[str, str], ...] = ()
-    pairs: tuple[Pair, ...] = ()
-    components: tuple[tuple[str, ...], ...] = ()
-    policy_sensitivity: tuple[PolicySensitivity, ...] = ()
-    stability: Stable = field(default_factory=lambda: Stable((), (), ()))
-    mle_exists: bool | None = None
-    prior: str | None = None
-    friedman: Friedman | None = None
-    assumes: tuple[str, ...] = ()
-    warnings: tuple[Warning, ...] = ()
-    left_out: tuple[Omission, ...] = ()
-    reason: Reason = None
-
-
 def rank(
     standings: ScoreMatrix,
     method: str = "mean_difference",
     missing: str = "matched",
     alpha: float = 0.05,
     target: str = "rerun",
-) -> dict[str, Any]:
-    """The JSON-ready ranking of the standings; names keep their order within a shared rank.
+) -> Ranking:
+    """The ranking of the standings; names keep their order within a shared rank.
 
     Raises `ValueError` for a method, policy or target that does not exist.
     """
     meets = standings.present.sum(axis=0)
     slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
-    answer: dict[str, Any] = to_document(ranking(standings, asked(slots, method, missing, alpha, target)))
-    return answer
+    return ranking(standings, asked(slots, method, missing, alpha, target))
 
 
 def asked(slots: Slots, method: str, missing: str, alpha: float, target: str) -> Ranking:
@@ -130,14 +62,24 @@ def asked(slots: Slots, method: str, missing: str, alpha: float, target: str) ->
     for word, known in ((method, METHODS), (missing, MISSING), (target, get_args(Target))):
         if word not in known:
             raise ValueError(f"{word!r} is none of {', '.join(known)}")
-    return Ranking("ok", cast(Method, method), cast(Missing, missing), alpha, cast(Target, target), slots)
+    return Ranking(
+        by="",
+        experiment="",
+        metric="",
+        benchmarks=(),
+        variant=(),
+        status="ok",
+        method=cast(Method, method),
+        missing=cast(Missing, missing),
+        alpha=alpha,
+        target=cast(Target, target),
+        slots=slots,
+    )
 
 
-def refused(reason: str, method: str, missing: str, alpha: float, target: str) -> dict[str, Any]:
-    """The JSON-ready answer to a question that is not computed at all, and why."""
-    frame = asked(Slots(0, 0), method, missing, alpha, target)
-    answer: dict[str, Any] = to_document(replace(frame, status="undefined", reason=reason))
-    return answer
+def refused(reason: str, method: str, missing: str, alpha: float, target: str) -> Ranking:
+    """The answer to a question that is not computed at all, and why."""
+    return replace(asked(Slots(0, 0), method, missing, alpha, target), status="undefined", reason=reason)
 
 
 def ranking(standings: ScoreMatrix, frame: Ranking) -> Ranking:
@@ -192,7 +134,7 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
         never_met=tuple(pair for one in found for pair in one.never_met),
         components=tuple(one.names for one in found),
         policy_sensitivity=tuple(name for one in found for name in one.stability.policies),
-        stability=Stable(
+        stability=Stability(
             tuple(name for one in found for name in one.stability.leave_one_out),
             largest.stability.agreement,
             tuple(one.stability.resampling for one in found),

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 from scipy.special import expit
 
+from registry.results.policies import Method, Missing
 from workers.statistics.additive import Layout, logistic, normal_matrix, solve, totals
 from workers.statistics.blocks import ranks_of
 from workers.statistics.cells import spreads
@@ -25,18 +26,6 @@ from workers.statistics.strengths import bradley_terry
 from workers.statistics.tally import tally
 from workers.statistics.terms import FloatArray, IntArray
 
-Method = Literal[
-    "mean_difference",
-    "standardised_difference",
-    "mean",
-    "adjusted_mean",
-    "win_rate",
-    "helm_win_rate",
-    "bradley_terry",
-    "mean_rank",
-    "borda",
-]
-Missing = Literal["matched", "observed", "complete", "worst", "zero_votes"]
 METHODS: tuple[Method, ...] = get_args(Method)
 MISSING: tuple[Missing, ...] = get_args(Missing)
 OF_UNITS = ("mean_difference", "mean", "adjusted_mean")

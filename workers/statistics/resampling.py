@@ -12,18 +12,17 @@ at a nominal 5 %, and none is served.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
-from registry.results.terms import Reason, Status
+from registry.results.policies import Method, Missing
+from registry.results.resampling import RankShare, ResampledRank, Resampling
+from registry.results.terms import Status
 from workers.statistics.blocks import ranks_of
 from workers.statistics.contrasts import contrasts_of
 from workers.statistics.ranking_methods import (
-    Method,
-    Missing,
     Refused,
     block_goodness,
     helm_rates,
@@ -48,50 +47,6 @@ MOST_WORK = 1_000_000_000
 made."""
 MOST_SHARES = 50
 """Names up to which the probability of each rank is listed."""
-
-Law = Literal["bootstrap"]
-
-
-@dataclass(frozen=True, slots=True)
-class RankShare:
-    """The share of the resamples with a rank."""
-
-    rank: int
-    share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """One name: its rank, the interval of its ranks at the level of the resampling, their median, and the share of
-    the resamples in which it is first (shared first ranks count): not the probability of being first."""
-
-    name: str
-    rank: int
-    low: int
-    median: int
-    high: int
-    first_share: float
-    shares: tuple[RankShare, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Resampling:
-    """The ranks of one component under resampled benchmarks.
-
-    `ranked` is the share of the resamples that leave the names connected and the order defined: all else holds given
-    that.
-    """
-
-    status: Status
-    component: int
-    benchmarks: int
-    level: float
-    law: Law | None = None
-    resamples: int = 0
-    seed: int | None = None
-    ranked: float | None = None
-    names: tuple[Spread, ...] = ()
-    reason: Reason = None
 
 
 def resampling(
@@ -289,10 +244,10 @@ def averaged(kept: ScoreMatrix, method: Method, missing: Missing) -> tuple[Float
     return np.where(usable, kept.values, np.nan), kept.sign
 
 
-def spread(name: str, rank: int, again: IntArray, level: float, listed: bool) -> Spread:
+def spread(name: str, rank: int, again: IntArray, level: float, listed: bool) -> ResampledRank:
     """The distribution of one name's ranks over resamples."""
     share = np.bincount(again) / again.size
     below = np.cumsum(share)
     low, median, high = (int(np.searchsorted(below, q - 1e-12)) for q in ((1 - level) / 2, 0.5, (1 + level) / 2))
     found = tuple(RankShare(place, float(share[place])) for place in np.flatnonzero(share).tolist())
-    return Spread(name, rank, low, median, high, float(share[1]), found if listed else ())
+    return ResampledRank(name, rank, low, median, high, float(share[1]), found if listed else ())

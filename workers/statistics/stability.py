@@ -6,11 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from registry.results.policies import Method, Missing
+from registry.results.resampling import Resampling
+from registry.results.stability import LeaveOneOut, OtherRank, PolicyAgreement, PolicySensitivity
 from workers.statistics.kendall import tie_pattern, untied_pairs
 from workers.statistics.rank_groups import components
-from workers.statistics.ranking_methods import METHODS, MISSING, Method, Missing, Scores, order, prepared
+from workers.statistics.ranking_methods import METHODS, MISSING, Scores, order, prepared
 from workers.statistics.ranks import shared_ranks
-from workers.statistics.resampling import Resampling, ranks_again, resampling
+from workers.statistics.resampling import ranks_again, resampling
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.terms import IntArray
 
@@ -19,58 +22,19 @@ MOST_WORK = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class OtherRank:
-    """The rank of a name under another method or policy."""
-
-    method: Method
-    missing: Missing
-    rank: int
-
-
-@dataclass(frozen=True, slots=True)
-class PolicySensitivity:
-    """How far a name moves: its rank as asked, and the best and the worst under all orders that exist."""
-
-    name: str
-    rank: int
-    best: int
-    worst: int
-    ranks: tuple[OtherRank, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """Kendall's tau-b between the asked order and another one, over the names of the largest component;
-    `None` where either order is one tie."""
-
-    method: Method
-    missing: Missing
-    tau: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """The range of a name's ranks when each benchmark is left out in turn."""
-
-    name: str
-    best: int
-    worst: int
-
-
-@dataclass(frozen=True, slots=True)
-class Stability:
+class ComponentStability:
     """Everything about one component's order. `leave_one_out` is empty with fewer than two benchmarks, and leaves
     out benchmarks without which the names fall apart."""
 
     policies: tuple[PolicySensitivity, ...]
-    agreement: tuple[Agreement, ...]
-    leave_one_out: tuple[LeftOut, ...]
+    agreement: tuple[PolicyAgreement, ...]
+    leave_one_out: tuple[LeaveOneOut, ...]
     resampling: Resampling
 
 
 def stability(
     standings: ScoreMatrix, method: Method, missing: Missing, ranks: IntArray, alpha: float, number: int
-) -> Stability:
+) -> ComponentStability:
     """The stability of the ranks of names that form the component of this number."""
     size, slots = standings.values.shape
     others = alternatives(standings, method, missing) if size**2 * slots * 12 <= MOST_WORK else {}
@@ -79,8 +43,8 @@ def stability(
         moved = tuple(OtherRank(*key, int(other[i])) for key, other in others.items())
         places = [int(ranks[i]), *(other.rank for other in moved)]
         policies.append(PolicySensitivity(name, int(ranks[i]), min(places), max(places), moved))
-    taus = tuple(Agreement(*key, tau(ranks, other)) for key, other in others.items())
-    return Stability(
+    taus = tuple(PolicyAgreement(*key, tau(ranks, other)) for key, other in others.items())
+    return ComponentStability(
         tuple(policies),
         taus,
         left_out(standings, method, missing, ranks),
@@ -111,7 +75,7 @@ def ordered(standings: ScoreMatrix, method: Method, missing: Missing) -> Scores 
     return scores if isinstance(scores, Scores) else None
 
 
-def left_out(standings: ScoreMatrix, method: Method, missing: Missing, ranks: IntArray) -> tuple[LeftOut, ...]:
+def left_out(standings: ScoreMatrix, method: Method, missing: Missing, ranks: IntArray) -> tuple[LeaveOneOut, ...]:
     """Leaves out each benchmark once."""
     benchmarks = np.unique(standings.benchmarks).tolist()
     size, slots = standings.values.shape
@@ -121,7 +85,7 @@ def left_out(standings: ScoreMatrix, method: Method, missing: Missing, ranks: In
     defined = again[(again > 0).all(axis=1)]
     low, high = (np.vstack([ranks, defined]).min(axis=0), np.vstack([ranks, defined]).max(axis=0))
     return tuple(
-        LeftOut(name, int(best), int(worst)) for name, best, worst in zip(standings.names, low, high, strict=True)
+        LeaveOneOut(name, int(best), int(worst)) for name, best, worst in zip(standings.names, low, high, strict=True)
     )
 
 

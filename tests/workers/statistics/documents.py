@@ -9,6 +9,8 @@ from registry.grids.grid import Grid
 from registry.results.codec import to_document
 from registry.results.parameters import Parameters
 from workers import statistics
+from workers.statistics import counted_ranking
+from workers.statistics.counted import Counted
 
 
 def describe(grid: Grid, parameters: Parameters | None = None) -> Any:
@@ -24,3 +26,13 @@ def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: flo
 def sweet_spot(grids: Sequence[Grid]) -> Any:
     """One coordinate for several grids."""
     return to_document(statistics.sweet_spot(grids))
+
+
+def rank(standings: statistics.ScoreMatrix, *policy: Any, **more: Any) -> Any:
+    """The ranking of the standings."""
+    return to_document(statistics.rank(standings, *policy, **more))
+
+
+def rank_counted(counted: Counted, *policy: Any) -> Any:
+    """The ranking of what was counted."""
+    return to_document(counted_ranking.rank_counted(counted, *policy))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from workers.statistics import ScoreMatrix, rank
+from tests.workers.statistics.documents import rank
+from workers.statistics import ScoreMatrix
 
 
 def board(values, trials=None, **more) -> ScoreMatrix:

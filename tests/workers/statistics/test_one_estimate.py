@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from workers.statistics import ScoreMatrix, rank
+from tests.workers.statistics.documents import rank
+from workers.statistics import ScoreMatrix
 from workers.statistics.pairs import pair_table
 from workers.statistics.ranking_methods import METHODS, MISSING
 from workers.statistics.sign_law import sign_flip_of

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from registry.results.ranking import Slots
+from tests.workers.statistics.documents import rank_counted
 from workers.statistics import pair_sums as ps
 from workers.statistics.counted import Counted
-from workers.statistics.counted_ranking import rank_counted
-from workers.statistics.ranking import Slots
 
 TICKS = st.one_of(st.none(), st.integers(-ps.MOST_TICKS, ps.MOST_TICKS), st.integers(-3, 3))
 

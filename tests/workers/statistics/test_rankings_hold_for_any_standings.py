@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from workers.statistics import ScoreMatrix, rank
+from tests.workers.statistics.documents import rank
+from workers.statistics import ScoreMatrix
 from workers.statistics.ranking_methods import METHODS, MISSING, OF_UNITS
 
 OF_DIFFERENCES = (*OF_UNITS, "standardised_difference")

@@ -9,7 +9,8 @@ import pytest
 from reference_numbers import having, seeds
 from scipy.optimize import minimize
 
-from workers.statistics import ScoreMatrix, rank
+from tests.workers.statistics.documents import rank
+from workers.statistics import ScoreMatrix
 from workers.statistics.strengths import bradley_terry
 
 

@@ -11,7 +11,8 @@ import pytest
 from scipy.stats import norm
 from scipy.stats import t as student
 
-from workers.statistics import ScoreMatrix, rank
+from tests.workers.statistics.documents import rank
+from workers.statistics import ScoreMatrix
 from workers.statistics.rank_groups import components
 from workers.statistics.ranking_methods import METHODS, MISSING, Method, Missing, Scores, order, prepared
 from workers.statistics.ranks import shared_ranks

@@ -17,8 +17,8 @@ from reference_numbers import PERCENT, leaves, line, one_series
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from tests.workers.statistics.documents import describe
-from workers.statistics import Parameters, ScoreMatrix, rank
+from tests.workers.statistics.documents import describe, rank
+from workers.statistics import Parameters, ScoreMatrix
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.kendall import exact_p, mann_kendall, score
 from workers.statistics.multiplicity import benjamini_hochberg, holm

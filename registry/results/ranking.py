@@ -1,0 +1,146 @@
+"""Names in order over the slots that they share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from registry.results.blocks import Friedman
+from registry.results.inputs import DerivedGrid, Input, Warning
+from registry.results.pairs import Pair
+from registry.results.policies import Method, Missing, Target
+from registry.results.stability import PolicySensitivity, Stability
+from registry.results.statistics import Assumptions
+from registry.results.terms import Count, Instant, Presence, Reason, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """A slot is a cell of a benchmark (and variant) that names may share."""
+
+    total: Annotated[Count, "Slots in which any name was measured."]
+    compared: Annotated[Count, "Slots that went into the scores."]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A name in a ranking."""
+
+    rank: Annotated[int | None, "Equal scores share a rank; counted within a component."]
+    name: Annotated[str, "What is ranked: a model, a variant or a level."]
+    score: Annotated[
+        float | None,
+        "By the method. For mean_difference in the metric's unit, against the mean of the `pool` names: another "
+        "name in the pool moves every score.",
+    ]
+    rank_low: Annotated[int | None, "1 + how many are significantly better."]
+    rank_high: Annotated[int | None, "All less how many are significantly worse."]
+    group: Annotated[
+        tuple[str, ...], "Names that share a letter all met each other, and the tests do not separate them."
+    ]
+    component: Annotated[Count, "The number of its component, from 0."]
+    cells: Annotated[Count, "How many cells it has in this scope."]
+    wins: Annotated[Count, "Slots in which it was better than another name, summed over the others."]
+    ties: Annotated[Count, "Slots in which it was as good."]
+    losses: Annotated[Count, "Slots in which it was worse."]
+    stderr: Annotated[
+        float | None,
+        "bradley_terry: sandwich error, which allows for comparisons that share a slot; null otherwise.",
+    ]
+    pool: Annotated[
+        int | None, "How many names the score is relative to; null for a method whose score is not relative."
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Omission:
+    """A part that an answer does without."""
+
+    part: Annotated[str, "The part."]
+    reason: Annotated[str, "Why it is left out."]
+
+
+@dataclass(frozen=True, slots=True)
+class Checksum:
+    """Grids, counted and not listed."""
+
+    count: Annotated[Count, "How many grids."]
+    checksum: Annotated[str, "The sum, in hexadecimal."]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Names in order over the slots that they share."""
+
+    by: Annotated[str, "What is ranked: `model`, `variant` or `axis:<name>`."]
+    experiment: Annotated[str, "The experiment that was asked about."]
+    metric: Annotated[str, "The name of the metric."]
+    benchmarks: Annotated[tuple[str, ...], "The benchmarks of the grids that were compared.", Presence.OPTIONAL]
+    variant: Annotated[tuple[str, ...], "Only these variants were asked for; empty: all.", Presence.OPTIONAL]
+    status: Annotated[Status, Presence.OPTIONAL]
+    method: Annotated[Method, "What scores come from."]
+    missing: Annotated[Missing, "What is made of slots that not all names have."]
+    alpha: Annotated[float, "The level of the tests."]
+    target: Annotated[Target, "What the tests hold for.", Presence.OPTIONAL]
+    slots: Annotated[Slots | None, Presence.OMITTED]
+    ranking: Annotated[tuple[Ranked, ...], "The names, the best first.", Presence.OPTIONAL] = ()
+    groups: Annotated[
+        tuple[tuple[str, ...], ...],
+        "The maximal sets of names that all met and that the tests do not separate.",
+        Presence.OPTIONAL,
+    ] = ()
+    never_met: Annotated[
+        tuple[tuple[str, ...], ...],
+        "Pairs of names of one component without a common slot: their order rests on third names alone.",
+        Presence.OPTIONAL,
+    ] = ()
+    pairs: Annotated[tuple[Pair, ...], "Every two names.", Presence.OPTIONAL] = ()
+    components: Annotated[
+        tuple[tuple[str, ...], ...],
+        "Names that are linked by shared slots; one ranking for each.",
+        Presence.OPTIONAL,
+    ] = ()
+    policy_sensitivity: Annotated[
+        tuple[PolicySensitivity, ...],
+        "How far each name moves under the other methods and missing policies.",
+        Presence.OPTIONAL,
+    ] = ()
+    stability: Annotated[Stability, Presence.OPTIONAL] = field(default_factory=Stability)
+    mle_exists: Annotated[bool | None, "bradley_terry: finite without a prior?", Presence.OPTIONAL] = None
+    prior: Annotated[
+        Literal["half_tie"] | None,
+        "bradley_terry: half a tie between any two, where the maximum likelihood does not exist; null where it is "
+        "served.",
+        Presence.OPTIONAL,
+    ] = None
+    friedman: Annotated[
+        Friedman | None, "mean_rank and borda: complete blocks, a benchmark each.", Presence.OPTIONAL
+    ] = None
+    assumes: Assumptions = ()
+    warnings: Annotated[
+        tuple[Warning, ...], "Doubts about the inputs, such as names that nearly match.", Presence.OPTIONAL
+    ] = ()
+    left_out: Annotated[
+        tuple[Omission, ...],
+        "Parts that a ranking of very many cells or names does without, and why.",
+        Presence.OPTIONAL,
+    ] = ()
+    reason: Reason = None
+    inputs: Annotated[tuple[Input, ...], "The grids, and which revision of each.", Presence.OPTIONAL] = ()
+    inputs_left_out: Annotated[
+        Checksum | None,
+        "In place of `inputs` where a ranking is made from sums of pairs: how many grids, and the sum modulo 2^128 "
+        "of the first 128 bits of SHA-256(grid id, revision as 8 bytes) over them.",
+        Presence.OMITTED,
+    ] = None
+    derived: Annotated[
+        tuple[DerivedGrid, ...],
+        "Grids that were declared to be made of others, such as an average: not ranked and not counted.",
+        Presence.OPTIONAL,
+    ] = ()
+    methods_version: Annotated[
+        str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
+    ] = None
+    state: Annotated[Literal["ready", "failed"], "failed: `reason` says why."] = "ready"
+    computed_at: Annotated[Instant | None, "When it was computed.", Presence.OMITTED] = None
+    attempts: Annotated[Count | None, "How often it was tried in vain.", Presence.OMITTED] = None
