@@ -8,16 +8,17 @@ from flask import Response
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
-from registry.api.responses import wanted_form
+from registry.api.responses import of_values, wanted_form
 from registry.api.schemas import RankingParameters
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.query import RankingQuery
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
+from registry.results.ranking import Ranking
 
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
 
 _FORMS = ("json", "txt", "md", "csv")
-_RENDERERS = {"txt": ranking_text, "md": ranking_markdown, "csv": ranking_csv}
+_RENDERERS = of_values(Ranking, {"txt": ranking_text, "md": ranking_markdown, "csv": ranking_csv})
 _DESCRIBED = blp.answers(
     reply(
         200,

@@ -19,6 +19,8 @@ from registry.commands.statistics import sign
 from registry.errors import NotFound
 from registry.query import METHODS, MISSING, TARGETS
 from registry.renderings.ranking import page, ranking_csv
+from registry.results.codec import from_document
+from registry.results.ranking import Ranking
 
 _ASKED = 64
 """Largest number of pairs of an experiment and a metric that are queried one by one."""
@@ -55,15 +57,16 @@ def rank(session: Session, named: Named, full: bool, seconds: float, **question:
     filters = {kind: list(named[kind]) for kind in ("benchmark", "model", "variant")}
     scope = _scope(session, named)
     document = awaited(session, session.in_project("rankings"), "ranking", seconds, **scope, **filters, **question)
+    found = from_document(Ranking, document)
     session.screen.show(
         document,
-        lambda: coloured(page(document) if full else until(page(document), lambda part: part.level == 2), _STYLES),
-        lambda: rows_of_csv(ranking_csv(document)),
+        lambda: coloured(page(found) if full else until(page(found), lambda part: part.level == 2), _STYLES),
+        lambda: rows_of_csv(ranking_csv(found)),
         least=_LEAST,
-        essence=lambda: [str(one["name"]) for one in document.get("ranking") or ()],
+        essence=lambda: [one.name for one in found.ranking],
     )
-    if not document.get("ranking"):
-        raise NotDefined(f"There is no ranking: {document.get('reason') or document.get('status')}.")
+    if not found.ranking:
+        raise NotDefined(f"There is no ranking: {found.reason or found.status}.")
 
 
 def _scope(session: Session, named: Named) -> dict[str, str]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from registry.pages.blocks import Part, typeset
 from registry.renderings.numbers import UNDEFINED, fixed, places_of, signed
 from registry.renderings.ranking import SIGNED
-from registry.renderings.resampling import resampled
+from registry.renderings.resampling import rank_range, resampled
+from registry.results.ranking import Ranked, Ranking
+from registry.results.resampling import ResampledRank
 
-Document = dict[str, Any]
 WIDTH = 260.0
 _GAP, _DOT, _SMALLEST_DOT = 3.0, 4.0, 1.5
 _MORE = ("component", "stderr", "one benchmark less")
@@ -37,24 +37,24 @@ class Bar:
     size: str
 
 
-def bars_of(document: Document, columns: Sequence[tuple[str, Sequence[str]]] = ()) -> list[Bar]:
+def bars_of(ranking: Ranking, columns: Sequence[tuple[str, Sequence[str]]] = ()) -> list[Bar]:
     """One bar a name, in the order of the ranking, with its cells of the further columns."""
-    rows = document.get("ranking") or []
-    most = max((row.get("rank_high") or row.get("rank") or 1 for row in rows), default=1)
-    places = places_of(row.get("score") for row in rows)
-    written = signed if document.get("method") in SIGNED else fixed
+    rows = ranking.ranking
+    most = max((row.rank_high or row.rank or 1 for row in rows), default=1)
+    places = places_of(row.score for row in rows)
+    written = signed if ranking.method in SIGNED else fixed
     return [
         _bar(
             row,
             WIDTH / max(1, most),
-            typeset(written(row["score"], places)) if row.get("score") is not None else UNDEFINED,
+            typeset(written(row.score, places)) if row.score is not None else UNDEFINED,
             [cells[number] for _, cells in columns],
         )
         for number, row in enumerate(rows)
     ]
 
 
-def further_columns(document: Document, order: Sequence[Part]) -> list[tuple[str, Sequence[str]]]:
+def further_columns(ranking: Ranking, order: Sequence[Part]) -> list[tuple[str, Sequence[str]]]:
     """The columns that not every ranking has, by name: the part that a name belongs to, the standard error, and how far
     its rank moves without one benchmark or with the benchmarks drawn again."""
     table = next((part for part in order if part.kind == "table"), None)
@@ -62,31 +62,28 @@ def further_columns(document: Document, order: Sequence[Part]) -> list[tuple[str
     for place, (name, _) in enumerate(table.heads if table else ()):
         if name in _MORE and table is not None:
             found.append((name, [row[place] for row in table.rows]))
-    spread = resampled(document)
+    spread = resampled(ranking.stability)
     if spread:
-        names = [row.get("name") for row in document.get("ranking") or ()]
-        found.append(("benchmarks drawn again", [_spread(spread.get(name)) for name in names]))
+        found.append(("benchmarks drawn again", [_spread(spread.get(row.name)) for row in ranking.ranking]))
     return found
 
 
-def _spread(one: Document | None) -> str:
-    if one is None:
-        return UNDEFINED
-    return str(one["low"]) if one["low"] == one["high"] else f"{one['low']}–{one['high']}"
+def _spread(one: ResampledRank | None) -> str:
+    return rank_range(one.low, one.high) if one else UNDEFINED
 
 
-def _bar(row: Document, step: float, score: str, more: Sequence[str]) -> Bar:
-    rank = row.get("rank") or 1
-    low, high = row.get("rank_low") or rank, row.get("rank_high") or rank
+def _bar(row: Ranked, step: float, score: str, more: Sequence[str]) -> Bar:
+    rank = row.rank or 1
+    low, high = row.rank_low or rank, row.rank_high or rank
     start, wide, dot, size = _placed(low, high, rank, step)
     return Bar(
-        str(row["name"]),
-        UNDEFINED if row.get("rank") is None else str(rank),
-        UNDEFINED if row.get("rank_low") is None else str(low) if low == high else f"{low}–{high}",
-        " ".join(row.get("group") or ()) or UNDEFINED,
+        row.name,
+        UNDEFINED if row.rank is None else str(rank),
+        UNDEFINED if row.rank_low is None else rank_range(low, high),
+        " ".join(row.group) or UNDEFINED,
         score,
-        str(row.get("cells", UNDEFINED)),
-        f"{row.get('wins', 0)} · {row.get('ties', 0)} · {row.get('losses', 0)}",
+        str(row.cells),
+        f"{row.wins} · {row.ties} · {row.losses}",
         more,
         f"{start:.1f}",
         f"{wide:.1f}",

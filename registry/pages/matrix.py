@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from registry.pages.blocks import MINUS, typeset
 from registry.pages.palette import difference_bin
 from registry.renderings.numbers import fixed, p_value, places_of, rough, signed
+from registry.results.pairs import Pair
+from registry.results.ranking import Ranking
 
-Document = dict[str, Any]
 MOST_IN_MATRIX = 30
 
 
@@ -33,23 +33,19 @@ class Matrix:
         return ends[::-1] if self.falling else ends
 
 
-def matrix_of(document: Document, *, lower: bool = False) -> Matrix | None:
+def matrix_of(ranking: Ranking, *, lower: bool = False) -> Matrix | None:
     """The differences of all pairs, or their leads where the order comes from those, in the order of the ranking; None
     where there are too few or too many names. `lower`: whether lower values of the metric are better."""
-    names = [str(row["name"]) for row in document.get("ranking") or ()]
+    names = [row.name for row in ranking.ranking]
     if not 2 <= len(names) <= MOST_IN_MATRIX:
         return None
-    pairs = {(pair["a"], pair["b"]): (pair, 1) for pair in document.get("pairs") or ()}
+    pairs = {(pair.a, pair.b): (pair, 1) for pair in ranking.pairs}
     pairs |= {(b, a): (pair, -1) for (a, b), (pair, _) in pairs.items()}
-    sizes = [abs(size) for size in map(_estimate, (pair for pair, _ in pairs.values())) if size is not None]
+    sizes = [abs(size) for size in map(_estimate, ranking.pairs) if size is not None]
     most, places = max(sizes, default=0.0), places_of(sizes)
-    alpha = document.get("alpha") or 0.05
-    leads = any(pair.get("estimand") == "lead" for pair, _ in pairs.values())
-    scale = _Scale(most, places, lower and not leads)
-    rows = [
-        (a, [None if a == b else _square(a, b, *pairs.get((a, b), ({}, 1)), scale, alpha) for b in names])
-        for a in names
-    ]
+    leads = any(pair.estimand == "lead" for pair in ranking.pairs)
+    scale = _Scale(most, places, lower and not leads, ranking.alpha)
+    rows = [(a, [None if a == b else _square(a, b, pairs.get((a, b)), scale) for b in names]) for a in names]
     return Matrix(names, rows, fixed(most, places), leads, scale.falling)
 
 
@@ -60,28 +56,29 @@ class _Scale:
     most: float
     places: int | None
     falling: bool
+    alpha: float
 
 
-def _estimate(pair: Document) -> float | None:
+def _estimate(pair: Pair) -> float | None:
     """What the order of a pair comes from."""
-    found: float | None = pair.get("lead" if pair.get("estimand") == "lead" else "difference")
-    return found
+    return pair.lead if pair.estimand == "lead" else pair.difference
 
 
-def _square(a: str, b: str, pair: Document, sign: int, scale: _Scale, alpha: float) -> tuple[str, str, str]:
-    found = _estimate(pair)
-    if found is None:
-        return "bare", "", f"{a} and {b}: not compared, {pair.get('reason') or 'no slot in common'}"
+def _square(a: str, b: str, known: tuple[Pair, int] | None, scale: _Scale) -> tuple[str, str, str]:
+    pair, sign = known or (None, 1)
+    found = _estimate(pair) if pair else None
+    if pair is None or found is None:
+        return "bare", "", f"{a} and {b}: not compared, {(pair and pair.reason) or 'no slot in common'}"
     difference = sign * found + 0.0
-    p = pair.get("p_holm") if pair.get("status", "ok") == "ok" else None
-    sure = p is not None and p < alpha
-    record = [pair.get(name, 0) for name in ("wins", "ties", "losses")][::sign]
-    seen = f", could have shown {rough(pair['detectable'])}" if pair.get("detectable") is not None else ""
-    named = f"{a} leads {b}" if pair.get("estimand") == "lead" else f"{a} minus {b}"
+    p = pair.p_holm if pair.status == "ok" else None
+    sure = p is not None and p < scale.alpha
+    won, lost = (pair.wins, pair.losses)[::sign]
+    seen = f", could have shown {rough(pair.detectable)}" if pair.detectable is not None else ""
+    named = f"{a} leads {b}" if pair.estimand == "lead" else f"{a} minus {b}"
     written = typeset(signed(difference, scale.places))
     told = (
-        f"{named}: {written} over {pair['n_common']} slots, "
-        f"{record[0]} won, {record[1]} tied, {record[2]} lost, Holm p {p_value(p)}{seen}"
+        f"{named}: {written} over {pair.n_common} slots, "
+        f"{won} won, {pair.ties} tied, {lost} lost, Holm p {p_value(p)}{seen}"
     )
     kind = difference_bin(difference, scale.most, falling=scale.falling)
     return f"d{kind}{' sure' if sure else ''}", written, told

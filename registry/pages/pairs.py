@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from registry.pages.blocks import Part, parts_of
 from registry.pages.matrix import MOST_IN_MATRIX
 from registry.renderings.pairs import pair_blocks
-
-Document = dict[str, Any]
+from registry.results.pairs import Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +20,12 @@ class Pairs:
     name: str = ""
 
 
-def pairs_of(document: Document, names: Sequence[str], wanted: str) -> Pairs:
-    """The pairs of a ranking of these names; of many names only those of the wanted one, the first if none is."""
-    pairs = document.get("pairs") or []
+def pairs_of(pairs: Sequence[Pair], names: Sequence[str], wanted: str) -> Pairs:
+    """These pairs of a ranking of these names; of many names only those of the wanted one, the first if none is."""
     if len(names) <= MOST_IN_MATRIX:
-        return Pairs(parts_of(pair_blocks(document)), len(pairs))
+        return Pairs(parts_of(pair_blocks(pairs)), len(pairs))
     name = wanted if wanted in names else names[0]
-    own = [pair for pair in pairs if name in (pair.get("a"), pair.get("b"))]
-    found = parts_of(pair_blocks(document | {"pairs": own}))
+    own = [pair for pair in pairs if name in (pair.a, pair.b)]
+    found = parts_of(pair_blocks(own))
     tables = [part for part in found if part.kind != "lines"]  # the notes count pairs, which are not all here
     return Pairs(tables, len(pairs), name)

@@ -33,9 +33,9 @@ from registry.renderings.policies import friedman_blocks, policy_blocks, target
 from registry.renderings.policies import method as by_author
 from registry.renderings.ranking import order_blocks
 from registry.renderings.resampling import resampling_blocks
-from registry.results.codec import from_bytes
+from registry.results.codec import read
+from registry.results.ranking import Ranking
 
-Document = dict[str, Any]
 FILTERS = ("benchmark", "model", "variant")
 PAIRS = "pairs_of"
 """The name whose pairs are listed where there are too many to list all."""
@@ -74,7 +74,7 @@ def ranking(project: str) -> Response:
     state = state_of(found)
 
     def context() -> dict[str, Any]:
-        document = from_bytes(found.document) if state == "ready" else None
+        answer = read(Ranking, found.document) if state == "ready" else None
         return {
             "project": row,
             "query": query,
@@ -86,10 +86,10 @@ def ranking(project: str) -> Response:
             "most_listed": MOST_LISTED,
             "state_word": state,
             "reason": found.reason if state == "failed" else None,
-            "ranking": document,
+            "ranking": answer,
             "data": lambda suffix="": data_path(f"/projects/{project}/rankings{suffix}", row.visibility, _given()),
             "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
-            **(_shown(document, _link_of(project, query), lower=lower) if document else {}),
+            **(_shown(answer, _link_of(project, query), lower=lower) if answer else {}),
         }
 
     made_of = [row.updated_at, offer, faults, *tags_of(found)]
@@ -101,25 +101,25 @@ def _scope_of(query: Mapping[str, Any]) -> Filters:
     return Filters(experiment=experiment, metric=metric)
 
 
-def _shown(document: Document, link: Callable[[str], str], *, lower: bool) -> dict[str, Any]:
+def _shown(ranking: Ranking, link: Callable[[str], str], *, lower: bool) -> dict[str, Any]:
     """The answer as the template takes it."""
-    order = parts_of(order_blocks(document))
-    columns = further_columns(document, order)
-    names = [str(one["name"]) for one in document.get("ranking") or ()]
+    order = parts_of(order_blocks(ranking))
+    columns = further_columns(ranking, order)
+    names = [one.name for one in ranking.ranking]
     return {
         "order": order,
         "columns": [name for name, _ in columns],
-        "bars": bars_of(document, columns),
+        "bars": bars_of(ranking, columns),
         "bars_width": WIDTH,
         "link_of": link,
-        "groups": [", ".join(group) for group in document.get("groups") or ()],
-        "matrix": matrix_of(document, lower=lower),
+        "groups": [", ".join(group) for group in ranking.groups],
+        "matrix": matrix_of(ranking, lower=lower),
         "most_in_matrix": MOST_IN_MATRIX,
         "asked": _given(),
-        "pairs": pairs_of(document, names, request.args.get(PAIRS, "")),
-        "resampling": parts_of(resampling_blocks(document)),
-        "policies": parts_of([*friedman_blocks(document), *policy_blocks(document)]),
-        "left_out": [f"{one['part']} ({one['reason']})" for one in document.get("left_out") or ()],
+        "pairs": pairs_of(ranking.pairs, names, request.args.get(PAIRS, "")),
+        "resampling": parts_of(resampling_blocks(ranking.stability)),
+        "policies": parts_of([*friedman_blocks(ranking.friedman), *policy_blocks(ranking)]),
+        "left_out": [f"{one.part} ({one.reason})" for one in ranking.left_out],
         "bins": range(DIFFERENCES),
     }
 

@@ -3,94 +3,87 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value, places_of, rough, signed
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import counted, said
-from registry.results.codec import from_document
-from registry.results.terms import Interval
+from registry.results.pairs import Pair
 
-Document = dict[str, Any]
-
-
-def interval_in(document: Document, name: str = "interval") -> Interval | None:
-    """The interval that a part of a document has."""
-    found = document.get(name)
-    return from_document(Interval, found) if found else None
-
-
-_RECORD = ("wins", "ties", "losses")
 _LISTED = 40
 """Pairs that never met, as far as they are written out."""
 
 
-def pair_blocks(document: Document) -> Iterator[Block]:
+def pair_blocks(pairs: Sequence[Pair]) -> Iterator[Block]:
     """A table of the pairs that met, and the names of those that did not."""
-    pairs = document.get("pairs") or []
     met = [pair for pair in pairs if _met(pair)]
     apart = [pair for pair in pairs if not _met(pair)]
     if met:
         yield Heading("Pairs, a minus b", 2)
         yield _pair_table(met)
-        tests = list(dict.fromkeys(_test(pair["test"]) for pair in met if pair.get("test")))
+        tests = list(dict.fromkeys(_test(pair.test) for pair in met if pair.test))
         told = f"test: {', '.join(tests) or 'none'}; Holm p over {counted(_tested(met), 'pair', 'pairs')}"
         yield Lines((told, *_legend(met), *_doubts(met)))
     if apart:
         yield Heading("Not comparable: no slot in common", 2)
-        yield Lines(tuple(f"{pair.get('a')} and {pair.get('b')}" for pair in apart[:_LISTED]))
+        yield Lines(tuple(f"{pair.a} and {pair.b}" for pair in apart[:_LISTED]))
         if len(apart) > _LISTED:
             yield f"and {counted(len(apart) - _LISTED, 'more pair', 'more pairs')}"
 
 
-def _met(pair: Document) -> bool:
-    return pair.get("status") != "not_comparable" and bool(pair.get("n_common"))
+def _met(pair: Pair) -> bool:
+    return pair.status != "not_comparable" and bool(pair.n_common)
 
 
-def _pair_table(pairs: Sequence[Document]) -> Table:
+def _pair_table(pairs: Sequence[Pair]) -> Table:
     return Table(
         [
-            Column("a", [str(pair.get("a")) for pair in pairs]),
-            Column("b", [str(pair.get("b")) for pair in pairs]),
-            Column("slots", [str(pair.get("n_common")) for pair in pairs], True),
-            *(Column(name, [str(pair.get(name, UNDEFINED)) for pair in pairs], True) for name in _RECORD),
+            Column("a", [pair.a for pair in pairs]),
+            Column("b", [pair.b for pair in pairs]),
+            Column("slots", [str(pair.n_common) for pair in pairs], True),
+            Column("wins", [str(pair.wins) for pair in pairs], True),
+            Column("ties", [str(pair.ties) for pair in pairs], True),
+            Column("losses", [str(pair.losses) for pair in pairs], True),
             *_estimates(pairs),
             Column("Holm p", [p_value(_p(pair)) for pair in pairs], True),
         ]
     )
 
 
-def _estimates(pairs: Sequence[Document]) -> Iterator[Column]:
+def _estimates(pairs: Sequence[Pair]) -> Iterator[Column]:
     """The lead where the order comes from it, else the difference with its interval and what it could have shown."""
-    if any(pair.get("lead") is not None for pair in pairs) and not any(_has(pair, "difference") for pair in pairs):
-        yield Column("lead", [signed(pair.get("lead"), 2) for pair in pairs], True)
+    if any(pair.lead is not None for pair in pairs) and not _differ(pairs):
+        yield Column("lead", [signed(pair.lead, 2) for pair in pairs], True)
         return
-    found = [interval_in(pair) for pair in pairs]
+    found = [pair.interval for pair in pairs]
     ends = [end for one in found if one for end in (one.low, one.high)]
-    places = places_of([*(pair.get("difference") for pair in pairs), *ends])
+    places = places_of([*(pair.difference for pair in pairs), *ends])
     level = next((f"{level_of(one)} interval" for one in found if one), "interval")
-    yield Column("difference", [signed(pair.get("difference"), places) for pair in pairs], True)
+    yield Column("difference", [signed(pair.difference, places) for pair in pairs], True)
     yield Column(level, intervals(found, places))
-    if any(_has(pair, "detectable") for pair in pairs):
-        yield Column("could show", [rough(pair.get("detectable")) for pair in pairs], True)
+    if _could_show(pairs):
+        yield Column("could show", [rough(pair.detectable) for pair in pairs], True)
 
 
-def _has(pair: Document, name: str) -> bool:
-    return pair.get(name) is not None
+def _differ(pairs: Sequence[Pair]) -> bool:
+    return any(pair.difference is not None for pair in pairs)
 
 
-def _legend(pairs: Sequence[Document]) -> Iterator[str]:
-    if any(pair.get("estimand") == "lead" for pair in pairs):
+def _could_show(pairs: Sequence[Pair]) -> bool:
+    return any(pair.detectable is not None for pair in pairs)
+
+
+def _legend(pairs: Sequence[Pair]) -> Iterator[str]:
+    if any(pair.estimand == "lead" for pair in pairs):
         yield "lead: wins less losses over slots, benchmarks weighing equally; order and p are about it"
-    elif any(_has(pair, "difference") for pair in pairs):
+    elif _differ(pairs):
         yield "difference: within each benchmark, then the mean over benchmarks; order, interval and p are about it"
-    if any(_has(pair, "detectable") for pair in pairs):
+    if _could_show(pairs):
         yield "could show: a true difference of this size would have had p < alpha with power 80 %, before Holm"
 
 
-def _tested(pairs: Sequence[Document]) -> int:
-    return sum(pair.get("p_holm") is not None for pair in pairs)
+def _tested(pairs: Sequence[Pair]) -> int:
+    return sum(pair.p_holm is not None for pair in pairs)
 
 
 def _test(name: str) -> str:
@@ -98,15 +91,14 @@ def _test(name: str) -> str:
     return said(name).replace("mantel haenszel", "Mantel–Haenszel").replace("sign flip", "exact sign flip")
 
 
-def _p(pair: Document) -> float | None:
+def _p(pair: Pair) -> float | None:
     """A p-value that could have been significant."""
-    found: float | None = pair.get("p_holm") if pair.get("status", "ok") == "ok" else None
-    return found
+    return pair.p_holm if pair.status == "ok" else None
 
 
-def _doubts(pairs: Sequence[Document]) -> list[str]:
+def _doubts(pairs: Sequence[Pair]) -> list[str]:
     """Why pairs have no p-value, each reason once."""
-    reasons = [str(pair["reason"]) for pair in pairs if pair.get("status", "ok") != "ok" and pair.get("reason")]
+    reasons = [pair.reason for pair in pairs if pair.status != "ok" and pair.reason]
     return [
         f"{UNDEFINED} {reason} ({counted(reasons.count(reason), 'pair', 'pairs')})" for reason in dict.fromkeys(reasons)
     ]

@@ -2,59 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping
 
 from registry.renderings.numbers import UNDEFINED
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import counted
-
-Document = dict[str, Any]
-
-
-def _parts(document: Document) -> Sequence[Document]:
-    return (document.get("stability") or {}).get("resampling") or ()
+from registry.results.resampling import ResampledRank, Resampling
+from registry.results.stability import Stability
 
 
-def resampled(document: Document) -> dict[Any, Document]:
-    """The spread of each name, by the name."""
-    return {one["name"]: one for part in _parts(document) for one in part.get("names") or ()}
+def resampled(stability: Stability) -> Mapping[str, ResampledRank]:
+    """The ranks of each name over the resamples, by the name."""
+    return {one.name: one for part in stability.resampling for one in part.names}
 
 
-def resampling_blocks(document: Document) -> Iterator[Block]:
+def resampling_blocks(stability: Stability) -> Iterator[Block]:
     """One table a component that was resampled; why it was not, where that was possible."""
-    parts = [part for part in _parts(document) if part.get("names") or _refused(part)]
+    parts = [part for part in stability.resampling if part.names or _refused(part)]
     if not parts:
         return
     yield Heading("Ranks with benchmarks drawn again", 2)
     for part in parts:
-        if part.get("names"):
+        if part.names:
             yield _table(part)
             yield Lines(tuple(_law(part)))
         else:
-            yield f"not resampled: {part.get('reason')}"
+            yield f"not resampled: {part.reason}"
 
 
-def _refused(part: Document) -> bool:
+def _refused(part: Resampling) -> bool:
     """Whether several benchmarks were there and yet nothing was drawn; one name alone needs no word."""
-    return part["status"] != "ok" and part["benchmarks"] > 1 and part.get("reason") != "one name has one rank"
+    return part.status != "ok" and part.benchmarks > 1 and part.reason != "one name has one rank"
 
 
-def _table(part: Document) -> Table:
-    names = sorted(part["names"], key=lambda one: int(one["rank"]))
+def _table(part: Resampling) -> Table:
+    names = sorted(part.names, key=lambda one: one.rank)
     return Table(
         [
-            Column("rank", [str(one["rank"]) for one in names], True),
-            Column("name", [str(one["name"]) for one in names]),
-            Column(f"{100 * part['level']:g} % range", [_range(one["low"], one["high"]) for one in names]),
-            Column("median", [str(one["median"]) for one in names], True),
-            Column("first in", [_percent(one["first_share"]) for one in names], True),
+            Column("rank", [str(one.rank) for one in names], True),
+            Column("name", [one.name for one in names]),
+            Column(f"{100 * part.level:g} % range", [rank_range(one.low, one.high) for one in names]),
+            Column("median", [str(one.median) for one in names], True),
+            Column("first in", [_percent(one.first_share) for one in names], True),
         ]
     )
 
 
-def _range(low: int, high: int) -> str:
+def rank_range(low: int | None, high: int | None) -> str:
+    """The ranks from the best to the worst."""
+    if low is None or high is None:
+        return UNDEFINED
     return str(low) if low == high else f"{low}–{high}"
 
 
@@ -62,9 +60,9 @@ def _percent(share: float | None) -> str:
     return UNDEFINED if share is None else f"{100 * share:.1f} %"
 
 
-def _law(part: Document) -> Iterator[str]:
-    benchmarks = counted(part["benchmarks"], "benchmark", "benchmarks")
-    yield f"{part['resamples']:,} draws of {benchmarks} with replacement, seed {part['seed']}"
+def _law(part: Resampling) -> Iterator[str]:
+    benchmarks = counted(part.benchmarks, "benchmark", "benchmarks")
+    yield f"{part.resamples:,} draws of {benchmarks} with replacement, seed {part.seed}"
     yield "first in: the share of the draws in which a name is first; no probability that it is the best"
-    if part["ranked"] is not None and part["ranked"] < 1:
-        yield f"{_percent(part['ranked'])} of the draws rank all names together; the rest is given that"
+    if part.ranked is not None and part.ranked < 1:
+        yield f"{_percent(part.ranked)} of the draws rank all names together; the rest is given that"

@@ -9,6 +9,7 @@ import pytest
 from registry.pages.bars import WIDTH, bars_of
 from tests.house import Project, publication
 from tests.pages.conftest import Browser, Demo, Outline
+from tests.registry.renderings.documents import read_ranking
 
 
 def opened(project: Project) -> Project:
@@ -102,7 +103,7 @@ def test_the_page_says_what_the_text_says_about_stability(demo: Demo, guest: Bro
 def test_bars_and_dots_stay_within_the_box_for_any_number_of_names(count: int) -> None:
     rows = [{"rank": n + 1, "rank_low": n + 1, "rank_high": n + 1, "name": str(n), "score": 0.0} for n in range(count)]
     rows[0]["rank_high"] = count
-    for bar in bars_of({"ranking": rows, "method": "mean"}):
+    for bar in bars_of(read_ranking({"ranking": rows, "method": "mean"})):
         x, wide, dot, size = (float(text) for text in (bar.x, bar.wide, bar.dot, bar.size))
         assert x >= 0
         assert wide > 0

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from registry.api.responses import of_values
-from registry.renderings import comparison, report, statistics, sweet_spot, thresholds
+from registry.renderings import comparison, ranking, report, statistics, sweet_spot, thresholds
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
+from registry.results.ranking import Ranking
 from registry.results.statistics import Statistics
 from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
@@ -56,3 +57,20 @@ def comparison_markdown(document: Mapping[str, Any]) -> str:
 
 def comparison_csv(document: Mapping[str, Any]) -> str:
     return comparison.comparison_csv(compared(document))
+
+
+def read_ranking(document: Mapping[str, Any]) -> Ranking:
+    """The ranking that a document says."""
+    return from_document(Ranking, document)
+
+
+def ranking_text(document: Mapping[str, Any]) -> str:
+    return ranking.ranking_text(read_ranking(document))
+
+
+def ranking_markdown(document: Mapping[str, Any]) -> str:
+    return ranking.ranking_markdown(read_ranking(document))
+
+
+def ranking_csv(document: Mapping[str, Any]) -> str:
+    return ranking.ranking_csv(read_ranking(document))

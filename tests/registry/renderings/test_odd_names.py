@@ -13,11 +13,10 @@ from markdown_it import MarkdownIt
 
 from registry.renderings import sheet
 from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
-from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
 from registry.renderings.sheet import Heading, Lines
 from registry.renderings.table import Column, Table, escaped
 from registry.renderings.width import display_width
-from tests.registry.renderings.documents import of
+from tests.registry.renderings.documents import of, ranking_csv, ranking_markdown, ranking_text
 
 ODD = [
     "🦙 7b",

@@ -6,7 +6,7 @@ import csv
 import io
 from typing import Any
 
-from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
+from tests.registry.renderings.documents import ranking_csv, ranking_markdown, ranking_text
 
 
 def row(rank: int, name: str, score: float | None, low: int, high: int, group: str) -> dict[str, Any]:

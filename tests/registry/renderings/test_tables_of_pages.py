@@ -13,7 +13,7 @@ import pytest
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.ranking import matrix_of
 from registry.renderings.heatmap import heatmap_svg, heatmap_vega
-from tests.registry.renderings.documents import compared, read
+from tests.registry.renderings.documents import compared, read, read_ranking
 
 SHAPES = [(3, 500), (301, 2), (500,), (400,), (300,), (300, 2), (12, 400), (10, 10, 3, 3), (2, 3, 4), (7,), ()]
 
@@ -165,12 +165,14 @@ def test_a_difference_map_without_a_significant_cell_says_that_its_colours_are_n
 
 
 def test_every_pair_has_the_colour_of_the_better_side_also_where_lower_is_better() -> None:
+    tested = {"a": "a", "b": "b", "status": "ok", "estimand": "difference"}
     document = {
+        "alpha": 0.05,
         "ranking": [{"name": "a"}, {"name": "b"}],
-        "pairs": [{"a": "a", "b": "b", "estimand": "difference", "difference": -2.0, "n_common": 3, "p_holm": 0.01}],
+        "pairs": [tested | {"difference": -2.0, "n_common": 3, "p_holm": 0.01}],
     }
     for lower, kinds in ((False, ("d0 sure", "d20 sure")), (True, ("d20 sure", "d0 sure"))):
-        matrix = matrix_of(document, lower=lower)
+        matrix = matrix_of(read_ranking(document), lower=lower)
         assert matrix is not None
         assert (matrix.rows[0][1][1][0], matrix.rows[1][1][0][0]) == kinds
         assert matrix.ends == (("+2.00", "\u22122.00") if lower else ("\u22122.00", "+2.00"))
