@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from registry.api.shapes.words import AT_ABOUT
 from registry.api.statistics_parts import HEAD, PARTS
+from registry.results.policies import Method, Missing, Target
 from registry.results.series import Direction as CourseDirection
 
 Schema = dict[str, Any]
@@ -28,6 +29,13 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     "CourseDirection": (
         "What is shown of a series' course. More may come.",
         get_args(CourseDirection),
+    ),
+    "Method": ("What scores come from.", get_args(Method)),
+    "MissingPolicy": ("What is made of slots that not all names have.", get_args(Missing)),
+    "Target": (
+        "What tests hold for. rerun: these cells again, other trials. new_questions: other questions of the same "
+        "benchmarks. new_benchmarks: other benchmarks of the same kind.",
+        get_args(Target),
     ),
 }
 """The enumerations that have a name: several fields take them."""
@@ -107,7 +115,7 @@ def _each(node: Any, change: Callable[[Schema], Schema]) -> Any:
     return [_each(one, change) for one in node] if isinstance(node, list) else node
 
 
-_SAID = ("Status",)
+_SAID = ("Status", "Method", "MissingPolicy", "Target")
 """Enumerations whose meaning is the same wherever they stand, and is said once."""
 _BY_WORDS = {frozenset(words): name for name, (_, words) in WORDS.items()}
 

@@ -31,7 +31,7 @@ Status = Annotated[
     Literal["ok", "insufficient", "undefined", "not_comparable", "confounded"],
     "ok, or in which way there is too little to go on; `reason` says why.",
 ]
-Reason = Annotated[str | None, "Why `status` is not ok; left out where it is.", Presence.OMITTED]
+Reason = Annotated[str | None, "Why `status` is not ok.", Presence.OMITTED]
 Place = str | int | float
 """A level as an answer names it: its number on a numeric axis, else its label."""
 LevelName = Annotated[Place, "The level: its number on a numeric axis, else its label."]
@@ -50,8 +50,8 @@ Noise = Annotated[
 ]
 Detectable = Annotated[
     float | None,
-    "The smallest true value that would have been found significant with probability `params.power` (80 %): "
-    "(z of 1 - alpha/2 + z of 0.8) standard errors, in the metric's unit; null without noise.",
+    "The smallest true value that is found significant with probability 80 %: (z of 1 - alpha/2 + z of 0.8) standard "
+    "errors, in the metric's unit; null without noise.",
 ]
 
 

@@ -3,11 +3,11 @@ meaning changes gets another name."""
 
 from __future__ import annotations
 
-from registry.api.shapes.asked import ASKED
 from registry.api.shapes.headers import HEADERS, PARAMETERS
 from registry.api.shapes.stored import STORED, limited
 from registry.api.shapes.words import PLAIN, Shape
 from registry.results.comparison import Comparison
+from registry.results.ranking import Ranking
 from registry.results.schema import components
 from registry.results.statistics import Statistics
 from registry.results.sweet_spot import SweetSpot
@@ -15,7 +15,7 @@ from registry.results.thresholds import Thresholds
 from registry.settings import Settings
 
 COMPONENTS: dict[str, Shape] = (
-    STORED | components(Statistics, Thresholds, SweetSpot, Comparison) | ASKED | limited(Settings())
+    STORED | components(Statistics, Thresholds, SweetSpot, Comparison, Ranking) | limited(Settings())
 )
 """With the usual limits; an application describes its own (`limited`)."""
 

@@ -105,15 +105,6 @@ _FEED_ROW: dict[str, Shape] = {
 _AXIS_COLUMN = {"description": "The columns of the axes.", "type": ["string", "number", "null"]}
 _ROW_ABOUT = "A row of the feed; besides these columns a text and a number (`<axis>_num`) for each axis."
 
-_CODES = (
-    "What kind of doubt it is; more kinds may come. level_added: an amendment brought a level that its axis did not"
-    " have. level_number_read: a label was read as a number. rounded: a whole number above 2^53 that no double is."
-    " near_duplicate: a name is one edit from a known one. off_lattice: a value is no whole count out of its trials."
-    " looks_derived: a name is that of an average or a total. repeats_read: a coordinate came several times, in cells"
-    " or rows, and the cell is their mean; or a table brings repeats and sd. Of tables: left_out: columns that the"
-    " registry computes. text_left_out: text around the table. kind_read: levels were read as numbers. identity_read:"
-    " a title was read as names."
-)
 _MISSING = one_of("failed", "not_applicable", "pending")
 _CELL: dict[str, Shape] = {
     "value": described(NUMBER, "The measured value, in the metric's unit."),
@@ -236,15 +227,6 @@ STORED: dict[str, Shape] = {
             reason=described(NULLABLE_TEXT, "Why it failed; where it did."),
         ),
         "What is computed of this, and where.",
-    ),
-    "Warning": described(
-        object_of(
-            "code detail",
-            code=described(TEXT, _CODES),
-            detail=described(TEXT, "The doubt, in a sentence."),
-            pointer=described(TEXT, "The place that it is about, where there is one."),
-        ),
-        "A doubt about what was stored all the same.",
     ),
     "GridSummary": described(object_of(_GRID_FIELDS, **_GRID, **_MEMBERS), "A grid without its values."),
     "Grid": extended(

@@ -4,10 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.results.schema import schema_of
-from registry.results.statistics import Assumptions
-from registry.results.terms import Detectable
-
 Shape = dict[str, Any]
 
 
@@ -41,16 +37,6 @@ def described(shape: Shape, text: str) -> Shape:
     return shape | {"description": text}
 
 
-def statistic(required: str, about: str, **properties: Shape) -> Shape:
-    """A statistic in its envelope: a status, and a reason when it is not ok."""
-    shape = object_of(f"status {required}".strip(), status=STATUS, reason=_REASON, **properties)
-    return shape | {"description": about}
-
-
-def described_object(text: str, required: str, **properties: Any) -> Shape:
-    return described(object_of(required, **properties), text)
-
-
 def extended(base: str, more: Shape, about: str) -> Shape:
     """The shape of a component with more fields."""
     return {"allOf": [ref(base), more], "description": about}
@@ -79,11 +65,7 @@ PLAIN: Shape = {"type": "object"}
 AT_ABOUT = "A level for each axis, by the axis's name."
 AT: Shape = map_of(ref("Level")) | {"description": AT_ABOUT}
 DIGEST: Shape = {"type": "string", "pattern": "^sha256:[0-9a-f]{64}$"}
-_REASON: Shape = described(NULLABLE_TEXT, "Why `status` is not ok; left out where it is.")
-STATUS: Shape = one_of("ok", "insufficient", "undefined", "not_comparable", "confounded")
 STATE: Shape = one_of("pending", "ready", "failed")
-DETECTABLE = schema_of(Detectable)
-ASSUMES = schema_of(Assumptions)
 LABELS: Shape = map_of(TEXT)
 PRINTABLE = r"^[^\u0000-\u001f\u007f-\u009f]*$"
 """The pattern of a text without control characters."""

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from registry.results.comparison import Comparison
+from registry.results.ranking import Ranking
 from registry.results.schema import components, schema_of
 from registry.results.statistics import Statistics
 from registry.results.sweet_spot import SweetSpot
 from registry.results.terms import Count, Interval, Place, Presence
 from registry.results.thresholds import Thresholds
 
-DESCRIBED = components(Statistics, Thresholds, SweetSpot, Comparison)
+DESCRIBED = components(Statistics, Thresholds, SweetSpot, Comparison, Ranking)
 
 
 @dataclass
