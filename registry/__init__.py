@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import threading
 from typing import TYPE_CHECKING
 
@@ -34,7 +33,4 @@ def create_app(settings: Settings) -> Flask:
     pages.register(app)
     watch(app, settings.request_timeout)
     enforce(app, app.extensions["registry"].policy)
-    # A body of many numbers makes many objects and no cycles: looking for cycles cost a sixth of a batch.
-    gc.freeze()
-    gc.set_threshold(100_000, 20, 50)
     return app

@@ -7,6 +7,7 @@ import os
 from celery.signals import worker_process_init, worker_shutting_down
 
 from registry.broker import celery_app
+from registry.garbage import collect_rarely
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
@@ -25,6 +26,7 @@ database = Database(settings, name="worker", statement_timeout=settings.worker_s
 def _own_connections(**_signal: object) -> None:
     """Drop the connections shared with the parent, and leave the processor to the web processes first."""
     database.after_fork()
+    collect_rarely()
     os.nice(NICENESS)
 
 

@@ -10,6 +10,7 @@ import time
 
 import structlog
 
+from registry.garbage import collect_rarely
 from registry.logs import configure_logs
 from registry.settings import Settings, inherited_environment
 from registry.storage.database import Database
@@ -52,6 +53,7 @@ def main() -> None:
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
     database = Database(settings, name="inline-worker", statement_timeout=settings.worker_statement_timeout)
+    collect_rarely()
     signal.signal(signal.SIGTERM, lambda *_: request_shutdown())
     parent, idle_since = os.getppid(), time.monotonic()
     while os.getppid() == parent and not is_shutting_down() and time.monotonic() - idle_since < IDLE_SECONDS:

@@ -14,6 +14,7 @@ from sqlalchemy import make_url
 
 from registry.demo import PROJECT, await_statistics, publish_demo
 from registry.errors import Misconfigured, Unauthenticated, Unavailable
+from registry.garbage import collect_rarely
 from registry.local.embedded import Child, Home, Postgres, Supervisor, Valkey
 from registry.operations.auth import authenticate, has_operator, issue_token
 from registry.settings import Settings, inherited_environment
@@ -34,6 +35,7 @@ def serve(settings: Settings) -> None:
     from registry.local.web_server import Server
 
     app = create_app(settings)
+    collect_rarely()
     refuse_if_open(settings, app.extensions["registry"].database)
     Server(app, settings, app.extensions["registry"].stopping).run()
 
