@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,7 +23,7 @@ from registry.storage.tables import derivations, grids, revisions, statistics
 from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
 from workers.jobs.shutdown import is_shutting_down
-from workers.statistics import METHODS_VERSION, describe
+from workers.statistics import METHODS_VERSION, describe_all
 
 log = structlog.get_logger()
 
@@ -32,6 +32,9 @@ _WRITTEN_EVERY = 0.1
 _SHIFT_SECONDS = 3.0
 """How long one wake-up keeps a worker: far below Celery's time limits, and below the grace of a supervisor that stops
 it."""
+_GRIDS_TOGETHER = 32
+_CELLS_TOGETHER = 5_000
+"""Grids, and cells, that are computed together: beyond, the arrays leave the cache and readers wait for nothing."""
 
 
 def derive_shift(database: Database, settings: Settings) -> int:
@@ -95,20 +98,42 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
         }
     done: list[dict[str, Any]] = []
     since = time.monotonic()
-    for place, row in enumerate(batch):
+    for place, group in _groups(batch, revisions_by_key):
         if is_shutting_down():
             release(database, claimed, batch[place:])
             break
-        try:
-            with cpu_limit():
-                done.append(statistics_row(revisions_by_key[row.grid_id, row.revision]))
-        except Exception as error:
-            log.warning("derivation failed", grid=str(row.grid_id), revision=row.revision, error=repr(error))
-            fail_attempt(database, settings, claimed, row, error)
+        done += _computed(database, settings, claimed, group, revisions_by_key)
         if time.monotonic() - since > _WRITTEN_EVERY:
             _settle(database, claimed, done)
             done, since = [], time.monotonic()
     _settle(database, claimed, done)
+
+
+def _groups(batch: Sequence[Any], revisions_by_key: Mapping[Key, Any]) -> Iterator[tuple[int, Sequence[Any]]]:
+    """The jobs of a batch that are computed together, as the place of the first one and the jobs."""
+    first, cells = 0, 0
+    for place, key in enumerate(_keys(batch)):
+        size = revisions_by_key[key].cell_count if key in revisions_by_key else 0
+        if place > first and (place - first == _GRIDS_TOGETHER or cells + size > _CELLS_TOGETHER):
+            yield first, batch[first:place]
+            first, cells = place, 0
+        cells += size
+    yield first, batch[first:]
+
+
+def _computed(
+    database: Database, settings: Settings, claimed: Claim, group: Sequence[Any], revisions_by_key: Mapping[Key, Any]
+) -> list[dict[str, Any]]:
+    """Rows of `statistics` for a group; one by one if they cannot be computed together, so that a grid fails alone."""
+    try:
+        with cpu_limit():
+            return statistics_rows([revisions_by_key[key] for key in _keys(group)])
+    except Exception as error:
+        if len(group) == 1:
+            log.warning("derivation failed", grid=str(group[0].grid_id), revision=group[0].revision, error=repr(error))
+            fail_attempt(database, settings, claimed, group[0], error)
+            return []
+    return [row for one in group for row in _computed(database, settings, claimed, [one], revisions_by_key)]
 
 
 def _settle(database: Database, claimed: Claim, documents: Sequence[dict[str, Any]]) -> None:
@@ -160,11 +185,16 @@ def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     connection.execute(delete(statistics).where(superseded, statistics.c.grid_id.in_(ids)))
 
 
-def statistics_row(revision: Any) -> dict[str, Any]:
+def statistics_rows(revisions_: Sequence[Any]) -> list[dict[str, Any]]:
+    """Rows of `statistics` with the documents of revisions, which are computed together."""
+    found = describe_all([grid_of(revision) for revision in revisions_])
+    return [_statistics_row(revision, one) for revision, one in zip(revisions_, found, strict=True)]
+
+
+def _statistics_row(revision: Any, found: GridStatistics) -> dict[str, Any]:
     """Row of `statistics` with the document of a revision."""
     digest = bytes(revision.digest).hex()
     computed_at = datetime.now(UTC)
-    found = describe(grid_of(revision), None)
     document = statistics_document(revision, found, computed_at=computed_at)
     return {
         "grid_id": revision.grid_id,

@@ -16,7 +16,7 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.rows import grid_of
 from registry.storage.tables import cached_results, invalidations, pair_sum_scopes
-from workers.derive import statistics_row
+from workers.derive import statistics_rows
 from workers.queries import compute_again, etag_of
 from workers.rankings.pair_sums.verify import check_sums
 from workers.statistics import METHODS_VERSION
@@ -71,7 +71,7 @@ def check_statistics(row: Any) -> Iterator[str]:
             yield f"by methods version {row.methods_version}; this release has {METHODS_VERSION}"
         return
     stored = from_bytes(row.document)
-    computed = from_bytes(statistics_row(row)["document"])
+    computed = from_bytes(statistics_rows([row])[0]["document"])
     places = [place for place in _differing(stored, computed, "") if place != "/computed_at"]
     if places:
         more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""

@@ -16,7 +16,7 @@ from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange
 from workers.statistics.changes import largest
 from workers.statistics.thresholds import thresholds
-from workers.statistics.trend import trend_of
+from workers.statistics.trend import trends_of
 
 TRENDS = ("increasing", "decreasing", "slightly_increasing", "slightly_decreasing")
 VARIES = ("varies_without_trend",)
@@ -69,21 +69,20 @@ def change_holds(change: FittedChange | None, truth: float) -> Outcome:
 def fitted(n: int, first: float, last: float, columns: int, chance: Chance) -> Outcome:
     """Whether the interval of the fitted change holds the change of a logistic truth."""
     truth = expit(np.linspace(logit(first), logit(last), columns))[None, :]
-    (curve,) = curves_of(proportions(chance, truth, n))
-    return change_holds(trend_of(curve).change, 100 * (last - first))
+    (trend,) = trends_of(curves_of(proportions(chance, truth, n)))
+    return change_holds(trend.change, 100 * (last - first))
 
 
 def largest_step(n: int, share: float, columns: int, chance: Chance) -> Outcome:
-    (curve,) = curves_of(proportions(chance, level(1, columns, share), n))
-    drop = largest(curve, np.ones(columns - 1), 0.05).drop
-    return holds(drop.interval, 0.0) if drop else (0, 0)
+    (found,) = largest(curves_of(proportions(chance, level(1, columns, share), n)), [np.ones(columns - 1)], 0.05)
+    return holds(found.drop.interval, 0.0) if found.drop else (0, 0)
 
 
 def sen(columns: int, chance: Chance) -> Outcome:
     values = chance.normal(size=(1, columns)) + np.arange(columns)
     grid = replace(repeated(chance, np.zeros((1, columns)), 2), values=tuple(values[0]), repeats=None, sd=None)
-    (curve,) = curves_of(grid)
-    return holds(trend_of(curve).line.interval, 1.0)
+    (trend,) = trends_of(curves_of(grid))
+    return holds(trend.line.interval, 1.0)
 
 
 def said_flat(n: int, columns: int, chance: Chance) -> Outcome:
@@ -95,8 +94,7 @@ def said_flat(n: int, columns: int, chance: Chance) -> Outcome:
 def crossed(n: int, columns: int, chance: Chance) -> Outcome:
     """Whether the interval of a crossing holds it, of a truth that falls from 95 to 60 and crosses 80."""
     truth = np.linspace(0.95, 0.60, columns)
-    (curve,) = curves_of(proportions(chance, truth[None, :], n))
-    (found,) = thresholds(curve, (80.0,), "higher", 0.05)
+    [(found,)] = thresholds(curves_of(proportions(chance, truth[None, :], n)), (80.0,), "higher", 0.05)
     if found.interval is None:
         return 0, 1
     at = (0.95 - 0.80) / 0.35 * (columns - 1)

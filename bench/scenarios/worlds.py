@@ -9,11 +9,12 @@ from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.results.series import Direction
 from workers.statistics import Parameters
 from workers.statistics.changes import holm_of_family, listed, steps_of
+from workers.statistics.curves import Curves
 from workers.statistics.multiplicity import adjusted
-from workers.statistics.onset import judged, onset
+from workers.statistics.onset import judged, onsets
 from workers.statistics.series import direction_of
-from workers.statistics.table import Curve, Table
-from workers.statistics.trend import trend_of
+from workers.statistics.table import Table
+from workers.statistics.trend import trends_of
 
 PERCENT = Metric("accuracy", "%", "higher", 0, 100)
 LOSS = Metric("loss", None, "lower")
@@ -56,32 +57,32 @@ def repeated(chance: Chance, truth: np.ndarray, repeats: int) -> Grid:
     return Grid(LOSS, axes, flat(runs.mean(axis=-1)), repeats=count, sd=sd)
 
 
-def curves_of(grid: Grid) -> list[Curve]:
-    """The series along the last axis."""
-    return list(Table.of(grid).curves(len(grid.axes) - 1))
+def curves_of(grid: Grid) -> Curves:
+    """The series along the last axis of a full grid."""
+    return Curves.of(list(Table.of(grid).curves(len(grid.axes) - 1)))
 
 
 def directions(grid: Grid) -> list[Direction]:
     """The words of the series along the last axis, as `along_axis` gives them, without the statistics beside them."""
     curves, parameters = curves_of(grid), Parameters.of(grid.metric)
-    trends = [trend_of(curve, parameters.alpha) for curve in curves]
+    trends = trends_of(curves, parameters.alpha)
     q = adjusted([trend.p for trend in trends], "bh")
     differ = adjusted([trend.heterogeneity.p if trend.heterogeneity else None for trend in trends], "bh")
     return [
         direction_of(curve, trend, q[i], differ[i], parameters)
-        for i, (curve, trend) in enumerate(zip(curves, trends, strict=True))
+        for i, (curve, trend) in enumerate(zip(curves.rows, trends, strict=True))
     ]
 
 
 def breaks(grid: Grid) -> int:
     """How many steps of the series along the last axis are sharp, and how many declines set in."""
     curves, parameters = curves_of(grid), Parameters.of(grid.metric)
-    steps = [steps_of(curve, 1 - parameters.alpha) for curve in curves]
-    corrected = holm_of_family([one.p for one in steps])
+    steps = steps_of(curves, 1 - parameters.alpha)
+    corrected = holm_of_family([steps.p_of(row) for row in range(len(curves))])
     sharp = sum(
         bool(step.sharp)
-        for curve, one, p in zip(curves, steps, corrected, strict=True)
-        for step in listed(curve, one, p, parameters)[0]
+        for one, p in zip(listed(curves, steps, parameters.alpha), corrected, strict=True)
+        for step in one.changes(p, parameters)
     )
-    onsets = judged([onset(curve, parameters, grid.metric.direction) for curve in curves], parameters.alpha)
-    return sharp + sum(bool(one and one.level is not None) for one in onsets)
+    declines = judged(onsets(curves, parameters, grid.metric.direction), parameters.alpha)
+    return sharp + sum(bool(one and one.level is not None) for one in declines)

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from registry.results.terms import Count, FirstLevel, LastLevel, P, Place, Reason, Status
 
 ShapeKind = Literal["constant", "linear", "step", "hinge", "complex"]
+Side = Literal["below", "above"]
 ShapeCriterion = Literal["chi2", "bic"]
 
 
@@ -57,7 +58,7 @@ class Threshold:
     """How a series meets a level. A cell fails when it lies on `side` of the level, strictly; else it reaches it."""
 
     level: Annotated[float, "In the metric's unit."]
-    side: Annotated[Literal["below", "above"], "The failing side: below where higher is better."]
+    side: Annotated[Side, "The failing side: below where higher is better."]
     crossings: Annotated[tuple[Crossing, ...], "Every place where the line through the cells crosses the level."]
     first_failing: Annotated[Place | None, "The first measured level that fails; null where none does."]
     first_reaching: Annotated[Place | None, "The first measured level that passes; null where none does."]

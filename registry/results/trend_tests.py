@@ -10,6 +10,7 @@ from registry.results.terms import Count, Interval, P, Reason, Status
 ExactOrNormal = Literal["exact", "normal"]
 ChangeMethod = Literal["logit", "weighted", "pooled_repeats", "theil_sen", "least_squares"]
 LogitTest = Literal["likelihood_ratio_f", "likelihood_ratio_chi2", "monotone_chi2", "firth_likelihood_ratio"]
+WeightedTest = Literal["z", "t_pooled_repeats"]
 HeterogeneityTest = Literal["pearson", "pearson_and_likelihood_ratio", "cochran_q", "f_repeats"]
 
 
@@ -91,7 +92,7 @@ class Weighted:
 
     status: Status
     test: Annotated[
-        Literal["z", "t_pooled_repeats"] | None,
+        WeightedTest | None,
         "t_pooled_repeats: the variance comes from the repeats of all cells, and the law is t with `df`.",
     ] = None
     slope: Annotated[float | None, "In the metric's unit for one unit of the axis."] = None

@@ -129,7 +129,7 @@ def test_a_worker_that_still_computes_a_purged_grid_writes_nothing(own: House) -
     claimed = claim(own.database, own.settings, derivations, 10)
     assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
     age(own, grids)
-    document = derive.statistics_row(_revision(own))
+    [document] = derive.statistics_rows([_revision(own)])
     assert purged(own) == 1
     derive._settle(own.database, claimed, [document])
     own.compute()

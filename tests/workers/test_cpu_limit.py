@@ -6,6 +6,8 @@ import signal
 import threading
 import time
 import uuid
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -54,14 +56,14 @@ def test_a_grid_that_takes_too_long_fails_alone(
 ) -> None:
     house.compute()
     slow, quick = project.published(model="slow"), project.published(model="quick")
-    known = derive.statistics_row
+    known = derive.statistics_rows
 
-    def statistics_row(revision: object) -> object:
-        if revision.grid_id == uuid.UUID(slow["id"]):  # type: ignore[attr-defined]
+    def statistics_rows(revisions: Sequence[Any]) -> list[dict[str, Any]]:
+        if any(revision.grid_id == uuid.UUID(slow["id"]) for revision in revisions):
             burn(60.0)
-        return known(revision)
+        return known(revisions)
 
-    monkeypatch.setattr(derive, "statistics_row", statistics_row)
+    monkeypatch.setattr(derive, "statistics_rows", statistics_rows)
     monkeypatch.setattr(derive, "cpu_limit", lambda: cpu_limit(0.1))
     derive.derive_due(house.database, house.settings)
     with house.database.reading() as connection:

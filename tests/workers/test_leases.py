@@ -203,7 +203,7 @@ def test_a_new_revision_of_a_failed_grid_is_computed(
 ) -> None:
     grid = project.published()
     with monkeypatch.context() as patched:
-        patched.setattr(derive, "describe", refuse)
+        patched.setattr(derive, "describe_all", refuse)
         for _ in range(house.settings.attempts):
             derive_due(house.database, house.settings)
             let_leases_expire(house)
@@ -213,7 +213,7 @@ def test_a_new_revision_of_a_failed_grid_is_computed(
     assert project.get(f"grids/{grid['id']}/statistics").get_json()["state"] == "ready"
 
 
-def refuse(_grid: Any, _parameters: Any = None) -> dict[str, Any]:
+def refuse(_grids: Any) -> list[Any]:
     raise ZeroDivisionError("this grid is poison")
 
 
@@ -222,12 +222,12 @@ def test_a_grid_that_cannot_be_described_fails_while_its_neighbours_are_ready(
 ) -> None:
     grids = several(project, 12)
     poisoned = project.published(model="poison", labels={"poison": "yes"})
-    right = derive.describe
+    right = derive.describe_all
 
-    def describe(grid: Any, _parameters: Any) -> dict[str, Any]:
-        return refuse(grid) if grid.labels.get("poison") else right(grid)
+    def describe_all(grids: Any) -> list[Any]:
+        return refuse(grids) if any(grid.labels.get("poison") for grid in grids) else right(grids)
 
-    monkeypatch.setattr(derive, "describe", describe)
+    monkeypatch.setattr(derive, "describe_all", describe_all)
     assert derive_due(house.database, house.settings) == 13
     assert [promise_of(house, grid).state for grid in grids] == ["ready"] * 12
     assert promise_of(house, poisoned).state == "pending"
@@ -329,9 +329,9 @@ def test_what_is_computed_is_written_before_the_batch_is_over(
     project: Project, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     several(project, 4)
-    right, seen = derive.describe, []
+    right, seen = derive.describe_all, []
 
-    def describe(grid: Any, _parameters: Any) -> dict[str, Any]:
+    def describe_all(grids: Any) -> list[Any]:
         with house.database.reading() as connection:
             seen.append(
                 connection.scalar(
@@ -340,11 +340,12 @@ def test_what_is_computed_is_written_before_the_batch_is_over(
                     .where(revisions.c.token_id.is_not(None), statistics.c.grid_id.in_(mine))
                 )
             )
-        return right(grid, _parameters)
+        return right(grids)
 
     with house.database.reading() as connection:
         mine = connection.scalars(select(derivations.c.grid_id).where(derivations.c.state == "pending")).all()
-    monkeypatch.setattr(derive, "describe", describe)
+    monkeypatch.setattr(derive, "describe_all", describe_all)
+    monkeypatch.setattr(derive, "_GRIDS_TOGETHER", 1)
     monkeypatch.setattr(derive, "_WRITTEN_EVERY", 0.0)
     derive_due(house.database, house.settings)
     assert seen == [0, 1, 2, 3]

@@ -7,20 +7,19 @@ The largest step of a series was chosen by its size, and its interval is at the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import erfc, stdtr
+from scipy.special import erfc, stdtr, stdtrit
 
 from registry.results.parameters import Parameters
 from registry.results.steps import Change, LargestStep, LargestSteps, LevelSpan, SharpReason
-from registry.results.terms import Interval
+from registry.results.terms import Interval, KnownNoise, Place
+from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.multiplicity import holm_array
-from workers.statistics.noise import Noise
-from workers.statistics.proportions import fisher_p, newcombe, pooled_z_p
-from workers.statistics.table import Curve
-from workers.statistics.terms import SMALLEST_P, FloatArray, detectable, reach_of
+from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, detectable, reach_of
 
 MOST_CHANGES = 100
 """Steps listed for a series; a longer one lists its largest and counts the rest."""
@@ -28,39 +27,86 @@ MOST_CHANGES = 100
 
 @dataclass(frozen=True)
 class Steps:
-    """The m - 1 steps of a series as arrays; `p` and `ends`, in the metric's unit, are `None` without noise."""
+    """The m - 1 steps of S series as arrays S x (m - 1); `p` and `ends`, in the metric's unit, are `None` without
+    noise."""
 
     sizes: FloatArray
     p: FloatArray | None
     ends: tuple[FloatArray, FloatArray] | None
 
+    def p_of(self, row: int) -> FloatArray | None:
+        """The p-values of one series."""
+        return None if self.p is None else self.p[row]
 
-def steps_of(curve: Curve, level: float) -> Steps:
-    """Every step with its test; none for a single cell."""
-    sizes, noise = curve.moves, curve.noise
-    if noise is None or sizes.size == 0:
+
+def steps_of(curves: Curves, level: float) -> Steps:
+    """Every step with its test; none for single cells."""
+    sizes, noise = curves.moves, curves.noise
+    if noise is None or curves.count < 2:
         return Steps(sizes, None, None)
-    return Steps(sizes, step_p(sizes, noise), step_ends(sizes, noise, level))
+    return Steps(sizes, step_p(sizes, noise), step_ends(sizes, neighbours(noise), level))
 
 
-def step_p(sizes: FloatArray, noise: Noise) -> FloatArray:
+def step_p(sizes: FloatArray, noise: RowNoise) -> FloatArray:
     """Two-sided p-values: Fisher's on whole trials, the pooled z on effective ones, z or t on errors."""
     if noise.counted is not None:
         k, n = noise.counted
-        return fisher_p(k[:-1], n[:-1], k[1:], n[1:])
-    if noise.k is not None and noise.n is not None:
-        return pooled_z_p(noise.k[:-1], noise.n[:-1], noise.k[1:], noise.n[1:])
-    deviate = np.abs(sizes) / np.hypot(noise.error[:-1], noise.error[1:])
-    tail = erfc(deviate / np.sqrt(2)) if noise.df is None else 2 * stdtr(noise.df, -deviate)
+        return exact_p((k[:, :-1], n[:, :-1]), (k[:, 1:], n[:, 1:]))
+    if noise.binomial is not None:
+        shares, trials = noise.binomial
+        return pooled_z_p(shares[:, :-1], trials[:, :-1], shares[:, 1:], trials[:, 1:])
+    deviate = np.abs(sizes) / np.hypot(noise.error[:, :-1], noise.error[:, 1:])
+    tail = erfc(deviate / np.sqrt(2)) if noise.df is None else 2 * stdtr(noise.df[:, None], -deviate)
     return np.maximum(np.asarray(tail, dtype=np.float64), SMALLEST_P)
 
 
-def step_ends(sizes: FloatArray, noise: Noise, level: float) -> tuple[FloatArray, FloatArray]:
+def exact_p(before: tuple[IntArray, IntArray], after: tuple[IntArray, IntArray]) -> FloatArray:
+    """Fisher's p of every step; of a series with a step of very many trials the pooled z."""
+    found = pooled_z_p(*before, *after)
+    rows = np.flatnonzero((before[1] + after[1]).max(axis=1) <= EXACT_TRIALS)
+    if rows.size:
+        tables = (part[rows].ravel() for part in (*before, *after))
+        found[rows] = fisher_p(*tables).reshape(rows.size, -1)
+    return found
+
+
+@dataclass(frozen=True)
+class _Neighbours:
+    """What the noise of the cells before and after some steps says of them."""
+
+    before: tuple[FloatArray, FloatArray] | None
+    after: tuple[FloatArray, FloatArray] | None
+    error: FloatArray
+    df: FloatArray | None
+    whole: float
+
+    def at(self, rows: IntArray, steps: IntArray) -> _Neighbours:
+        """One step of each of these rows."""
+        before, after = (
+            None if cells is None else (cells[0][rows, steps], cells[1][rows, steps])
+            for cells in (self.before, self.after)
+        )
+        df = None if self.df is None else self.df[rows, 0]
+        return _Neighbours(before, after, self.error[rows, steps], df, self.whole)
+
+
+def neighbours(noise: RowNoise) -> _Neighbours:
+    """The noise of every step."""
+    error = np.hypot(noise.error[:, :-1], noise.error[:, 1:])
+    df = None if noise.df is None else noise.df[:, None]
+    if noise.binomial is None:
+        return _Neighbours(None, None, error, df, noise.whole)
+    k, n = noise.binomial
+    return _Neighbours((k[:, :-1], n[:, :-1]), (k[:, 1:], n[:, 1:]), error, df, noise.whole)
+
+
+def step_ends(sizes: FloatArray, noise: _Neighbours, level: float) -> tuple[FloatArray, FloatArray]:
     """Both ends of the steps' intervals: Newcombe's on trials, else the size and its reach."""
-    if noise.k is not None and noise.n is not None:
-        low, high = newcombe(noise.k[:-1], noise.n[:-1], noise.k[1:], noise.n[1:], level)
+    if noise.before is not None and noise.after is not None:
+        low, high = newcombe(*noise.before, *noise.after, level)
         return low * noise.whole, high * noise.whole
-    reach = reach_of(level, noise.df) * np.hypot(noise.error[:-1], noise.error[1:])
+    deviate = reach_of(level) if noise.df is None else stdtrit(noise.df, 0.5 + level / 2)
+    reach = deviate * noise.error
     return sizes - reach, sizes + reach
 
 
@@ -70,40 +116,70 @@ def holm_of_family(families: Sequence[FloatArray | None]) -> list[FloatArray | N
     if not known:
         return [None] * len(families)
     joined = holm_array(np.concatenate(known))
-    parts = iter(np.split(joined, np.cumsum([family.size for family in known])[:-1]))
+    ends = np.cumsum([family.size for family in known]).tolist()
+    parts = iter([joined[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)])
     return [next(parts) if family is not None and family.size else None for family in families]
 
 
-def listed(
-    curve: Curve, steps: Steps, p_holm: FloatArray | None, parameters: Parameters
-) -> tuple[tuple[Change, ...], int]:
-    """The steps in the order of the axis, at most `MOST_CHANGES` of the largest, and how many were left out."""
-    count = int(steps.sizes.size)
-    chosen = list(range(count))
-    if count > MOST_CHANGES:
-        moves = np.abs(np.diff(curve.ticks))
-        chosen = sorted(np.argsort(-moves, kind="stable")[:MOST_CHANGES].tolist())
-    left_out, sizes, places = count - len(chosen), steps.sizes.tolist(), curve.places
-    if steps.p is None or steps.ends is None or p_holm is None:
-        bare = (Change(places[i], places[i + 1], sizes[i], None, None, None, None, None) for i in chosen)
-        return tuple(bare), left_out
-    level, p, adjusted = 1 - parameters.alpha, steps.p.tolist(), p_holm.tolist()
-    low, high = steps.ends[0].tolist(), steps.ends[1].tolist()
-    seen = detectable(0.5 / reach_of(level, curve.noise.df if curve.noise else None), parameters.alpha)
-    found = (
-        Change(
-            places[i],
-            places[i + 1],
-            sizes[i],
-            is_sharp(sizes[i], adjusted[i], parameters),
-            p[i],
-            adjusted[i],
-            Interval(level, low[i], high[i]),
-            seen * (high[i] - low[i]),
+@dataclass(frozen=True)
+class Listed:
+    """The steps of one series as lists, as the answer writes them; `known` are p, the ends of the interval, and what
+    could have been detected, for each step."""
+
+    places: Sequence[Place]
+    sizes: list[float]
+    chosen: Sequence[int]
+    known: tuple[list[float], list[float], list[float], list[float]] | None
+    level: float
+
+    def changes(self, p_holm: FloatArray | None, parameters: Parameters) -> tuple[Change, ...]:
+        """The steps in the order of the axis, given the adjusted p-values."""
+        places, sizes = self.places, self.sizes
+        if self.known is None or p_holm is None:
+            return tuple(Change(places[i], places[i + 1], sizes[i], None, None, None, None, None) for i in self.chosen)
+        (p, low, high, seen), level, adjusted = self.known, self.level, p_holm.tolist()
+        return tuple(
+            Change(
+                places[i],
+                places[i + 1],
+                sizes[i],
+                is_sharp(sizes[i], adjusted[i], parameters),
+                p[i],
+                adjusted[i],
+                Interval(level, low[i], high[i]),
+                seen[i],
+            )
+            for i in self.chosen
         )
-        for i in chosen
-    )
-    return tuple(found), left_out
+
+    @property
+    def left_out(self) -> int:
+        """How many steps are not written."""
+        return len(self.sizes) - len(self.chosen)
+
+
+def listed(curves: Curves, steps: Steps, alpha: float) -> list[Listed]:
+    """The steps of each series, at most `MOST_CHANGES` of the largest."""
+    count = curves.count - 1
+    chosen: list[Sequence[int]] = [range(count)] * len(curves)
+    if count > MOST_CHANGES:
+        order = np.argsort(-np.abs(curves.tick_moves), axis=1, kind="stable")[:, :MOST_CHANGES]
+        chosen = np.sort(order, axis=1).tolist()
+    rows = zip(curves.places, steps.sizes.tolist(), chosen, known_of(curves, steps, alpha), strict=True)
+    return [Listed(*row, 1 - alpha) for row in rows]
+
+
+def known_of(
+    curves: Curves, steps: Steps, alpha: float
+) -> Sequence[tuple[list[float], list[float], list[float], list[float]] | None]:
+    """For each series what noise says of its steps: p, both ends, and the detectable size."""
+    if steps.p is None or steps.ends is None or curves.noise is None:
+        return [None] * len(curves)
+    low, high = steps.ends
+    df = [curves.noise.df_of(row) for row in range(len(curves))]
+    seen = np.array([[detectable(0.5 / reach_of(1 - alpha, one), alpha)] for one in df])
+    columns = (part.tolist() for part in (steps.p, low, high, seen * (high - low)))
+    return list(zip(*columns, strict=True))
 
 
 def is_sharp(size: float, p_holm: float, parameters: Parameters) -> bool | None:
@@ -113,36 +189,47 @@ def is_sharp(size: float, p_holm: float, parameters: Parameters) -> bool | None:
     return abs(size) >= parameters.sharp_change * (1 - 1e-9) and p_holm < parameters.alpha
 
 
-def sharp_reason(curve: Curve, parameters: Parameters) -> SharpReason | None:
+def sharp_reason(noise: KnownNoise, parameters: Parameters) -> SharpReason | None:
     """Why no step of a series can be called sharp, if so."""
-    if curve.noise is None:
+    if noise == "unknown":
         return "noise_unknown"
     return "no_margin" if parameters.sharp_change is None else None
 
 
-def largest(curve: Curve, p_holm: FloatArray | None, alpha: float) -> LargestSteps:
-    """The largest steps of a series, both ways."""
-    return LargestSteps(steepest(curve, p_holm, -1, alpha), steepest(curve, p_holm, 1, alpha))
+def largest(curves: Curves, p_holm: Sequence[FloatArray | None], alpha: float) -> list[LargestSteps]:
+    """The largest steps of each series, both ways."""
+    return [
+        LargestSteps(*both) for both in zip(*(steepest(curves, p_holm, sign, alpha) for sign in (-1, 1)), strict=True)
+    ]
 
 
-def steepest(curve: Curve, p_holm: FloatArray | None, sign: int, alpha: float) -> LargestStep | None:
-    """The largest fall (sign -1) or rise (1), with every position that ties with it."""
-    signed = np.diff(curve.ticks) * sign
-    if signed.size == 0 or signed.max() <= 0:
-        return None
-    at = np.flatnonzero(signed == signed.max()).tolist()
-    spans = tuple(LevelSpan(curve.place(i), curve.place(i + 1)) for i in at[:MOST_CHANGES])
-    size = float(curve.moves[at[0]])
-    if curve.noise is None or p_holm is None:
-        return LargestStep(size, spans, None, None)
-    best = min(at, key=lambda i: float(p_holm[i]))
-    level = 1 - alpha / int(signed.size)
-    low, high = step_ends(curve.moves[best : best + 1], between(curve.noise, best), level)
-    return LargestStep(size, spans, float(p_holm[best]), Interval(level, float(low[0]), float(high[0])))
+def steepest(curves: Curves, p_holm: Sequence[FloatArray | None], sign: int, alpha: float) -> list[LargestStep | None]:
+    """The largest fall (sign -1) or rise (1) of each series, with every position that ties with it."""
+    found: list[LargestStep | None] = [None] * len(curves)
+    signed = curves.tick_moves * sign
+    if signed.shape[1] == 0:
+        return found
+    most = signed.max(axis=1)
+    rows = np.flatnonzero(most > 0)
+    tied = [np.flatnonzero(row).tolist() for row in signed[rows] == most[rows, None]]
+    best = [_surest(at, p_holm[row]) for row, at in zip(rows.tolist(), tied, strict=True)]
+    ends: Iterable[Interval | None] = [None] * rows.size
+    if curves.noise is not None:
+        chosen, level = np.array(best, dtype=np.int64), 1 - alpha / int(signed.shape[1])
+        low, high = step_ends(curves.moves[rows, chosen], neighbours(curves.noise).at(rows, chosen), level)
+        ends = [Interval(level, *end) for end in zip(low.tolist(), high.tolist(), strict=True)]
+    for row, at, surest, interval in zip(rows.tolist(), tied, best, ends, strict=True):
+        places, p = curves.places[row], p_holm[row]
+        spans = tuple(LevelSpan(places[i], places[i + 1]) for i in at[:MOST_CHANGES])
+        found[row] = LargestStep(
+            float(curves.moves[row, at[0]]),
+            spans,
+            None if p is None else float(p[surest]),
+            None if p is None else interval,
+        )
+    return found
 
 
-def between(noise: Noise, i: int) -> Noise:
-    """The noise of the i-th cell and the next one."""
-    here = slice(i, i + 2)
-    k, n = (None if part is None else part[here] for part in (noise.k, noise.n))
-    return Noise(noise.kind, noise.error[here], noise.df, k, n, noise.whole)
+def _surest(at: list[int], p_holm: FloatArray | None) -> int:
+    """The step with the lowest p of those that tie."""
+    return at[0] if p_holm is None or len(at) == 1 else min(at, key=lambda i: float(p_holm[i]))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from registry.results.coverage import AxisCoverage, Coverage, LevelCoverage
 from registry.results.terms import Place
-from workers.statistics.table import Table, by_level, place_of
+from workers.statistics.table import Table, by_level
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, IntArray
 
 MOST_LEVELS = 100
@@ -36,10 +36,9 @@ def coverage(table: Table) -> Coverage:
 
 def axis_coverage(table: Table, place: int) -> AxisCoverage:
     """One axis, its levels in their order."""
-    axis = table.axes[place]
     rows = by_level(table.present, place)
     counts = rows.sum(axis=1).tolist()
-    names = [place_of(axis, i) for i in range(len(axis.levels))]
+    names = table.levels[place]
     others = other_places(table, place)
     written = min(len(names), MOST_WRITTEN_LEVELS)
     levels = tuple(level_coverage(names[i], rows[i], counts[i], others) for i in range(written))
@@ -52,15 +51,14 @@ def axis_coverage(table: Table, place: int) -> AxisCoverage:
     )
 
 
-def other_places(table: Table, place: int) -> list[Place] | None:
+def other_places(table: Table, place: int) -> Sequence[Place] | None:
     """The levels of the only other axis, if there is exactly one."""
     if len(table.axes) != 2:
         return None
-    other = table.axes[1 - place]
-    return [place_of(other, i) for i in range(len(other.levels))]
+    return table.levels[1 - place]
 
 
-def level_coverage(name: Place, row: BoolArray, count: int, others: list[Place] | None) -> LevelCoverage:
+def level_coverage(name: Place, row: BoolArray, count: int, others: Sequence[Place] | None) -> LevelCoverage:
     """One level from its row of measured flags."""
     if others is None or count == 0:
         return LevelCoverage(name, count, None, None, (), 0)
@@ -91,8 +89,8 @@ def components(table: Table) -> tuple[int, tuple[Mapping[str, tuple[Place, ...]]
     offsets = np.cumsum([0, *table.values.shape])
     return count, tuple(
         {
-            axis.name: tuple(place_of(axis, int(p)) for p in np.flatnonzero(part == label))
-            for axis, part in zip(table.axes, np.split(labels, offsets[1:-1]), strict=True)
+            axis.name: tuple(levels[p] for p in np.flatnonzero(part == label).tolist())
+            for axis, levels, part in zip(table.axes, table.levels, np.split(labels, offsets[1:-1]), strict=True)
         }
         for label in order
     )
@@ -105,6 +103,8 @@ def component_labels(table: Table) -> IntArray:
     """
     if len(table.axes) == 1:
         return np.where(table.present, 0, -1).astype(np.int64)
+    if table.cells and table.present.all():
+        return np.zeros(sum(table.values.shape), dtype=np.int64)
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from registry.grids.grid import Grid
 from registry.results.parameters import Parameters
 from registry.results.sensitivity import Sensitivity
+from registry.results.series import Series
 from registry.results.statistics import GridStatistics
 from workers.statistics.best_cells import noisy_peaks
 from workers.statistics.coverage import coverage
@@ -14,8 +17,8 @@ from workers.statistics.grid_trend import grid_trends
 from workers.statistics.peaks import peaks
 from workers.statistics.precision import precision
 from workers.statistics.sensitivity import sensitivity
-from workers.statistics.series import AllSeries, all_series
-from workers.statistics.table import Table
+from workers.statistics.series import Asked, curves_of, families
+from workers.statistics.table import Curve, Table
 from workers.statistics.table_noise import known_noise
 
 OUT_OF_REACH = "the values, errors or axis numbers are not all between 10^-100 and 10^100 in size"
@@ -28,10 +31,49 @@ def describe(grid: Grid, parameters: Parameters | None = None) -> GridStatistics
     size by the limits that the modules state. A grid of astronomic numbers keeps its coverage, precision and
     peaks and loses what needs squares: `series_reason` and the sensitivity's `reason` say so.
     """
-    parameters = parameters or Parameters.of(grid.metric)
-    table = Table.of(grid)
+    return describe_all([grid], parameters)[0]
+
+
+def describe_all(grids: Sequence[Grid], parameters: Parameters | None = None) -> list[GridStatistics]:
+    """The same of each grid, to the last bit. Series of one length are computed together, which takes a fraction of
+    the time that they take one by one."""
+    tables = [Table.of(grid) for grid in grids]
+    settings = [parameters or Parameters.of(grid.metric) for grid in grids]
+    found = all_series(tables, settings)
+    return [_description(*row) for row in zip(grids, tables, settings, found, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class AllSeries:
+    """The series of a grid along every ordered axis, and how many were left out."""
+
+    series: tuple[Series, ...]
+    left_out: int
+
+
+def all_series(tables: Sequence[Table], settings: Sequence[Parameters]) -> list[AllSeries]:
+    """The series of each grid axis by axis; none of a grid of astronomic numbers."""
+    along: list[list[list[Curve]]] = []
+    left_out: list[int] = []
+    for table in tables:
+        curves, rest = curves_of(table) if table.computable else ([], 0)
+        along.append(curves)
+        left_out.append(rest)
+    asked = [
+        Asked(curves, parameters, table.metric.direction, table.metric.proportion_of)
+        for table, parameters, axes in zip(tables, settings, along, strict=True)
+        for curves in axes
+    ]
+    judged = iter(families(asked))
+    return [
+        AllSeries(tuple(chain.from_iterable(next(judged) for _ in axes)), rest)
+        for axes, rest in zip(along, left_out, strict=True)
+    ]
+
+
+def _description(grid: Grid, table: Table, parameters: Parameters, found: AllSeries) -> GridStatistics:
+    """The parts of one grid together."""
     reach = table.computable
-    found = all_series(table, parameters) if reach else AllSeries((), 0)
     return GridStatistics(
         params=parameters,
         design_effect=grid.design_effect,

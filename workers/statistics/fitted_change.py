@@ -6,8 +6,7 @@ estimates recovery (Zou 2008, American Journal of Epidemiology 168, 212-224), wh
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import expit
@@ -19,37 +18,52 @@ from workers.statistics.terms import FloatArray, detectable, reach_of
 
 @dataclass(frozen=True)
 class Ends:
-    """Fitted log-odds at both ends with their 2 x 2 covariance; `df` of the dispersion, `None` where it is 1."""
+    """Fitted log-odds at both ends of each row, their variances and covariance; `df` of the dispersion, the same of
+    all rows, `None` where it is 1."""
 
-    first: float
-    last: float
+    first: FloatArray
+    last: FloatArray
+    variances: tuple[FloatArray, FloatArray]
     covariance: FloatArray
     df: float | None
 
 
-def ends_of(u: FloatArray, line: tuple[float, float], covariance: FloatArray, df: float | None) -> Ends:
-    """The ends of a line of log-odds over u with the covariance of its intercept and slope."""
-    design = np.array([[1.0, float(u[0])], [1.0, float(u[-1])]])
-    first, last = (line[0] + line[1] * float(end) for end in (u[0], u[-1]))
-    return Ends(first, last, design @ covariance @ design.T, df)
+def ends_of(
+    u: FloatArray,
+    line: tuple[FloatArray, FloatArray],
+    covariance: tuple[FloatArray, FloatArray, FloatArray],
+    df: float | None,
+) -> Ends:
+    """The ends of lines of log-odds over the rows of u, given the variance of each intercept, the covariance of
+    intercept and slope, and the variance of the slope."""
+    first, last = u[:, 0], u[:, -1]
+    v0, v01, v1 = covariance
+    return Ends(
+        line[0] + line[1] * first,
+        line[0] + line[1] * last,
+        (v0 + 2 * first * v01 + first * first * v1, v0 + 2 * last * v01 + last * last * v1),
+        v0 + (first + last) * v01 + first * last * v1,
+        df,
+    )
 
 
-def change_of_ends(ends: Ends, whole: float, level: float) -> tuple[float, Interval]:
-    """The difference of the two proportions and its interval, in the metric's unit."""
-    spread = np.sqrt(np.maximum(np.diag(ends.covariance), 1e-300))
-    correlation = float(ends.covariance[0, 1] / (spread[0] * spread[1]))
+def change_of_ends(ends: Ends, whole: float, level: float) -> list[FittedChange]:
+    """The difference of the two proportions of each row and its interval, in the metric's unit."""
+    spread = [np.sqrt(np.maximum(variance, 1e-300)) for variance in ends.variances]
+    correlation = ends.covariance / (spread[0] * spread[1])
     reach = reach_of(level, ends.df)
-    p1, p2 = float(expit(ends.first)), float(expit(ends.last))
-    l1, u1 = (float(expit(ends.first + sign * reach * spread[0])) for sign in (-1, 1))
-    l2, u2 = (float(expit(ends.last + sign * reach * spread[1])) for sign in (-1, 1))
-    low = recovered(p2 - l2, u1 - p1, correlation)
-    high = recovered(u2 - p2, p1 - l1, correlation)
-    return (p2 - p1) * whole, Interval(level, (p2 - p1 - low) * whole, (p2 - p1 + high) * whole)
+    p1, p2 = expit(ends.first), expit(ends.last)
+    l1, u1 = (expit(ends.first + sign * reach * spread[0]) for sign in (-1, 1))
+    l2, u2 = (expit(ends.last + sign * reach * spread[1]) for sign in (-1, 1))
+    low = p2 - p1 - recovered(p2 - l2, u1 - p1, correlation)
+    high = p2 - p1 + recovered(u2 - p2, p1 - l1, correlation)
+    columns = ((part * whole).tolist() for part in (p2 - p1, low, high))
+    return [FittedChange(value, Interval(level, *at), "logit") for value, *at in zip(*columns, strict=True)]
 
 
-def recovered(own: float, other: float, correlation: float) -> float:
+def recovered(own: FloatArray, other: FloatArray, correlation: FloatArray) -> FloatArray:
     """The reach of a difference from the reaches of its two parts."""
-    return math.sqrt(max(0.0, own * own + other * other - 2 * correlation * own * other))
+    return np.sqrt(np.maximum(0.0, own * own + other * other - 2 * correlation * own * other))
 
 
 def agreeing(change: FittedChange | None, p: float | None, alpha: float) -> FittedChange | None:
@@ -65,7 +79,9 @@ def agreeing(change: FittedChange | None, p: float | None, alpha: float) -> Fitt
         low, high = (max(low, 0.0), high) if change.value > 0 else (low, min(high, 0.0))
     else:
         low, high = min(low, 0.0), max(high, 0.0)
-    return replace(change, interval=Interval(change.interval.level, low, high))
+    if (low, high) == (change.interval.low, change.interval.high):
+        return change
+    return FittedChange(change.value, Interval(change.interval.level, low, high), change.method, change.reason)
 
 
 def detectable_change(change: FittedChange, df: float | None, alpha: float) -> float | None:

@@ -18,8 +18,8 @@ from workers.statistics.kendall import (
     min_attainable,
     normal_p,
     probabilities,
-    score,
-    tie_pattern,
+    scores,
+    tie_patterns,
     untied_pairs,
     variance,
 )
@@ -53,8 +53,7 @@ def stratified(rows: Sequence[IntArray], alpha: float = 0.05) -> GridTrend:
     """Tests for a common direction of all rows."""
     if not rows:
         return GridTrend("insufficient", 0, 0, None, None, "exact", "no series has two cells")
-    s = sum(score(row) for row in rows)
-    patterns = [(int(row.size), tie_pattern(row)) for row in rows]
+    s, patterns = scored(rows)
     pairs = sum(untied_pairs(*pattern) for pattern in patterns)
     least = max(SMALLEST_P, 2 * math.prod(min_attainable(*p) / 2 if untied_pairs(*p) else 1.0 for p in patterns))
     if pairs == 0:
@@ -67,6 +66,19 @@ def stratified(rows: Sequence[IntArray], alpha: float = 0.05) -> GridTrend:
         reason = f"no orderings of these series have a p below {alpha}"
         return GridTrend("insufficient", s, len(rows), p, min(1.0, least), method, reason)
     return GridTrend("ok", s, len(rows), p, least, method)
+
+
+def scored(rows: Sequence[IntArray]) -> tuple[int, list[tuple[int, tuple[int, ...]]]]:
+    """The sum of S over the rows, and the length and tie pattern of each, by length."""
+    by_length: dict[int, list[IntArray]] = {}
+    for row in rows:
+        by_length.setdefault(int(row.size), []).append(row)
+    s, patterns = 0, []
+    for count, alike in by_length.items():
+        ticks = np.array(alike)
+        s += sum(scores(ticks))
+        patterns += [(count, ties) for ties in tie_patterns(ticks)]
+    return s, patterns
 
 
 def tail(patterns: Sequence[tuple[int, tuple[int, ...]]], s: int, pairs: int) -> float:

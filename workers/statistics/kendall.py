@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -27,11 +27,22 @@ EXACT_PAIRS = 4_000
 
 def mann_kendall(ticks: IntArray, alpha: float = 0.05) -> MannKendall:
     """Tests for a monotone trend in integer values in their order; exact to 60 points, else the normal tail."""
-    count = int(ticks.size)
-    method: ExactOrNormal = "exact" if count <= EXACT_POINTS else "normal"
+    return mann_kendalls(ticks[None, :], [tie_pattern(ticks)], alpha)[0]
+
+
+def mann_kendalls(ticks: IntArray, ties: Sequence[tuple[int, ...]], alpha: float = 0.05) -> list[MannKendall]:
+    """The same of each row of an array, given the tie patterns of the rows."""
+    count = int(ticks.shape[1])
     if count < 2:
-        return MannKendall("insufficient", 0, None, None, None, method, "one point has no trend")
-    s, ties = score(ticks), tie_pattern(ticks)
+        method: ExactOrNormal = "exact" if count <= EXACT_POINTS else "normal"
+        return [MannKendall("insufficient", 0, None, None, None, method, "one point has no trend")] * len(ticks)
+    return [_tested(s, count, pattern, alpha) for s, pattern in zip(scores(ticks), ties, strict=True)]
+
+
+@lru_cache(maxsize=4_096)
+def _tested(s: int, count: int, ties: tuple[int, ...], alpha: float) -> MannKendall:
+    """The test of a score; a grid has the same few scores again and again."""
+    method: ExactOrNormal = "exact" if count <= EXACT_POINTS else "normal"
     pairs = untied_pairs(count, ties)
     least = min_attainable(count, ties)
     p = exact_p(s, count, ties) if method == "exact" else normal_p(s, variance(count, ties))
@@ -45,10 +56,21 @@ def mann_kendall(ticks: IntArray, alpha: float = 0.05) -> MannKendall:
 
 
 def score(ticks: IntArray) -> int:
-    """S: rising pairs minus falling pairs; of long series in O(m log m) by the bits of the ranks."""
-    if ticks.size <= DIRECT_POINTS:
-        moves = np.sign(ticks[None, :] - ticks[:, None])
-        return int(np.triu(moves, 1).sum())
+    """S: rising pairs minus falling pairs."""
+    return scores(ticks[None, :])[0]
+
+
+def scores(ticks: IntArray) -> list[int]:
+    """S of each row; of long rows in O(m log m) by the bits of the ranks."""
+    if ticks.shape[1] <= DIRECT_POINTS:
+        found = np.zeros(len(ticks), dtype=ticks.dtype)
+        for apart in range(1, ticks.shape[1]):
+            found += np.sign(ticks[:, apart:] - ticks[:, :-apart]).sum(axis=1)
+        return [int(s) for s in found]
+    return [_long_score(row) for row in ticks]
+
+
+def _long_score(ticks: IntArray) -> int:
     _, ranks = np.unique(ticks, return_inverse=True)
     return inversions(int(ranks.max()) - ranks) - inversions(ranks)
 
@@ -71,12 +93,35 @@ def tie_pattern(ticks: IntArray) -> tuple[int, ...]:
     return tuple(sorted(count for count in Counter(ticks.tolist()).values() if count > 1))
 
 
+def tie_patterns(ticks: IntArray) -> list[tuple[int, ...]]:
+    """Of each row the sizes of the groups of equal values that have more than one member, sorted."""
+    ordered = np.sort(ticks, axis=1)
+    same = ordered[:, 1:] == ordered[:, :-1]
+    found: list[tuple[int, ...]] = [()] * len(ticks)
+    for row in np.flatnonzero(same.any(axis=1)).tolist():
+        found[row] = _runs(same[row].tolist())
+    return found
+
+
+def _runs(same: Iterable[bool]) -> tuple[int, ...]:
+    """The sizes of the runs of equal neighbours."""
+    sizes, size = [], 1
+    for again in (*same, False):
+        if again:
+            size += 1
+        elif size > 1:
+            sizes.append(size)
+            size = 1
+    return tuple(sorted(sizes))
+
+
 def untied_pairs(count: int, ties: Sequence[int]) -> int:
     """T, the largest S that the values allow."""
     return count * (count - 1) // 2 - sum(t * (t - 1) // 2 for t in ties)
 
 
-def variance(count: int, ties: Sequence[int]) -> float:
+@lru_cache(maxsize=4_096)
+def variance(count: int, ties: tuple[int, ...]) -> float:
     """The null variance of S with ties (Kendall 1970, eq. 4.4)."""
     return sum(sign * n * (n - 1) * (2 * n + 5) for sign, n in [(1, count), *((-1, t) for t in ties)]) / 18
 
@@ -86,7 +131,8 @@ def orderings(count: int, ties: Sequence[int]) -> int:
     return math.factorial(count) // math.prod(math.factorial(t) for t in ties)
 
 
-def min_attainable(count: int, ties: Sequence[int]) -> float:
+@lru_cache(maxsize=4_096)
+def min_attainable(count: int, ties: tuple[int, ...]) -> float:
     """Twice the probability of the one fully sorted ordering."""
     return max(SMALLEST_P, min(1.0, 2 / orderings(count, ties))) if count <= 170 else SMALLEST_P
 

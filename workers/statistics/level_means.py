@@ -16,7 +16,7 @@ from registry.results.sensitivity import LevelMean
 from registry.results.terms import Interval
 from workers.statistics.additive import Layout, logistic, solve, totals
 from workers.statistics.noise import Noise
-from workers.statistics.table import Table, by_level, place_of
+from workers.statistics.table import Table, by_level
 from workers.statistics.terms import FloatArray, reach_of, within
 
 
@@ -48,7 +48,7 @@ def level_means(
     return [
         [
             LevelMean(
-                place_of(axis, level),
+                table.levels[a][level],
                 float(raw[a][i]),
                 around(table, float(raw[a][i]), float(reach[a][i]), 1 - alpha),
                 None if plain is None else float(plain[a][i]),
@@ -56,7 +56,7 @@ def level_means(
             )
             for i, level in enumerate(levels[a])
         ]
-        for a, axis in enumerate(table.axes)
+        for a in range(len(table.axes))
     ]
 
 

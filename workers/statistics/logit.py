@@ -11,18 +11,20 @@ Where the likelihood has no maximum (separation), Firth's penalty answers.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import chdtrc, expit, fdtrc, xlogy
 
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange, Logit, LogitTest
+from workers.statistics.curves import RowNoise
 from workers.statistics.firth import penalised_line
 from workers.statistics.fitted_change import change_of_ends, ends_of
-from workers.statistics.noise import Noise
 from workers.statistics.proportions import newcombe
-from workers.statistics.terms import SMALLEST_P, FloatArray
+from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
 
 FEW_CELLS = 5
 """Cells up to which a monotone course may be tested without its dispersion."""
@@ -38,56 +40,69 @@ class LogitTrend:
 
 
 @dataclass(frozen=True)
-class _Line:
-    """A maximum-likelihood line on the unit abscissa `u`, and what its cells leave."""
+class _Lines:
+    """Maximum-likelihood lines on the unit abscissae `u`, a row each, and what their cells leave. `moments` are the
+    sums of the weights times the powers 0, 1 and 2 of u."""
 
     u: FloatArray
-    scale: float
-    a: float
-    b: float
-    weight: FloatArray
-    lr: float
-    deviance: float
-    pearson: float
+    centre: FloatArray
+    scale: FloatArray
+    a: FloatArray
+    b: FloatArray
+    moments: tuple[FloatArray, FloatArray, FloatArray]
+    lr: FloatArray
+    deviance: FloatArray
+    pearson: FloatArray
 
 
-def logit_trend(x: FloatArray, noise: Noise, differ_p: float | None, alpha: float = 0.05) -> LogitTrend:
-    """Fits the successes over increasing x; `differ_p` is the p of homogeneity."""
-    if x.size < 2:
-        return LogitTrend(Logit("insufficient", reason="one cell has no trend"), None)
+def logit_trends(
+    x: FloatArray, noise: RowNoise, differ_p: Sequence[float | None], alpha: float = 0.05
+) -> list[LogitTrend]:
+    """Fits the successes of each row over its increasing x; `differ_p` are the p-values of homogeneity."""
     k, n = successes(noise)
-    if k.sum() in (0, n.sum()):
-        change = penalised(x, noise, alpha).change
-        return LogitTrend(Logit("undefined", reason="every trial came out the same"), change)
-    if x.size > 2 and separated(x, k, n):
-        return penalised(x, noise, alpha)
-    line = fitted(x, k, n)
-    if x.size == 2:
-        return two_cells(x, noise, line, alpha)
-    return several_cells(x, noise, line, differ_p, alpha)
+    count = int(x.shape[1])
+    if count < 2:
+        return [LogitTrend(Logit("insufficient", reason="one cell has no trend"), None)] * len(x)
+    hits = k.sum(axis=1)
+    same, apart = (hits == 0) | (hits == n.sum(axis=1)), separated(x, k, n)
+    found: dict[int, LogitTrend] = {}
+    for row in np.flatnonzero(same | (apart if count > 2 else False)).tolist():
+        trend = penalised(x[row], k[row], n[row], noise.whole, alpha)
+        undefined = Logit("undefined", reason="every trial came out the same")
+        found[row] = LogitTrend(undefined, trend.change) if same[row] else trend
+    rest = np.array([row for row in range(len(x)) if row not in found], dtype=np.int64)
+    if rest.size:
+        lines, cells = fitted(x[rest], k[rest], n[rest]), (k[rest], n[rest])
+        if count == 2:
+            trends = two_cells(lines, cells, apart[rest], noise.whole, alpha)
+        else:
+            trends = several_cells(lines, cells, [differ_p[row] for row in rest], noise.whole, alpha)
+        found.update(zip(rest.tolist(), trends, strict=True))
+    return [found[row] for row in range(len(x))]
 
 
-def successes(noise: Noise) -> tuple[FloatArray, FloatArray]:
+def successes(noise: RowNoise) -> tuple[FloatArray, FloatArray]:
     """The effective successes and trials of binomial noise."""
-    if noise.k is None or noise.n is None:
+    if noise.binomial is None:
         raise ValueError("this noise has no trials")
-    return noise.k, noise.n
+    return noise.binomial
 
 
-def separated(x: FloatArray, k: FloatArray, n: FloatArray) -> bool:
-    """Whether some abscissa parts all successes from all failures, so that the slope would be infinite."""
-    hits, misses = x[k > 0], x[k < n]
-    return bool(hits.max() <= misses.min() or misses.max() <= hits.min())
+def separated(x: FloatArray, k: FloatArray, n: FloatArray) -> BoolArray:
+    """Whether some abscissa of a row parts all successes from all failures, so that the slope would be infinite."""
+    hit, miss = k > 0, k < n
+    last_hit, first_hit = np.where(hit, x, -np.inf).max(axis=1), np.where(hit, x, np.inf).min(axis=1)
+    last_miss, first_miss = np.where(miss, x, -np.inf).max(axis=1), np.where(miss, x, np.inf).min(axis=1)
+    return np.asarray((last_hit <= first_miss) | (last_miss <= first_hit))
 
 
-def penalised(x: FloatArray, noise: Noise, alpha: float) -> LogitTrend:
-    """The penalised line; two cells have Newcombe's interval of their difference."""
-    k, n = successes(noise)
+def penalised(x: FloatArray, k: FloatArray, n: FloatArray, whole: float, alpha: float) -> LogitTrend:
+    """The penalised line of one series; two cells have Newcombe's interval of their difference."""
     centre, scale = float(x.mean()), float(np.ptp(x))
     u = (x - centre) / scale
     line = penalised_line(u, k, n)
-    ends = ends_of(u, (line.intercept, line.slope), line.covariance, None)
-    value, interval = change_of_ends(ends, noise.whole, 1 - alpha)
+    (v0, v01), (_, v1) = line.covariance
+    ends = ends_of(u[None, :], (np.array([line.intercept]), np.array([line.slope])), (v0, v01, v1), None)
     chance = expit(line.intercept + line.slope * u)
     logit = Logit(
         "ok",
@@ -96,41 +111,68 @@ def penalised(x: FloatArray, noise: Noise, alpha: float) -> LogitTrend:
         line.slope / scale,
         line.intercept - line.slope * centre / scale,
         math.sqrt(float(line.covariance[1, 1])) / scale,
-        float(np.mean(chance * (1 - chance))) * line.slope / scale * noise.whole,
+        float(np.mean(chance * (1 - chance))) * line.slope / scale * whole,
         line.lr,
     )
-    return LogitTrend(logit, FittedChange(value, interval, "logit"))
+    return LogitTrend(logit, change_of_ends(ends, whole, 1 - alpha)[0])
 
 
-def two_cells(x: FloatArray, noise: Noise, line: _Line, alpha: float) -> LogitTrend:
+def two_cells(
+    lines: _Lines, cells: tuple[FloatArray, FloatArray], apart: BoolArray, whole: float, alpha: float
+) -> list[LogitTrend]:
     """Two cells leave no dispersion; their change is their difference with Newcombe's interval."""
-    k, n = successes(noise)
-    low, high = newcombe(k[:1], n[:1], k[1:], n[1:], 1 - alpha)
-    interval = Interval(1 - alpha, float(low[0]) * noise.whole, float(high[0]) * noise.whole)
-    value = float(k[1] / n[1] - k[0] / n[0]) * noise.whole
-    p = max(SMALLEST_P, float(chdtrc(1, line.lr)))
-    described = replace(described_line(x, line, noise.whole), test="likelihood_ratio_chi2", p=p)
-    if separated(x, k, n):
-        described = replace(described, slope=None, intercept=None, stderr=None, effect=None, deviance=None)
-    return LogitTrend(described, FittedChange(value, interval, "logit"))
+    k, n = cells
+    low, high = (end * whole for end in newcombe(k[:, 0], n[:, 0], k[:, 1], n[:, 1], 1 - alpha))
+    value = (k[:, 1] / n[:, 1] - k[:, 0] / n[:, 0]) * whole
+    p = np.maximum(SMALLEST_P, chdtrc(1, lines.lr)).tolist()
+    ends = zip(value.tolist(), low.tolist(), high.tolist(), strict=True)
+    test: LogitTest = "likelihood_ratio_chi2"
+    return [
+        LogitTrend(
+            Logit("ok", test, p[row], lr=line.lr) if apart[row] else line.tested(test, p[row], None, None),
+            FittedChange(change, Interval(1 - alpha, *at), "logit"),
+        )
+        for row, (line, (change, *at)) in enumerate(zip(described(lines, whole), ends, strict=True))
+    ]
 
 
-def several_cells(x: FloatArray, noise: Noise, line: _Line, differ_p: float | None, alpha: float) -> LogitTrend:
+def several_cells(
+    lines: _Lines,
+    cells: tuple[FloatArray, FloatArray],
+    differ_p: Sequence[float | None],
+    whole: float,
+    alpha: float,
+) -> list[LogitTrend]:
     """Three cells and more: the test with dispersion, and for few cells on a monotone course the one without."""
-    rest = int(x.size) - 2
-    dispersion = line.pearson / rest
-    few = x.size <= FEW_CELLS and monotone_p(*successes(noise), line.b > 0) >= alpha
-    test: LogitTest = "likelihood_ratio_f"
-    p = max(SMALLEST_P, float(fdtrc(1, rest, line.lr / max(1.0, dispersion))))
-    if few and differ_p is not None:
-        both = max(differ_p, SMALLEST_P, float(chdtrc(1, line.lr)))
-        test, p = ("monotone_chi2", both) if both < p else (test, p)
-    df, spread = (None, 1.0) if few else (float(rest), max(1.0, dispersion))
-    ends = ends_of(line.u, (line.a, line.b), spread * covariance_of(line), df)
-    value, interval = change_of_ends(ends, noise.whole, 1 - alpha)
-    fits = max(SMALLEST_P, float(chdtrc(rest, line.pearson)))
-    logit = replace(described_line(x, line, noise.whole), test=test, p=p, dispersion=dispersion, lack_of_fit_p=fits)
-    return LogitTrend(logit, FittedChange(value, interval, "logit"), df)
+    count = int(lines.u.shape[1])
+    rest, rising = count - 2, (lines.b > 0).tolist()
+    dispersion = lines.pearson / rest
+    spread = np.maximum(1.0, dispersion)
+    p = np.maximum(SMALLEST_P, fdtrc(1, rest, lines.lr / spread)).tolist()
+    alone = np.maximum(SMALLEST_P, chdtrc(1, lines.lr)).tolist()
+    fits = np.maximum(SMALLEST_P, chdtrc(rest, lines.pearson)).tolist()
+    few = np.array(
+        [
+            count <= FEW_CELLS and monotone_p(k, n, rising[row]) >= alpha
+            for row, (k, n) in enumerate(zip(*cells, strict=True))
+        ]
+    )
+    changes: dict[int, FittedChange] = {}
+    for chosen, df, factor in ((few, None, np.ones(len(few))), (~few, float(rest), spread)):
+        at = np.flatnonzero(chosen)
+        if at.size:
+            covariance = tuple(factor[at] * part[at] for part in covariance_of(lines))
+            ends = ends_of(lines.u[at], (lines.a[at], lines.b[at]), (covariance[0], covariance[1], covariance[2]), df)
+            changes.update(zip(at.tolist(), change_of_ends(ends, whole, 1 - alpha), strict=True))
+    scatter, found = dispersion.tolist(), []
+    for row, line in enumerate(described(lines, whole)):
+        test: LogitTest = "likelihood_ratio_f"
+        own, differ = p[row], differ_p[row]
+        if few[row] and differ is not None and (both := max(differ, alone[row])) < own:
+            test, own = "monotone_chi2", both
+        logit = line.tested(test, own, scatter[row], fits[row])
+        found.append(LogitTrend(logit, changes[row], None if few[row] else float(rest)))
+    return found
 
 
 def monotone_p(k: FloatArray, n: FloatArray, rising: bool) -> float:
@@ -153,73 +195,147 @@ def monotone_p(k: FloatArray, n: FloatArray, rising: bool) -> float:
     return float(chdtrc(df, misfit))
 
 
-def covariance_of(line: _Line) -> FloatArray:
-    """The inverse information of intercept and slope on the unit abscissa."""
-    w0, w1, w2 = (float(line.weight @ line.u**power) for power in (0, 1, 2))
-    det = max(w0 * w2 - w1 * w1, 1e-300)
-    return np.array([[w2, -w1], [-w1, w0]]) / det
+def covariance_of(lines: _Lines) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The inverse information on the unit abscissa: the variance of the intercept, the covariance with the slope, and
+    the variance of the slope."""
+    w0, w1, w2 = lines.moments
+    det = np.maximum(w0 * w2 - w1 * w1, 1e-300)
+    return w2 / det, -w1 / det, w0 / det
 
 
-def described_line(x: FloatArray, line: _Line, whole: float) -> Logit:
-    """The fit as the answer names it, without a test."""
-    w0, w1, w2 = (float(line.weight @ line.u**power) for power in (0, 1, 2))
+class _Line(NamedTuple):
+    """One line as the answer has it."""
+
+    slope: float
+    intercept: float
+    stderr: float | None
+    effect: float
+    lr: float
+    deviance: float
+
+    def tested(self, test: LogitTest, p: float, dispersion: float | None, fits: float | None) -> Logit:
+        """The line with its test."""
+        return Logit(
+            "ok",
+            test,
+            p,
+            self.slope,
+            self.intercept,
+            self.stderr,
+            self.effect,
+            self.lr,
+            self.deviance,
+            dispersion,
+            fits,
+        )
+
+
+def described(lines: _Lines, whole: float) -> list[_Line]:
+    """The lines as the answer has them."""
+    w0, w1, w2 = lines.moments
     spread = w2 - w1 * w1 / w0
-    chance = expit(line.a + line.b * line.u)
-    return Logit(
-        "ok",
-        slope=line.b / line.scale,
-        intercept=line.a - line.b * float(x.mean()) / line.scale,
-        stderr=1 / math.sqrt(spread) / line.scale if spread > 0 else None,
-        effect=float(np.mean(chance * (1 - chance))) * line.b / line.scale * whole,
-        lr=line.lr,
-        deviance=line.deviance,
-    )
+    known = spread > 0
+    stderr = 1 / np.sqrt(np.where(known, spread, 1.0)) / lines.scale
+    chance = expit(lines.a[:, None] + lines.b[:, None] * lines.u)
+    effect = np.mean(chance * (1 - chance), axis=1) * lines.b / lines.scale * whole
+    slope, intercept = lines.b / lines.scale, lines.a - lines.b * lines.centre / lines.scale
+    errors = [error if some else None for error, some in zip(stderr.tolist(), known.tolist(), strict=True)]
+    columns = (slope.tolist(), intercept.tolist(), errors, effect.tolist(), lines.lr.tolist(), lines.deviance.tolist())
+    return [_Line(*row) for row in zip(*columns, strict=True)]
 
 
-def fitted(x: FloatArray, k: FloatArray, n: FloatArray) -> _Line:
-    """The maximum-likelihood line."""
-    scale = float(np.ptp(x))
-    u = (x - float(x.mean())) / scale
-    a, b = newton(u, k, n)
-    eta = a + b * u
+def fitted(x: FloatArray, k: FloatArray, n: FloatArray) -> _Lines:
+    """The maximum-likelihood line of each row."""
+    centre, scale = x.mean(axis=1), x[:, -1] - x[:, 0]
+    u = (x - centre[:, None]) / scale[:, None]
+    saturated = _Saturated.of(k, n)
+    a, b = newton(u, saturated)
+    eta = a[:, None] + b[:, None] * u
     hit, miss = expit(eta), expit(-eta)
     weight = n * hit * miss
     residual = k * miss - (n - k) * hit
-    pooled = k.sum() / n.sum()
-    deviance = 2 * gap(k, n, hit, miss)
-    lr = max(0.0, 2 * gap(k, n, np.full(x.size, pooled), np.full(x.size, 1 - pooled)) - deviance)
-    pearson = float(np.sum(residual**2 / np.maximum(weight, 1e-300)))
-    return _Line(u, scale, a, b, weight, lr, deviance, pearson)
+    pooled = (k.sum(axis=1) / n.sum(axis=1))[:, None]
+    deviance = 2 * saturated.gap(hit, miss)
+    lr = np.maximum(0.0, 2 * saturated.gap(pooled, 1 - pooled) - deviance)
+    pearson = np.sum(residual**2 / np.maximum(weight, 1e-300), axis=1)
+    moments = (weight.sum(axis=1), np.sum(weight * u, axis=1), np.sum(weight * (u * u), axis=1))
+    return _Lines(u, centre, scale, a, b, moments, lr, deviance, pearson)
 
 
-def newton(u: FloatArray, k: FloatArray, n: FloatArray) -> tuple[float, float]:
-    """Intercept and slope on a unit abscissa by Newton steps, halved while the likelihood falls."""
-    a, b = float(np.log((k.sum() + 0.5) / (n.sum() - k.sum() + 0.5))), 0.0
-    hit, miss = expit(a + b * u), expit(-a - b * u)
-    best = gap(k, n, hit, miss)
+@dataclass(frozen=True)
+class _Saturated:
+    """The cells of some rows, and the parts of their log-likelihood in a model that has a probability for each."""
+
+    k: FloatArray
+    n: FloatArray
+    hits: FloatArray
+    misses: FloatArray
+
+    @classmethod
+    def of(cls, k: FloatArray, n: FloatArray) -> _Saturated:
+        share = k / n
+        return cls(k, n, xlogy(k, share), xlogy(n - k, 1 - share))
+
+    def at(self, rows: IntArray) -> _Saturated:
+        """Some of the rows."""
+        return _Saturated(self.k[rows], self.n[rows], self.hits[rows], self.misses[rows])
+
+    def gap(self, hit: FloatArray, miss: FloatArray) -> FloatArray:
+        """The log-likelihood that the saturated model gains over these probabilities: half the deviance."""
+        hit, miss = np.maximum(hit, 1e-320), np.maximum(miss, 1e-320)
+        lost = self.hits - xlogy(self.k, hit) + self.misses - xlogy(self.n - self.k, miss)
+        return np.asarray(np.sum(lost, axis=1))
+
+
+def newton(u: FloatArray, cells: _Saturated) -> tuple[FloatArray, FloatArray]:
+    """Intercept and slope of each row on a unit abscissa by Newton steps, halved while the likelihood falls. A row
+    that has settled is not touched again."""
+    hits, trials = cells.k.sum(axis=1), cells.n.sum(axis=1)
+    a, b = np.log((hits + 0.5) / (trials - hits + 0.5)), np.zeros(len(u))
+    best = cells.gap(expit(a[:, None]), expit(-a[:, None]))
+    rows = np.arange(len(u))
     for _ in range(100):
-        w, r = n * hit * miss, k * miss - (n - k) * hit
-        w0, w1, w2 = float(w.sum()), float(w @ u), float(w @ (u * u))
+        mine, at = cells.at(rows), u[rows]
+        eta = a[rows, None] + b[rows, None] * at
+        hit, miss = expit(eta), expit(-eta)
+        w, r = mine.n * hit * miss, mine.k * miss - (mine.n - mine.k) * hit
+        w0, w1, w2 = w.sum(axis=1), np.sum(w * at, axis=1), np.sum(w * (at * at), axis=1)
         det = w0 * w2 - w1 * w1
-        if det <= 0:
+        r0, r1 = r.sum(axis=1), np.sum(r * at, axis=1)
+        regular = det > 0
+        rows, det = rows[regular], det[regular]
+        if not rows.size:
             break
-        r0, r1 = float(r.sum()), float(r @ u)
-        da, db = (w2 * r0 - w1 * r1) / det, (w0 * r1 - w1 * r0) / det
-        step, size = 1.0, abs(da) + abs(db)
-        while step > 1e-6:
-            hit, miss = expit(a + step * da + (b + step * db) * u), expit(-a - step * da - (b + step * db) * u)
-            new = gap(k, n, hit, miss)
-            if new <= best + 1e-9 * (1 + abs(best)):
-                break
-            step /= 2
-        a, b, best = a + step * da, b + step * db, new
-        if size < 1e-8 * (1 + abs(a) + abs(b)):  # what is left is of the order of its square
+        da, db = ((w2 * r0 - w1 * r1)[regular] / det, (w0 * r1 - w1 * r0)[regular] / det)
+        step, best[rows] = accepted(
+            at[regular], mine.at(np.flatnonzero(regular)), (a[rows], b[rows]), (da, db), best[rows]
+        )
+        a[rows] += step * da
+        b[rows] += step * db
+        # What is left is of the order of the square of the step.
+        moving = np.abs(da) + np.abs(db) >= 1e-8 * (1 + np.abs(a[rows]) + np.abs(b[rows]))
+        rows = rows[moving]
+        if not rows.size:
             break
     return a, b
 
 
-def gap(k: FloatArray, n: FloatArray, hit: FloatArray, miss: FloatArray) -> float:
-    """Log-likelihood that a saturated model would gain over these probabilities: half the deviance."""
-    share = k / n
-    hit, miss = np.maximum(hit, 1e-320), np.maximum(miss, 1e-320)
-    return float(np.sum(xlogy(k, share) - xlogy(k, hit) + xlogy(n - k, 1 - share) - xlogy(n - k, miss)))
+def accepted(
+    u: FloatArray,
+    cells: _Saturated,
+    start: tuple[FloatArray, FloatArray],
+    move: tuple[FloatArray, FloatArray],
+    best: FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """The share of each row's step at which the likelihood does not fall, and half the deviance there."""
+    step, reached, rows = np.ones(len(u)), best.copy(), np.arange(len(u))
+    while rows.size:
+        a, b = (at[rows] + step[rows] * by[rows] for at, by in zip(start, move, strict=True))
+        eta = a[:, None] + b[:, None] * u[rows]
+        new = cells.at(rows).gap(expit(eta), expit(-eta))
+        reached[rows] = new
+        worse = new > best[rows] + 1e-9 * (1 + np.abs(best[rows]))
+        rows = rows[worse]
+        step[rows] /= 2
+        rows = rows[step[rows] > 1e-6]
+    return step, reached

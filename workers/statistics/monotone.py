@@ -5,71 +5,71 @@ Pool-adjacent-violators: Barlow, Bartholomew, Bremner and Brunk (1972), ch. 1; e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from registry.grids.grid import Direction
 from registry.results.courses import Drawdown, Monotone, MonotoneBlock, MonotoneFit
-from workers.statistics.table import Curve
-from workers.statistics.terms import FloatArray
+from registry.results.terms import Place
+from workers.statistics.curves import Curves
 
 MOST_BLOCKS = 100
 
 
-@dataclass(frozen=True)
-class Isotonic:
-    """The least-squares non-decreasing fit: m values, and the first index of each block of equal ones."""
-
-    fit: FloatArray
-    starts: tuple[int, ...]
-
-
-def monotone(curve: Curve, direction: Direction | None) -> Monotone:
-    """Fits a series upwards and downwards; worse is lower unless the metric's better end is the lower one."""
-    moves = np.diff(curve.ticks)
-    up, down = isotonic(curve.y), isotonic(-curve.y)
-    return Monotone(
-        fitted(curve, up.fit, up.starts, int(np.count_nonzero(moves < 0))),
-        fitted(curve, -down.fit, down.starts, int(np.count_nonzero(moves > 0))),
-        drawdown(curve, -1 if direction == "lower" else 1),
-    )
+def monotones(curves: Curves, direction: Direction | None) -> list[Monotone]:
+    """Fits each series upwards and downwards; worse is lower unless the metric's better end is the lower one."""
+    falls, rises = (np.count_nonzero(sign * curves.tick_moves < 0, axis=1).tolist() for sign in (1, -1))
+    losses = drawdowns(curves, -1 if direction == "lower" else 1)
+    rows = zip(curves.places, curves.y.tolist(), falls, rises, losses, strict=True)
+    return [
+        Monotone(fitted(places, values, 1.0, fall), fitted(places, values, -1.0, rise), loss)
+        for places, values, fall, rise, loss in rows
+    ]
 
 
-def fitted(curve: Curve, fit: FloatArray, starts: tuple[int, ...], violations: int) -> MonotoneFit:
-    """Describes one fit by its blocks."""
-    ends = (*starts[1:], curve.count)
-    blocks = tuple(
-        MonotoneBlock(curve.place(start), curve.place(end - 1), end - start, float(fit[start]))
-        for start, end in list(zip(starts, ends, strict=True))[:MOST_BLOCKS]
-    )
-    sse = float(np.sum((curve.y - fit) ** 2))
-    return MonotoneFit(sse, blocks, len(starts) - len(blocks), violations)
+def fitted(places: Sequence[Place], values: Sequence[float], sign: float, violations: int) -> MonotoneFit:
+    """The least-squares fit that never falls (`sign` 1) or never rises (-1), by its blocks."""
+    blocks: list[MonotoneBlock] = []
+    start, sse = 0, 0.0
+    found = isotonic([sign * value for value in values])
+    for mean, count in found:
+        end = start + count
+        sse += sum([(value - sign * mean) ** 2 for value in values[start:end]])
+        if len(blocks) < MOST_BLOCKS:
+            blocks.append(MonotoneBlock(places[start], places[end - 1], count, sign * mean))
+        start = end
+    return MonotoneFit(sse, tuple(blocks), len(found) - len(blocks), violations)
 
 
-def isotonic(y: FloatArray) -> Isotonic:
-    """Pools neighbours while they fall, in O(m)."""
+def isotonic(values: Sequence[float]) -> list[tuple[float, int]]:
+    """The least-squares fit that never falls, as the mean and the length of each block: neighbours are pooled while
+    they fall, in O(m)."""
     sums: list[float] = []
     counts: list[int] = []
-    for value in y.tolist():
+    for value in values:
         total, count = value, 1
         while sums and sums[-1] / counts[-1] >= total / count:
             total += sums.pop()
             count += counts.pop()
         sums.append(total)
         counts.append(count)
-    means = [total / count for total, count in zip(sums, counts, strict=True)]
-    starts = np.cumsum([0, *counts[:-1]])
-    return Isotonic(np.repeat(means, counts), tuple(starts.tolist()))
+    return [(total / count, count) for total, count in zip(sums, counts, strict=True)]
 
 
-def drawdown(curve: Curve, sign: int) -> Drawdown | None:
-    """The largest loss; `None` for a single point, 0 for a series that never loses."""
-    if curve.count < 2:
-        return None
-    height = sign * curve.ticks
-    best = np.maximum.accumulate(height)
-    end = int(np.argmax(best - height))
-    start = int(np.argmax(height[: end + 1]))
-    size = int(best[end] - height[end]) / 10.0**curve.decimals
-    return Drawdown(size, curve.place(start), curve.place(end))
+def drawdowns(curves: Curves, sign: int) -> list[Drawdown | None]:
+    """The largest loss of each series; `None` for a single point, 0 for a series that never loses."""
+    if curves.count < 2:
+        return [None] * len(curves)
+    height = sign * curves.ticks
+    best = np.maximum.accumulate(height, axis=1)
+    ends = np.argmax(best - height, axis=1)
+    rows = np.arange(len(curves))
+    reached = best[rows, ends]
+    starts = np.argmax(height == reached[:, None], axis=1)
+    sizes = (reached - height[rows, ends]).tolist()
+    found = zip(curves.rows, curves.places, sizes, starts.tolist(), ends.tolist(), strict=True)
+    return [
+        Drawdown(int(size) / 10.0**curve.decimals, places[start], places[end])
+        for curve, places, size, start, end in found
+    ]

@@ -86,7 +86,9 @@ def by_repeats(stderr: FloatArray, repeats: IntArray) -> Noise | None:
     return Noise("repeats", np.sqrt(pooled / repeats), df) if pooled > 0 else None
 
 
-def binomial_errors(k: FloatArray | IntArray, n: FloatArray | IntArray, whole: float, effect: float) -> FloatArray:
+def binomial_errors(
+    k: FloatArray | IntArray, n: FloatArray | IntArray, whole: float, effect: float | FloatArray
+) -> FloatArray:
     """Standard errors of k/n in the metric's unit, at (k + 1/2) / (n + 1) so that none is 0."""
     share = (k + 0.5) / (n + 1)
     return np.asarray(np.sqrt(share * (1 - share) * effect / n) * whole, dtype=np.float64)

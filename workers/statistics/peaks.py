@@ -6,7 +6,7 @@ import numpy as np
 
 from registry.results.peaks import Best, LevelBest, Peaks, RunnerUp
 from registry.results.terms import Place
-from workers.statistics.table import Table, by_level, place_of
+from workers.statistics.table import Table, by_level, position_of
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, IntArray
 
 MOST_TIES = 100
@@ -37,8 +37,7 @@ def best_of(table: Table, mask: BoolArray) -> Best:
 def cells_of(table: Table, mask: BoolArray) -> tuple[float, tuple[dict[str, Place], ...], int]:
     """The first of the tied values, the coordinates, and how many there are."""
     flat = np.flatnonzero(mask)
-    first = [np.unravel_index(int(i), mask.shape) for i in flat[:MOST_TIES]]
-    at = tuple(table.places(tuple(int(p) for p in index)) for index in first)
+    at = tuple(table.places_at(i) for i in flat[:MOST_TIES].tolist())
     return float(table.values.flat[flat[0]]), at, int(flat.size)
 
 
@@ -54,20 +53,18 @@ def runner_up(table: Table, height: IntArray, floor: int) -> RunnerUp | None:
 
 def level_bests(table: Table, height: IntArray, floor: int, place: int) -> tuple[LevelBest, ...]:
     """The best cells on every measured level of an axis."""
-    axis = table.axes[place]
     rows, values = by_level(height, place), by_level(table.values, place)
     tops = rows.max(axis=1)
     found = []
     for level in np.flatnonzero(tops > floor)[:MOST_WRITTEN_LEVELS].tolist():
         flat = np.flatnonzero(rows[level] == tops[level])
         at = tuple(level_places(table, place, level, int(i)) for i in flat[:MOST_TIES])
-        found.append(LevelBest(place_of(axis, level), float(values[level, flat[0]]), at, int(flat.size)))
+        found.append(LevelBest(table.levels[place][level], float(values[level, flat[0]]), at, int(flat.size)))
     return tuple(found)
 
 
 def level_places(table: Table, place: int, level: int, flat: int) -> dict[str, Place]:
     """The coordinate of a cell on a level, from its flat position among the other axes."""
-    others = [size for i, size in enumerate(table.values.shape) if i != place]
-    position = [int(p) for p in np.unravel_index(flat, others)] if others else []
+    position = list(position_of(flat, [size for i, size in enumerate(table.values.shape) if i != place]))
     position.insert(place, level)
     return table.places(tuple(position))

@@ -8,15 +8,39 @@ from collections.abc import Sequence
 import numpy as np
 
 from registry.results.courses import Plateau
-from workers.statistics.table import Curve
+from workers.statistics.curves import Curves
+from workers.statistics.terms import FloatArray
+
+SHORT = 64
+"""Cells up to which all runs are tried at once."""
 
 
-def plateau(curve: Curve, tolerance: float) -> Plateau:
-    """The longest run within the tolerance."""
-    limit = tolerance * (1 + 1e-9) + 1e-12 * float(np.max(np.abs(curve.y)))
-    first, last = longest_run(curve.y.tolist(), limit)
-    mean = float(curve.y[first : last + 1].mean())
-    return Plateau(tolerance, curve.place(first), curve.place(last), last - first + 1, mean)
+def plateaus(curves: Curves, tolerance: float) -> list[Plateau]:
+    """The longest run of each series within the tolerance."""
+    limits = tolerance * (1 + 1e-9) + 1e-12 * curves.magnitude
+    found = []
+    for row, (first, last) in enumerate((runs if curves.count <= SHORT else long_runs)(curves.y, limits)):
+        mean, places = float(curves.y[row, first : last + 1].mean()), curves.places[row]
+        found.append(Plateau(tolerance, places[first], places[last], last - first + 1, mean))
+    return found
+
+
+def runs(y: FloatArray, limits: FloatArray) -> list[tuple[int, int]]:
+    """First and last position of the longest run of each row with max - min <= limit: from every start as far as it
+    goes."""
+    best, start = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
+    for first in range(y.shape[1]):
+        rest = y[:, first:]
+        spread = np.maximum.accumulate(rest, axis=1) - np.minimum.accumulate(rest, axis=1)
+        length = np.sum(spread <= limits[:, None], axis=1)
+        longer = length > best
+        best[longer], start[longer] = length[longer], first
+    return list(zip(start.tolist(), (start + best - 1).tolist(), strict=True))
+
+
+def long_runs(y: FloatArray, limits: FloatArray) -> list[tuple[int, int]]:
+    """The same of long rows, one by one."""
+    return [longest_run(values, limit) for values, limit in zip(y.tolist(), limits.tolist(), strict=True)]
 
 
 def longest_run(values: Sequence[float], limit: float) -> tuple[int, int]:

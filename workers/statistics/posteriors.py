@@ -101,7 +101,7 @@ def beginning(groups: Posteriors, low: float, high: float) -> float:
         middle = (low + high) / 2
         values = groups.distribution(np.array([middle]), near)[:, 0]
         if float(groups.counts[near] @ np.log(np.maximum(values, 1e-300))) < NEGLIGIBLE:
-            low = middle
+            low, near = middle, near[groups.high[near] > middle]
         else:
             high = middle
     return low

@@ -15,6 +15,8 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 MOST_TRIALS = 10_000
 MOST_VALUES = 5_000
 MOST_OFF = 100
+_AT_ONCE = 2_000
+"""Pairs of a value and a number of trials that are looked at together."""
 
 
 def precision(table: Table) -> Precision:
@@ -35,10 +37,12 @@ def implied(values: FloatArray, whole: float, decimals: int) -> tuple[int, ...]:
     """The five smallest numbers of trials, below the printed resolution, on whose lattice every value lies."""
     finest = min(MOST_TRIALS, round(whole * 10.0 ** min(decimals, 6)))
     trials = np.arange(1, finest, dtype=np.int64)
-    for value in values[np.linspace(0, values.size - 1, min(values.size, MOST_VALUES)).astype(np.int64)].tolist():
-        trials = trials[on_lattice(np.full(trials.size, value), trials, whole, decimals)]
-        if trials.size == 0:
-            break
+    left = values[np.linspace(0, values.size - 1, min(values.size, MOST_VALUES)).astype(np.int64)]
+    # The first values leave few candidates, and more values are then looked at together.
+    while left.size and trials.size:
+        count = max(1, _AT_ONCE // trials.size)
+        trials = trials[on_lattice(left[:count, None], trials, whole, decimals).all(axis=0)]
+        left = left[count:]
     return tuple(trials[:5].tolist())
 
 

@@ -20,59 +20,105 @@ FEWEST_EXPECTED = 5
 """Of one outcome in a cell, from which on Pearson's statistic alone follows its law."""
 EXACT_TRIALS = 20_000
 """Trials in both cells together up to which a pair is tested exactly; above it by the pooled z."""
+_AT_ONCE = 50_000
+"""Tables that are looked at together: their arrays stay in the cache of a core."""
 
 
-def homogeneity(successes: Count, trials: Count) -> Heterogeneity:
-    """Pearson's test that every cell has the same probability, without continuity correction. Effective numbers of
-    trials need not be whole.
+def homogeneity(successes: FloatArray, trials: FloatArray) -> list[Heterogeneity]:
+    """Pearson's test, for each row, that every cell has the same probability, without continuity correction. Effective
+    numbers of trials need not be whole.
 
     Where a cell expects fewer than five of one outcome (Cochran 1954), its far tail is too light: the p is then the
     larger of its own and that of the likelihood ratio, and `test` says `pearson_and_likelihood_ratio`.
     """
-    df = int(trials.size) - 1
+    df = int(trials.shape[1]) - 1
     if df < 1:
-        return Heterogeneity("insufficient", "pearson", reason="one cell cannot differ")
-    pooled = float(successes.sum() / trials.sum())
-    if pooled in (0.0, 1.0):
-        return Heterogeneity("undefined", "pearson", None, df, reason="every trial came out the same")
-    chi2 = float(np.sum((successes - trials * pooled) ** 2 / (trials * pooled * (1 - pooled))))
-    p = max(SMALLEST_P, float(chdtrc(df, chi2)))
-    if float(trials.min()) * min(pooled, 1 - pooled) >= FEWEST_EXPECTED:
-        return Heterogeneity("ok", "pearson", chi2, df, p)
-    share, misses = successes / trials, trials - successes
-    ratio = xlogy(successes, share / pooled) + xlogy(misses, (1 - share) / (1 - pooled))
-    return Heterogeneity("ok", "pearson_and_likelihood_ratio", chi2, df, max(p, float(chdtrc(df, 2 * ratio.sum()))))
+        return [Heterogeneity("insufficient", "pearson", reason="one cell cannot differ")] * len(trials)
+    pooled = successes.sum(axis=1) / trials.sum(axis=1)
+    alike = (pooled == 0.0) | (pooled == 1.0)
+    inner = np.where(alike, 0.5, pooled)[:, None]
+    chi2 = np.sum((successes - trials * inner) ** 2 / (trials * inner * (1 - inner)), axis=1)
+    p = np.maximum(SMALLEST_P, chdtrc(df, chi2))
+    enough = trials.min(axis=1) * np.minimum(pooled, 1 - pooled) >= FEWEST_EXPECTED
+    short = np.flatnonzero(~enough & ~alike)
+    if short.size:
+        k, n, chance = successes[short], trials[short], pooled[short, None]
+        share = k / n
+        ratio = xlogy(k, share / chance) + xlogy(n - k, (1 - share) / (1 - chance))
+        p[short] = np.maximum(p[short], chdtrc(df, 2 * ratio.sum(axis=1)))
+    return [
+        Heterogeneity("undefined", "pearson", None, df, reason="every trial came out the same")
+        if same
+        else Heterogeneity("ok", "pearson" if plain else "pearson_and_likelihood_ratio", one, df, at)
+        for same, plain, one, at in zip(alike.tolist(), enough.tolist(), chi2.tolist(), p.tolist(), strict=True)
+    ]
 
 
 def fisher_p(k1: IntArray, n1: IntArray, k2: IntArray, n2: IntArray) -> FloatArray:
     """Two-sided p for each pair of cells: k1 of n1 against k2 of n2 trials; arrays of one length."""
     if k1.size == 0:
         return np.empty(0)
-    if int((n1 + n2).max()) > EXACT_TRIALS:
+    most = int((n1 + n2).max())
+    if most > EXACT_TRIALS:
         return pooled_z_p(k1, n1, k2, n2)
-    logs = log_factorials(int((n1 + n2).max()))
-    total = k1 + k2
-    low, high = np.maximum(0, total - n2), np.minimum(total, n1)
-    table = low[:, None] + np.arange(int((high - low).max()) + 1)
-    inside = table <= high[:, None]
-    first = np.minimum(table, high[:, None])
-    second = total[:, None] - first
-    weight = -logs[first] - logs[n1[:, None] - first] - logs[second] - logs[n2[:, None] - second]
-    seen = np.take_along_axis(weight, (k1 - low)[:, None], axis=1)
-    chance = np.where(inside, np.exp(weight - weight.max(axis=1, keepdims=True)), 0.0)
-    tail = np.sum(chance * (weight <= seen + 1e-9), axis=1)
-    return np.asarray(np.clip(tail / chance.sum(axis=1), SMALLEST_P, 1.0), dtype=np.float64)
+    low, high = window(k1, n1, k1 + k2, n1 + n2)
+    at_once = max(2, _AT_ONCE // int((high - low).max() + 1))
+    columns = (k1, n1, k1 + k2, n2, low, high)
+    parts = ([column[at : at + at_once] for column in columns] for at in range(0, k1.size, at_once))
+    return np.concatenate([_fisher_p(*part) for part in parts])
+
+
+def _fisher_p(k1: IntArray, n1: IntArray, total: IntArray, n2: IntArray, low: IntArray, high: IntArray) -> FloatArray:
+    """The same, given the first and the last table that count; a column for each pair.
+
+    The tables of a pair are added one by one: numpy does so along the first axis of two columns or more. So the zeros
+    that a longer neighbour makes change no bit of a sum, as they would change those of its pairwise sums along a row.
+    """
+    if k1.size == 1:
+        return _fisher_p(*(np.repeat(column, 2) for column in (k1, n1, total, n2, low, high)))[:1]
+    first = low + np.arange(int((high - low).max()) + 1)[:, None]
+    inside = first <= high
+    first = np.minimum(first, high)
+    weight = log_choices(n1, first) + log_choices(n2, total - first)
+    seen = log_choices(n1, k1) + log_choices(n2, total - k1)
+    chance = np.where(inside, np.exp(weight - weight.max(axis=0)), 0.0)
+    tail = np.where(weight <= seen + 1e-9, chance, 0.0).sum(axis=0)
+    return np.asarray(np.clip(tail / chance.sum(axis=0), SMALLEST_P, 1.0), dtype=np.float64)
+
+
+def log_choices(n: IntArray, k: IntArray) -> FloatArray:
+    """-log k! - log (n - k)!: the logarithm of n over k, but for what all tables of a pair share."""
+    if n[0] == n[-1] and np.all(n == n[0]):
+        return np.asarray(_log_choices(int(n[0]))[k])
+    logs = log_factorials(EXACT_TRIALS)
+    return np.asarray(-(logs[k] + logs[n - k]))
+
+
+@lru_cache(maxsize=64)
+def _log_choices(n: int) -> FloatArray:
+    logs = log_factorials(EXACT_TRIALS)[: n + 1]
+    return np.asarray(-(logs + logs[::-1]))
+
+
+def window(k1: IntArray, n1: IntArray, total: IntArray, trials: IntArray) -> tuple[IntArray, IntArray]:
+    """The first and the last table that count. The law is no wider than a normal one beyond the first few tables, so
+    that what lies further out than this is less than 10^-17 of the p-value."""
+    mean = total * n1 / trials
+    variance = mean * (1 - n1 / trials) * (1 - total / trials) * trials / np.maximum(trials - 1, 1)
+    reach = np.abs(k1 - mean) + 10 * np.sqrt(variance) + 10
+    low = np.maximum(np.maximum(0, total - (trials - n1)), np.floor(mean - reach).astype(np.int64))
+    return low, np.minimum(np.minimum(total, n1), np.ceil(mean + reach).astype(np.int64))
 
 
 def pooled_z_p(k1: Count, n1: Count, k2: Count, n2: Count) -> FloatArray:
     """Two-sided normal p of the difference of two proportions, for numbers of trials beyond the exact test."""
     pooled = (k1 + k2) / (n1 + n2)
     spread = np.sqrt(pooled * (1 - pooled) * (1 / n1 + 1 / n2))
-    z = np.divide(np.abs(k1 / n1 - k2 / n2), spread, out=np.zeros(k1.size), where=spread > 0)
+    z = np.divide(np.abs(k1 / n1 - k2 / n2), spread, out=np.zeros(spread.shape), where=spread > 0)
     return np.maximum(np.asarray(erfc(z / np.sqrt(2.0)), dtype=np.float64), SMALLEST_P)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=2)
 def log_factorials(most: int) -> FloatArray:
     """log 0!, log 1!, ... log most!"""
     return np.asarray(gammaln(np.arange(most + 1) + 1.0), dtype=np.float64)

@@ -8,15 +8,15 @@ over the observed abscissae, as in Bai and Perron (1998) for one break.
 from __future__ import annotations
 
 import math
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import chdtrc
 
 from registry.results.courses import SeriesShape, ShapeKind, ShapeModel
 from registry.results.terms import Place
-from workers.statistics.table import Curve
-from workers.statistics.terms import FloatArray
+from workers.statistics.curves import Curves
+from workers.statistics.terms import FloatArray, IntArray
 
 LADDER: tuple[tuple[ShapeKind, int], ...] = (("constant", 1), ("linear", 2), ("step", 3), ("hinge", 4))
 """The models with their numbers of parameters; a position counts as one."""
@@ -26,94 +26,130 @@ MOST_BREAKS = 250
 """Positions tried for a break; longer series try this many at even distances."""
 
 
-def shape(curve: Curve) -> SeriesShape:
-    """Climbs the ladder for a series."""
-    variances = noise(curve)
+def shapes(curves: Curves) -> list[SeriesShape]:
+    """Climbs the ladder for each series."""
+    noise = curves.noise
+    variances = None if noise is None or noise.df is not None else noise.error**2
     fewest = 3 if variances is not None else FEWEST_WITHOUT_NOISE
-    if curve.count < fewest:
-        known = "known" if variances is not None else "unknown" if curve.noise is None else "estimated"
-        return SeriesShape("insufficient", None, None, None, (), f"with {known} noise a shape needs {fewest} points")
-    models = ladder(curve, variances)
-    if variances is not None:
-        found = next((m for m in models if m.p is not None and m.p >= FITS), None)
-        criterion: Literal["chi2", "bic"] = "chi2"
-    else:
-        found = min(models, key=lambda m: m.bic if m.bic is not None else math.inf)
-        criterion = "bic"
-    if found is None:
-        return SeriesShape("ok", "complex", None, criterion, models)
-    return SeriesShape("ok", found.kind, found.at, criterion, models)
+    if curves.count < fewest:
+        known = "known" if variances is not None else "unknown" if noise is None else "estimated"
+        reason = f"with {known} noise a shape needs {fewest} points"
+        return [SeriesShape("insufficient", None, None, None, (), reason)] * len(curves)
+    if variances is None:
+        return [by_criterion(models) for models in zip(*ladder(curves, None), strict=True)]
+    return [by_noise(models) for models in zip(*ladder(curves, variances), strict=True)]
 
 
-def noise(curve: Curve) -> FloatArray | None:
-    """The variance of each cell, where it is known well enough: not from repeats."""
-    return None if curve.noise is None or curve.noise.df is not None else curve.noise.error**2
+def by_noise(models: tuple[ShapeModel, ...]) -> SeriesShape:
+    """The first model that fits within the noise."""
+    for model in models:
+        if model.p is not None and model.p >= FITS:
+            return SeriesShape("ok", model.kind, model.at, "chi2", models)
+    return SeriesShape("ok", "complex", None, "chi2", models)
 
 
-def ladder(curve: Curve, variances: FloatArray | None) -> tuple[ShapeModel, ...]:
-    """All models that leave at least the fit itself, in their order."""
-    scale = np.ones(curve.count) if variances is None else 1 / np.sqrt(variances)
-    u = (curve.x - curve.x[0]) / curve.span
-    target = scale * (curve.y - curve.y.mean())
-    cuts = even(np.arange(1, curve.count))
-    knots = even(np.arange(1, curve.count - 1))
-    steps = scale[:, None] * (np.arange(curve.count)[:, None] >= cuts)
-    bends = scale[:, None] * np.maximum(u[:, None] - u[knots], 0.0)
-    constant = orthonormal(scale[:, None])
-    linear = orthonormal(np.column_stack([scale, scale * (u - u.mean())]))
-    step, cut = best_extra(constant, steps, target)
-    hinge, knot = best_extra(linear, bends, target)
-    misfits = (residual(constant, target), residual(linear, target), step, hinge)
-    at = (None, None, curve.place(int(cuts[cut])), curve.place(int(knots[knot])))
-    return tuple(
-        model(kind, misfit, size, place, curve, variances is not None)
-        for (kind, size), misfit, place in zip(LADDER, misfits, at, strict=True)
-        if curve.count >= size
-    )
+def by_criterion(models: tuple[ShapeModel, ...]) -> SeriesShape:
+    """The model with the lowest information criterion."""
+    model = min(models, key=lambda one: math.inf if one.bic is None else one.bic)
+    return SeriesShape("ok", model.kind, model.at, "bic", models)
 
 
-def model(kind: ShapeKind, misfit: float, size: int, at: Place | None, curve: Curve, noisy: bool) -> ShapeModel:
-    """Judges one rung by chi-squared or by the information criterion."""
-    count = curve.count
-    if noisy:
-        p = float(chdtrc(count - size, misfit)) if count > size else None
-        return ShapeModel(kind, misfit, size, at, p, None)
-    floor = 1e-24 * max(float(np.max(np.abs(curve.y))) ** 2, 1e-200)
-    bic = count * math.log(max(misfit / count, floor)) + size * math.log(count)
-    return ShapeModel(kind, misfit, size, at, None, bic)
+def ladder(curves: Curves, variances: FloatArray | None) -> list[list[ShapeModel]]:
+    """All models that leave at least the fit itself, in their order, each for all series."""
+    count, u = curves.count, (curves.x - curves.x[:, :1]) / curves.span[:, None]
+    scale = np.ones(curves.y.shape) if variances is None else 1 / np.sqrt(variances)
+    target = scale * (curves.y - curves.mean[:, None])
+    cuts, knots = even(np.arange(1, count)), even(np.arange(1, count - 1))
+    steps = scale[:, None, :] * (np.arange(count) >= cuts[:, None])
+    bends = scale[:, None, :] * np.maximum(u[:, None, :] - u[:, knots, None], 0.0)
+    constant = normal(scale)
+    linear = orthonormal(constant, scale * (u - u.mean(axis=1, keepdims=True)))
+    step, cut = best_extra((constant,), steps, target)
+    hinge, knot = best_extra((constant, linear), bends, target)
+    misfits = (residual((constant,), target), residual((constant, linear), target), step, hinge)
+    nowhere: list[Place | None] = [None] * len(curves)
+    at = (nowhere, nowhere, places_at(curves, cuts[cut]), places_at(curves, knots[knot]))
+    judge = by_chi2 if variances is not None else by_bic
+    return [
+        judge(kind, misfit, size, where, curves)
+        for (kind, size), misfit, where in zip(LADDER, misfits, at, strict=True)
+        if count >= size
+    ]
 
 
-def even(positions: np.ndarray[tuple[int], np.dtype[np.int64]]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def places_at(curves: Curves, indices: IntArray) -> list[Place | None]:
+    """The level of one cell of each series."""
+    return [places[index] for places, index in zip(curves.places, indices.tolist(), strict=True)]
+
+
+def by_chi2(
+    kind: ShapeKind, misfit: FloatArray, size: int, at: Sequence[Place | None], curves: Curves
+) -> list[ShapeModel]:
+    """One rung, judged by what the noise of the cells allows."""
+    rest = curves.count - size
+    p: list[float | None] = chdtrc(rest, misfit).tolist() if rest > 0 else [None] * len(curves)
+    rows = zip(misfit.tolist(), at, p, strict=True)
+    return [ShapeModel(kind, missed, size, place, tail, None) for missed, place, tail in rows]
+
+
+def by_bic(
+    kind: ShapeKind, misfit: FloatArray, size: int, at: Sequence[Place | None], curves: Curves
+) -> list[ShapeModel]:
+    """One rung, judged by the information criterion."""
+    count = curves.count
+    floor = 1e-24 * np.maximum(curves.magnitude**2, 1e-200)
+    bic = count * np.log(np.maximum(misfit / count, floor)) + size * math.log(count)
+    rows = zip(misfit.tolist(), at, bic.tolist(), strict=True)
+    return [ShapeModel(kind, missed, size, place, None, one) for missed, place, one in rows]
+
+
+def even(positions: IntArray) -> IntArray:
     """At most `MOST_BREAKS` of the positions, at even distances."""
     if positions.size <= MOST_BREAKS:
         return positions
     return positions[np.linspace(0, positions.size - 1, MOST_BREAKS).astype(np.int64)]
 
 
-def orthonormal(columns: FloatArray) -> FloatArray:
-    """An orthonormal basis of one or two columns, twice orthogonalised (Gram and Schmidt)."""
-    basis = columns / np.sqrt(np.sum(columns**2, axis=0))
-    for _ in range(basis.shape[1] - 1):
-        for _ in range(2):
-            basis[:, 1] -= basis[:, 0] * float(basis[:, 0] @ basis[:, 1])
-        basis[:, 1] /= np.sqrt(float(basis[:, 1] @ basis[:, 1]))
-    return np.asarray(basis, dtype=np.float64)
+def dot(a: FloatArray, b: FloatArray) -> FloatArray:
+    """The products of the rows, summed along the last axis, which stays with length 1."""
+    return np.asarray(np.sum(a * b, axis=-1, keepdims=True))
 
 
-def residual(q: FloatArray, target: FloatArray) -> float:
+def normal(rows: FloatArray) -> FloatArray:
+    """Each row at length 1."""
+    return np.asarray(rows / np.sqrt(dot(rows, rows)))
+
+
+def orthonormal(first: FloatArray, second: FloatArray) -> FloatArray:
+    """What a second column adds to the first one, twice orthogonalised (Gram and Schmidt), at length 1."""
+    second = normal(second)
+    for _ in range(2):
+        second = second - first * dot(first, second)
+    return normal(second)
+
+
+def without(basis: Sequence[FloatArray], rows: FloatArray) -> FloatArray:
+    """The rows less their projections on the columns of an orthonormal basis."""
+    shares = [dot(column, rows) * column for column in basis]
+    return rows - sum(shares[1:], shares[0])
+
+
+def residual(basis: Sequence[FloatArray], target: FloatArray) -> FloatArray:
     """The residual sum of squares after projection on an orthonormal basis."""
-    rest = target - q @ (q.T @ target)
-    return float(rest @ rest)
+    rest = without(basis, target)
+    return np.asarray(np.sum(rest * rest, axis=1))
 
 
-def best_extra(q: FloatArray, extras: FloatArray, target: FloatArray) -> tuple[float, int]:
-    """The smallest residual sum of squares when one of the extra columns joins the basis, and which one."""
-    rest = target - q @ (q.T @ target)
-    apart = extras - q @ (q.T @ extras)
-    size = np.sum(apart**2, axis=0)
-    gain = np.divide((rest @ apart) ** 2, size, out=np.zeros(size.size), where=size > 1e-20 * np.sum(extras**2))
-    best = int(np.flatnonzero(gain >= gain.max() * (1 - 1e-12))[0]) if gain.size else 0
-    if gain.size == 0 or gain[best] == 0:
-        return float(rest @ rest), best
-    rest = rest - apart[:, best] * float(rest @ apart[:, best]) / size[best]
-    return float(rest @ rest), best
+def best_extra(basis: Sequence[FloatArray], extras: FloatArray, target: FloatArray) -> tuple[FloatArray, IntArray]:
+    """The smallest residual sum of squares of each row when one of its extra columns joins the basis, and which one."""
+    rest = without(basis, target)
+    apart = without([column[:, None, :] for column in basis], extras)
+    size, along = dot(apart, apart)[..., 0], dot(rest[:, None, :], apart)[..., 0]
+    whole = np.sum(np.sum(extras * extras, axis=2), axis=1, keepdims=True)
+    gain = np.divide(along**2, size, out=np.zeros(size.shape), where=size > 1e-20 * whole)
+    best = np.argmax(gain >= gain.max(axis=1, keepdims=True) * (1 - 1e-12), axis=1)
+    rows = np.arange(len(gain))
+    gains = gain[rows, best] > 0
+    share = np.where(gains, along[rows, best] / np.where(gains, size[rows, best], 1.0), 0.0)
+    rest = rest - apart[rows, best] * share[:, None]
+    return np.sum(rest * rest, axis=1), best

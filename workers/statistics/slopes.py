@@ -7,16 +7,18 @@ Theil (1950); Sen (1968), JASA 63, 1379-1389: eq. 2.6 gives the variance behind 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import ndtri, stdtr
 
 from registry.results.terms import Interval
 from registry.results.trend_tests import OrdinaryLeastSquares
-from workers.statistics.kendall import min_attainable, tie_pattern, variance
-from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
+from workers.statistics.kendall import min_attainable, tie_patterns, variance
+from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, reach_of
 
 LONGEST = 500
 """Points that a Theil–Sen slope looks at; of a longer series it takes this many at even distances."""
@@ -37,22 +39,52 @@ class TheilSen:
 
 def theil_sen(x: FloatArray, y: FloatArray, ticks: IntArray, level: float = 0.95) -> TheilSen:
     """The slope of m points with increasing x; all `None` for a single point."""
-    if x.size < 2:
-        return TheilSen(None, None, None, int(x.size), "one point has no slope")
-    chosen = np.linspace(0, x.size - 1, min(int(x.size), LONGEST)).astype(np.int64)
-    x, y, ticks = x[chosen], y[chosen], ticks[chosen]
-    i, j = couples(int(x.size))
-    slopes = np.sort((y[j] - y[i]) / (x[j] - x[i]))
-    slope = float(np.median(slopes))
-    reach = float(ndtri(0.5 + level / 2)) * math.sqrt(variance(int(x.size), tie_pattern(ticks)))
-    high = min(round((slopes.size + reach) / 2), slopes.size - 1)
-    low = max(round((slopes.size - reach) / 2) - 1, 0)
-    intercept = float(np.median(y) - slope * np.median(x))
-    if np.ptp(ticks) == 0:
-        return TheilSen(slope, intercept, None, int(x.size), "every value is the same")
-    if min_attainable(int(x.size), tie_pattern(ticks)) >= 1 - level:
-        return TheilSen(slope, intercept, None, int(x.size), few(int(x.size), level))
-    return TheilSen(slope, intercept, Interval(level, float(slopes[low]), float(slopes[high])), int(x.size))
+    return theil_sens(x[None, :], y[None, :], ticks[None, :], level)[0]
+
+
+def theil_sens(
+    x: FloatArray, y: FloatArray, ticks: IntArray, level: float = 0.95, ties: Sequence[tuple[int, ...]] | None = None
+) -> list[TheilSen]:
+    """The same of each row, given the tie patterns of the rows if they are known."""
+    points = int(x.shape[1])
+    if points < 2:
+        return [TheilSen(None, None, None, points, "one point has no slope")] * len(x)
+    if points > LONGEST:
+        chosen = np.linspace(0, points - 1, LONGEST).astype(np.int64)
+        x, y, ticks, ties, points = x[:, chosen], y[:, chosen], ticks[:, chosen], None, LONGEST
+    i, j = couples(points)
+    slopes = np.sort((y[:, j] - y[:, i]) / (x[:, j] - x[:, i]), axis=1)
+    slope = medians(slopes)
+    intercept = (medians(np.sort(y, axis=1)) - slope * medians(np.sort(x, axis=1))).tolist()
+    patterns = tie_patterns(ticks) if ties is None else ties
+    ends = [_ends_of(points, pattern, level) for pattern in patterns]
+    rows = np.arange(len(x))
+    low = slopes[rows, np.array([first for first, _, _ in ends])].tolist()
+    high = slopes[rows, np.array([last for _, last, _ in ends])].tolist()
+    return [
+        TheilSen(one, intercept[row], Interval(level, low[row], high[row]) if reason is None else None, points, reason)
+        for row, (one, (_, _, reason)) in enumerate(zip(slope.tolist(), ends, strict=True))
+    ]
+
+
+@lru_cache(maxsize=4_096)
+def _ends_of(points: int, ties: tuple[int, ...], level: float) -> tuple[int, int, str | None]:
+    """Which of the sorted slopes are the ends of the interval, or why it has none."""
+    pairs = points * (points - 1) // 2
+    reach = float(ndtri(0.5 + level / 2)) * math.sqrt(variance(points, ties))
+    high = min(round((pairs + reach) / 2), pairs - 1)
+    low = max(round((pairs - reach) / 2) - 1, 0)
+    if ties == (points,):
+        return low, high, "every value is the same"
+    return low, high, few(points, level) if min_attainable(points, ties) >= 1 - level else None
+
+
+def medians(ordered: FloatArray) -> FloatArray:
+    """The median of each row of sorted values."""
+    middle = ordered.shape[1] // 2
+    if ordered.shape[1] % 2:
+        return ordered[:, middle]
+    return (ordered[:, middle - 1] + ordered[:, middle]) / 2
 
 
 def few(count: int, level: float) -> str:
@@ -68,23 +100,53 @@ def couples(size: int) -> tuple[IntArray, IntArray]:
     return i.astype(np.int64), j.astype(np.int64)
 
 
-def least_squares(x: FloatArray, y: FloatArray, level: float = 0.95) -> OrdinaryLeastSquares:
-    """Fits a line. Two points determine it and leave no p; a constant or perfectly straight series has none."""
-    count = int(x.size)
+def least_squares(x: FloatArray, y: FloatArray, level: float = 0.95) -> list[OrdinaryLeastSquares]:
+    """Fits a line to each row. Two points determine it and leave no p; a constant or perfectly straight series has
+    none."""
+    count = int(x.shape[1])
     if count < 2:
-        return OrdinaryLeastSquares("insufficient", reason="one point has no slope")
-    dx, dy = x - x.mean(), y - y.mean()
-    sxx, syy, sxy = float(dx @ dx), float(dy @ dy), float(dx @ dy)
+        return [OrdinaryLeastSquares("insufficient", reason="one point has no slope")] * len(x)
+    x_mean, y_mean = x.mean(axis=1), y.mean(axis=1)
+    dx, dy = x - x_mean[:, None], y - y_mean[:, None]
+    sxx, syy, sxy = (np.sum(product, axis=1) for product in (dx * dx, dy * dy, dx * dy))
     slope = sxy / sxx
-    intercept = float(y.mean() - slope * x.mean())
-    if np.ptp(y) == 0:
-        return OrdinaryLeastSquares("undefined", 0.0, float(y[0]), reason="every value is the same")
+    intercept = y_mean - slope * x_mean
+    constant = y.max(axis=1) == y.min(axis=1)
+    known = np.where(syy > 0, sxx * syy, 1.0)
+    r2 = np.where(syy > 0, np.minimum(1.0, sxy * sxy / known), 1.0)
+    straight = 1 - r2 < 1e-14
+    stderr = np.sqrt((1 - r2) * syy / sxx / max(count - 2, 1))
+    t = np.abs(slope) / np.where(straight, 1.0, stderr)
+    p = np.maximum(SMALLEST_P, 2 * stdtr(max(count - 2, 1), -t))
+    reach = reach_of(level, float(max(count - 2, 1))) * stderr
+    columns = (slope, intercept, stderr, r2, p, slope - reach, slope + reach, y[:, 0], constant, straight)
+    rows = zip(*(np.asarray(column).tolist() for column in columns), strict=True)
+    return [_described(_Line(*row), count, level) for row in rows]
+
+
+class _Line(NamedTuple):
+    """A least-squares line, and whether its points are all the same or all on it."""
+
+    slope: float
+    intercept: float
+    stderr: float
+    r2: float
+    p: float
+    low: float
+    high: float
+    first: float
+    constant: bool
+    straight: bool
+
+
+def _described(line: _Line, count: int, level: float) -> OrdinaryLeastSquares:
+    """One line, as far as its points determine it."""
+    slope, intercept = line.slope, line.intercept
+    if line.constant:
+        return OrdinaryLeastSquares("undefined", 0.0, line.first, reason="every value is the same")
     if count == 2:
         return OrdinaryLeastSquares("insufficient", slope, intercept, reason="two points leave no residual")
-    r2 = min(1.0, sxy * sxy / (sxx * syy)) if syy else 1.0
-    if 1 - r2 < 1e-14:
+    if line.straight:
         return OrdinaryLeastSquares("undefined", slope, intercept, 0.0, 1.0, reason="the points leave no residual")
-    stderr = math.sqrt((1 - r2) * syy / sxx / (count - 2))
-    p = max(SMALLEST_P, 2 * float(stdtr(count - 2, -abs(slope) / stderr)))
-    reach = float(stdtrit(count - 2, 0.5 + level / 2)) * stderr
-    return OrdinaryLeastSquares("ok", slope, intercept, stderr, r2, p, Interval(level, slope - reach, slope + reach))
+    interval = Interval(level, line.low, line.high)
+    return OrdinaryLeastSquares("ok", slope, intercept, line.stderr, line.r2, line.p, interval)

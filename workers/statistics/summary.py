@@ -6,39 +6,42 @@ import numpy as np
 
 from registry.results.series import Summary
 from registry.results.terms import Interval
-from workers.statistics.noise import Noise
-from workers.statistics.terms import FloatArray, reach_of, within
+from workers.statistics.curves import Curves
+from workers.statistics.terms import FloatArray, reach_of
 
 
-def mean_interval(y: FloatArray, noise: Noise | None, level: float, whole: float | None) -> Interval | None:
-    """The interval of the mean of m cells, of proportions within 0 and the whole; `None` for a single cell without
-    noise."""
-    mean, count = float(y.mean()), int(y.size)
-    if noise is not None:
-        reach = reach_of(level, noise.df) * float(np.sqrt(np.sum(noise.error**2))) / count
-    elif count > 1:
-        reach = reach_of(level, count - 1.0) * float(np.sqrt(np.sum((y - mean) ** 2) / (count - 1) / count))
-    else:
-        return None
-    found = Interval(level, mean - reach, mean + reach)
-    return found if whole is None else within(found, 0.0, whole)
-
-
-def summarise(
-    x: FloatArray, y: FloatArray, noise: Noise | None = None, level: float = 0.95, whole: float | None = None
-) -> Summary:
-    """The summary of a series with increasing x."""
-    several = y.size > 1
-    mean = float(y.mean())
-    return Summary(
-        count=int(y.size),
-        mean=mean,
-        sd=float(np.sqrt(np.sum((y - mean) ** 2) / (y.size - 1))) if several else None,
-        min=float(y.min()),
-        max=float(y.max()),
-        first=float(y[0]),
-        last=float(y[-1]),
-        net_change=float(y[-1] - y[0]),
-        normalised_area=float(np.sum(np.diff(x) * (y[1:] + y[:-1])) / 2 / (x[-1] - x[0])) if several else None,
-        mean_interval=mean_interval(y, noise, level, whole),
+def summaries(curves: Curves, whole: float | None, level: float = 0.95) -> list[Summary]:
+    """The summary of each series with increasing x; the interval of a mean of proportions stays within 0 and the
+    whole."""
+    y, count, several = curves.y, curves.count, curves.count > 1
+    squares = np.sum((y - curves.mean[:, None]) ** 2, axis=1)
+    area = np.sum((curves.x[:, 1:] - curves.x[:, :-1]) * (y[:, 1:] + y[:, :-1]), axis=1) / 2
+    columns = (
+        curves.mean,
+        np.sqrt(squares / (count - 1)) if several else None,
+        y.min(axis=1),
+        y.max(axis=1),
+        y[:, 0],
+        y[:, -1],
+        y[:, -1] - y[:, 0],
+        area / curves.span if several else None,
     )
+    lists = [[None] * len(y) if column is None else column.tolist() for column in columns]
+    rows = zip(*lists, mean_intervals(curves, squares, whole, level), strict=True)
+    return [Summary(count, *row) for row in rows]
+
+
+def mean_intervals(curves: Curves, squares: FloatArray, whole: float | None, level: float) -> list[Interval | None]:
+    """The interval of the mean of m cells; `None` for a single cell without noise."""
+    count, noise = curves.count, curves.noise
+    if noise is None and count < 2:
+        return [None] * len(curves)
+    if noise is None:
+        reach = reach_of(level, count - 1.0) * np.sqrt(squares / (count - 1) / count)
+    else:
+        deviates = np.array([reach_of(level, noise.df_of(row)) for row in range(len(curves))])
+        reach = deviates * np.sqrt(np.sum(noise.error**2, axis=1)) / count
+    low, high = curves.mean - reach, curves.mean + reach
+    if whole is not None:
+        low, high = np.maximum(low, 0.0), np.minimum(high, whole)
+    return [Interval(level, *ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]

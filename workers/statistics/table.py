@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeVar
@@ -13,13 +13,12 @@ import numpy.typing as npt
 
 from registry.grids.grid import Axis, Grid, Metric, Position
 from registry.results.series import XScale
-from registry.results.terms import Place
+from registry.results.terms import KnownNoise, Place
 from workers.statistics.decimals import decimals_of, ticks_of
-from workers.statistics.noise import CellErrors, Noise, binomial_errors, noise_of_cells
+from workers.statistics.noise import binomial_errors
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable
 
 Scalar = TypeVar("Scalar", bound=np.generic)
-Given = TypeVar("Given", FloatArray, IntArray)
 
 
 def place_of(axis: Axis, position: int) -> Place:
@@ -73,30 +72,24 @@ class Curve:
     def count(self) -> int:
         return int(self.y.size)
 
-    @property
-    def span(self) -> float:
-        """The distance from the first to the last abscissa."""
-        return float(self.x[-1] - self.x[0])
-
-    @property
-    def moves(self) -> FloatArray:
-        """The m - 1 differences between neighbours, rounded to the submitted decimals: -5.6, not -5.59999."""
-        return np.asarray(np.diff(self.ticks) / 10.0**self.decimals, dtype=np.float64)
+    @cached_property
+    def noise_kind(self) -> KnownNoise:
+        """What the errors of the cells come from: trials, else repeats that differ, else submitted errors, none of
+        them 0; `unknown` unless it is known of all cells."""
+        if self.trials is not None and self.whole is not None:
+            return "trials"
+        if self.stderr is None:
+            return "unknown"
+        if self.repeats is not None and np.all(self.repeats > 1):
+            return "repeats" if np.any(self.stderr > 0) else "unknown"
+        return "stderr" if np.all(self.stderr > 0) else "unknown"
 
     @cached_property
-    def noise(self) -> Noise | None:
-        """What is known of the cells' errors; `None` unless it is known of all of them."""
-        given = CellErrors(self.y, self.trials, self.stderr, self.repeats, self.whole, self.design_effect)
-        return noise_of_cells(given)
-
-    @cached_property
-    def places(self) -> list[Place]:
+    def places(self) -> Sequence[Place]:
         """The levels of the measured cells."""
+        if self.count == len(self.levels):
+            return self.levels
         return [self.levels[position] for position in self.positions.tolist()]
-
-    def place(self, index: int) -> Place:
-        """The level of the index-th measured cell."""
-        return self.places[index]
 
 
 @dataclass(frozen=True)
@@ -136,7 +129,7 @@ class Table:
     def present(self) -> BoolArray:
         return np.isfinite(self.values)
 
-    @property
+    @cached_property
     def computable(self) -> bool:
         """Whether all magnitudes lie within 10^-100 and 10^100, so that squares neither overflow nor vanish."""
         errors = [] if self.stderr is None else [self.stderr[self.present]]
@@ -147,58 +140,103 @@ class Table:
         """How many cells were measured."""
         return int(np.count_nonzero(self.present))
 
+    @cached_property
+    def levels(self) -> tuple[tuple[Place, ...], ...]:
+        """The levels of every axis as answers name them."""
+        return tuple(tuple(place_of(axis, position) for position in range(len(axis.levels))) for axis in self.axes)
+
     def places(self, position: Position) -> dict[str, Place]:
         """A coordinate as an answer writes it: axis name -> level."""
-        return {axis.name: place_of(axis, int(p)) for axis, p in zip(self.axes, position, strict=True)}
+        return {axis.name: levels[p] for axis, levels, p in zip(self.axes, self.levels, position, strict=True)}
+
+    def places_at(self, flat: int) -> dict[str, Place]:
+        """The coordinate of a cell, from its position in row-major order."""
+        return self.places(position_of(flat, self.values.shape))
 
     def curves(self, along: int) -> Iterator[Curve]:
         """Every series along an axis that has a cell, in row-major order of the other axes."""
-        axis = self.axes[along]
+        axis, rows = self.axes[along], _Rows.of(self, along)
         x, scale = abscissa_of(axis)
-        rows = np.moveaxis(self.present, along, -1)
         others = [a for i, a in enumerate(self.axes) if i != along]
-        levels = tuple(place_of(axis, position) for position in range(len(axis.levels)))
-        for at in np.argwhere(rows.any(axis=-1)):
-            index = tuple(int(p) for p in at)
-            mask = rows[index]
+        sizes = [len(a.levels) for a in others]
+        full, every = np.all(rows.present, axis=1).tolist(), np.arange(x.size)
+        for row in np.flatnonzero(rows.present.any(axis=1)).tolist():
+            mask = slice(None) if full[row] else np.flatnonzero(rows.present[row])
             yield Curve(
                 axis,
-                tuple(zip(others, index, strict=True)),
-                np.flatnonzero(mask),
+                tuple(zip(others, position_of(row, sizes), strict=True)),
+                every[mask],
                 x[mask],
                 scale,
-                np.moveaxis(self.values, along, -1)[index][mask],
-                np.moveaxis(self.ticks, along, -1)[index][mask],
+                rows.values[row][mask],
+                rows.ticks[row][mask],
                 self.decimals,
-                known(self.counts, along, index, mask),
-                measured(self.stderr, along, index, mask),
-                known(self.repeats, along, index, mask),
+                rows.trials[row][mask] if rows.trials is not None and rows.has_trials[row] else None,
+                rows.stderr[row][mask] if rows.stderr is not None and rows.has_stderr[row] else None,
+                rows.repeats[row][mask] if rows.repeats is not None and rows.has_repeats[row] else None,
                 self.metric.proportion_of,
-                levels,
+                self.levels[along],
                 self.design_effect,
             )
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The arrays of a table with one axis as columns, and which rows have trials, errors and repeats in every cell that
+    was measured."""
+
+    present: BoolArray
+    values: FloatArray
+    ticks: IntArray
+    trials: IntArray | None
+    stderr: FloatArray | None
+    repeats: IntArray | None
+    has_trials: list[bool]
+    has_stderr: list[bool]
+    has_repeats: list[bool]
+
+    @classmethod
+    def of(cls, table: Table, along: int) -> _Rows:
+        present = by_row(table.present, along)
+        trials = None if table.counts is None else by_row(table.counts, along)
+        stderr = None if table.stderr is None else by_row(table.stderr, along)
+        repeats = None if table.repeats is None else by_row(table.repeats, along)
+        return cls(
+            present,
+            by_row(table.values, along),
+            by_row(table.ticks, along),
+            trials,
+            stderr,
+            repeats,
+            [] if trials is None else known(trials > 0, present),
+            [] if stderr is None else known(np.isfinite(stderr), present),
+            [] if repeats is None else known(repeats > 0, present),
+        )
+
+
+def by_row(array: npt.NDArray[Scalar], along: int) -> npt.NDArray[Scalar]:
+    """An array of the grid's shape as all coordinates of the other axes x levels of one axis, rows contiguous."""
+    return np.ascontiguousarray(by_level(array, along).T)
+
+
+def known(given: BoolArray, present: BoolArray) -> list[bool]:
+    """Of each row whether every measured cell has what was asked for."""
+    return [bool(every) for every in np.all(given | ~present, axis=1).tolist()]
+
+
+def position_of(flat: int, sizes: Sequence[int]) -> Position:
+    """The coordinate of a position in row-major order."""
+    position = []
+    for size in reversed(sizes):
+        flat, p = divmod(flat, size)
+        position.append(p)
+    return tuple(reversed(position))
 
 
 def by_level(array: npt.NDArray[Scalar], place: int) -> npt.NDArray[Scalar]:
     """An array of the grid's shape as levels of one axis x all coordinates of the others."""
     size = array.shape[place]
     return np.moveaxis(array, place, 0).reshape(size, math.prod(array.shape) // size if size else 0)
-
-
-def known(given: Given | None, along: int, index: Position, mask: BoolArray) -> Given | None:
-    """The part of an optional array that belongs to a series; `None` unless every cell of it is positive."""
-    if given is None:
-        return None
-    part = np.moveaxis(given, along, -1)[index][mask]
-    return part if np.all(part > 0) else None
-
-
-def measured(given: FloatArray | None, along: int, index: Position, mask: BoolArray) -> FloatArray | None:
-    """The same for errors, of which one that was estimated may be 0; `None` unless every cell of the series has one."""
-    if given is None:
-        return None
-    part = np.moveaxis(given, along, -1)[index][mask]
-    return part if np.all(np.isfinite(part)) else None
 
 
 def trials_of(grid: Grid) -> IntArray | None:

@@ -61,5 +61,4 @@ def known_noise(table: Table) -> KnownNoise:
 
 def place(table: Table, found: CellNoise, i: int) -> dict[str, Place]:
     """The coordinate of the i-th measured cell."""
-    index = np.unravel_index(int(found.flat[i]), table.values.shape)
-    return table.places(tuple(int(p) for p in index))
+    return table.places_at(int(found.flat[i]))

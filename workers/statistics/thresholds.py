@@ -8,7 +8,7 @@ way round. So it holds the crossing with probability 1 - alpha or more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,106 +16,132 @@ import numpy as np
 from scipy.special import betainc, ndtr, stdtr
 
 from registry.grids.grid import Direction
-from registry.results.courses import Crossing, CrossingInterval, Threshold
-from workers.statistics.noise import Noise
-from workers.statistics.table import Curve
+from registry.results.courses import Crossing, CrossingInterval, Side, Threshold
+from registry.results.series import XScale
+from registry.results.terms import Place
+from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 
-@dataclass(frozen=True)
-class _Course:
-    """What all levels ask of a series: `sign` is 1 where failing is below; `slack` forgives rounding; `low` and `high`
-    are per level the last cell that is surely on the side where a monotone truth begins and the first that is surely
-    on the other, -1 and m where there is none."""
-
-    curve: Curve
-    sign: float
-    slack: float
-    alpha: float
-    low: IntArray | None
-    high: IntArray | None
-
-
 def thresholds(
-    curve: Curve, levels: Sequence[float], direction: Direction | None, alpha: float = 0.05
-) -> tuple[Threshold, ...]:
-    """One answer per level asked for; failing is `above` where lower values are better."""
+    curves: Curves, levels: Sequence[float], direction: Direction | None, alpha: float = 0.05
+) -> list[tuple[Threshold, ...]]:
+    """For each series one answer per level asked for; failing is `above` where lower values are better."""
     if not levels:
-        return ()
+        return [()] * len(curves)
     sign = -1.0 if direction == "lower" else 1.0
-    low, high = bounds(curve, np.array(levels), alpha)
-    course = _Course(curve, sign, 1e-12 * float(np.abs(curve.y).max()), alpha, low, high)
-    return tuple(threshold(course, i, level) for i, level in enumerate(levels))
+    intervals = crossing_intervals(curves, levels, alpha)
+    by_level = [
+        [_threshold(*row) for row in zip(_courses(curves, sign, level), intervals[i], strict=True)]
+        for i, level in enumerate(levels)
+    ]
+    return list(zip(*by_level, strict=True))
 
 
-def threshold(course: _Course, i: int, level: float) -> Threshold:
-    """The i-th level."""
-    curve = course.curve
-    above = (course.sign * (curve.y - level)).tolist()
-    slack = max(course.slack, 1e-12 * abs(level))
-    failing = [value < -slack for value in above]
-    fails = [place for place, fails in enumerate(failing) if fails]
-    first = fails[0] if fails else None
-    last_before = curve.count - 1 if first is None else first - 1
-    reaching = failing.index(False) if len(fails) < curve.count else None
-    held = fails[-1] + 1 if fails else 0
+@dataclass(frozen=True, slots=True)
+class _Course:
+    """A series beside a level: which of its cells fail, and how far each lies on the passing side. `sign` is 1 where
+    failing is below."""
+
+    x_scale: XScale
+    x: Sequence[float]
+    level: float
+    sign: float
+    places: Sequence[Place]
+    above: Sequence[float]
+    failing: Sequence[bool]
+    turns: bool
+
+
+def _courses(curves: Curves, sign: float, level: float) -> Iterator[_Course]:
+    """The series beside one level; rounding is forgiven."""
+    above = sign * (curves.y - level)
+    slack = np.maximum(1e-12 * curves.magnitude, 1e-12 * abs(level))
+    failing = above < -slack[:, None]
+    turns = (failing[:, 1:] != failing[:, :-1]).any(axis=1).tolist()
+    rows = zip(curves.rows, curves.numbers, curves.places, above.tolist(), failing.tolist(), turns, strict=True)
+    return (_Course(curve.x_scale, x, level, sign, *row) for curve, x, *row in rows)
+
+
+def _threshold(course: _Course, interval: CrossingInterval | None) -> Threshold:
+    """How a series meets a level."""
+    places, failing, count = course.places, course.failing, len(course.failing)
+    side: Side = "below" if course.sign > 0 else "above"
+    if not course.turns:
+        if failing[0]:
+            return Threshold(course.level, side, (), places[0], None, None, None, False, interval)
+        return Threshold(course.level, side, (), None, places[0], places[0], places[-1], False, interval)
+    first = failing.index(True)
+    last = count - 1 - failing[::-1].index(True)
     return Threshold(
-        level=level,
-        side="below" if course.sign > 0 else "above",
-        crossings=crossings(course, above, failing),
-        first_failing=None if first is None else curve.place(first),
-        first_reaching=None if reaching is None else curve.place(reaching),
-        sustained_from=curve.place(held) if held < curve.count else None,
-        sustained_until=curve.place(last_before) if last_before >= 0 else None,
-        recovers=first is not None and len(fails) < curve.count - first,
-        interval=crossing_interval(course, i, level),
+        level=course.level,
+        side=side,
+        crossings=crossings(course),
+        first_failing=places[first],
+        first_reaching=places[failing.index(False)],
+        sustained_from=places[last + 1] if last + 1 < count else None,
+        sustained_until=places[first - 1] if first > 0 else None,
+        recovers=not all(failing[first:]),
+        interval=interval,
     )
 
 
-def crossings(course: _Course, above: Sequence[float], failing: Sequence[bool]) -> tuple[Crossing, ...]:
+def crossings(course: _Course) -> tuple[Crossing, ...]:
     """Every change between failing and reaching, in the order of the axis."""
-    found, curve = [], course.curve
-    for i, (here, there) in enumerate(pairwise(failing)):
+    found, above, scale = [], course.above, course.x_scale
+    for i, (here, there) in enumerate(pairwise(course.failing)):
         if here != there:
             share = above[i] / (above[i] - above[i + 1])
-            x = float(curve.x[i] + share * (curve.x[i + 1] - curve.x[i]))
+            x = course.x[i] + share * (course.x[i + 1] - course.x[i])
             falls = there == (course.sign > 0)
-            found.append(Crossing(10.0**x if curve.x_scale == "log10" else x, "falling" if falls else "rising"))
+            found.append(Crossing(10.0**x if scale == "log10" else x, "falling" if falls else "rising"))
     return tuple(found)
 
 
-def crossing_interval(course: _Course, i: int, level: float) -> CrossingInterval | None:
-    """Between which levels of the axis the truth crosses, if it is monotone in the direction of the series."""
-    curve = course.curve
-    if course.low is None or course.high is None or curve.noise is None:
-        return None
-    low, high = int(course.low[i]), int(course.high[i])
-    if low > high or (curve.noise.kind == "trials" and not 0 < level < curve.noise.whole):
-        return None
-    ends = (None if low < 0 else curve.place(low)), (None if high == curve.count else curve.place(high))
-    return CrossingInterval(1 - course.alpha, *ends)
+def crossing_intervals(curves: Curves, levels: Sequence[float], alpha: float) -> list[list[CrossingInterval | None]]:
+    """For each level, and each series, between which levels of the axis the truth crosses, if it is monotone in the
+    direction of the series; `None` without noise, and where the cells contradict such a truth."""
+    noise, count = curves.noise, curves.count
+    if noise is None or count < 2:
+        return [[None] * len(curves)] * len(levels)
+    low, high = bounds(curves, noise, np.array(levels), alpha)
+    impossible = [noise.kind == "trials" and not 0 < level < noise.whole for level in levels]
+    return [
+        [
+            None
+            if impossible[i] or last > first
+            else CrossingInterval(
+                1 - alpha, None if last < 0 else places[last], None if first == count else places[first]
+            )
+            for places, last, first in zip(curves.places, low[i].tolist(), high[i].tolist(), strict=True)
+        ]
+        for i in range(len(levels))
+    ]
 
 
-def bounds(curve: Curve, levels: FloatArray, alpha: float) -> tuple[IntArray | None, IntArray | None]:
-    """For each level the last cell surely on the side where a monotone truth begins, -1 if there is none, and the
-    first one surely on the other, m if there is none; `None` without noise."""
-    if curve.noise is None or curve.count < 2:
-        return None, None
-    over, under = sure(curve.y, curve.noise, levels, alpha / (2 * curve.count))
-    falls = float((curve.x - curve.x.mean()) @ curve.y) <= 0
-    before, after = (over, under) if falls else (under, over)
-    places = np.arange(curve.count)
-    return np.where(before, places, -1).max(axis=1), np.where(after, places, curve.count).min(axis=1)
+def bounds(curves: Curves, noise: RowNoise, levels: FloatArray, alpha: float) -> tuple[IntArray, IntArray]:
+    """Levels x series: the last cell surely on the side where a monotone truth begins, -1 if there is none, and the
+    first one surely on the other, m if there is none."""
+    over, under = sure(curves.y, noise, levels, alpha / (2 * curves.count))
+    away = curves.x - curves.x.mean(axis=1, keepdims=True)
+    # A level course falls, whatever rounding leaves of its slope.
+    falls = (np.sum(away * curves.y, axis=1) <= 1e-12 * np.sum(np.abs(away * curves.y), axis=1))[:, None]
+    before, after = np.where(falls, over, under), np.where(falls, under, over)
+    cells = np.arange(curves.count)
+    return np.where(before, cells, -1).max(axis=2), np.where(after, cells, curves.count).min(axis=2)
 
 
-def sure(y: FloatArray, noise: Noise, levels: FloatArray, tail: float) -> tuple[BoolArray, BoolArray]:
-    """Which cells lie surely above each level and which surely below, levels x cells, each at this one-sided
+def sure(y: FloatArray, noise: RowNoise, levels: FloatArray, tail: float) -> tuple[BoolArray, BoolArray]:
+    """Which cells lie surely above each level and which surely below, levels x series x cells, each at this one-sided
     probability of error."""
-    if noise.k is not None and noise.n is not None:
-        share, k, n = np.clip(levels / noise.whole, 0, 1)[:, None], noise.k, noise.n
+    at = levels[:, None, None]
+    if noise.binomial is not None:
+        k, n = noise.binomial
+        share = np.clip(at / noise.whole, 0, 1)
         up = np.where(k > 0, betainc(np.maximum(k, 1e-9), n - k + 1, share), 1.0)
         down = np.where(k < n, 1 - betainc(k + 1, np.maximum(n - k, 1e-9), share), 1.0)
         return np.asarray(up <= tail), np.asarray(down <= tail)
-    deviate = (y - levels[:, None]) / noise.error
-    up, down = (ndtr(d) if noise.df is None else stdtr(noise.df, d) for d in (-deviate, deviate))
+    deviate = (y - at) / noise.error
+    df = None if noise.df is None else noise.df[:, None]
+    up, down = (ndtr(d) if df is None else stdtr(df, d) for d in (-deviate, deviate))
     return np.asarray(up <= tail), np.asarray(down <= tail)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange, Heterogeneity, Logit, MannKendall, OrdinaryLeastSquares, Weighted
+from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.fitted_change import agreeing, detectable_change
-from workers.statistics.kendall import mann_kendall, tie_pattern, untied_pairs
-from workers.statistics.logit import logit_trend
-from workers.statistics.noise import Noise
+from workers.statistics.kendall import mann_kendalls, untied_pairs
+from workers.statistics.logit import logit_trends, successes
 from workers.statistics.proportions import homogeneity
-from workers.statistics.slopes import TheilSen, least_squares, theil_sen
-from workers.statistics.table import Curve
+from workers.statistics.slopes import TheilSen, least_squares, theil_sens
+from workers.statistics.terms import FloatArray
 from workers.statistics.weighted import cochran_q, weighted_slope
 
 
@@ -35,60 +34,97 @@ class Trend:
 
     def heterogeneity_with(self, q: float | None) -> Heterogeneity | None:
         """The test of heterogeneity with its value among the other series."""
-        return None if self.heterogeneity is None else replace(self.heterogeneity, q=q)
+        one = self.heterogeneity
+        return one and Heterogeneity(one.status, one.test, one.chi2, one.df, one.p, one.df_error, q, one.reason)
 
 
-def trend_of(curve: Curve, alpha: float = 0.05) -> Trend:
-    """The trend of a series: by trials, by errors, or by the order of its values alone."""
+def trends_of(curves: Curves, alpha: float = 0.05) -> list[Trend]:
+    """The trend of each series: by trials, by errors, or by the order of its values alone."""
     level = 1 - alpha
-    test = mann_kendall(curve.ticks, alpha)
-    line = theil_sen(curve.x, curve.y, curve.ticks, level)
-    ols = least_squares(curve.x, curve.y, level)
-    noise = curve.noise
-    if noise is None:
-        change, df = change_without_noise(curve, line, ols)
-        seen = None if change is None else detectable_change(change, df, alpha)
-        p = test.p if test.status == "ok" else None
-        return Trend(test, line, ols, p, agreeing(change, p, alpha), seen)
-    if noise.kind == "trials":
-        return by_trials(curve, noise, Trend(test, line, ols, None, None, None), alpha)
-    weighted, change = weighted_slope(curve.x, curve.y, noise, level)
-    seen = None if change is None else detectable_change(change, noise.df, alpha)
-    differ = cochran_q(curve.y, noise)
-    return Trend(test, line, ols, weighted.p, change, seen, None, weighted, differ)
+    tests = mann_kendalls(curves.ticks, curves.ties, alpha)
+    lines = theil_sens(curves.x, curves.y, curves.ticks, level, curves.ties)
+    fits = least_squares(curves.x, curves.y, level)
+    if curves.noise is None:
+        changes = changes_without_noise(curves, lines, fits)
+        plain = zip(tests, lines, fits, changes, strict=True)
+        return [without_noise(test, line, fit, *change, alpha) for test, line, fit, change in plain]
+    alone = list(zip(tests, lines, fits, strict=True))
+    if curves.noise.kind == "trials":
+        return by_trials(curves.x, curves.noise, alone, alpha)
+    return by_errors(curves, curves.noise, alone, level)
 
 
-def by_trials(curve: Curve, noise: Noise, found: Trend, alpha: float) -> Trend:
+_Alone = tuple[MannKendall, TheilSen, OrdinaryLeastSquares]
+
+
+def without_noise(
+    test: MannKendall,
+    line: TheilSen,
+    fit: OrdinaryLeastSquares,
+    change: FittedChange | None,
+    df: float | None,
+    alpha: float,
+) -> Trend:
+    """The trend of a series of which nothing but the order of its values is known."""
+    seen = None if change is None else detectable_change(change, df, alpha)
+    p = test.p if test.status == "ok" else None
+    return Trend(test, line, fit, p, agreeing(change, p, alpha), seen)
+
+
+def by_errors(curves: Curves, noise: RowNoise, alone: Sequence[_Alone], level: float) -> list[Trend]:
+    """Adds what standard errors or repeats of every cell allow."""
+    slopes, differ = weighted_slope(curves.x, curves.y, noise, level), cochran_q(curves.y, noise)
+    found = []
+    for row, (weighted, change) in enumerate(slopes):
+        seen = None if change is None else detectable_change(change, noise.df_of(row), 1 - level)
+        found.append(Trend(*alone[row], weighted.p, change, seen, None, weighted, differ[row]))
+    return found
+
+
+def by_trials(x: FloatArray, noise: RowNoise, alone: Sequence[_Alone], alpha: float) -> list[Trend]:
     """Adds what the trials of every cell allow."""
-    if noise.k is None or noise.n is None:
-        raise ValueError("this noise has no trials")
-    differ = homogeneity(noise.k, noise.n)
-    trend = logit_trend(curve.x, noise, differ.p, alpha)
-    seen = None if trend.change is None else detectable_change(trend.change, trend.df, alpha)
-    change = agreeing(trend.change, trend.logit.p, alpha)
-    return replace(found, p=trend.logit.p, change=change, detectable=seen, logit=trend.logit, heterogeneity=differ)
+    differ = homogeneity(*successes(noise))
+    trends = logit_trends(x, noise, [one.p for one in differ], alpha)
+    found = []
+    for row, trend in enumerate(trends):
+        seen = None if trend.change is None else detectable_change(trend.change, trend.df, alpha)
+        p, change = trend.logit.p, agreeing(trend.change, trend.logit.p, alpha)
+        found.append(Trend(*alone[row], p, change, seen, trend.logit, None, differ[row]))
+    return found
 
 
-def change_without_noise(
-    curve: Curve, line: TheilSen, ols: OrdinaryLeastSquares
+def changes_without_noise(
+    curves: Curves, lines: Sequence[TheilSen], fits: Sequence[OrdinaryLeastSquares]
+) -> list[tuple[FittedChange | None, float | None]]:
+    """Sen's slope over the whole length of each series, or the least-squares one of a coarse series, and the degrees of
+    freedom of its interval."""
+    coarse, spans = are_coarse(curves), curves.span.tolist()
+    rows = zip(lines, fits, coarse, spans, strict=True)
+    return [change_over(line, fit, rough, span, curves.count) for line, fit, rough, span in rows]
+
+
+def change_over(
+    line: TheilSen, fit: OrdinaryLeastSquares, coarse: bool, span: float, count: int
 ) -> tuple[FittedChange | None, float | None]:
-    """Sen's slope over the whole length, or the least-squares one of a coarse series, and the degrees of freedom of
-    its interval."""
-    if curve.count < 2 or line.slope is None:
+    """The change of one series, and the degrees of freedom of its interval."""
+    if count < 2 or line.slope is None:
         return None, None
-    if is_coarse(curve):
-        value, reason = ols.slope or 0.0, line.reason or ols.reason
-        interval = None if line.reason else over(ols.interval, curve.span)
-        return FittedChange(value * curve.span, interval, "least_squares", reason), curve.count - 2.0
-    return FittedChange(line.slope * curve.span, over(line.interval, curve.span), "theil_sen", line.reason), None
+    if coarse:
+        value, reason = fit.slope or 0.0, line.reason or fit.reason
+        interval = None if line.reason else over(fit.interval, span)
+        return FittedChange(value * span, interval, "least_squares", reason), count - 2.0
+    return FittedChange(line.slope * span, over(line.interval, span), "theil_sen", line.reason), None
 
 
-def is_coarse(curve: Curve) -> bool:
+def are_coarse(curves: Curves) -> list[bool]:
     """Whether a series has two values, or so few that a third of all pairs tie: its median slope may be 0, with an
     interval of no width, however far its mean moves."""
-    values, pairs = int(np.unique(curve.ticks).size), curve.count * (curve.count - 1) // 2
-    untied = untied_pairs(curve.count, tie_pattern(curve.ticks))
-    return values > 1 and curve.count > 2 and (values == 2 or 3 * (pairs - untied) >= pairs)
+    count, pairs = curves.count, curves.count * (curves.count - 1) // 2
+    found = []
+    for ties in curves.ties:
+        values, tied = count - sum(ties) + len(ties), pairs - untied_pairs(count, ties)
+        found.append(values > 1 and count > 2 and (values == 2 or 3 * tied >= pairs))
+    return found
 
 
 def over(interval: Interval | None, span: float) -> Interval | None:

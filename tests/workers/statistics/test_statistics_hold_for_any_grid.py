@@ -17,8 +17,9 @@ from reference_numbers import PERCENT, leaves, line, one_series
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
+from registry.results.codec import to_document
 from tests.workers.statistics.documents import describe, rank
-from workers.statistics import Parameters, ScoreMatrix
+from workers.statistics import Parameters, ScoreMatrix, describe_all
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.kendall import exact_p, mann_kendall, score
 from workers.statistics.multiplicity import benjamini_hochberg, holm
@@ -326,3 +327,27 @@ def test_nothing_heavy_is_imported():
     code = "import sys, workers.statistics; print([m for m in ('scipy.stats', 'scipy.optimize') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@st.composite
+def noisy_grids(draw: st.DrawFn) -> Grid:
+    """Grids whose cells have trials of their own, errors or repeats."""
+    grid = draw(grids(("numeric", "ordinal")))
+    size = len(grid.values)
+    each = st.lists(st.integers(1, 400), min_size=size, max_size=size).map(tuple)
+    errors = st.lists(st.integers(1, 40).map(lambda tenths: tenths / 10), min_size=size, max_size=size).map(tuple)
+    kind = draw(st.sampled_from(["trials", "effect", "stderr", "repeats", "none"]))
+    if kind in {"trials", "effect"}:
+        return dataclasses.replace(grid, trials=draw(each), design_effect=2.5 if kind == "effect" else None)
+    if kind == "repeats":
+        return dataclasses.replace(
+            grid, trials=None, sd=draw(errors), repeats=draw(each.map(lambda n: tuple(1 + i % 4 for i in n)))
+        )
+    return dataclasses.replace(grid, trials=None, stderr=draw(errors) if kind == "stderr" else None)
+
+
+@quick
+@given(st.lists(noisy_grids(), min_size=2, max_size=6))
+def test_a_grid_among_others_has_the_bytes_that_it_has_alone(several):
+    together = [json.dumps(to_document(found)) for found in describe_all(several)]
+    assert together == [json.dumps(describe(grid)) for grid in several]

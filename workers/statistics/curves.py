@@ -1,0 +1,152 @@
+"""Series of one length as the rows of arrays, so that one call of numpy serves all of them.
+
+A row never depends on its neighbours: every reduction runs along a row, and every iteration settles each row by itself.
+The numbers of a series are therefore the same, to the last bit, whether it is described alone or among thousands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from registry.results.terms import KnownNoise, Place
+from workers.statistics.kendall import tie_patterns
+from workers.statistics.noise import binomial_errors
+from workers.statistics.table import Curve
+from workers.statistics.terms import FloatArray, IntArray
+
+MOST_ELEMENTS = 60_000
+"""Pairs of cells, over all rows, that are looked at together: longer lists of series are cut."""
+
+
+@dataclass(frozen=True)
+class RowNoise:
+    """The errors of S series of m cells. `error` is the standard error of each cell in the metric's unit, all positive.
+
+    `df` are, per row, the degrees of freedom of the estimate behind the errors; `None` where they are known. With
+    trials, `k` of `n` are the effective successes and trials: those submitted, divided by the design effect; `counted`
+    are the whole ones, `None` where a design effect makes exact tests impossible.
+    """
+
+    kind: KnownNoise
+    error: FloatArray
+    df: FloatArray | None = None
+    k: FloatArray | None = None
+    n: FloatArray | None = None
+    whole: float = 1.0
+    counted: tuple[IntArray, IntArray] | None = None
+
+    @property
+    def binomial(self) -> tuple[FloatArray, FloatArray] | None:
+        """The effective successes and trials; `None` for noise of another kind."""
+        return None if self.k is None or self.n is None else (self.k, self.n)
+
+    def df_of(self, row: int) -> float | None:
+        """The degrees of freedom of a row."""
+        return None if self.df is None else float(self.df[row])
+
+
+@dataclass(frozen=True)
+class Curves:
+    """S >= 1 series of m >= 1 cells each, whose noise is of one kind; all arrays are S x m, their rows contiguous."""
+
+    rows: Sequence[Curve]
+    x: FloatArray
+    y: FloatArray
+    ticks: IntArray
+    noise: RowNoise | None
+
+    @classmethod
+    def of(cls, rows: Sequence[Curve]) -> Curves:
+        """Series of one length and one kind of noise, as `alike` gives them."""
+        x, y = np.array([row.x for row in rows]), np.array([row.y for row in rows])
+        return cls(rows, x, y, np.array([row.ticks for row in rows]), _noise(rows, y))
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def count(self) -> int:
+        """How many cells each series has."""
+        return int(self.y.shape[1])
+
+    @cached_property
+    def moves(self) -> FloatArray:
+        """The m - 1 differences between neighbours, rounded to the submitted decimals: -5.6, not -5.59999."""
+        scale = np.array([[10.0**row.decimals] for row in self.rows])
+        return np.asarray(self.tick_moves / scale, dtype=np.float64)
+
+    @cached_property
+    def tick_moves(self) -> IntArray:
+        """The same in units of the last decimal."""
+        return self.ticks[:, 1:] - self.ticks[:, :-1]
+
+    @cached_property
+    def numbers(self) -> list[list[float]]:
+        """The abscissae of each series as numbers of Python."""
+        found: list[list[float]] = self.x.tolist()
+        return found
+
+    @cached_property
+    def span(self) -> FloatArray:
+        """The distance from the first to the last abscissa."""
+        return self.x[:, -1] - self.x[:, 0]
+
+    @cached_property
+    def mean(self) -> FloatArray:
+        """The mean of each series."""
+        return np.asarray(self.y.mean(axis=1))
+
+    @cached_property
+    def magnitude(self) -> FloatArray:
+        """The largest absolute value of each series."""
+        return np.asarray(np.abs(self.y).max(axis=1))
+
+    @cached_property
+    def ties(self) -> list[tuple[int, ...]]:
+        """Of each series the sizes of the groups of equal values that have more than one member, sorted."""
+        return tie_patterns(self.ticks)
+
+    @cached_property
+    def places(self) -> list[Sequence[Place]]:
+        """The levels of the measured cells of each series."""
+        return [row.places for row in self.rows]
+
+
+def alike(curves: Sequence[Curve]) -> Iterator[list[int]]:
+    """The positions of the curves that can be rows of one `Curves`, the groups in order of appearance."""
+    groups: dict[tuple[int, KnownNoise, bool, float | None], list[int]] = {}
+    for i, curve in enumerate(curves):
+        kind = curve.noise_kind
+        exact = kind != "trials" or curve.design_effect == 1.0
+        whole = curve.whole if kind == "trials" else None
+        groups.setdefault((curve.count, kind, exact, whole), []).append(i)
+    for (count, *_), positions in groups.items():
+        most = max(1, MOST_ELEMENTS // count**2)
+        yield from (positions[start : start + most] for start in range(0, len(positions), most))
+
+
+def _noise(rows: Sequence[Curve], y: FloatArray) -> RowNoise | None:
+    """The noise that all rows have."""
+    kind, first = rows[0].noise_kind, rows[0]
+    if kind == "unknown":
+        return None
+    if kind == "trials":
+        trials = np.array([row.trials for row in rows])
+        effect = np.array([[row.design_effect] for row in rows])
+        whole = first.whole or 1.0
+        k = np.rint(y * trials / whole).astype(np.int64)
+        counted = (k, trials) if first.design_effect == 1.0 else None
+        return RowNoise(
+            kind, binomial_errors(k, trials, whole, effect), None, k / effect, trials / effect, whole, counted
+        )
+    stderr = np.array([row.stderr for row in rows])
+    if kind == "stderr":
+        return RowNoise(kind, stderr)
+    repeats = np.array([row.repeats for row in rows])
+    df = np.sum(repeats - 1, axis=1).astype(np.float64)
+    pooled = np.sum((repeats - 1) * (stderr**2 * repeats), axis=1) / df
+    return RowNoise(kind, np.sqrt(pooled[:, None] / repeats), df)
