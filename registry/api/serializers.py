@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Any, cast
 
 from registry.api.context import parts
 from registry.grids.grid import Cell, Grid
 from registry.operations.audit_log import RENAMED
 from registry.operations.read import Difference
 from registry.operations.stored_grids import GridSummary, StoredGrid, digest_text
+from registry.results.grid import GridDocument
 from registry.storage.rows import MEMBERS, axis_document, metric_document
 
 CARRIED = ("trials", "stderr", "repeats", "sd")
@@ -78,7 +79,7 @@ def derivation(state: str, reason: str | None, href: str) -> dict[str, Any]:
     return found if state != "failed" else found | {"reason": reason}
 
 
-def grid(stored: StoredGrid) -> dict[str, Any]:
+def grid(stored: StoredGrid) -> GridDocument:
     """A grid with its values, and with what was given beside them."""
     content = stored.grid
     document = summary(stored) | {"values": nested(content.values, content.shape)}
@@ -91,7 +92,7 @@ def grid(stored: StoredGrid) -> dict[str, Any]:
             {"at": coordinate(content, content.position(index)), "reason": reason}
             for index, reason in content.reasons.items()
         ]
-    return document
+    return cast(GridDocument, document)
 
 
 def nested(flat: tuple[Any, ...], shape: tuple[int, ...]) -> Any:

@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import wraps
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -17,6 +17,7 @@ from registry.commands.screen.page import page
 from registry.commands.session import Session
 from registry.errors import NotFound
 from registry.renderings.table import Column, Table
+from registry.results.grid import GridDocument
 from results_registry.origin import segment
 
 KINDS = ("experiment", "benchmark", "model", "variant", "metric")
@@ -84,9 +85,9 @@ def find_grids(session: Session, query: Mapping[str, Any], limit: int = 1000) ->
     return session.transport.pages(session.in_project("grids"), limit=limit, **query)
 
 
-def read_grid(session: Session, grid: str, revision: int | None = None) -> dict[str, Any]:
+def read_grid(session: Session, grid: str, revision: int | None = None) -> GridDocument:
     """A grid with its values."""
-    return dict(session.transport.get(f"grids/{segment(grid)}", revision=revision))
+    return cast(GridDocument, session.transport.get(f"grids/{segment(grid)}", revision=revision))
 
 
 def _nothing(session: Session, reference: str | None, query: Mapping[str, Any]) -> str:

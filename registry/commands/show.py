@@ -20,6 +20,7 @@ from registry.renderings.heatmap.options import PALETTES, Options
 from registry.renderings.heatmap.scale import Scale, scale_of
 from registry.renderings.numbers import MISSING, decimals_of, fixed
 from registry.renderings.table import Column, Table
+from registry.results.grid import GridDocument
 
 _LEGEND_STEPS = 24
 _OF_256 = {
@@ -67,7 +68,7 @@ def show(session: Session, grid: str | None, named: Named, revision: int | None,
     )
 
 
-def _page(document: dict[str, Any], screen: Screen, options: Options) -> Iterator[Part]:
+def _page(document: GridDocument, screen: Screen, options: Options) -> Iterator[Part]:
     values = flat(document["values"], len(document["axes"]))
     scale = scale_of(values, document["metric"], options)
     *blocks, footer = page(document)

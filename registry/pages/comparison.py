@@ -33,9 +33,9 @@ from registry.renderings.heatmap.options import Options
 from registry.renderings.words import title
 from registry.results.codec import read
 from registry.results.comparison import Comparison
+from registry.results.grid import GridDocument
 from registry.results.statistics import PICTURED, Statistics
 
-Document = dict[str, Any]
 _LISTED = 200
 FIND = "find"
 """The parameter with words that the names of the grids to choose from must hold."""
@@ -144,9 +144,10 @@ def _maps(
     }
 
 
-def _subtracted(found: Comparison | None, baseline: Document, contender: Document) -> bool:
+def _subtracted(found: Comparison | None, baseline: GridDocument, contender: GridDocument) -> bool:
     """Whether the contender less the baseline has a meaning, as far as is known."""
-    if any(baseline["metric"].get(name) != contender["metric"].get(name) for name in ("unit", "direction")):
+    mine, theirs = baseline["metric"], contender["metric"]
+    if (mine["unit"], mine["direction"]) != (theirs["unit"], theirs["direction"]):
         return False
     if found is None:
         return True

@@ -4,7 +4,7 @@ measured."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +15,12 @@ from registry.renderings.noise_floor import floor_of_noise
 from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, places_of, rough, signed
 from registry.renderings.trends import shape
 from registry.renderings.words import counted, label, place, places, spoken
+from registry.results.grid import GridDocument, PostedAxis
 from registry.results.peaks import Peaks
 from registry.results.series import Series
 from registry.results.statistics import Statistics
 from registry.results.terms import Interval
 
-Document = Mapping[str, Any]
 LISTED = 8
 _MOST = 12
 """Cells that may be the best, as far as they are named."""
@@ -56,7 +56,7 @@ class Finding:
     note: str = ""
 
 
-def findings_of(document: Document, statistics: Statistics) -> list[Finding]:
+def findings_of(document: GridDocument, statistics: Statistics) -> list[Finding]:
     """The findings about a grid with its values, from the statistics of the same revision."""
     return [
         *_trends(statistics),
@@ -133,7 +133,7 @@ def _breaks(statistics: Statistics) -> Iterator[Finding]:
         yield Finding("Breaks", [], note=_NO_BREAKS[reason])
 
 
-def _best(document: Document, statistics: Statistics) -> Iterator[Finding]:
+def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
     """The best cells, the set that holds the best one, and the floor of noise."""
     peaks = statistics.peaks
     if peaks is None or peaks.best is None:
@@ -142,7 +142,7 @@ def _best(document: Document, statistics: Statistics) -> Iterator[Finding]:
         return
     best, within = peaks.best, peaks.best_set
     decimals = decimals_of(value for value in flat(document["values"], len(document["axes"])) if value is not None)
-    unit = f"\u00a0{document['metric']['unit']}" if document["metric"].get("unit") else ""
+    unit = f"\u00a0{document['metric']['unit']}" if document["metric"]["unit"] else ""
     where = places(best.at, ties=best.ties)
     told = [(f"{fixed(best.value, decimals)}{unit}", f"at {where}" if where else "")]
     others = [at for at in within.at if at not in best.at] if within else []
@@ -159,7 +159,7 @@ def _best(document: Document, statistics: Statistics) -> Iterator[Finding]:
     yield Finding("Best", told, note=_noise(document, peaks, decimals))
 
 
-def _noise(document: Document, peaks: Peaks, decimals: int | None) -> str:
+def _noise(document: GridDocument, peaks: Peaks, decimals: int | None) -> str:
     floor = floor_of_noise(document["metric"], peaks, decimals)
     if floor is None:
         return _sentence(peaks.noise_reason) if peaks.noise_reason else ""
@@ -170,7 +170,7 @@ def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:].rstrip('.')}."
 
 
-def missing_of(document: Document) -> Iterator[Finding]:
+def missing_of(document: GridDocument) -> Iterator[Finding]:
     """What was never measured: the runs of levels along the last axis, a line for each combination of the others."""
     axes = document["axes"]
     values = flat(document["values"], len(axes))
@@ -195,11 +195,11 @@ def missing_of(document: Document) -> Iterator[Finding]:
     yield Finding("Never measured", lines[:LISTED], max(0, len(lines) - LISTED), share)
 
 
-def place_of(axes: Sequence[Document], at: Sequence[Any]) -> str:
+def place_of(axes: Sequence[PostedAxis], at: Sequence[Any]) -> str:
     return place(dict(zip((axis["name"] for axis in axes), at, strict=False)))
 
 
-def _runs(axis: Document, gaps: Sequence[int]) -> str:
+def _runs(axis: PostedAxis, gaps: Sequence[int]) -> str:
     """Levels with the runs among them as first … last."""
     found = []
     for _, run in itertools.groupby(enumerate(gaps), key=lambda pair: pair[1] - pair[0]):

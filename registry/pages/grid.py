@@ -30,9 +30,9 @@ from registry.renderings import changes, coverage, peaks, precision, sensitivity
 from registry.renderings.table import Table
 from registry.renderings.words import title
 from registry.results.codec import read, to_document
+from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
-Document = dict[str, Any]
 _REVISIONS = 20
 _MOST_SPARKS = 200
 _DIGITS = 10
@@ -135,7 +135,7 @@ def _whole(name: str) -> int | None:
     return int(text)
 
 
-def _parts(document: Document, statistics: Statistics) -> dict[str, list[Part]]:
+def _parts(document: GridDocument, statistics: Statistics) -> dict[str, list[Part]]:
     """The parts of the statistics, each as its blocks."""
     return {
         "trends": _trends(document, statistics),
@@ -147,7 +147,7 @@ def _parts(document: Document, statistics: Statistics) -> dict[str, list[Part]]:
     }
 
 
-def _trends(document: Document, statistics: Statistics) -> list[Part]:
+def _trends(document: GridDocument, statistics: Statistics) -> list[Part]:
     """The tables of trends, each row with its small line."""
     groups = [list(found) for _, found in itertools.groupby(statistics.series, lambda one: one.along)]
     parts: list[Part] = []

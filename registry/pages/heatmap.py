@@ -20,9 +20,9 @@ from registry.renderings.numbers import decimals_of, fixed, p_value, signed
 from registry.renderings.uncertainty import interval_of
 from registry.renderings.words import counted, label, place, with_unit
 from registry.results.comparison import Comparison
+from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
-Document = dict[str, Any]
 SHOWS = ("value", "interval", "difference")
 
 
@@ -96,18 +96,18 @@ class Heatmap:
         return (high, low) if self.falling else (low, high)
 
 
-def fits(document: Document) -> bool:
+def fits(document: GridDocument) -> bool:
     """Whether the grid is small enough for a table; a larger one is shown as a picture, which joins cells."""
     axes = document["axes"]
     return math.prod(len(axis["levels"]) for axis in axes) <= MOST_NUMBERS and is_whole(axes)
 
 
 def heatmap_of(
-    document: Document,
+    document: GridDocument,
     statistics: Statistics | None = None,
     options: Options | None = None,
     show: str = "value",
-    baseline: Document | None = None,
+    baseline: GridDocument | None = None,
     comparison: Comparison | None = None,
 ) -> Heatmap:
     """The grid as tables; with a baseline and `show` "difference", its cells minus those of the baseline, and with
@@ -140,12 +140,12 @@ def _rows(planes: Planes, panel: Panel, squares: Sequence[Square]) -> Iterator[t
 
 
 def _values(
-    document: Document, planes: Planes, scale: Scale, decimals: int | None, with_intervals: bool
+    document: GridDocument, planes: Planes, scale: Scale, decimals: int | None, with_intervals: bool
 ) -> Iterator[Square]:
     """Every cell with its value, and its interval where the noise is known."""
     trials = carried(document, "trials") if document.get("trials") is not None else None
     stderr = carried(document, "stderr") if document.get("stderr") is not None else None
-    unit = f" {document['metric']['unit']}" if document["metric"].get("unit") else ""
+    unit = f" {document['metric']['unit']}" if document["metric"]["unit"] else ""
     for index, value in enumerate(planes.values):
         where = place(coordinate(document, index))
         if value is None:
@@ -221,7 +221,7 @@ class _Differences:
     """The largest difference."""
 
     @classmethod
-    def of(cls, document: Document, planes: Planes, baseline: Document) -> _Differences:
+    def of(cls, document: GridDocument, planes: Planes, baseline: GridDocument) -> _Differences:
         theirs = _by_levels(baseline)
         places = [coordinate(document, index) for index in range(len(planes.values))]
         found = [(at, value, theirs.get(_levels(at))) for at, value in zip(places, planes.values, strict=True)]
@@ -255,6 +255,6 @@ def _levels(at: Mapping[str, Any]) -> frozenset[tuple[str, str]]:
     return frozenset((name, label(level)) for name, level in at.items())
 
 
-def _by_levels(document: Document) -> dict[frozenset[tuple[str, str]], float | None]:
+def _by_levels(document: GridDocument) -> dict[frozenset[tuple[str, str]], float | None]:
     """The values of a grid by the labels of their levels."""
     return {_levels(coordinate(document, index)): value for index, value in enumerate(carried(document, "values"))}

@@ -14,10 +14,10 @@ from registry.renderings.heatmap.scale import share_of
 from registry.renderings.numbers import decimals_of, fixed, plain_number
 from registry.renderings.uncertainty import interval_of
 from registry.renderings.words import label
+from registry.results.grid import Carried, GridDocument, PostedAxis
 from registry.results.series import Series
 
-Document = dict[str, Any]
-Given = tuple[list[Any] | None, ...]
+Given = tuple[list[Any] | None, list[Any] | None, list[Any] | None]
 """Values, trials and standard errors of every cell."""
 WIDTH, HEIGHT = 176.0, 40.0
 _EDGE = 4.0
@@ -72,13 +72,13 @@ def _share(value: float, ends: tuple[float, float]) -> float:
     return 0.5 if low == high else share_of(value, low, high)
 
 
-def sparks_of(document: Document, series: Sequence[Series]) -> list[Spark]:
+def sparks_of(document: GridDocument, series: Sequence[Series]) -> list[Spark]:
     """One small line for each of the series along one axis, all in the same box of numbers, so that they compare."""
     if not series:
         return []
     axis = next(axis for axis in document["axes"] if axis["name"] == series[0].along)
     numbers = _numbers(axis)
-    given = tuple(_carried(document, name) for name in ("values", "trials", "stderr"))
+    given = _carried(document, "values"), _carried(document, "trials"), _carried(document, "stderr")
     found = [_points(document, given, one, axis, numbers) for one in series]
     points = [point for run in found for point in run]
     if not points:
@@ -88,7 +88,7 @@ def sparks_of(document: Document, series: Sequence[Series]) -> list[Spark]:
     return [_spark(document, one, run, numbers, frame) for one, run in zip(series, found, strict=True)]
 
 
-def _numbers(axis: Document) -> list[float]:
+def _numbers(axis: PostedAxis) -> list[float]:
     """Where each level stands: its number (its logarithm on a logarithmic axis), or its place."""
     if axis["kind"] != "numeric":
         return [float(place) for place in range(len(axis["levels"]))]
@@ -96,7 +96,9 @@ def _numbers(axis: Document) -> list[float]:
     return [math.log10(x) for x in plain] if axis["scale"] == "log" and min(plain, default=0) > 0 else plain
 
 
-def _points(document: Document, given: Given, one: Series, along: Document, numbers: Sequence[float]) -> list[Point]:
+def _points(
+    document: GridDocument, given: Given, one: Series, along: PostedAxis, numbers: Sequence[float]
+) -> list[Point]:
     """The measured cells of a series, in the order of the axis."""
     start, step = 0, 1
     fixed_levels = {name: label(level) for name, level in one.at.items()}
@@ -122,7 +124,7 @@ def _points(document: Document, given: Given, one: Series, along: Document, numb
     return found
 
 
-def _place(axis: Document, wanted: str) -> int:
+def _place(axis: PostedAxis, wanted: str) -> int:
     """Where a level stands on its axis; a level with a number is also known by that."""
     for place, level in enumerate(axis["levels"]):
         if label(level) == wanted or (isinstance(level, dict) and plain_number(level["number"]) == wanted):
@@ -130,11 +132,13 @@ def _place(axis: Document, wanted: str) -> int:
     raise KeyError(wanted)
 
 
-def _carried(document: Document, name: str) -> list[Any] | None:
+def _carried(document: GridDocument, name: Carried) -> list[Any] | None:
     return carried(document, name) if document.get(name) is not None else None
 
 
-def _spark(document: Document, one: Series, points: Sequence[Point], numbers: Sequence[float], frame: _Frame) -> Spark:
+def _spark(
+    document: GridDocument, one: Series, points: Sequence[Point], numbers: Sequence[float], frame: _Frame
+) -> Spark:
     runs = list(_runs(points, numbers))
     best = _best(document, points)
     return Spark(
@@ -172,8 +176,8 @@ def _breaks(one: Series, points: Sequence[Point], frame: _Frame) -> Iterator[flo
             yield (ends[0] + ends[1]) / 2
 
 
-def _best(document: Document, points: Sequence[Point]) -> Point | None:
-    direction = document["metric"].get("direction")
+def _best(document: GridDocument, points: Sequence[Point]) -> Point | None:
+    direction = document["metric"]["direction"]
     if direction is None or len(points) < 2:
         return None
     return (max if direction == "higher" else min)(points, key=lambda point: point.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from registry.renderings.cells import flat
@@ -12,16 +11,18 @@ from registry.renderings.heatmap.text import FAMILY, fitted, safe, width
 from registry.renderings.heatmap.words import coordinate
 from registry.renderings.numbers import decimals_of, fixed
 from registry.renderings.words import counted
+from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
-Document = Mapping[str, Any]
 _SIZE, _PAD, _HIGH, _ROOM = 11.0, 7.0, 20, 320.0
 KNOWN, UNKNOWN = "#0b5a8f", "#5f6670"
 
 
-def said(document: Document, statistics: Statistics | None, level: tuple[str, str] | None = None) -> tuple[str, bool]:
+def said(
+    document: GridDocument, statistics: Statistics | None, level: tuple[str, str] | None = None
+) -> tuple[str, bool]:
     """The best value, of all cells or of those on one level, and whether there is one; rivals are said."""
-    planes, direction = planes_of(document, statistics), document["metric"].get("direction")
+    planes, direction = planes_of(document, statistics), document["metric"]["direction"]
     values = flat(document["values"], len(document["axes"]))
     found = [
         (value, index)
@@ -33,7 +34,7 @@ def said(document: Document, statistics: Statistics | None, level: tuple[str, st
     if direction is None and len(found) > 1:
         return counted(len(found), "cell", "cells"), True
     best = min(found)[0] if direction == "lower" else max(found)[0]
-    unit = document["metric"].get("unit")
+    unit = document["metric"]["unit"]
     text = fixed(best, decimals_of([value for value, _ in found])) + (f" {unit}" if unit else "")
     return text + (_others(planes.marks) if level is None else ""), True
 

@@ -14,20 +14,20 @@ from registry.renderings.numbers import decimals_of, fixed, plain_number
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import axis_names, harmless, tidy
-from registry.renderings.words import counted, label, measure, title, with_unit
+from registry.renderings.words import counted, label, measure, said, title, with_unit
+from registry.results.grid import Carried, GridDocument, Name, PostedAxis
 
-Document = dict[str, Any]
-_CARRIED = ("trials", "stderr", "repeats", "sd")
-_IDENTITY = ("experiment", "benchmark", "model", "variant")
+_CARRIED: tuple[Carried, ...] = ("trials", "stderr", "repeats", "sd")
+_IDENTITY: tuple[Name, ...] = ("experiment", "benchmark", "model", "variant")
 
 
-def cells_csv(document: Document) -> str:
+def cells_csv(document: GridDocument) -> str:
     """The measured cells, tidy: identity, a level of each axis (and its number), the value and what it carries."""
     axes = document["axes"]
     header = ["grid", "revision", *_IDENTITY, "metric", "unit"]
     names = axis_names([axis["name"] for axis in axes], (*header, "value", *_CARRIED), ("", "_num"))
     columns_of_axes = [column for axis, name in zip(axes, names, strict=True) for column in _columns_of(axis, name)]
-    given = [name for name in _CARRIED if document.get(name) is not None]
+    known = given(document)
     metric = document["metric"]
     identity = [
         str(document["id"]),
@@ -38,26 +38,26 @@ def cells_csv(document: Document) -> str:
     ]
     head = tuple(map(harmless, identity))
     levels = [[_level_cells(axis, level) for level in axis["levels"]] for axis in axes]
-    columns = [flat(document["values"], len(axes)), *(carried(document, name) for name in given)]
+    columns = [flat(document["values"], len(axes)), *(carried(document, name) for name in known)]
     rows = (
         (*head, *itertools.chain.from_iterable(at), *measured)
         for at, measured in zip(itertools.product(*levels), zip(*columns, strict=False), strict=False)
         if measured[0] is not None
     )
-    return tidy([*header, *columns_of_axes, "value", *given], rows)
+    return tidy([*header, *columns_of_axes, "value", *known], rows)
 
 
-def cells_text(document: Document) -> str:
+def cells_text(document: GridDocument) -> str:
     """The measured cells, one row each."""
     return sheet.text(_cells_page(document))
 
 
-def cells_markdown(document: Document) -> str:
+def cells_markdown(document: GridDocument) -> str:
     """The measured cells as a pipe table, one row each."""
     return sheet.markdown(_cells_page(document))
 
 
-def _cells_page(document: Document) -> Iterator[Block]:
+def _cells_page(document: GridDocument) -> Iterator[Block]:
     axes, values = document["axes"], flat(document["values"], len(document["axes"]))
     yield Heading(title(document), 3)
     measured = [index for index, value in enumerate(values) if value is not None]
@@ -68,30 +68,29 @@ def _cells_page(document: Document) -> Iterator[Block]:
     yield footer(document, values)
 
 
-def _level_columns(axes: Sequence[Document], measured: Sequence[int]) -> Iterator[Column]:
+def _level_columns(axes: Sequence[PostedAxis], measured: Sequence[int]) -> Iterator[Column]:
     """A column for each axis: the levels of the measured cells."""
     coordinates = list(itertools.product(*([label(level) for level in axis["levels"]] for axis in axes)))
     for place, axis in enumerate(axes):
         yield Column(with_unit(axis), [coordinates[index][place] for index in measured], axis["kind"] == "numeric")
 
 
-def _value_columns(document: Document, values: Sequence[Any], measured: Sequence[int]) -> Iterator[Column]:
+def _value_columns(document: GridDocument, values: Sequence[Any], measured: Sequence[int]) -> Iterator[Column]:
     """The values of the measured cells and what they carry."""
     decimals = decimals_of(values[index] for index in measured)
     yield Column(measure(document["metric"]), [fixed(values[index], decimals) for index in measured], True)
-    for name in _CARRIED:
-        if document.get(name) is not None:
-            whole = list(itertools.islice(carried(document, name), len(values)))
-            found = [whole[index] for index in measured]
-            places = decimals_of(one for one in found if one is not None)
-            yield Column(name, [fixed(one, places) for one in found], True)
+    for name in given(document):
+        whole = list(itertools.islice(carried(document, name), len(values)))
+        found = [whole[index] for index in measured]
+        places = decimals_of(one for one in found if one is not None)
+        yield Column(name, [fixed(one, places) for one in found], True)
 
 
-def _columns_of(axis: Document, name: str) -> tuple[str, ...]:
+def _columns_of(axis: PostedAxis, name: str) -> tuple[str, ...]:
     return (name, f"{name}_num") if axis["kind"] == "numeric" else (name,)
 
 
-def _level_cells(axis: Document, level: Any) -> tuple[Any, ...]:
+def _level_cells(axis: PostedAxis, level: Any) -> tuple[Any, ...]:
     """A level as CSV writes it: the label, and on a numeric axis its number."""
     if axis["kind"] != "numeric":
         return (harmless(label(level)),)
@@ -100,15 +99,14 @@ def _level_cells(axis: Document, level: Any) -> tuple[Any, ...]:
     return level, level
 
 
-def footer(document: Document, values: Sequence[float | None]) -> str:
+def footer(document: GridDocument, values: Sequence[float | None]) -> str:
     """How much was measured, which revision this is, and what is known of the noise."""
     measured = len(values) - values.count(None)
     parts = [f"{measured} of {counted(len(values), 'cell', 'cells')} measured", f"revision {document['revision']}"]
-    for name, shown in (("trials", "trials"), ("stderr", "standard error"), ("repeats", "repeats"), ("sd", "sd")):
-        if document.get(name) is not None:
-            found = [given for given in carried(document, name) if given is not None] if measured else []
-            parts += [f"{shown} {_range(found)}"] if found else []
-    reasons = [entry["reason"].replace("_", " ") for entry in document.get("reasons") or ()]
+    for name in given(document) if measured else ():
+        found = [one for one in carried(document, name) if one is not None]
+        parts += [f"{'standard error' if name == 'stderr' else name} {_range(found)}"] if found else []
+    reasons = reasons_in(document)
     parts += [f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons)]
     return " · ".join(parts)
 
@@ -126,9 +124,19 @@ def flat(nested: Any, depth: int) -> list[Any]:
     return flat
 
 
-def carried(document: Document, name: str) -> list[Any]:
+def given(document: GridDocument) -> list[Carried]:
+    """What was given beside the values."""
+    return [name for name in _CARRIED if document.get(name) is not None]
+
+
+def reasons_in(document: GridDocument) -> list[str]:
+    """Why cells are missing, in plain writing, one for each of them."""
+    return [said(entry["reason"]) for entry in document.get("reasons", ())]
+
+
+def carried(document: GridDocument, name: Carried) -> list[Any]:
     """What each cell carries under a name, row-major; one number stands for every cell."""
-    given, depth = document[name], len(document["axes"])
-    if isinstance(given, list):
-        return flat(given, depth)
-    return [given] * len(flat(document["values"], depth))
+    nested, depth = document[name], len(document["axes"])
+    if isinstance(nested, list):
+        return flat(nested, depth)
+    return [nested] * len(flat(document["values"], depth))

@@ -15,24 +15,24 @@ from registry.renderings.numbers import MISSING, decimals_of, fixed
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
 from registry.renderings.words import label, measure, title, with_unit
+from registry.results.grid import GridDocument, PostedAxis
 
 __all__ = ["cells_csv", "cells_markdown", "cells_text", "grid_markdown", "grid_text"]
 
-Document = dict[str, Any]
 _LONGEST_ROW = 12
 
 
-def grid_text(document: Document) -> str:
+def grid_text(document: GridDocument) -> str:
     """The grid as aligned tables of two axes each."""
     return sheet.text(page(document))
 
 
-def grid_markdown(document: Document) -> str:
+def grid_markdown(document: GridDocument) -> str:
     """The grid as pipe tables of two axes each."""
     return sheet.markdown(page(document))
 
 
-def page(document: Document) -> Iterator[Block]:
+def page(document: GridDocument) -> Iterator[Block]:
     """The grid's page: its tables between its title and what is known of it."""
     values = flat(document["values"], len(document["axes"]))
     yield Heading(title(document), 3)
@@ -46,7 +46,7 @@ def page(document: Document) -> Iterator[Block]:
     yield footer(document, values)
 
 
-def _tables(axes: Sequence[Document], values: Any, decimals: int | None, name: str) -> Iterator[Block]:
+def _tables(axes: Sequence[PostedAxis], values: Any, decimals: int | None, name: str) -> Iterator[Block]:
     """One number, one row or column, or a table for each combination of the levels of the leading axes."""
     if not axes:
         yield fixed(values, decimals)
@@ -68,7 +68,7 @@ def _tables(axes: Sequence[Document], values: Any, decimals: int | None, name: s
             yield "No cell was measured."
 
 
-def _line(axis: Document, cells: list[str], name: str) -> Table:
+def _line(axis: PostedAxis, cells: list[str], name: str) -> Table:
     """One axis: a row while it is short, else a column."""
     levels = [label(level) for level in axis["levels"]]
     if len(levels) > _LONGEST_ROW:
@@ -77,7 +77,7 @@ def _line(axis: Document, cells: list[str], name: str) -> Table:
     return Table([Column(with_unit(axis), [name]), *heads], keys=1)
 
 
-def _plane(rows: Document, columns: Document, part: list[list[float | None]], decimals: int | None) -> Table:
+def _plane(rows: PostedAxis, columns: PostedAxis, part: list[list[float | None]], decimals: int | None) -> Table:
     """Two axes: rows down, columns across."""
     names = Column(with_unit(rows), [label(level) for level in rows["levels"]], rows["kind"] == "numeric")
     across = zip(*part, strict=True)

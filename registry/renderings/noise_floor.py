@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from registry.renderings.numbers import fixed, level_of
+from registry.results.grid import PostedMetric
 from registry.results.peaks import Peaks
 
 
-def floor_of_noise(metric: Mapping[str, Any], peaks: Peaks, decimals: int | None) -> str | None:
+def floor_of_noise(metric: PostedMetric, peaks: Peaks, decimals: int | None) -> str | None:
     """Where the best of equal cells would lie, and whether this one lies beyond what they show at the level of the
     best set; None where the noise is not known or there is a single cell."""
     expected, most = peaks.expected_max_if_equal, peaks.plausible_max_if_equal
     if peaks.best is None or expected is None or most is None:
         return None
     lower = metric.get("direction") == "lower"
-    best, bound = peaks.best.value, metric.get("lower" if lower else "upper")
+    best, bound = peaks.best.value, metric.get("lower") if lower else metric.get("upper")
     if bound is not None:
         # The noise of a cell at the end of its scale reaches beyond that; no value does.
         expected, most = (max(expected, bound), max(most, bound)) if lower else (min(expected, bound), min(most, bound))

@@ -7,11 +7,10 @@ the JSON of a grid with its values, and its statistics, or why there are none.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
 
 from registry.renderings import report_trends, sheet
 from registry.renderings.assumptions import assumptions
-from registry.renderings.cells import carried, flat
+from registry.renderings.cells import carried, flat, given, reasons_in
 from registry.renderings.heatmap.words import coordinate
 from registry.renderings.noise_floor import floor_of_noise
 from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, plain_number
@@ -19,32 +18,32 @@ from registry.renderings.page import html
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.words import counted, isolated, label, measure, place, places, title
 from registry.results.coverage import AxisCoverage
+from registry.results.grid import GridDocument
 from registry.results.peaks import Best, BestSet, Peaks
 from registry.results.sensitivity import AxisShare, Residual
 from registry.results.statistics import Statistics
 from registry.results.terms import At, Place
 
-Document = Mapping[str, Any]
 _LISTED = 12
 
 
-def of(form: str) -> Callable[[tuple[Document, Statistics | None]], str]:
+def of(form: str) -> Callable[[tuple[GridDocument, Statistics | None]], str]:
     """The renderer of a form (`txt`, `md` or `html`): it takes a grid and its statistics."""
     written = {"txt": sheet.text, "md": sheet.markdown, "html": html}[form]
     return lambda both: written(_page(*both))
 
 
-def _page(grid: Document, statistics: Statistics | None) -> Iterator[Block]:
+def _page(grid: GridDocument, statistics: Statistics | None) -> Iterator[Block]:
     yield Heading(title(grid), 1)
     yield _head(grid, statistics)
     yield Heading("What was measured")
     yield Lines(tuple(_measured(grid, statistics)))
-    if not grid.get("cell_count", 1) or not any(one is not None for one in flat(grid["values"], len(grid["axes"]))):
+    if not any(one is not None for one in flat(grid["values"], len(grid["axes"]))):
         return
     if statistics is None:
         yield "Its statistics are not ready: nothing can be said yet about trends, breaks and ties."
         return
-    if statistics.series or any(axis.get("kind") != "nominal" for axis in grid["axes"]):
+    if statistics.series or any(axis["kind"] != "nominal" for axis in grid["axes"]):
         yield Heading("What rises and falls")
         yield from report_trends.blocks(statistics)
         yield Heading("Where it breaks")
@@ -55,14 +54,14 @@ def _page(grid: Document, statistics: Statistics | None) -> Iterator[Block]:
     yield Lines((*_shares(statistics), *_precision(grid, statistics)))
 
 
-def _head(grid: Document, statistics: Statistics | None) -> str:
+def _head(grid: GridDocument, statistics: Statistics | None) -> str:
     parts = [grid["experiment"], f"grid {grid['id']}", f"revision {grid['revision']}"]
     if statistics is not None:
         parts.append(f"methods {statistics.methods_version}")
     return " · ".join(parts)
 
 
-def _measured(grid: Document, statistics: Statistics | None) -> Iterator[str]:
+def _measured(grid: GridDocument, statistics: Statistics | None) -> Iterator[str]:
     values = flat(grid["values"], len(grid["axes"]))
     missing = [index for index, value in enumerate(values) if value is None]
     if len(missing) == len(values):
@@ -76,17 +75,17 @@ def _measured(grid: Document, statistics: Statistics | None) -> Iterator[str]:
     share = f" ({100 * (1 - len(missing) / len(values)):.0f} %)"
     yield f"{len(values) - len(missing)} of {len(values)} cells were measured{share}."
     yield from _unmeasured(grid, missing, statistics.coverage.by if statistics and statistics.coverage else {})
-    reasons = [entry["reason"].replace("_", " ") for entry in grid.get("reasons") or ()]
+    reasons = reasons_in(grid)
     for reason in dict.fromkeys(reasons):
         yield f"{counted(reasons.count(reason), 'cell is', 'cells are')} missing for a stated reason: {reason}."
 
 
-def _without(grid: Document) -> str:
+def _without(grid: GridDocument) -> str:
     empty = [axis["name"] for axis in grid["axes"] if not axis["levels"]]
     return f"It has no cell yet, for {' and '.join(empty)} {'has' if len(empty) == 1 else 'have'} no level."
 
 
-def _unmeasured(grid: Document, missing: list[int], coverage: Mapping[str, AxisCoverage]) -> Iterator[str]:
+def _unmeasured(grid: GridDocument, missing: list[int], coverage: Mapping[str, AxisCoverage]) -> Iterator[str]:
     """What was never measured, each gap told once: whole levels, then single cells, or gaps by level where there are
     too many of these."""
     if not missing:
@@ -206,11 +205,11 @@ def _interaction(residual: Residual, alpha: float) -> Iterator[str]:
     yield f"{shown}: {ratio}, p {p_value(decided.p)}."
 
 
-def _precision(grid: Document, statistics: Statistics) -> Iterator[str]:
+def _precision(grid: GridDocument, statistics: Statistics) -> Iterator[str]:
     names = {"trials": "Trials a cell", "stderr": "Standard error", "repeats": "Repeats"}
-    known = [name for name in ("trials", "stderr", "repeats") if grid.get(name) is not None]
+    known = [name for name in given(grid) if name in names]
     for name in known:
-        found = [one for one in carried(dict(grid), name) if one is not None]
+        found = [one for one in carried(grid, name) if one is not None]
         if found:
             low, high = plain_number(min(found)), plain_number(max(found))
             shown = low if low == high else f"{low} to {high}"

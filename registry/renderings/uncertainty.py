@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from registry.renderings.interval import around, wilson
+from registry.results.grid import PostedMetric
 
 
 def interval_of(
-    value: float, metric: Mapping[str, Any], trials: int | None, stderr: float | None
+    value: float, metric: PostedMetric, trials: int | None, stderr: float | None
 ) -> tuple[float, float] | None:
     """The interval in the metric's unit; None where neither trials nor a standard error is known."""
-    if trials and metric.get("upper"):
+    if trials and metric["upper"]:
         return wilson(value, trials, metric["upper"])
     return None if stderr is None else around(value, stderr)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from registry.results.gaps import CellGap, Contrast, GapMargin, GapTrend
+from registry.results.grid import PostedMetric
 from registry.results.odds import BreslowDay, GapMantelHaenszel
 from registry.results.statistics import Assumptions, AxisDocument
 from registry.results.terms import At, Count, Digest, Identifier, Instant, Keyword, Presence, Reason, Status
@@ -31,7 +32,9 @@ class ComparedGrid(ComparedRevision):
     benchmark: Annotated[str, "What was measured."] = ""
     model: Annotated[str, "What it was measured on."] = ""
     variant: Annotated[str, "The method or condition."] = ""
-    metric: Annotated[Mapping[str, Any], Keyword("$ref", "#/components/schemas/Metric")] = field(default_factory=dict)
+    metric: Annotated[PostedMetric, Keyword("$ref", "#/components/schemas/Metric")] = field(
+        default_factory=PostedMetric
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from registry.results.coverage import Coverage
+from registry.results.grid import PostedAxis, PostedMetric
 from registry.results.parameters import Parameters
 from registry.results.peaks import Peaks
 from registry.results.precision import Precision
@@ -22,8 +23,8 @@ Assumptions = Annotated[
     "exchangeable_cells (no noise is known), p(1-p)/questions (the largest variance that counts leave possible).",
     Presence.OPTIONAL,
 ]
-MetricDocument = Annotated[Mapping[str, Any], Keyword("$ref", "#/components/schemas/Metric"), Presence.OPTIONAL]
-AxisDocument = Annotated[Mapping[str, Any], Keyword("$ref", "#/components/schemas/Axis")]
+MetricDocument = Annotated[PostedMetric, Keyword("$ref", "#/components/schemas/Metric"), Presence.OPTIONAL]
+AxisDocument = Annotated[PostedAxis, Keyword("$ref", "#/components/schemas/Axis")]
 
 
 PICTURED = ("revision", "peaks")
@@ -75,5 +76,5 @@ class Statistics(GridStatistics):
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None
     computed_at: Annotated[Instant | None, "When they were computed.", Presence.OMITTED] = None
-    metric: MetricDocument = field(default_factory=dict)
+    metric: MetricDocument = field(default_factory=PostedMetric)
     axes: Annotated[tuple[AxisDocument, ...], "Of the grid, as they were posted.", Presence.OPTIONAL] = ()

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from registry.results.courses import Threshold
+from registry.results.grid import PostedMetric
 from registry.results.parameters import Parameters
 from registry.results.series import Direction
 from registry.results.statistics import AxisDocument, MetricDocument
@@ -34,7 +35,7 @@ class Thresholds:
 
     grid: Annotated[Identifier, "The grid that they are about."]
     revision: Annotated[Count, "The revision that they are about."]
-    metric: MetricDocument = field(default_factory=dict)
+    metric: MetricDocument = field(default_factory=PostedMetric)
     axes: Annotated[tuple[AxisDocument, ...], "Of the grid, as they were posted.", Presence.OPTIONAL] = ()
     params: Annotated[Parameters, Presence.OPTIONAL] = field(default_factory=Parameters)
     thresholds: Annotated[tuple[float, ...], "The levels that were asked about, in the metric's unit."] = ()

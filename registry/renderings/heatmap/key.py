@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from registry.renderings.heatmap.colours import THEMES, Theme, colour
 from registry.renderings.heatmap.draw import DASHES, outline, text
@@ -12,11 +11,12 @@ from registry.renderings.heatmap.options import Options
 from registry.renderings.heatmap.panels import Planes
 from registry.renderings.heatmap.scale import Scale
 from registry.renderings.heatmap.text import fitted, width
+from registry.results.grid import PostedMetric
 
 _SEGMENTS = 32
 
 
-def colour_bar(metric: Mapping[str, Any], scale: Scale, layout: Layout, options: Options) -> Iterator[str]:
+def colour_bar(metric: PostedMetric, scale: Scale, layout: Layout, options: Options) -> Iterator[str]:
     """The colours from the worse end to the better one, which is above, with the numbers that they stand for."""
     theme = THEMES[options.theme]
     x, top = layout.plot_right + BAR_GAP, layout.top + layout.above
@@ -36,7 +36,7 @@ def colour_bar(metric: Mapping[str, Any], scale: Scale, layout: Layout, options:
         ends = [(best, top + 8), (middle, top + high / 2 + 4), (worst, top + high)]
     for value, y in ends:
         yield text(_end(value, layout.decimals), x + BAR + 6, y, LABEL, theme.ink)
-    unit = metric.get("unit")
+    unit = metric["unit"]
     if unit:
         yield text(fitted(str(unit), LABEL, BAR + BAR_LABELS - 8), x, top - 8, LABEL, theme.faint)
 

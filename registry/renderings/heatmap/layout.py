@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.panels import Planes
 from registry.renderings.heatmap.text import broken, fitted, width
 from registry.renderings.numbers import decimals_of, fixed
+from registry.results.grid import GridDocument, PostedAxis
 
 MARGIN = 16.0
 TITLE, SUB, LABEL, NUMBER, NOTE = 16.0, 12.0, 12.0, 12.0, 11.0
@@ -66,7 +66,7 @@ class Layout:
         return MARGIN + self.across * (self.panel[0] + _GAP) - _GAP
 
 
-def layout_of(planes: Planes, document: Mapping[str, Any], notes: Sequence[str]) -> Layout:
+def layout_of(planes: Planes, document: GridDocument, notes: Sequence[str]) -> Layout:
     """Everything's place, for the titles of this grid and these notes."""
     decimals = shown_decimals(planes.values)
     cell = _cell(planes, decimals)
@@ -169,5 +169,5 @@ def _axis_width(planes: Planes) -> float:
     return min(260.0, max((width(name, LABEL) for name in names), default=0.0))
 
 
-def _named(axis: Mapping[str, Any]) -> str:
-    return f"{axis['name']} ({axis['unit']})" if axis.get("unit") else str(axis["name"])
+def _named(axis: PostedAxis) -> str:
+    return f"{axis['name']} ({axis['unit']})" if axis["unit"] else str(axis["name"])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from registry.renderings.numbers import level_of
 from registry.renderings.words import label
+from registry.results.grid import GridDocument, PostedAxis
 from registry.results.peaks import BestSet
 from registry.results.statistics import Statistics
 from registry.results.terms import At
-
-Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,9 @@ class Marks:
     size: int = 0
 
 
-def marks_of(document: Document, values: Sequence[float | None], statistics: Statistics | None) -> Marks:
+def marks_of(document: GridDocument, values: Sequence[float | None], statistics: Statistics | None) -> Marks:
     """The marks of a grid; the set of best cells only from statistics of this very revision."""
-    direction = document["metric"].get("direction")
+    direction = document["metric"]["direction"]
     measured = [value for value in values if value is not None]
     if direction is None or not measured:
         return Marks(frozenset(), frozenset(), "")
@@ -47,7 +46,7 @@ def marks_of(document: Document, values: Sequence[float | None], statistics: Sta
     return _of_set(document, best, within, len(measured))
 
 
-def _of_set(document: Document, best: frozenset[int], within: BestSet, measured: int) -> Marks:
+def _of_set(document: GridDocument, best: frozenset[int], within: BestSet, measured: int) -> Marks:
     """The marks where a set of cells holds the best one."""
     size = within.size
     if measured == 1:
@@ -63,7 +62,7 @@ def _of_set(document: Document, best: frozenset[int], within: BestSet, measured:
     return Marks(best, tied, f"{sure} one of {size} cells{listed}.", size)
 
 
-def _indices(axes: Sequence[Document], found: Iterable[At]) -> Iterable[int | None]:
+def _indices(axes: Sequence[PostedAxis], found: Iterable[At]) -> Iterable[int | None]:
     """The flat index of each coordinate; None for one that the grid does not have."""
     places = [_places(axis["levels"]) for axis in axes]
     for at in found:
@@ -80,9 +79,9 @@ def _places(levels: Sequence[Any]) -> dict[str, int]:
     return numbers | {label(level): place for place, level in enumerate(levels)}
 
 
-def reasons_of(document: Document) -> dict[int, str]:
+def reasons_of(document: GridDocument) -> dict[int, str]:
     """Why unmeasured cells are missing, by flat index."""
-    entries = document.get("reasons") or ()
+    entries = document.get("reasons", ())
     indices = _indices(document["axes"], (entry["at"] for entry in entries))
     told = zip(indices, (entry["reason"].replace("_", " ") for entry in entries), strict=True)
     return {index: reason for index, reason in told if index is not None}

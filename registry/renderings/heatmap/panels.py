@@ -11,14 +11,13 @@ import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from registry.renderings.cells import flat
 from registry.renderings.heatmap.marks import Marks, marks_of, reasons_of
 from registry.renderings.words import label
+from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
 
-Document = Mapping[str, Any]
 MOST_NUMBERS = 5_000
 MOST_BLOCKS = 20_000
 MOST_ROWS, MOST_COLUMNS = 300, 400
@@ -42,8 +41,8 @@ class Planes:
 
     rows: tuple[str, ...]
     columns: tuple[str, ...]
-    row_axis: Document | None
-    column_axis: Document | None
+    row_axis: PostedAxis | None
+    column_axis: PostedAxis | None
     panels: tuple[Panel, ...]
     left_out: int
     """Panels that are not drawn."""
@@ -82,7 +81,7 @@ _NOTHING = Planes((), (), None, None, (Panel("", (), 0),), 0, (1, 1), (), Marks(
 """A grid with an axis that has no levels yet."""
 
 
-def planes_of(document: Document, statistics: Statistics | None = None) -> Planes:
+def planes_of(document: GridDocument, statistics: Statistics | None = None) -> Planes:
     """The grid as panels; statistics that are not of its revision are not looked at."""
     axes = document["axes"]
     values = tuple(flat(document["values"], len(axes)))
@@ -109,21 +108,21 @@ def planes_of(document: Document, statistics: Statistics | None = None) -> Plane
     )
 
 
-def is_whole(axes: Sequence[Document]) -> bool:
+def is_whole(axes: Sequence[PostedAxis]) -> bool:
     """Whether every cell of a grid with these axes is drawn by itself, none joined with its neighbours."""
     rows, columns = _plane(axes)
     panels = min(MOST_PANELS, math.prod(len(axis["levels"]) for axis in axes[:-2]))
     return _joined(_size(rows), _size(columns), panels) == (1, 1)
 
 
-def _plane(axes: Sequence[Document]) -> tuple[Document | None, Document | None]:
+def _plane(axes: Sequence[PostedAxis]) -> tuple[PostedAxis | None, PostedAxis | None]:
     """The axes of rows and of columns; one axis alone runs down where it is too long to run across."""
     if len(axes) == 1 and _LONGEST_ROW < len(axes[0]["levels"]) <= MOST_ROWS:
         return axes[0], None
     return axes[-2] if len(axes) > 1 else None, axes[-1] if axes else None
 
 
-def _size(axis: Document | None) -> int:
+def _size(axis: PostedAxis | None) -> int:
     return 1 if axis is None else len(axis["levels"])
 
 
@@ -138,7 +137,7 @@ def _joined(rows: int, columns: int, panels: int) -> tuple[int, int]:
     return down, across
 
 
-def _labels(axis: Document | None, joined: int) -> tuple[str, ...]:
+def _labels(axis: PostedAxis | None, joined: int) -> tuple[str, ...]:
     """The level of each block, `first–last` where it stands for several."""
     if axis is None:
         return ("",)
@@ -150,7 +149,7 @@ def _labels(axis: Document | None, joined: int) -> tuple[str, ...]:
 
 
 def _panels(
-    leading: Sequence[Document],
+    leading: Sequence[PostedAxis],
     values: Sequence[float | None],
     size: tuple[int, int],
     joined: tuple[int, int],

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from importlib.resources import as_file, files
-from typing import Any
 
 import orjson
 
@@ -14,6 +12,7 @@ from registry.renderings.heatmap.fonts import beyond_ours, without_glyph
 from registry.renderings.heatmap.options import Options
 from registry.renderings.heatmap.svg import heatmap_svg
 from registry.results.codec import from_document, to_document
+from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)" height="(\d+)"')
@@ -21,7 +20,7 @@ MOST_PIXELS = 40_000_000
 
 
 def heatmap_png(
-    document: Mapping[str, Any],
+    document: GridDocument,
     statistics: Statistics | None = None,
     options: Options | None = None,
     zoom: float = 1.0,

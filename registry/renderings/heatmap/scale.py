@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from sys import float_info
-from typing import Any
 
 from registry.errors import Fault, Invalid
 from registry.renderings.heatmap.options import Options
+from registry.results.grid import PostedMetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +48,16 @@ def share_of(value: float, low: float, high: float) -> float:
     return min(1.0, max(0.0, (value - low) / (high - low)))
 
 
-def scale_of(values: Iterable[float | None], metric: Mapping[str, Any], options: Options) -> Scale:
+def scale_of(values: Iterable[float | None], metric: PostedMetric, options: Options) -> Scale:
     """The range that was asked for; `Invalid` when that is the bounds of a metric which has none."""
     measured = [value for value in values if value is not None]
-    falling = metric.get("direction") == "lower"
+    falling = metric["direction"] == "lower"
     if options.span == "own":
         return Scale(min(measured, default=0.0), max(measured, default=0.0), "own", falling=falling)
     if options.span == "bounds":
-        if metric.get("lower") is None or metric.get("upper") is None:
+        low, high = metric["lower"], metric["upper"]
+        if low is None or high is None:
             raise Invalid([Fault("/range", "is bounds, but the metric does not have both: give low,high or own")])
-        return Scale(metric["lower"], metric["upper"], "bounds", falling=falling)
+        return Scale(low, high, "bounds", falling=falling)
     low, high = options.span
     return Scale(low, high, "asked", sum(not low <= value <= high for value in measured), falling)

@@ -9,9 +9,8 @@ kilobytes.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from registry.renderings.heatmap import words
 from registry.renderings.heatmap.colours import THEMES, Theme, ink_on, ramp, step_of
@@ -23,16 +22,15 @@ from registry.renderings.heatmap.panels import Panel, Planes, planes_of
 from registry.renderings.heatmap.scale import Scale, scale_of
 from registry.renderings.heatmap.text import FAMILY, fitted, safe, width
 from registry.renderings.words import title, with_unit
+from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
-
-Document = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class _Drawing:
     """Everything that the parts of one picture share."""
 
-    document: Document
+    document: GridDocument
     planes: Planes
     scale: Scale
     layout: Layout
@@ -50,7 +48,7 @@ class _Drawing:
         return f"{self.name}-bare"
 
 
-def heatmap_svg(document: Document, statistics: Statistics | None = None, options: Options | None = None) -> str:
+def heatmap_svg(document: GridDocument, statistics: Statistics | None = None, options: Options | None = None) -> str:
     """The picture of a grid with its values; with statistics of its revision, the set of best cells is marked."""
     options = options or Options()
     planes = planes_of(document, statistics)
@@ -171,7 +169,7 @@ def _cells(drawing: _Drawing, panel: Panel, corner: tuple[float, float]) -> Iter
 
 
 def _measured(drawing: _Drawing, value: float, where: str, box: str, at: str) -> str:
-    unit = drawing.document["metric"].get("unit")
+    unit = drawing.document["metric"]["unit"]
     told = f"{where}: " * bool(where) + repr(value) + (f" {unit}" if unit else "")
     ground = ramp(drawing.options.palette)[step_of(drawing.scale.share(value))]
     number = written(value, drawing.layout.decimals)
@@ -184,7 +182,7 @@ def _unmeasured(drawing: _Drawing, index: int, where: str, box: str) -> str:
     return f'{box}"url(#{drawing.bare})"><title>{safe(told)}</title></rect>'
 
 
-def _where(axis: Document | None, level: str) -> str:
+def _where(axis: PostedAxis | None, level: str) -> str:
     return f"{axis['name']} {level}" if axis else ""
 
 

@@ -23,9 +23,9 @@ from registry.renderings.heatmap.scale import Scale, scale_of, share_of
 from registry.renderings.heatmap.text import broken, width
 from registry.renderings.numbers import decimals_of, fixed
 from registry.renderings.words import place, with_unit
+from registry.results.grid import GridDocument, PostedAxis
 from registry.results.statistics import Statistics
 
-Document = Mapping[str, Any]
 MOST_CELLS = 20_000
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 _NUMBER = 11
@@ -42,7 +42,7 @@ _ROLES = (("column",), ("row", "column"), ("panel", "row", "column"), ("panel_ro
 
 
 def heatmap_vega(
-    document: Document, statistics: Statistics | None = None, options: Options | None = None
+    document: GridDocument, statistics: Statistics | None = None, options: Options | None = None
 ) -> dict[str, Any]:
     """The specification; `TooLarge` for a grid whose data does not belong inside one."""
     options, axes = options or Options(), document["axes"]
@@ -83,7 +83,7 @@ def heatmap_vega(
 class _Shown:
     """What the parts of one specification share."""
 
-    document: Document
+    document: GridDocument
     planes: Planes
     scale: Scale
     options: Options
@@ -104,7 +104,7 @@ class _Size:
 def _cells(shown: _Shown) -> Iterator[dict[str, Any]]:
     """The cells as rows of data: levels and where they stand, value, its text, the ink on it, its mark, and words."""
     planes, steps, axes = shown.planes, ramp(shown.options.palette), shown.document["axes"]
-    unit = f" {shown.document['metric']['unit']}" if shown.document["metric"].get("unit") else ""
+    unit = f" {shown.document['metric']['unit']}" if shown.document["metric"]["unit"] else ""
     places = itertools.product(*(range(len(axis["levels"])) for axis in axes))
     for index, (value, standing) in enumerate(zip(planes.values, places, strict=False)):
         at = words.coordinate(shown.document, index)
@@ -147,7 +147,7 @@ def _steps(roles: tuple[str, ...], size: _Size) -> dict[str, Any]:
     }
 
 
-def _places(axes: list[Document], roles: tuple[str, ...]) -> dict[str, Any]:
+def _places(axes: list[PostedAxis], roles: tuple[str, ...]) -> dict[str, Any]:
     found = {}
     for role, channel in (("column", "x"), ("row", "y")):
         if role in roles:
@@ -229,7 +229,7 @@ def _hatch(size: _Size) -> str:
     return "".join(lines)
 
 
-def _faceted(axes: list[Document], roles: tuple[str, ...], size: _Size, picture: dict[str, Any]) -> dict[str, Any]:
+def _faceted(axes: list[PostedAxis], roles: tuple[str, ...], size: _Size, picture: dict[str, Any]) -> dict[str, Any]:
     """Panels for the leading axes; all of them share the colours and the levels."""
     headings = {"panel": "column", "panel_row": "row"}
     facet = {

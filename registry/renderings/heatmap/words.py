@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from registry.renderings.heatmap.panels import Planes
 from registry.renderings.heatmap.scale import Scale
@@ -11,40 +10,44 @@ from registry.renderings.heatmap.text import broken
 from registry.renderings.numbers import decimals_of, fixed, rounded
 from registry.renderings.width import one_line
 from registry.renderings.words import counted, label, place, title, with_unit
+from registry.results.grid import GridDocument
 
-Document = Mapping[str, Any]
 _NAMES = (10_000, 120, 80, 60, 40, 30, 24, 20, 16, 12, 8)
 """Characters to which the names in a title are shortened, as far as it takes."""
 _WHOSE = {"own": "this grid's own range", "bounds": "the metric's bounds", "asked": "the range that was asked for"}
 
 
-def heading(document: Document, size: float, room: float, lines: int = 3) -> list[str]:
+def heading(document: GridDocument, size: float, room: float, lines: int = 3) -> list[str]:
     """The title in at most so many lines of a room; where it is longer its long names are shortened, and each stays."""
     metric = document["metric"]
     for most in _NAMES:
-        names = {name: _clipped(document.get(name), most) for name in ("benchmark", "model", "variant")}
-        short = {name: _clipped(metric.get(name), most) for name in ("name", "unit")}
-        whole = title({**names, "metric": short})
+        named = {
+            "benchmark": _clipped(document["benchmark"], most),
+            "model": _clipped(document["model"], most),
+            "variant": _clipped(document["variant"], most),
+        }
+        short = {"name": _clipped(metric["name"], most), "unit": _clipped(metric["unit"], most)}
+        whole = title({**named, "metric": short})
         found = broken(whole, size, room, lines)
         if "".join(found).replace(" ", "") == one_line(whole).replace(" ", ""):
             break
     return found
 
 
-def _clipped(name: Any, most: int) -> str:
-    text = str(name or "")
+def _clipped(name: str | None, most: int) -> str:
+    text = name or ""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def subtitle(document: Document, planes: Planes) -> str:
+def subtitle(document: GridDocument, planes: Planes) -> str:
     """Experiment, revision, coverage, and which end is better."""
     count = len(planes.values) - planes.values.count(None)
     parts = [document["experiment"], f"revision {document['revision']}", f"{count} of {len(planes.values)} measured"]
-    direction = document["metric"].get("direction")
+    direction = document["metric"]["direction"]
     return " · ".join([*parts, *([f"{direction} is better"] if direction else [])])
 
 
-def notes(document: Document, planes: Planes, scale: Scale, *, joined: bool = True) -> Iterator[str]:
+def notes(document: GridDocument, planes: Planes, scale: Scale, *, joined: bool = True) -> Iterator[str]:
     """What a reader must know to read the colours and the marks; `joined`: whether what joins cells is drawn."""
     if not any(value is not None for value in planes.values):
         yield "No cell was measured."
@@ -75,7 +78,7 @@ def _colours(scale: Scale) -> str:
     return told
 
 
-def description(document: Document, planes: Planes, scale: Scale, *, joined: bool = True) -> str:
+def description(document: GridDocument, planes: Planes, scale: Scale, *, joined: bool = True) -> str:
     """The picture in a few sentences."""
     axes = " by ".join(
         f"{with_unit(axis)} ({counted(len(axis['levels']), 'level', 'levels')})" for axis in document["axes"]
@@ -96,7 +99,7 @@ def _measured(cells: int, missing: int) -> Iterator[str]:
         yield f"{cells - missing} of {cells} cells were measured; {others} hatched."
 
 
-def _best(document: Document, planes: Planes) -> Iterator[str]:
+def _best(document: GridDocument, planes: Planes) -> Iterator[str]:
     """The best value and the first of its cells."""
     best = sorted(planes.marks.best)
     if best and len(planes.values) > 1:
@@ -108,7 +111,7 @@ def _best(document: Document, planes: Planes) -> Iterator[str]:
         yield f"It is {fixed(planes.values[0], decimals_of([planes.values[0] or 0.0]))}."
 
 
-def unseen(document: Document, planes: Planes, one: str) -> Iterator[str]:
+def unseen(document: GridDocument, planes: Planes, one: str) -> Iterator[str]:
     """Which marked cells are in the panels (or tables: `one` is the word) that are left out."""
     best, tied = sorted(planes.marks.best), planes.marks.tied
     if best and not planes.best:
@@ -126,7 +129,7 @@ def unseen(document: Document, planes: Planes, one: str) -> Iterator[str]:
         yield f"{others} in {one}s that are not shown."
 
 
-def coordinate(document: Document, index: int) -> dict[str, str]:
+def coordinate(document: GridDocument, index: int) -> dict[str, str]:
     """The levels of a flat index, by axis."""
     at: list[tuple[str, str]] = []
     for axis in reversed(document["axes"]):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from grid_documents import axis
 
 from registry.pages.findings import findings_of
 from registry.renderings.heatmap import heatmap_svg
@@ -25,7 +26,7 @@ GRID: dict[str, Any] = {
     "variant": "",
     "revision": 2,
     "metric": HEAD["metric"],
-    "axes": [{"name": "Type", "levels": ["1"]}, {"name": "Length", "levels": [0, 9]}],
+    "axes": [axis("Type", ["1"]), axis("Length", [0, 9], "numeric")],
     "values": [[99.3, 83.7]],
     "trials": 300,
 }
@@ -127,7 +128,7 @@ def test_values_that_cannot_come_from_the_trials_are_named() -> None:
 def test_a_gap_is_told_once() -> None:
     """Twelve missing cells: the whole of level 2, and one more."""
     grid = GRID | {
-        "axes": [{"name": "Type", "levels": ["1", "2"]}, {"name": "Length", "levels": list(range(6))}],
+        "axes": [axis("Type", ["1", "2"]), axis("Length", list(range(6)), "numeric")],
         "values": [[1.0, None, 1.0, 1.0, 1.0, 1.0], [None] * 6],
     }
     by = {
@@ -196,7 +197,7 @@ def test_of_a_single_cell_nothing_is_said_to_be_the_best_and_no_interval_is_spok
     within = {"level": 0.95, "size": 1, "at": [at], "method": "gupta"}
     best = {"best": {"value": 99.3, "at": [at], "ties": 1}, "runner_up": None, "best_set": within}
     alone = HEAD | {"coverage": {"cells": 1, "possible": 1, "by": {}}, "peaks": best}
-    lone = GRID | {"axes": [{"name": "Type", "levels": ["1"]}, {"name": "Length", "levels": [0]}], "values": [[99.3]]}
+    lone = GRID | {"axes": [axis("Type", ["1"]), axis("Length", [0], "numeric")], "values": [[99.3]]}
     known = alone | {"precision": {"implied_trials": 300}}
     told = of("txt")((lone | {"trials": None}, known))
     assert "confidence" not in statistics_of("peaks")["txt"](alone)
