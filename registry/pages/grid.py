@@ -2,39 +2,35 @@
 
 from __future__ import annotations
 
-import itertools
 import uuid
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from flask import Response, request
+from sqlalchemy import Connection
 
 from registry.api import serializers
 from registry.api.context import grid_row, parts
 from registry.api.smorest import API_PREFIX
 from registry.errors import Fault, Invalid
 from registry.operations.read import find_statistics, list_revisions, names_of_publishers
-from registry.operations.stored_grids import stored_grid
-from registry.pages.baselines import baseline_of, baselines_of, differing
-from registry.pages.blocks import Part, parts_of, table_part
-from registry.pages.findings import findings_of, missing_of
+from registry.operations.stored_grids import StoredGrid, stored_grid
+from registry.pages.baselines import Baselines, baseline_of, baselines_of, differing
 from registry.pages.front import knows_tokens, pages
+from registry.pages.grid_statistics import of_statistics
 from registry.pages.heatmap import SHOWS, Heatmap, fits, heatmap_of
 from registry.pages.links import Query, data_path, located
 from registry.pages.palette import BINS, DIFFERENCES
 from registry.pages.queries import look
 from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
-from registry.pages.shares import shares_of
-from registry.pages.spark import HEIGHT, WIDTH, sparks_of
-from registry.renderings import changes, coverage, peaks, precision, sensitivity, trends
-from registry.renderings.table import Table
+from registry.renderings.heatmap.options import Options
 from registry.renderings.words import title
-from registry.results.codec import read, to_document
+from registry.results.codec import read
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
 _REVISIONS = 20
-_MOST_SPARKS = 200
 _DIGITS = 10
 """Of the number of a revision; a very long number is not even read."""
 _UNMARKED = {
@@ -44,68 +40,117 @@ _UNMARKED = {
 """What is said where the cells that may be the best are never going to be marked."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a visitor sees of a grid, as it is stored."""
+
+    stored: StoredGrid
+    visibility: str
+    derivation: Any
+    """The row of the statistics of the current revision."""
+    revisions: Sequence[Any]
+    publishers: Mapping[int, str]
+    others: Baselines
+    baseline: StoredGrid | None
+
+    @property
+    def current(self) -> bool:
+        """Whether the statistics are those of the revision that is shown."""
+        stored = self.stored
+        return bool(stored.revision == stored.current_revision == self.derivation.revision)
+
+    @property
+    def state(self) -> str:
+        """How the statistics stand; `older`: they are not shown."""
+        return str(self.derivation.state) if self.current else "older"
+
+    @property
+    def shown(self) -> tuple[tuple[str, str], ...]:
+        """What an address says of the revision: nothing of the current one."""
+        older = self.stored.revision != self.stored.current_revision
+        return (("revision", str(self.stored.revision)),) if older else ()
+
+    @property
+    def made_of(self) -> list[object]:
+        """What changes whenever the page does."""
+        stored, found = self.stored, self.derivation
+        tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility]
+        return [*tags, self.others, self.publishers, self.baseline and self.baseline.etag]
+
+    def statistics(self) -> Statistics | None:
+        """The statistics, if they are there."""
+        ready = self.current and self.derivation.document is not None
+        return read(Statistics, self.derivation.document) if ready else None
+
+    def data(self, path: str = "", **query: str) -> str:
+        """Where the data of this revision are read."""
+        return data_path(f"/grids/{self.stored.id}{path}", self.visibility, [*query.items(), *self.shown])
+
+
 @pages.get("/projects/<project>/grids/<uuid:grid>")
 @pages.get("/grids/<uuid:grid>")
 def grid(grid: uuid.UUID, project: str | None = None) -> Response:
     """A grid at its current revision, or at an older one without statistics."""
     options, show = look(), _show()
-    number = _whole("revision")
     with parts().database.reading() as connection:
-        row = grid_row(connection, grid, "reader", number)
-        stored = stored_grid(row)
-        found = find_statistics(connection, grid)
-        newest = max(1, min(stored.current_revision, (_whole("before") or stored.current_revision + 1) - 1))
-        revisions = list_revisions(connection, grid, max(0, newest - _REVISIONS), min(newest, _REVISIONS))
-        publishers = names_of_publishers(connection, grid, revisions) if knows_tokens(row.project_id) else {}
-        others = baselines_of(connection, row.project_id, stored)
-        baseline = baseline_of(connection, row.project_id, stored)
-    current = stored.revision == stored.current_revision == found.revision
-    shown = (("revision", str(stored.revision)),) if stored.revision != stored.current_revision else ()
+        seen = _seen(connection, grid, _whole("revision"), _whole("before"))
+    return page("grid.html", seen.made_of, lambda: _context(seen, options, show))
 
-    def context() -> dict[str, Any]:
-        document = serializers.grid(stored)
-        ready = current and found.document is not None
-        statistics = read(Statistics, found.document) if ready else None
-        against = serializers.grid(baseline) if baseline else None
-        state_word = found.state if current else "older"
-        small = fits(document)
-        map_ = heatmap_of(document, statistics, options, show, against) if small else None
-        return {
-            "grid": document,
-            "title": title(document),
-            "statistics": statistics,
-            "params": to_document(statistics.params) if statistics else {},
-            "state_word": state_word,
-            "reason": found.reason,
-            "small": small,
-            "heatmap_": map_,
-            "marked": _marked(map_, state_word if statistics is None else "ready") if map_ else "",
-            "plates": [replace(map_, plates=[plate]) for plate in map_.plates] if map_ else [],
-            "picture": _picture(stored.id, shown) if row.visibility == "public" else None,
-            "findings": findings_of(document, statistics) if statistics else list(missing_of(document)),
-            "sections": _parts(document, statistics) if statistics else {},
-            "shares": shares_of(statistics) if statistics else [],
-            "revisions": revisions[::-1],
-            "current_revision": stored.current_revision,
-            "publishers": publishers,
-            "others": others,
-            "baseline": against,
-            "confounded": differing(stored, baseline) if baseline else [],
-            "palette": options.palette,
-            "range": request.args.get("range", "own"),
-            "show": show,
-            "shown": stored.revision_tag,
-            "revision": stored.revision,
-            "spark": (WIDTH, HEIGHT),
-            "bins": range(DIFFERENCES if show == "difference" and against else BINS),
-            "data": lambda path="", **query: data_path(
-                f"/grids/{stored.id}{path}", row.visibility, [*query.items(), *shown]
-            ),
-            "every": PENDING_SECONDS if current and found.state == "pending" else SETTLED_SECONDS,
-        }
 
-    made_of = [stored.etag, stored.current_revision, found.etag, found.state, row.visibility, others, publishers]
-    return page("grid.html", [*made_of, baseline and baseline.etag], context)
+def _seen(connection: Connection, grid: uuid.UUID, number: int | None, before: int | None) -> _Seen:
+    """The grid with those of its revisions that are before one, the newest of them last."""
+    row = grid_row(connection, grid, "reader", number)
+    stored = stored_grid(row)
+    found = find_statistics(connection, grid)
+    newest = max(1, min(stored.current_revision, (before or stored.current_revision + 1) - 1))
+    revisions = list_revisions(connection, grid, max(0, newest - _REVISIONS), min(newest, _REVISIONS))
+    publishers = names_of_publishers(connection, grid, revisions) if knows_tokens(row.project_id) else {}
+    others = baselines_of(connection, row.project_id, stored)
+    baseline = baseline_of(connection, row.project_id, stored)
+    return _Seen(stored, row.visibility, found, revisions, publishers, others, baseline)
+
+
+def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
+    """Everything that the template shows."""
+    document, stored, statistics = serializers.grid(seen.stored), seen.stored, seen.statistics()
+    return {
+        "grid": document,
+        "title": title(document),
+        "state_word": seen.state,
+        "reason": seen.derivation.reason,
+        "picture": _picture(stored.id, seen.shown) if seen.visibility == "public" else None,
+        "revisions": seen.revisions[::-1],
+        "current_revision": stored.current_revision,
+        "publishers": seen.publishers,
+        "shown": stored.revision_tag,
+        "revision": stored.revision,
+        "data": seen.data,
+        "every": PENDING_SECONDS if seen.state == "pending" else SETTLED_SECONDS,
+        **_of_heatmap(seen, document, statistics, options, show),
+        **of_statistics(document, statistics),
+    }
+
+
+def _of_heatmap(
+    seen: _Seen, document: GridDocument, statistics: Statistics | None, options: Options, show: str
+) -> dict[str, Any]:
+    """The table with its colours, and what it can be subtracted from."""
+    against = serializers.grid(seen.baseline) if seen.baseline else None
+    small = fits(document)
+    map_ = heatmap_of(document, statistics, options, show, against) if small else None
+    return {
+        "small": small,
+        "heatmap_": map_,
+        "marked": _marked(map_, seen.state if statistics is None else "ready") if map_ else "",
+        "plates": [replace(map_, plates=[plate]) for plate in map_.plates] if map_ else [],
+        "others": seen.others,
+        "baseline": against,
+        "confounded": differing(seen.stored, seen.baseline) if seen.baseline else [],
+        "palette": options.palette,
+        "range": request.args.get("range", "own"),
+        "show": show,
+        "bins": range(DIFFERENCES if show == "difference" and against else BINS),
+    }
 
 
 def _marked(map_: Heatmap, state: str) -> str:
@@ -133,29 +178,3 @@ def _whole(name: str) -> int | None:
     if not (len(text) <= _DIGITS and text.isascii() and text.isdecimal() and 0 < int(text) < 2**31):
         raise Invalid([Fault(f"/{name}", "is a whole number from 1")])
     return int(text)
-
-
-def _parts(document: GridDocument, statistics: Statistics) -> dict[str, list[Part]]:
-    """The parts of the statistics, each as its blocks."""
-    return {
-        "trends": _trends(document, statistics),
-        "breaks": parts_of(changes.blocks(statistics)),
-        "peaks": parts_of(peaks.blocks(statistics)),
-        "coverage": parts_of(coverage.blocks(statistics)),
-        "sensitivity": parts_of(sensitivity.blocks(statistics)),
-        "precision": parts_of(precision.blocks(statistics)),
-    }
-
-
-def _trends(document: GridDocument, statistics: Statistics) -> list[Part]:
-    """The tables of trends, each row with its small line."""
-    groups = [list(found) for _, found in itertools.groupby(statistics.series, lambda one: one.along)]
-    parts: list[Part] = []
-    for block in trends.blocks(statistics):
-        if isinstance(block, Table):
-            series = groups.pop(0)
-            sparks = sparks_of(document, series) if len(series) <= _MOST_SPARKS else []
-            parts.append(table_part(block, max(1, len(series[0].at)), sparks))
-        else:
-            parts += parts_of([block])
-    return parts
