@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy import Connection, and_, delete, func, select, tuple_, update
 from sqlalchemy.dialects.postgresql import insert
 
-from registry.results.codec import to_bytes, to_document
+from registry.results.codec import compressed, to_document
 from registry.results.statistics import GridStatistics
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_statistics
@@ -201,7 +201,7 @@ def _statistics_row(revision: Any, found: GridStatistics) -> dict[str, Any]:
         "revision": revision.number,
         "methods_version": METHODS_VERSION,
         "etag": f"{revision.number}-{digest[:16]}-s{METHODS_VERSION}",
-        "document": to_bytes(document),
+        "document": compressed(document),
         "facts": to_document(facts_of_statistics(found)),
         "computed_at": computed_at,
     }

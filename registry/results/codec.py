@@ -94,6 +94,11 @@ def to_bytes(document: Mapping[str, Any]) -> bytes:
     `ValueError` on NaN or Infinity, which orjson would write as null.
     """
     check_finite(document)
+    return compressed(document)
+
+
+def compressed(document: Mapping[str, Any]) -> bytes:
+    """The same of a document that `to_document` has made, which has no such numbers."""
     return gzip.compress(orjson.dumps(document, option=orjson.OPT_UTC_Z), compresslevel=3, mtime=0)
 
 
