@@ -30,8 +30,8 @@ log = structlog.get_logger()
 Key = tuple[uuid.UUID, int]
 _WRITTEN_EVERY = 0.1
 _SHIFT_SECONDS = 3.0
-"""How long one wake-up keeps a worker: far below Celery's time limits, and below the grace of a supervisor that stops
-it."""
+"""Seconds for which one wake-up keeps a worker: far below Celery's time limits, and below the grace of a supervisor
+that stops it."""
 _GRIDS_TOGETHER = 32
 _CELLS_TOGETHER = 5_000
 """Grids, and cells, that are computed together: beyond, the arrays leave the cache and readers wait for nothing."""

@@ -60,7 +60,7 @@ class Dispatcher:
     cycle_began: float = 0.0
     last_cleanup: float = -math.inf
     old_methods_left: bool = True
-    """Whether results of older methods may be left. A worker of an older release may add some at any time, so they are
+    """True if results of older methods may be left. A worker of an older release may add some at any time, so they are
     looked for again now and then after none was found."""
 
     def __post_init__(self) -> None:

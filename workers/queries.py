@@ -159,7 +159,7 @@ def _compute_from_cells(database: Database, project_id: Any, query: Query) -> Re
 
 
 def _exceeds_limit(database: Database, settings: Settings, project_id: Any, query: Query) -> bool:
-    """Whether the scope of a query is too large to be computed from its cells each time."""
+    """Return whether the scope of a query is too large to be computed from its cells each time."""
     with database.reading() as connection:
         usual = isinstance(query, RankingQuery) and _has_pair_sums(query) and not query.model
         if usual and keeps_sums(connection, project_id, query):
@@ -168,14 +168,14 @@ def _exceeds_limit(database: Database, settings: Settings, project_id: Any, quer
 
 
 def exceeds_limit(settings: Settings, query: Query, models: int, cells: int) -> bool:
-    """Whether a query over so many models and cells is too large."""
+    """Return whether a query over so many models and cells is too large."""
     if isinstance(query, RankingQuery) and query.by == "model":
         return models > MOST_NAMES or models * cells + _PER_PAIR * models**2 > settings.ranking_work
     return cells > settings.ranking_work
 
 
 def _has_pair_sums(query: RankingQuery) -> bool:
-    """Whether pair sums are kept for this kind of ranking."""
+    """Return whether pair sums are kept for this kind of ranking."""
     return query.by == "model" and not query.benchmark and not query.variant
 
 

@@ -71,5 +71,5 @@ def canonical_names(row: Any, joined: Mapping[tuple[str, str], str]) -> dict[str
 
 
 def matches(query: Query, names: Mapping[str, str]) -> bool:
-    """Whether the query's benchmarks, models and variants, if it names any, include these names."""
+    """Return whether the query's benchmarks, models and variants, if it names any, include these names."""
     return all(not getattr(query, kind) or name in getattr(query, kind) for kind, name in names.items())

@@ -20,7 +20,7 @@ blp = Blueprint("audit", __name__, url_prefix=API_PREFIX, description="Who did w
 
 
 def actor(connection: Connection) -> Actor:
-    """Who sends this request, as the log names them."""
+    """Author of this request, as the log names them."""
     return Actor(caller(connection).token_id, uuid.UUID(request_id()))
 
 

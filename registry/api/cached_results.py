@@ -21,7 +21,7 @@ from registry.results.codec import from_bytes
 
 Renderers = Mapping[str, Callable[[Any], str]]
 _ROUNDS = 5
-"""So often a question is asked again when its aliases change while it is answered."""
+"""Attempts to look a question up again when its aliases change while it is answered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +85,17 @@ def _resolved(project_id: Any, question: Query) -> Query:
 
 
 def answered(row: Any) -> bool:
-    """Whether the stored document is for the inputs as they are now; new methods may be under way meanwhile."""
+    """Return whether the stored document is for the inputs as they are now; new methods may be under way meanwhile."""
     return row.etag is not None and not row.invalidated and row.document_generation == row.generation
 
 
 def asleep(row: Any) -> bool:
-    """Whether an input has changed and nobody computes the answer until somebody asks."""
+    """Return whether an input has changed and the result is computed again only when it is asked for."""
     return not row.invalidated and row.state == "ready" and row.document_generation != row.generation
 
 
 def settled(row: Any) -> bool:
-    """Whether waiting longer brings nothing: there is an answer, or it has failed."""
+    """Return whether the job has ended: there is a current result, or it has failed."""
     return answered(row) or (row.id is not None and not row.invalidated and row.state == "failed")
 
 

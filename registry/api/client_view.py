@@ -28,11 +28,11 @@ FORMS = {
     "parquet": ("Parquet", "as Parquet"),
     "arrow": ("Arrow", "as an Arrow file"),
 }
-"""What a form adds to an operation's id and to its summary."""
+"""Suffixes that a form adds to an operation's id and to its summary."""
 _LEFT_OUT = {"publishGrid": frozenset(PublishParameters().fields) - {"dry_run"}, "getTrends": frozenset({"threshold"})}
 """Parameters that clients do without: those of tables, and one that has an operation of its own."""
 _SCHEMAS = {"getTrends": ready("Trends")}
-"""What is answered without those parameters."""
+"""Schemas of the responses without those parameters."""
 
 
 def client_view(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def as_form(document: Mapping[str, Any], operation: Mapping[str, Any], form: str
 
 
 def is_twin(path: str, paths: Mapping[str, Any]) -> bool:
-    """Whether the path is that of another one with the suffix of a form."""
+    """Return whether the path is that of another one with the suffix of a form."""
     resource, _, suffix = path.rpartition(".")
     return resource in paths and suffix in ("{suffix}", "{form}")
 
@@ -87,7 +87,7 @@ def suffixes_of(document: Mapping[str, Any], path: str) -> list[str]:
 
 
 def _content(document: Mapping[str, Any], operation: Operation) -> dict[str, Any]:
-    """What the operation answers when all went well, by media type."""
+    """Content of the operation's successful response, by media type."""
     content: dict[str, Any] = looked_up(document, operation["responses"]["200"]).get("content", {})
     return content
 

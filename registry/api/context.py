@@ -1,4 +1,4 @@
-"""What a request needs: the parts of the application, and who is calling."""
+"""Context of a request: the parts of the application, and the caller."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Parts:
     database: Database
     notifier: Notifier
     waiters: threading.Semaphore
-    """How many requests may wait for a derivation at once, so that the others find a thread."""
+    """Requests that may wait for a derivation at once, so that the others find a thread."""
     policy: RequestPolicy
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set when the process is to end: nobody waits for anything any more."""
@@ -47,7 +47,7 @@ def parts() -> Parts:
 
 
 def caller(connection: Connection) -> Caller:
-    """Who sends this request; a token that is no good is refused, none at all is `ANYONE`."""
+    """Caller of this request; a token that is no good is refused, none at all is `ANYONE`."""
     if "caller" not in g:
         token = sent_token()
         if token is None and "share" in g and request.method in ("GET", "HEAD"):

@@ -32,7 +32,7 @@ _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What is sent: its form, its tag, how many cells it has, and how to write it."""
+    """Export to send: its form, its tag, how many cells it has, and how to write it."""
 
     form: str
     tag: str
@@ -59,7 +59,7 @@ def send_export(export: Export) -> Response:
 
 
 def _still(tag: str) -> bool:
-    """Whether the range is wanted of this very export: `If-Range` is absent or names its tag, strongly."""
+    """Return whether the range is wanted of this very export: `If-Range` is absent or names its tag, strongly."""
     return request.headers.get("If-Range", f'"{tag}"').strip() == f'"{tag}"'
 
 

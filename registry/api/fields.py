@@ -212,7 +212,7 @@ class Cells(fields.Field[Any]):
 
 
 class Reasons(Cells):
-    """Why cells are missing, `{"at", "reason"}`."""
+    """Reasons for missing cells, `{"at", "reason"}`."""
 
     KEYS = ("at", "reason")
     REQUIRED = ("at", "reason")
@@ -243,11 +243,11 @@ class Warnings(fields.Field[Any]):
 
 
 _ADVISED, _LONGEST_NAME = 20, 64
-"""For so many unknown names, each at most so long, the known one that is nearest is looked for."""
+"""Unknown names, and the length of each, up to which the nearest known name is looked for."""
 
 
 def unknown(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """For each name that is not known a fault, which says what may have been meant."""
+    """Yield a fault for each name that is not known, with the known name that may have been meant."""
     known = frozenset(known)
     surplus = [name for name in names if name not in known]
     advice = {name: get_close_matches(name, sorted(known), n=1, cutoff=0.7)
@@ -261,7 +261,7 @@ UNKNOWN = "Unknown field."
 
 
 class Derived(fields.Field[Any]):
-    """Whether a grid is made of others, or the list of their names, which is read by `registry.grids.intake`."""
+    """True if a grid is made of others, or the list of their names, which is read by `registry.grids.intake`."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
         if not isinstance(value, (bool, list)):
@@ -287,7 +287,7 @@ class Labels(fields.Field[dict[str, str]]):
 
 
 class PageLimit(Whole):
-    """How many items a page has: 1 to the setting `max_page`, 100 if that is not less and nothing is said."""
+    """Number of items on a page: 1 to the setting `max_page`, 100 if that is not less and nothing is said."""
 
     USUAL = 100
 
@@ -332,7 +332,7 @@ _DIGITS = re.compile(r"[0-9]{1,15}")
 
 
 def schema_of(settings: Settings) -> Callable[..., dict[str, Any]]:
-    """What apispec does not know about these fields, with the limits of these settings."""
+    """Schema attributes that apispec does not know of these fields, with the limits of these settings."""
 
     def described(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
         if isinstance(field, Name):
@@ -349,7 +349,7 @@ def schema_of(settings: Settings) -> Callable[..., dict[str, Any]]:
 
 
 def _shape(field: Any) -> dict[str, Any]:
-    """What holds whatever the settings are."""
+    """Schema attributes that do not depend on the settings."""
     if isinstance(field, Matching):
         return {"pattern": f"^({field.pattern.pattern})$"}
     if isinstance(field, (Whole, Number)):

@@ -14,11 +14,11 @@ from registry.grids.intake.levels import has_control
 from registry.operations.find import Filters
 
 _PLACEHOLDER = "<key>"
-"""What documents write for the name of a label; clients made from older ones sent it as it stood there."""
+"""Placeholder that documents write for the name of a label; clients made from older ones sent it as it stood there."""
 
 
 def filters_of(query: dict[str, Any], schema: type[Schema]) -> Filters:
-    """What to find, from a query that was read by this schema; `Invalid` for a name that it does not have."""
+    """Filters from a query that was read by this schema; `Invalid` for a name that it does not have."""
     names = {kind: query[kind] for kind in ("experiment", "benchmark", "model", "variant", "metric")}
     labels = _labels(query, schema)
     return Filters(**names, labels=labels, updated_since=query.get("updated_since"), id=query.get("id", ""))

@@ -42,7 +42,8 @@ def statistics_asked(
 def thresholds_asked(
     grid: uuid.UUID, levels: Sequence[float], query: Mapping[str, Any], suffix: str | None
 ) -> Response:
-    """Where the series cross these levels, by the settings of the query; computed when it is first asked."""
+    """Query for the positions where the series cross these levels, by the settings of the query; computed when it is
+    first asked."""
     check_along(grid, query)
     row = _current(grid)
     settings, asked = settings_of(query), tuple(sorted(set(levels)))

@@ -1,4 +1,4 @@
-"""What is published: the schemas of a grid as JSON, of cells for one, and of what goes with a table."""
+"""Schemas of publications: of a grid as JSON, of cells for one, and of what goes with a table."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ from registry.grids.intake.members import MOST_DESIGN_EFFECT, MOST_QUESTIONS
 READ_ONLY = (
     "id", "project", "shape", "cell_count", "revision", "digest", "derivation", "created_at", "updated_at",
 )  # fmt: skip
-"""What the registry itself says of a grid: a grid that was read may be sent back with it, and it says nothing."""
+"""Fields that the registry itself adds to a grid: a grid that was read may be sent back with them, and they
+are ignored."""
 
 
 class MetricIn(Schema):
-    """What the values of a grid are."""
+    """Metric of the values of a grid."""
 
     error_messages = {"type": 'must be an object such as {"name": "accuracy"}'}  # noqa: RUF012 (marshmallow's)
 

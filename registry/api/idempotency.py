@@ -23,7 +23,7 @@ _KEY = re.compile(r"[!-~]{1,255}")
 Write = Callable[[Connection, Any], Response]
 View = Callable[..., Response]
 Kept = Callable[[Response], Response]
-"""What is kept of an answer for repetitions, where that is not the answer itself."""
+"""Function from a response to the one that is stored for repetitions, where they differ."""
 
 
 def written(
@@ -123,7 +123,7 @@ def _once(connection: Connection, row: Any, key: str, write: Write, kept: Kept |
 
 
 def _digests() -> tuple[bytes, ...]:
-    """What tells this request from any other: the digest that is stored, and the others that are known as it."""
+    """Digests that tell this request from any other: the digest that is stored, and the others that are known as it."""
     conditions = [request.headers.get(name) for name in ("If-Match", "If-None-Match")]
     asked = f"{request.method} {request.full_path}\n{conditions}\n{request.mimetype}\n".encode()
     # Earlier versions hashed the body as it was sent, gzip or not: their keys still hold for as long as they are kept.

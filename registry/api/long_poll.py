@@ -17,7 +17,7 @@ _FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
 
 
 def waited(look: Callable[[], Any], settled: Callable[[Any], bool], at_least: float = 0.0) -> Any:
-    """What `look` sees, again and again for as long as the caller prefers to wait, or for `at_least` so many seconds,
+    """Call `look` again and again for as long as the caller prefers to wait, or for `at_least` so many seconds,
     and it is not settled.
 
     A process that is to end has nobody wait.
@@ -42,7 +42,7 @@ def waited(look: Callable[[], Any], settled: Callable[[Any], bool], at_least: fl
 
 
 def preference() -> int:
-    """For how many seconds the caller prefers to wait; the answer says that this was taken into account."""
+    """Seconds that the caller prefers to wait; the answer says that this was taken into account."""
     seconds = patience(parts().settings.max_wait)
     if seconds:
         g.preference = f"wait={seconds}"
@@ -59,7 +59,7 @@ def unready(row: Any, subject: dict[str, Any], *, pending: bool | None = None) -
 
 
 def asked_address() -> str:
-    """Where the JSON of what this request asks for is: its path without a form's suffix, and its query."""
+    """Address of the JSON form of this request: its path without a form's suffix, and its query."""
     arguments = request.view_args or {}
     form = arguments.get("suffix") or arguments.get("form")
     path = quote(request.path.removesuffix(f".{form}") if form else request.path)

@@ -1,4 +1,4 @@
-"""What the web process measures of itself, for Prometheus. One process serves one scrape target."""
+"""Metrics of the web process, for Prometheus. One process serves one scrape target."""
 
 from __future__ import annotations
 

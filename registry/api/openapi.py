@@ -75,7 +75,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 
 
 def _is_number(text: str) -> bool:
-    """Whether some version of YAML reads the bare text as a number: 0193 is one in 1.2 and none in 1.1."""
+    """Return whether some version of YAML reads the bare text as a number: 0193 is one in 1.2 and none in 1.1."""
     try:
         float(text)
     except ValueError:

@@ -12,7 +12,7 @@ METHODS = ("get", "post", "patch", "delete", "put")
 _ORDER = (
     "summary", "description", "operationId", "tags", "security", "parameters", "requestBody", "responses",
 )  # fmt: skip
-"""How the keys of an operation are ordered; a reader sees first what it is for."""
+"""Order of the keys of an operation, its purpose first."""
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -99,7 +99,7 @@ def _key(value: Any) -> bytes:
 
 
 def looked_up(document: Mapping[str, Any], node: Any) -> Any:
-    """What a reference stands for; what is none stands for itself."""
+    """Target of a reference; anything else is returned as it is."""
     while isinstance(node, Mapping) and "$ref" in node:
         found: Any = document
         for part in node["$ref"].removeprefix("#/").split("/"):

@@ -63,7 +63,7 @@ _BY_STATUS = {kind.status: code for code, kind in reversed(KINDS.items()) if cod
 CHALLENGE = 'Bearer realm="results-registry"'
 _TOLD = ', error="invalid_token"'
 _NAMED = 100
-"""Of the faults of a request so many are named; the problem's `detail` counts all."""
+"""Number of faults of a request that are named; the problem's `detail` counts all."""
 _LONGEST = 1_000
 
 
@@ -103,7 +103,7 @@ def plain_problem(status: int, detail: str, *, request: str) -> dict[str, Any]:
 
 
 def _short(text: str) -> str:
-    """As much of a text as a problem repeats: a name that was sent may have megabytes."""
+    """Beginning of a text, as much as a problem repeats: a name that was sent may have megabytes."""
     return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
 
 
@@ -121,7 +121,7 @@ def register(app: Flask) -> None:
 
 
 def registry_error(error: errors.RegistryError, **headers: str) -> Response:
-    """What the registry raises, with the headers that belong to it."""
+    """Problem for an error of the registry, with the headers that belong to it."""
     if isinstance(error, errors.Unauthenticated):
         headers["WWW-Authenticate"] = CHALLENGE + (_TOLD if "Authorization" in request.headers else "")
     if isinstance(error, errors.TryLater):
@@ -130,7 +130,7 @@ def registry_error(error: errors.RegistryError, **headers: str) -> Response:
 
 
 def http_error(error: HTTPException) -> Response:
-    """What Flask and Werkzeug raise, with the headers that they give (`Allow`)."""
+    """Problem for an error of Flask or Werkzeug, with the headers that they give (`Allow`)."""
     if (error.code or 500) < 400:
         return error.get_response()  # type: ignore[return-value]
     given = {name: value for name, value in error.get_headers() if name not in ("Content-Type", "Content-Length")}
@@ -146,7 +146,7 @@ def http_problem(error: HTTPException) -> dict[str, Any]:
 
 
 def defect(error: Exception) -> Response:
-    """What nobody expected."""
+    """Problem for an unexpected error."""
     return answer(defect_problem(error))
 
 

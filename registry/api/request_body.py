@@ -85,7 +85,7 @@ def check_depth(body: bytes) -> None:
 
 
 def _advice(body: bytes, place: int) -> str:
-    """What to send instead of what tools of Python write for a missing number."""
+    """Advice on what to send instead of what tools of Python write for a missing number."""
     here = body.decode(errors="replace")[place : place + 9]
     word = next((word for word in ("NaN", "Infinity", "-Infinity") if here.startswith(word)), None)
     return "" if word is None else f"; {word} is not JSON: send null where nobody measured"

@@ -106,12 +106,12 @@ def send_stored(document: bytes | memoryview | None, tag: str) -> Response:
 
 
 def packed(form: str) -> bool:
-    """Whether gzip would not make this form smaller."""
+    """Return whether gzip would not make this form smaller."""
     return form in _PACKED
 
 
 def accepts_gzip() -> bool:
-    """Whether the caller takes a compressed answer."""
+    """Return whether the caller takes a compressed answer."""
     return "gzip" in request.headers.get("Accept-Encoding", "") and request.accept_encodings["gzip"] > 0
 
 
@@ -149,7 +149,7 @@ def of_values(
 
 
 def patience(most: int) -> int:
-    """For how many seconds the caller will wait (`Prefer: wait=N`), at most `most`; 0 when it did not say."""
+    """Seconds that the caller will wait (`Prefer: wait=N`), at most `most`; 0 when it did not say."""
     for preference in request.headers.get("Prefer", "").split(","):
         name, _, value = preference.strip().partition("=")
         digits = value.strip('"')

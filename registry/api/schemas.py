@@ -1,4 +1,4 @@
-"""What is sent to the registry: the schemas of bodies and queries. Answers are in `registry.api.shapes`, what is
+"""Schemas of request bodies and queries. Answers are in `registry.api.shapes`, what is
 published in `registry.api.grid_schemas`."""
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class ProjectIn(Schema):
 
 
 class ProjectChange(Schema):
-    """What to change of a project: at least one of its fields."""
+    """Changes to a project: at least one of its fields."""
 
     name = Name(metadata=about("For people."))
     visibility = Choice("private", "public", metadata=about("Public: read without a token."))
@@ -146,7 +146,7 @@ _SINCE = (
 
 
 class Filtered(Schema):
-    """Which grids; the view adds `label.<key>`, which no schema can name."""
+    """Filters of grids; the view adds `label.<key>`, which no schema can name."""
 
     experiment = _names("Repeat for OR; names joined by an alias count as one.")
     benchmark = _names("Repeat for OR.")

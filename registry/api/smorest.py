@@ -94,7 +94,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
     ARGUMENTS_PARSER = Parser()
 
     def arguments(self, schema: type[Schema], **options: Any) -> Callable[..., Any]:
-        """As in flask-smorest, with one schema object for all requests: making one costs more than using it."""
+        """Override flask-smorest's, with one schema object for all requests: making one costs more than using it."""
         described: Callable[..., Any] = super().arguments(schema(), **options)
         return described
 

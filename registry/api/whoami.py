@@ -1,4 +1,4 @@
-"""Who the caller is: what `registry whoami` asks, and how a token is tried before it is kept."""
+"""Identity of the caller: `registry whoami` asks for it, and so a token is tried before it is kept."""
 
 from __future__ import annotations
 

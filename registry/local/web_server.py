@@ -178,5 +178,5 @@ class ThreadPools(ThreadedTaskDispatcher):  # type: ignore[misc]
 
 
 def has_unread_bytes(channel: HTTPChannel) -> bool:
-    """Whether bytes have arrived that were not read yet."""
+    """Return whether bytes have arrived that were not read yet."""
     return bool(select.select([channel.socket], [], [], 0)[0])

@@ -73,7 +73,7 @@ def _checksum(text: str) -> str:
 
 
 def well_formed(token: str) -> bool:
-    """Whether the text has the shape and the checksum of a token."""
+    """Return whether the text has the shape and the checksum of a token."""
     parts = token.split("_")
     if len(parts) != 3 or parts[0] != "rgs" or len(parts[1]) != 8 or len(parts[2]) != 36:
         return False
@@ -185,7 +185,7 @@ def revoke(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUID) -
 
 
 def has_operator(connection: Connection) -> bool:
-    """Whether any live token administers every project."""
+    """Return whether any live token administers every project."""
     live = select(tokens.c.id).where(
         tokens.c.project_id.is_(None),
         tokens.c.role == "admin",

@@ -101,7 +101,7 @@ def check_jobs(connection: Connection) -> Iterator[Check]:
 
 
 def check_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
-    """Whether jobs are computed in time, and how many failed."""
+    """Check that jobs are computed in time, and count those that failed."""
     late = backlog.pending > 0 and backlog.oldest_seconds > LONGEST_WAIT
     waiting = f"{backlog.pending} pending, the oldest for {backlog.oldest_seconds:.0f} s"
     advice = "Is the dispatcher running (`registry dispatch`)? Are there workers enough?" if late else ""
@@ -112,7 +112,7 @@ def check_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
 
 
 def check_methods(connection: Connection) -> Check:
-    """Whether one version of the methods computed all current statistics."""
+    """Check that one version of the methods computed all current statistics."""
     found = connection.execute(_METHODS).all()
     summary = ", ".join(f"{row.count} by methods version {row.methods_version}" for row in found) or "none yet"
     mixed = len(found) > 1
@@ -121,7 +121,7 @@ def check_methods(connection: Connection) -> Check:
 
 
 def check_broker(settings: Settings) -> Iterator[Check]:
-    """Whether Redis answers and evicts nothing. Without it statistics are late, but complete."""
+    """Check that Redis answers and evicts nothing. Without it statistics are late, but complete."""
     try:
         memory = redis_client(settings).info("memory")
     except (redis.RedisError, OSError) as error:
@@ -156,7 +156,7 @@ def address_of_url(address: str) -> tuple[str, int]:
 
 
 def check_port(host: str, port: int) -> Check:
-    """Whether the service listens, the port is free for it, or another program has it."""
+    """Check that the service listens on the port or that the port is free for it."""
     try:
         with socket.create_connection((host, port), timeout=2):
             pass

@@ -32,7 +32,7 @@ def axis_options(connection: Connection, project_id: uuid.UUID, filters: Filters
 
 
 def is_lower_better(connection: Connection, project_id: uuid.UUID, filters: Filters) -> bool:
-    """Whether lower values are better in any of these grids."""
+    """Return whether lower values are better in any of these grids."""
     lower = revisions.c.metric["direction"].astext == "lower"
     query = select(grids.c.id).join(revisions, _CURRENT).where(lower).limit(1)
     return connection.execute(_found(query, connection, project_id, filters)).first() is not None

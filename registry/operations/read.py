@@ -119,7 +119,7 @@ class Difference:
     axes_changed: bool
     labels_changed: bool
     members_changed: frozenset[str]
-    """Which of `questions`, `design_effect` and `derived` differ."""
+    """Those of `questions`, `design_effect` and `derived` that differ."""
 
 
 def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int) -> Difference:

@@ -69,7 +69,7 @@ def _genuine(connection: Connection, ticket: str) -> tuple[Any, datetime, str]:
 
 
 def _ended(connection: Connection, began: datetime, number: str) -> bool:
-    """Whether this session was signed out of; only audit entries since it began are searched."""
+    """Return whether this session was signed out of; only audit entries since it began are searched."""
     since = uuid.UUID(int=int(1000 * (began - _CLOCKS_DIFFER).timestamp()) << 80)
     entries = select(audit_log.c.id).where(
         audit_log.c.id >= since, audit_log.c.action == "visit.ended", audit_log.c.subject == number

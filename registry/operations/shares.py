@@ -77,7 +77,7 @@ def find_share(connection: Connection, share: str) -> Any:
 
 
 def reaches(shared: str, path: str) -> bool:
-    """Whether a link to the path `shared` opens `path`: the path itself, its forms, and everything below.
+    """Return whether a link to the path `shared` opens `path`: the path itself, its forms, and everything below.
 
     A link to a whole project opens its grids too, although their paths do not begin with the project's: `authorize`
     checks that a grid belongs to the project, as for every caller.

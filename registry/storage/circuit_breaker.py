@@ -14,10 +14,11 @@ from registry.errors import Unavailable
 
 BREAK_SECONDS = 1.0
 STALLED_SECONDS = 2.0
-"""If no thread has entered or left for so long, a thread that would have to wait is refused at once."""
+"""Seconds without a thread entering or leaving, after which a thread that would have to wait is refused at once."""
 LONGEST_WAIT = 3.0
 SLOW_SECONDS = 1.0
-"""If the last thread to leave had been in for so long, none waits: the one that would wait is the last free thread."""
+"""Seconds in the database of the last thread to leave, from which on none waits: the one that would wait is the last
+free thread."""
 
 AWAY = "The database does not answer. Whether a write took effect is unknown: repeat it."
 

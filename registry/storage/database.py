@@ -180,7 +180,8 @@ def quietly_committed(connection: Connection) -> None:
 
 
 def try_lock(connection: Connection, space: str, *parts: object) -> bool:
-    """Whether this transaction got the named advisory lock; it is released at the end of the transaction."""
+    """Try to take the named advisory lock and return whether this transaction got it; it is released at the end of the
+    transaction."""
     name = "\x1f".join([space, *map(str, parts)])
     statement = text("SELECT pg_try_advisory_xact_lock(hashtextextended(:name, 0))")
     return bool(connection.execute(statement, {"name": name}).scalar())

@@ -42,7 +42,7 @@ READ_LATELY = timedelta(days=1)
 KEPT_CURRENT = 20
 """Recently read results of a scope that are computed again after every change, besides the default one."""
 _BATCHES_SECONDS = 2.0
-"""For so long one call applies batch after batch; then the dispatcher goes on with its cycle."""
+"""Seconds for which one call applies batch after batch, before the dispatcher goes on with its cycle."""
 _NEXT_MARKS = (
     select(
         invalidations.c.id,

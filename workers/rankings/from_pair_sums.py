@@ -51,7 +51,7 @@ def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: Rank
 
 
 def _left_out(more: bool) -> tuple[Omission, ...]:
-    """What is not in the sums; `more`: whether there are more benchmarks than are listed."""
+    """Parts of the ranking that are not in the sums; `more`: there are more benchmarks than are listed."""
     derived = Omission("derived", "what was derived from other grids is not in the sums, and not listed")
     return (derived, Omission("benchmarks", f"more than {MOST_BENCHMARKS:,}: the first ones")) if more else (derived,)
 

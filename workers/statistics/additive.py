@@ -26,7 +26,7 @@ class Layout:
 
     @property
     def offsets(self) -> list[int]:
-        """Where each axis begins among all effects, and the total at the end."""
+        """Index at which each axis begins among all effects, and the total at the end."""
         return [0, *itertools.accumulate(self.sizes)]
 
     @property

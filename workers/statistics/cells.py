@@ -1,4 +1,4 @@
-"""What is known of every cell of a ranking: its value in whole ticks, and its noise.
+"""Cells of a ranking: the value of each in whole ticks, and its noise.
 
 A posted standard error goes before trials, for who posts both knows something that the trials do not say; trials go
 before errors that were estimated from repeats. A binomial error is taken at (k + 1/2) / (n + 1), so that it is never
@@ -50,7 +50,7 @@ class Cells:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """How many names and slots."""
+        """Numbers of names and of slots."""
         return len(self.present), int(self.present.shape[1])
 
 
@@ -121,7 +121,7 @@ def of_questions(standings: ScoreMatrix, variance: FloatArray) -> FloatArray:
 
 
 def spreads(standings: ScoreMatrix) -> FloatArray:
-    """For each slot the standard deviation of the values within the slots of its benchmark, pooled over them; 1
+    """Standard deviation, for each slot, of the values within the slots of its benchmark, pooled over them; 1
     where all are equal. Slots on other scales have one of their own."""
     held = standings.present.sum(axis=0)
     mean = np.where(standings.present, standings.values, 0.0).sum(axis=0) / np.maximum(held, 1)

@@ -72,7 +72,7 @@ def exact_p(before: tuple[IntArray, IntArray], after: tuple[IntArray, IntArray])
 
 @dataclass(frozen=True)
 class _Neighbours:
-    """What the noise of the cells before and after some steps says of them."""
+    """Noise of the cells before and after some steps."""
 
     before: tuple[FloatArray, FloatArray] | None
     after: tuple[FloatArray, FloatArray] | None
@@ -154,7 +154,7 @@ class Listed:
 
     @property
     def left_out(self) -> int:
-        """How many steps are not written."""
+        """Number of steps that are not written."""
         return len(self.sizes) - len(self.chosen)
 
 
@@ -172,7 +172,7 @@ def listed(curves: Curves, steps: Steps, alpha: float) -> list[Listed]:
 def known_of(
     curves: Curves, steps: Steps, alpha: float
 ) -> Sequence[tuple[list[float], list[float], list[float], list[float]] | None]:
-    """For each series what noise says of its steps: p, both ends, and the detectable size."""
+    """Inference on the steps of each series: p, both ends, and the detectable size."""
     if steps.p is None or steps.ends is None or curves.noise is None:
         return [None] * len(curves)
     low, high = steps.ends
@@ -190,7 +190,7 @@ def is_sharp(size: float, p_holm: float, parameters: Parameters) -> bool | None:
 
 
 def sharp_reason(noise: KnownNoise, parameters: Parameters) -> SharpReason | None:
-    """Why no step of a series can be called sharp, if so."""
+    """Reason why no step of a series can be called sharp, or None."""
     if noise == "unknown":
         return "noise_unknown"
     return "no_margin" if parameters.sharp_change is None else None

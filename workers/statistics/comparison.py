@@ -82,7 +82,7 @@ def judged(frame: Gap, odd: str | None) -> Gap:
 
 
 def other_scale(first: Metric, second: Metric) -> str | None:
-    """Why the values of two metrics cannot be subtracted, if so."""
+    """Reason why the values of two metrics cannot be subtracted, or None."""
     for what in ("unit", "direction", "proportion_of"):
         mine, theirs = getattr(first, what), getattr(second, what)
         if mine != theirs:
@@ -117,7 +117,7 @@ def shallow(found: Contrast) -> dict[str, Any]:
 
 
 def assumed(words: tuple[str, ...], cells: Sequence[CellGap], found: Matched) -> tuple[str, ...]:
-    """What the tests of the whole and of the cells take for granted."""
+    """Assumptions of the tests of the whole and of the cells."""
     free = bool(np.isnan(found.design_effect).any()) and any(cell.test in ("fisher", "pooled_z") for cell in cells)
     return ("independent_trials", *words) if free and "independent_trials" not in words else words
 

@@ -64,7 +64,7 @@ def cell_gaps(found: Matched, whole: float | None, direction: Direction | None, 
 
 
 def better(gap: int, direction: Direction | None) -> Better | None:
-    """Who is better in a cell: `contender`, `baseline` or `tie`; `None` for a metric without a better end."""
+    """Better side in a cell: `contender`, `baseline` or `tie`; `None` for a metric without a better end."""
     if direction is None:
         return None
     turned = -gap if direction == "lower" else gap
@@ -72,7 +72,7 @@ def better(gap: int, direction: Direction | None) -> Better | None:
 
 
 def tests(found: Matched, whole: float | None, alpha: float) -> Tested:
-    """What the noise of every cell allows."""
+    """Tests that the noise of every cell allows."""
     low, high, p = (np.full(found.count, np.nan) for _ in range(3))
     names: list[CellTest | None] = [None] * found.count
     trials = np.flatnonzero(of_trials(found).all(axis=0)) if whole else np.empty(0, dtype=np.int64)
@@ -113,7 +113,7 @@ def welch(
 
 
 def of_trials(found: Matched) -> BoolArray:
-    """Where only trials speak for the noise of a cell, of the shape of the trials."""
+    """Mask of the cells whose noise is known from trials alone, of the shape of the trials."""
     return np.asarray((found.trials > 0) & ~((found.stderr > 0) & (found.repeats == 0)), dtype=np.bool_)
 
 

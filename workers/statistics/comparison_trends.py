@@ -1,4 +1,4 @@
-"""How the gap between two grids changes along an axis.
+"""Trends of the gap between two grids along an axis.
 
 The slope is the median of all slopes between two cells of one series (Hirsch, Slack and Smith 1982, section 4), its
 interval that of Gilbert (1987), Statistical Methods for Environmental Pollution Monitoring, section 16.4.2: Sen's,

@@ -24,8 +24,8 @@ RELATIVE = ("mean_difference", "standardised_difference", "bradley_terry")
 
 @dataclass(frozen=True)
 class Contest:
-    """What all components share: standings as posted and under the missing policy, the pairs among the latter, who
-    met, and `apart[i, j]`: 1 where i is significantly better than j, -1 where worse."""
+    """Input that all components share: standings as posted and under the missing policy, the pairs among the latter,
+    who met, and `apart[i, j]`: 1 where i is significantly better than j, -1 where worse."""
 
     posted: ScoreMatrix
     kept: ScoreMatrix
@@ -89,7 +89,7 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
 
 
 def is_tested(contest: Contest, part: Sequence[int]) -> bool:
-    """Whether a test spoke about any two of the members, or there is only one: else no group can be claimed."""
+    """Return whether a test spoke about any two of the members, or there is only one: else no group can be claimed."""
     names = {contest.kept.names[i] for i in part}
     spoke = (pair.p is not None or pair.status == "undefined" for pair in contest.pairs if pair.a in names)
     return len(part) < 2 or any(spoke)

@@ -203,7 +203,7 @@ def added(array: FloatArray, cells: Cells) -> FloatArray:
 
 
 def counted(array: BoolArray, cells: Cells) -> IntArray:
-    """How often it holds in the slots of each benchmark."""
+    """Count of the slots of each benchmark in which it holds."""
     if cells.starts.size == array.shape[2]:
         return array.astype(np.int64)
     return np.asarray(np.add.reduceat(array, cells.starts, axis=2, dtype=np.int64), dtype=np.int64)
@@ -261,8 +261,8 @@ def by_tables(here: Meeting, pure: BoolArray, other: Within) -> Within:
 
 
 def of_strata(here: Meeting) -> tuple[FloatArray, FloatArray]:
-    """From the spread of the slots: the variance of each benchmark's mean difference, NaN where one slot has none,
-    and v^2 / df."""
+    """Errors from the spread of the slots: the variance of each benchmark's mean difference, NaN where one slot has
+    none, and v^2 / df."""
     sizes = np.diff(np.append(here.cells.starts, here.gaps.shape[2]))
     centred = np.where(here.shared, here.gaps - np.repeat(here.plain, sizes, axis=2), 0.0)
     free = np.maximum(here.count - 1, 1)

@@ -1,4 +1,4 @@
-"""What a ranking from sums of pairs knows of every pair: records, leads, mean differences, and their p-values.
+"""Pairs of a ranking from sums of pairs: records, leads, mean differences, and their p-values.
 
 The p-values are those of the sign-flip test in its normal limit (Fisher 1935, section 21): with differences d and
 weights w, the sum of w d has variance sum of (w d)^2 when every sign could as well have been the other one. Standard
@@ -23,7 +23,7 @@ from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Counted:
-    """What was counted: `rows` are FIELDS x names x names, `unit` is the size of a tick in the metric's unit,
+    """Sums of all pairs: `rows` are FIELDS x names x names, `unit` is the size of a tick in the metric's unit,
     `sign` 1 where higher is better and -1 where lower is."""
 
     names: tuple[str, ...]
@@ -46,7 +46,7 @@ class Counted:
 
     @cached_property
     def linked(self) -> BoolArray:
-        """Which two different names met at all."""
+        """Mask of the pairs of different names that met at all."""
         linked = self.common > 0
         np.fill_diagonal(linked, False)
         return linked

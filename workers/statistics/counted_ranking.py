@@ -77,7 +77,7 @@ def _ranking(counted: Counted, frame: Ranking) -> Ranking:
 
 
 def _is_loose(counted: Counted, part: Sequence[int]) -> bool:
-    """Whether fewer than half of the pairs of a component met."""
+    """Return whether fewer than half of the pairs of a component met."""
     return int(counted.linked[np.ix_(part, part)].sum()) * 2 < len(part) * (len(part) - 1)
 
 

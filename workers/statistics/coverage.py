@@ -1,4 +1,4 @@
-"""Which cells of a grid were measured, and whether what was measured hangs together."""
+"""Coverage of a grid: the cells that were measured, and the parts into which they fall."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def level_coverage(name: Place, row: BoolArray, count: int, others: Sequence[Pla
 
 
 def overlap(rows: BoolArray) -> tuple[tuple[int, ...], ...]:
-    """How many coordinates each two levels share."""
+    """Number of coordinates that each two levels share."""
     counted = rows.astype(np.float64)
     return tuple(map(tuple, (counted @ counted.T).astype(np.int64).tolist()))
 

@@ -70,7 +70,7 @@ class Curves:
 
     @property
     def count(self) -> int:
-        """How many cells each series has."""
+        """Number of cells of each series."""
         return int(self.y.shape[1])
 
     @cached_property
@@ -107,7 +107,7 @@ class Curves:
 
     @cached_property
     def ties(self) -> list[tuple[int, ...]]:
-        """Of each series the sizes of the groups of equal values that have more than one member, sorted."""
+        """Sizes, for each series, of the groups of equal values that have more than one member, sorted."""
         return tie_patterns(self.ticks)
 
     @cached_property

@@ -90,7 +90,7 @@ def _description(grid: Grid, table: Table, parameters: Parameters, found: AllSer
 
 
 def assumptions(table: Table) -> tuple[str, ...]:
-    """What the tests take for granted: `independent_trials` where they rest on trials, and no design effect says how
+    """Assumptions of the tests: `independent_trials` where they rest on trials, and no design effect says how
     far the trials of a cell depend on each other; `independent_levels` where no noise is known and the tests of a
     course rest on the scatter about it."""
     noise = known_noise(table)

@@ -41,7 +41,7 @@ def direction_without_noise(
 
 
 def is_flat(change: FittedChange | None, parameters: Parameters) -> bool:
-    """Whether the whole interval of a change is negligible."""
+    """Return whether the whole interval of a change is negligible."""
     margin = parameters.equivalence
     if margin is None or change is None or change.interval is None:
         return False

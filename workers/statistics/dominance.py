@@ -12,7 +12,7 @@ FEWEST = 3
 
 
 def dominance(found: Contrasts, standings: ScoreMatrix) -> str | None:
-    """What to say where one of three benchmarks or more carries over half of the sum, over all pairs, of the squared
+    """Warning where one of three benchmarks or more carries over half of the sum, over all pairs, of the squared
     parts of the mean difference; `None` where none does, or where the metric has two ends: then all benchmarks are on
     one scale, and between two names of much the same strength some benchmark always stands out."""
     if standings.bounded:

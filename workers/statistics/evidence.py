@@ -40,7 +40,7 @@ class Evidence:
 
 
 def evidence(found: Contrasts, alpha: float, target: str) -> Evidence:
-    """What the numbers say about every pair."""
+    """Evidence about every pair."""
     variance, weight = of_target(found, target)
     df = np.divide(variance**2, weight, out=np.full(weight.shape, np.inf), where=weight > 0)
     if target == "rerun":
@@ -76,7 +76,7 @@ def of_target(found: Contrasts, target: str) -> tuple[FloatArray, FloatArray]:
 
 
 def over_benchmarks(found: Contrasts) -> tuple[FloatArray, FloatArray]:
-    """From the spread of the benchmarks' differences, as many as there are."""
+    """Errors from the spread of the benchmarks' differences, as many as there are."""
     centred = np.where(found.count > 0, found.by_benchmark - found.difference[:, :, None], 0.0)
     several = found.benchmarks > 1
     free = np.where(several, found.benchmarks - 1.0, 1.0)

@@ -94,7 +94,7 @@ def tie_pattern(ticks: IntArray) -> tuple[int, ...]:
 
 
 def tie_patterns(ticks: IntArray) -> list[tuple[int, ...]]:
-    """Of each row the sizes of the groups of equal values that have more than one member, sorted."""
+    """Sizes, for each row, of the groups of equal values that have more than one member, sorted."""
     ordered = np.sort(ticks, axis=1)
     same = ordered[:, 1:] == ordered[:, :-1]
     found: list[tuple[int, ...]] = [()] * len(ticks)
@@ -127,7 +127,7 @@ def variance(count: int, ties: tuple[int, ...]) -> float:
 
 
 def orderings(count: int, ties: Sequence[int]) -> int:
-    """How many different orderings the values have."""
+    """Number of different orderings of the values."""
     return math.factorial(count) // math.prod(math.factorial(t) for t in ties)
 
 

@@ -70,7 +70,7 @@ def around(table: Table, mean: float, reach: float, level: float) -> Interval | 
 def reaches(
     table: Table, layout: Layout, counts: FloatArray, raw: FloatArray, noise: Noise | None, alpha: float
 ) -> FloatArray:
-    """How far the interval of each level's raw mean reaches; NaN for a single cell without noise."""
+    """Half-width of the interval of each level's raw mean; NaN for a single cell without noise."""
     if noise is not None:
         return reach_of(1 - alpha, noise.df) * np.sqrt(totals(layout, noise.error**2)) / counts
     values = table.values[table.present]

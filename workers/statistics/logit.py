@@ -89,7 +89,8 @@ def successes(noise: RowNoise) -> tuple[FloatArray, FloatArray]:
 
 
 def separated(x: FloatArray, k: FloatArray, n: FloatArray) -> BoolArray:
-    """Whether some abscissa of a row parts all successes from all failures, so that the slope would be infinite."""
+    """Return whether some abscissa of a row parts all successes from all failures, so that the slope would be
+    infinite."""
     hit, miss = k > 0, k < n
     last_hit, first_hit = np.where(hit, x, -np.inf).max(axis=1), np.where(hit, x, np.inf).min(axis=1)
     last_miss, first_miss = np.where(miss, x, -np.inf).max(axis=1), np.where(miss, x, np.inf).min(axis=1)

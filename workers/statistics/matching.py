@@ -44,7 +44,7 @@ class Matched:
 
     @property
     def count(self) -> int:
-        """How many cells both have."""
+        """Number of cells that both have."""
         return int(self.values.shape[1])
 
     @cached_property
@@ -151,7 +151,7 @@ def common_levels(first: Axis, second: Axis) -> tuple[IntArray, IntArray]:
 
 
 def level_keys(axis: Axis, by_number: bool) -> list[str | float]:
-    """What makes levels the same; labels where an axis has two of one number ("32b" and "32B")."""
+    """Keys by which levels are the same; labels where an axis has two of one number ("32b" and "32B")."""
     return [level.number if by_number and level.number is not None else level.label for level in axis.levels]
 
 

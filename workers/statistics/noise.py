@@ -1,4 +1,4 @@
-"""What is known of the errors of some cells: trials, submitted errors, or repeats that estimate them.
+"""Noise of some cells: trials, submitted errors, or repeats that estimate them.
 
 Errors that were estimated from few repeats are not known errors. The variance within cells is pooled over the cells
 that are compared, and tests have Student's t and F with sum(r - 1) degrees of freedom (Fisher 1925, Statistical
@@ -95,5 +95,5 @@ def binomial_errors(
 
 
 def word_of(noise: Noise | None) -> KnownNoise:
-    """What the tests of some cells rest on."""
+    """Name of the noise on which the tests of some cells rest."""
     return "unknown" if noise is None else noise.kind

@@ -1,4 +1,4 @@
-"""What the best of as many equal cells would show by chance: the floor that a peak has to pass.
+"""Noise floor, the best of as many equal cells by chance: the floor that a peak has to pass.
 
 Trials have the binomial law of the maximum of shares, which never goes beyond the bound; errors the normal one.
 """
@@ -38,7 +38,7 @@ def floor_of(table: Table, found: CellNoise, level: float) -> tuple[float | None
 
 
 def quantile(errors: FloatArray, counts: IntArray, level: float) -> float:
-    """What the largest of independent normals with mean 0 stays below with this probability, by bisection."""
+    """Quantile of the largest of independent normals with mean 0, by bisection."""
     low, high = -10.0 * float(errors.max()), 10.0 * float(errors.max())
     while high - low > 1e-12 * float(errors.max()):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""Where a lasting decline sets in: the candidate by the values, and the test that it is more than noise.
+"""Onset of a lasting decline: the candidate by the values, and the test that it is more than noise.
 
 The cells before the candidate are compared with those from it on. The candidate was chosen among all cut points of
 its series (Bonferroni), and the series of a grid along an axis are judged together (Holm 1979).
@@ -47,7 +47,7 @@ def onsets(curves: Curves, parameters: Parameters, direction: Direction | None) 
 
 
 def splits(y: FloatArray, rows: IntArray, noise: RowNoise, cuts: IntArray) -> tuple[FloatArray, list[float]]:
-    """How far the cells of each row from the cut on lie above those before it, and the two-sided p of that."""
+    """Differences between the cells of each row from the cut on and those before it, with their two-sided p."""
     late = np.arange(y.shape[1]) >= cuts[:, None]
     if noise.binomial is not None:
         k, n = (part[rows] for part in noise.binomial)

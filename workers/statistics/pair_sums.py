@@ -1,4 +1,4 @@
-"""What a ranking needs to know of every pair of names, as whole numbers: adding a grid and taking it away are exact.
+"""Sums of every pair of names, as whole numbers: adding a grid and taking it away are exact.
 
 The sums of a pair over the slots that both names have. Values are counted in ticks, a fixed small fraction of the
 metric's unit, so every sum is an integer and does not depend on the order in which grids came. Means and shares of a
@@ -19,7 +19,7 @@ import numpy as np
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 BENCHMARKS, COMMON, LARGER, EQUAL, MOVE = 0, 1, 2, 3, 4
-"""Where each sum stands: benchmarks with a common slot, common slots, those where the first value is larger, those
+"""Index of each sum: benchmarks with a common slot, common slots, those where the first value is larger, those
 where both are equal, differences (first less second)."""
 LEAD, MEAN, DECIDED, LEAD2 = 5, 6, 7, 8
 """Sums over benchmarks: the lead, (larger less smaller) / common, in 2^-30; mean differences; (larger plus smaller) /
@@ -37,7 +37,8 @@ _LOW_MASK = (1 << _LOW) - 1
 _HALF = 22
 _HALF_MASK = (1 << _HALF) - 1
 _CELLS_AT_ONCE = 1 << 15
-"""What fits into a processor's cache with all that is made of it: over twice as fast as the whole at once."""
+"""Cells that fit into a processor's cache with all that is computed from them: over twice as fast as the whole at
+once."""
 SHARES = 1 << 30
 SAME = 1e-12
 """Values that differ by less, in relation to the larger one, are equal: their difference is arithmetic noise."""

@@ -63,13 +63,13 @@ def pair_table(
 
 
 def estimand_of(method: str, mixed: bool) -> Estimand:
-    """What the pairs of an order are tested for: its differences, or who wins more often."""
+    """Estimand that the pairs of an order are tested for: its differences, or who wins more often."""
     of_units = method not in OF_WINS and not (mixed and method != "standardised_difference")
     return "difference" if of_units else "lead"
 
 
 def assumed(pairs: Sequence[Pair], found: Contrasts, judged: Evidence) -> tuple[str, ...]:
-    """What the tests take for granted."""
+    """Assumptions of the tests."""
     tests = {pair.test or "" for pair in pairs}
     noisy = tests & {"mantel_haenszel", "cochran_mantel_haenszel", "z", "welch"}
     words = ["independent_trials"] if noisy and bool(found.independent.any()) else []
@@ -80,7 +80,7 @@ def assumed(pairs: Sequence[Pair], found: Contrasts, judged: Evidence) -> tuple[
 
 @dataclass(frozen=True)
 class Desk:
-    """What all pairs are written from."""
+    """Input that all pairs are written from."""
 
     standings: ScoreMatrix
     cells: Cells
@@ -164,7 +164,7 @@ class Desk:
 
 
 def would_meet(standings: ScoreMatrix, i: int, j: int) -> bool:
-    """Whether two names have cells in places that only their scales keep apart."""
+    """Return whether two names have cells in places that only their scales keep apart."""
     if standings.places is None:
         return False
     return bool(np.isin(standings.places[standings.present[i]], standings.places[standings.present[j]]).any())

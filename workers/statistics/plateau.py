@@ -1,4 +1,4 @@
-"""Where a series rests: its longest run of cells that are alike."""
+"""Plateau of a series: its longest run of cells that are alike."""
 
 from __future__ import annotations
 

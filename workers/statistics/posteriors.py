@@ -74,7 +74,7 @@ def normal_posteriors(mean: FloatArray, stderr: FloatArray, counts: IntArray) ->
 
 
 def chances(groups: Posteriors) -> FloatArray | None:
-    """For each group the probability that one given cell of it is the best; sums to 1 over all cells.
+    """Probability, for each group, that one given cell of it is the best; sums to 1 over all cells.
 
     `None` when more than `MOST_GROUPS` distinct posteriors are within reach of the best, or when errors differ by
     so many orders of magnitude that the nodes miss all of them.
@@ -95,7 +95,7 @@ def chances(groups: Posteriors) -> FloatArray | None:
 
 
 def beginning(groups: Posteriors, low: float, high: float) -> float:
-    """Where the best cell's distribution, the product of all, ceases to be negligible; by bisection."""
+    """Point from which the best cell's distribution, the product of all, ceases to be negligible; by bisection."""
     near = np.flatnonzero(groups.high > low)
     for _ in range(30):
         middle = (low + high) / 2

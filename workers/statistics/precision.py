@@ -1,4 +1,4 @@
-"""How finely the values were printed, and what that says about the trials behind them.
+"""Precision with which the values were printed, and the trials that it implies.
 
 A proportion of n trials printed to d decimals lies on a lattice (the GRIM test of Brown and Heathers 2017). The
 smallest n that explains every value is reported as implied; it is never adopted.
@@ -47,7 +47,7 @@ def implied(values: FloatArray, whole: float, decimals: int) -> tuple[int, ...]:
 
 
 def on_lattice(values: FloatArray, trials: IntArray, whole: float, decimals: int) -> BoolArray:
-    """Whether some whole number of successes rounds to each value."""
+    """Return whether some whole number of successes rounds to each value."""
     nearest = np.rint(values * trials / whole) * whole / trials
     return np.asarray(np.abs(nearest - values) <= 0.5 * 10.0**-decimals + 1e-11 * whole)
 

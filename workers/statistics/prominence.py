@@ -1,4 +1,4 @@
-"""How far the peaks of a grid stand out of their neighbours."""
+"""Prominence of the peaks of a grid over their neighbours."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 Count = IntArray | FloatArray
 """Successes or trials; not whole where a design effect divides them."""
 FEWEST_EXPECTED = 5
-"""Of one outcome in a cell, from which on Pearson's statistic alone follows its law."""
+"""Expected count of one outcome in a cell, from which on Pearson's statistic alone follows its law."""
 EXACT_TRIALS = 20_000
 """Trials in both cells together up to which a pair is tested exactly; above it by the pooled z."""
 _AT_ONCE = 50_000

@@ -106,7 +106,7 @@ def ranking(standings: ScoreMatrix, frame: Ranking) -> Ranking:
 
 
 def obstacle(standings: ScoreMatrix) -> tuple[Status, str] | None:
-    """Why these standings cannot be ranked by any method, if so."""
+    """Reason why these standings cannot be ranked by any method, or None."""
     if not standings.present.any():
         return "insufficient", "no cell was measured" if standings.names else "nobody to rank"
     if standings.direction is None:
@@ -153,13 +153,13 @@ def contradicted(better: str, worse: str) -> Warning:
 
 
 def needs_prior(score: Scores) -> bool:
-    """Whether some strength would be infinite without a prior."""
+    """Return whether some strength would be infinite without a prior."""
     found = score.extra.get("strengths")
     return found is not None and not found.mle_exists
 
 
 def mle_exists(scores: Sequence[Scores]) -> bool:
-    """Whether the strengths of all names would exist, on one scale, without the prior."""
+    """Return whether the strengths of all names would exist, on one scale, without the prior."""
     return len(scores) == 1 and not needs_prior(scores[0])
 
 

@@ -47,7 +47,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why an order does not exist for these slots."""
+    """Reason why an order does not exist for these slots."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""How the ranks spread when benchmarks are drawn again: would other benchmarks of this kind agree?
+"""Spread of the ranks when benchmarks are drawn again: would other benchmarks of this kind agree?
 
 The bootstrap of Efron (1979) over clusters, from 8 benchmarks up, by a generator whose stream is fixed (PCG64,
 `SEED`), so that equal inputs give equal bytes. Percentiles of few clusters are too narrow; they are taken at the level
@@ -78,7 +78,7 @@ def expanded(level: float, benchmarks: int) -> float:
 
 
 def obstacle(standings: ScoreMatrix, method: Method, benchmarks: int) -> tuple[Status, str] | None:
-    """Why there is nothing to resample, or too much, if so."""
+    """Reason why there is nothing to resample, or too much, or None."""
     if len(standings.names) < 2:
         return "insufficient", "one name has one rank"
     if benchmarks < 2:
@@ -94,7 +94,7 @@ def obstacle(standings: ScoreMatrix, method: Method, benchmarks: int) -> tuple[S
 
 
 def draws(size: int) -> IntArray:
-    """How often each of `size` benchmarks is in each of `DRAWS` resamples of as many; the raw stream of PCG64 is the
+    """Count of each of `size` benchmarks in each of `DRAWS` resamples of as many; the raw stream of PCG64 is the
     same in every version of numpy."""
     raw = np.random.PCG64(SEED).random_raw(DRAWS * size).reshape(DRAWS, size)
     drawn = (raw % np.uint64(size)).astype(np.int64) + size * np.arange(DRAWS)[:, None]
@@ -134,7 +134,7 @@ BY_TABLES = (*OF_DIFFERENCES, "win_rate", "bradley_terry")
 
 
 def connected(kept: ScoreMatrix, counts: IntArray, benchmarks: IntArray) -> BoolArray:
-    """Whether the drawn benchmarks link all names; looked at once for each set of benchmarks."""
+    """Return whether the drawn benchmarks link all names; looked at once for each set of benchmarks."""
     links = np.stack([linked(kept.present[:, kept.benchmarks == benchmark]) for benchmark in benchmarks])
     sets, place = np.unique(counts > 0, axis=0, return_inverse=True)
     found = np.array([reaches_all(links[chosen].any(axis=0)) for chosen in sets], dtype=np.bool_)
@@ -142,7 +142,7 @@ def connected(kept: ScoreMatrix, counts: IntArray, benchmarks: IntArray) -> Bool
 
 
 def linked(present: BoolArray) -> BoolArray:
-    """Which names meet in any of some slots."""
+    """Mask of the pairs of names that meet in any of some slots."""
     held = present.astype(np.float64)
     return np.asarray(held @ held.T > 0, dtype=np.bool_)
 
@@ -177,7 +177,7 @@ def by_tables(
 def tables_of(
     kept: ScoreMatrix, method: Method, missing: Missing, benchmarks: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """By benchmark, B x M x M: slots in common, and mean differences or the share of them won."""
+    """Tables by benchmark, B x M x M: slots in common, and mean differences or the share of them won."""
     if method not in OF_DIFFERENCES:
         parts = parts_of(kept, missing == "zero_votes", benchmarks)
         return parts.meets, parts.wins
@@ -237,7 +237,7 @@ def by_blocks(kept: ScoreMatrix, missing: Missing, counts: FloatArray) -> FloatA
 
 
 def averaged(kept: ScoreMatrix, method: Method, missing: Missing) -> tuple[FloatArray, int]:
-    """What is averaged, names x slots with NaN for nothing, and which way is better; benchmarks weigh the same."""
+    """Values to be averaged, names x slots with NaN for nothing, and which way is better; benchmarks weigh the same."""
     if method == "helm_win_rate":
         return helm_rates(kept, missing), 1
     usable = np.full(kept.values.shape[1], True) if missing == "observed" else kept.present.all(axis=0)

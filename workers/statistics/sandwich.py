@@ -31,7 +31,7 @@ def sandwich(standings: ScoreMatrix, found: Strengths, zero_votes: bool, by_benc
 
 
 def scores(standings: ScoreMatrix, strengths: FloatArray, zero_votes: bool) -> FloatArray:
-    """What each slot adds to the gradient of the log-likelihood: slots x names.
+    """Contribution of each slot to the gradient of the log-likelihood: slots x names.
 
     A slot of a pair weighs as in `tally`: benchmarks equally, and all slots of the pair together their number.
     """
@@ -49,7 +49,7 @@ def scores(standings: ScoreMatrix, strengths: FloatArray, zero_votes: bool) -> F
 
 
 def met_in(standings: ScoreMatrix, benchmark: int, zero_votes: bool) -> FloatArray:
-    """In how many slots of a benchmark two names were compared."""
+    """Number of slots of a benchmark in which two names were compared."""
     present = standings.present[:, standings.benchmarks == benchmark].astype(np.float64)
     both = present @ present.T
     alone = present @ (1 - present).T

@@ -1,4 +1,4 @@
-"""Who is compared, and over which slots."""
+"""Score matrix: the names that are compared, and the slots over which."""
 
 from __future__ import annotations
 
@@ -54,12 +54,12 @@ class ScoreMatrix:
 
     @property
     def bounded(self) -> bool:
-        """Whether the metric has two ends."""
+        """True if the metric has two ends."""
         return not self.mixed and self.lower is not None and self.upper is not None
 
     @cached_property
     def present(self) -> BoolArray:
-        """Which name has a cell in which slot."""
+        """Mask of the cells, names x slots."""
         return np.isfinite(self.values)
 
     @cached_property

@@ -47,7 +47,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class _Alone:
-    """What a series says by itself."""
+    """Results of a series by itself."""
 
     trend: Trend
     p: FloatArray | None
@@ -139,7 +139,7 @@ def _asked_alike(asked: Sequence[Asked]) -> Iterable[list[tuple[int, int]]]:
 
 
 def _alone(curves: Curves, asked: Asked) -> list[_Alone]:
-    """What each of these series says by itself."""
+    """Results of each of these series by itself."""
     parameters, alpha = asked.parameters, asked.parameters.alpha
     steps = steps_of(curves, 1 - alpha)
     flats: Sequence[Plateau | None] = [None] * len(curves)
@@ -166,7 +166,7 @@ def _alone(curves: Curves, asked: Asked) -> list[_Alone]:
 
 @dataclass(frozen=True)
 class _Judgement:
-    """What a series is given by the others of its family."""
+    """Judgement of a series among the others of its family."""
 
     q: float | None
     heterogeneity_q: float | None

@@ -121,7 +121,7 @@ def normal(rows: FloatArray) -> FloatArray:
 
 
 def orthonormal(first: FloatArray, second: FloatArray) -> FloatArray:
-    """What a second column adds to the first one, twice orthogonalised (Gram and Schmidt), at length 1."""
+    """Part of a second column that the first one lacks, twice orthogonalised (Gram and Schmidt), at length 1."""
     second = normal(second)
     for _ in range(2):
         second = second - first * dot(first, second)

@@ -69,7 +69,7 @@ def theil_sens(
 
 @lru_cache(maxsize=4_096)
 def _ends_of(points: int, ties: tuple[int, ...], level: float) -> tuple[int, int, str | None]:
-    """Which of the sorted slopes are the ends of the interval, or why it has none."""
+    """Indices of the sorted slopes that are the ends of the interval, or why it has none."""
     pairs = points * (points - 1) // 2
     reach = float(ndtri(0.5 + level / 2)) * math.sqrt(variance(points, ties))
     high = min(round((pairs + reach) / 2), pairs - 1)
@@ -88,7 +88,7 @@ def medians(ordered: FloatArray) -> FloatArray:
 
 
 def few(count: int, level: float) -> str:
-    """Why so few values have no interval of their slope."""
+    """Reason why so few values have no interval of their slope."""
     alpha = round(1 - level, 12)
     return f"no ordering of {count} such values has a p below {alpha:g}, so {100 * level:g} % cannot be kept"
 

@@ -1,4 +1,4 @@
-"""How much an order depends on the choice of method, of policy and of benchmarks."""
+"""Dependence of an order on the choice of method, of policy and of benchmarks."""
 
 from __future__ import annotations
 

@@ -57,12 +57,12 @@ def curvature(games: FloatArray, values: FloatArray) -> FloatArray:
 
 
 def strongly_connected(beats: BoolArray) -> bool:
-    """Whether every name reaches every other one along wins."""
+    """Return whether every name reaches every other one along wins."""
     return reaches_all(beats) and reaches_all(beats.T)
 
 
 def reaches_all(beats: BoolArray) -> bool:
-    """Whether the first name reaches all others."""
+    """Return whether the first name reaches all others."""
     reached = np.zeros(len(beats), dtype=np.bool_)
     reached[:1] = True
     while True:

@@ -1,4 +1,4 @@
-"""What a series is before anything is inferred: its moments, ends and area."""
+"""Summary of a series before anything is inferred: its moments, ends and area."""
 
 from __future__ import annotations
 

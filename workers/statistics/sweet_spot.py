@@ -47,7 +47,7 @@ def names(grid: Grid) -> list[str]:
 
 
 def common(tables: Sequence[Table]) -> list[IntArray]:
-    """For each grid the flat indices of the cells that all grids have, in the order of the first grid.
+    """Flat indices, for each grid, of the cells that all grids have, in the order of the first grid.
 
     Levels are the same when their labels are.
     """
@@ -137,7 +137,7 @@ def best_rank_p(ranks: FloatArray) -> float:
 
 
 def agreement(table: Table, index: IntArray, ticks: IntArray) -> SharedPeak:
-    """In how many grids the same cell is a peak."""
+    """Number of grids in which the same cell is a peak."""
     peaks = ticks == ticks.max(axis=1, keepdims=True)
     counts = peaks.sum(axis=0)
     most = int(counts.max())

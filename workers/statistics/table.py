@@ -31,7 +31,7 @@ def place_of(axis: Axis, position: int) -> Place:
 
 
 def abscissa_of(axis: Axis) -> tuple[FloatArray, XScale]:
-    """What a slope divides by: numbers, their log10 on a logarithmic axis of positive numbers, or positions.
+    """Abscissa by which a slope divides: numbers, their log10 on a logarithmic axis of positive numbers, or positions.
 
     Positions also where two levels share a number ("32b" and "32B"): nothing could be divided by their distance.
     """
@@ -74,7 +74,7 @@ class Curve:
 
     @cached_property
     def noise_kind(self) -> KnownNoise:
-        """What the errors of the cells come from: trials, else repeats that differ, else submitted errors, none of
+        """Source of the errors of the cells: trials, else repeats that differ, else submitted errors, none of
         them 0; `unknown` unless it is known of all cells."""
         if self.trials is not None and self.whole is not None:
             return "trials"
@@ -131,13 +131,13 @@ class Table:
 
     @cached_property
     def computable(self) -> bool:
-        """Whether all magnitudes lie within 10^-100 and 10^100, so that squares neither overflow nor vanish."""
+        """True if all magnitudes lie within 10^-100 and 10^100, so that squares neither overflow nor vanish."""
         errors = [] if self.stderr is None else [self.stderr[self.present]]
         return computable(self.values, *errors, *(np.asarray(axis.numbers, dtype=np.float64) for axis in self.axes))
 
     @property
     def cells(self) -> int:
-        """How many cells were measured."""
+        """Number of cells that were measured."""
         return int(np.count_nonzero(self.present))
 
     @cached_property
@@ -220,7 +220,7 @@ def by_row(array: npt.NDArray[Scalar], along: int) -> npt.NDArray[Scalar]:
 
 
 def known(given: BoolArray, present: BoolArray) -> list[bool]:
-    """Of each row whether every measured cell has what was asked for."""
+    """Mask of the rows of which every measured cell has what was asked for."""
     return [bool(every) for every in np.all(given | ~present, axis=1).tolist()]
 
 

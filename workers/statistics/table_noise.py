@@ -55,7 +55,7 @@ def noise_at(table: Table, flat: IntArray) -> Noise | None:
 
 
 def known_noise(table: Table) -> KnownNoise:
-    """What the tests of a whole grid rest on."""
+    """Name of the noise on which the tests of a whole grid rest."""
     return word_of(noise_at(table, np.flatnonzero(table.present)))
 
 

@@ -1,4 +1,4 @@
-"""Who beat whom in every slot: the matrices behind all orders that are made of wins."""
+"""Tally of wins in every slot: the matrices behind all orders that are made of wins."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Tally:
 
     @property
     def linked(self) -> BoolArray:
-        """Which two different names met at all."""
+        """Mask of the pairs of different names that met at all."""
         linked = self.meets > 0
         np.fill_diagonal(linked, False)
         return linked

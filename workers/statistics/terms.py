@@ -22,11 +22,11 @@ BoolArray = npt.NDArray[np.bool_]
 MOST_WRITTEN_LEVELS = 1_000
 """Levels of an axis that an answer lists one by one; the rest is counted."""
 SMALLEST_P = 2.2250738585072014e-308
-"""What is reported for a p-value that is too small for a float: never 0."""
+"""Value reported for a p-value that is too small for a float: never 0."""
 
 
 def computable(*arrays: FloatArray) -> bool:
-    """Whether the largest finite size in each array is 0 or within 10^-100 and 10^100: squares then neither
+    """Return whether the largest finite size in each array is 0 or within 10^-100 and 10^100: squares then neither
     overflow nor vanish."""
     sizes = [float(np.max(np.abs(array[np.isfinite(array)]), initial=0.0)) for array in arrays]
     return all(size == 0.0 or 1e-100 < size < 1e100 for size in sizes)
@@ -46,7 +46,7 @@ def normal_quantile(share: float) -> float:
 
 @lru_cache(maxsize=256)
 def reach_of(level: float, df: float | None = None) -> float:
-    """How many standard errors a central interval of this level reaches to either side; normal without `df`."""
+    """Number of standard errors that a central interval of this level reaches to either side; normal without `df`."""
     return normal_quantile(0.5 + level / 2) if df is None else float(stdtrit(df, 0.5 + level / 2))
 
 

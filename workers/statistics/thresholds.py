@@ -1,4 +1,4 @@
-"""Where a series crosses a level, both ways, and between which levels a monotone truth crosses it.
+"""Crossings of a level by a series, both ways, and the levels between which a monotone truth crosses it.
 
 The interval uses the noise of every cell: each is tested against the level on either side, at alpha / 2m (Bonferroni
 over m cells and two sides), by the binomial law or by z or t. Of a truth that only falls, the crossing lies after
@@ -26,7 +26,7 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 def thresholds(
     curves: Curves, levels: Sequence[float], direction: Direction | None, alpha: float = 0.05
 ) -> list[tuple[Threshold, ...]]:
-    """For each series one answer per level asked for; failing is `above` where lower values are better."""
+    """Thresholds of each series, one per level asked for; failing is `above` where lower values are better."""
     if not levels:
         return [()] * len(curves)
     sign = -1.0 if direction == "lower" else 1.0
@@ -64,7 +64,7 @@ def _courses(curves: Curves, sign: float, level: float) -> Iterator[_Course]:
 
 
 def _threshold(course: _Course, interval: CrossingInterval | None) -> Threshold:
-    """How a series meets a level."""
+    """Threshold of one series at one level."""
     places, failing, count = course.places, course.failing, len(course.failing)
     side: Side = "below" if course.sign > 0 else "above"
     if not course.turns:
@@ -99,8 +99,8 @@ def crossings(course: _Course) -> tuple[Crossing, ...]:
 
 
 def crossing_intervals(curves: Curves, levels: Sequence[float], alpha: float) -> list[list[CrossingInterval | None]]:
-    """For each level, and each series, between which levels of the axis the truth crosses, if it is monotone in the
-    direction of the series; `None` without noise, and where the cells contradict such a truth."""
+    """Intervals, for each level and each series: between which levels of the axis the truth crosses, if it is monotone
+    in the direction of the series; `None` without noise, and where the cells contradict such a truth."""
     noise, count = curves.noise, curves.count
     if noise is None or count < 2:
         return [[None] * len(curves)] * len(levels)
@@ -132,8 +132,8 @@ def bounds(curves: Curves, noise: RowNoise, levels: FloatArray, alpha: float) ->
 
 
 def sure(y: FloatArray, noise: RowNoise, levels: FloatArray, tail: float) -> tuple[BoolArray, BoolArray]:
-    """Which cells lie surely above each level and which surely below, levels x series x cells, each at this one-sided
-    probability of error."""
+    """Masks of the cells that lie surely above each level and surely below, levels x series x cells, each at this
+    one-sided probability of error."""
     at = levels[:, None, None]
     if noise.binomial is not None:
         k, n = noise.binomial

@@ -117,8 +117,8 @@ def change_over(
 
 
 def are_coarse(curves: Curves) -> list[bool]:
-    """Whether a series has two values, or so few that a third of all pairs tie: its median slope may be 0, with an
-    interval of no width, however far its mean moves."""
+    """Return whether a series has two values, or so few that a third of all pairs tie: its median slope may be 0, with
+    an interval of no width, however far its mean moves."""
     count, pairs = curves.count, curves.count * (curves.count - 1) // 2
     found = []
     for ties in curves.ties:

@@ -180,7 +180,8 @@ def adopted() -> list[int]:
 
 
 def become_program(order: Order) -> NoReturn:
-    """In the forked child: change the user, set the death signal (a change of user clears it), run the program."""
+    """Become the program in the forked child: change the user, set the death signal (a change of user clears it), run
+    the program."""
     launcher = os.getppid()
     try:
         os.setpgid(0, 0)

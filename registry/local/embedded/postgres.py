@@ -81,7 +81,7 @@ class Postgres:
         unfinished.rename(self.home.postgres_data)
 
     def is_ready(self) -> bool:
-        """Whether the server accepts connections; if so, make sure that the database exists."""
+        """Return whether the server accepts connections; if so, make sure that the database exists."""
         status = self.home.postgres_data / "postmaster.pid"
         with contextlib.suppress(OSError, psycopg2.OperationalError):
             # Asking a server that still recovers would fill its log, so its own word is waited for.
@@ -136,7 +136,7 @@ def has_name(uid: int) -> bool:
 
 
 def namespace_works(user: User, home: Home, binaries: Path) -> bool:
-    """Whether the server can run in a user namespace, and from there reach the home and its own program."""
+    """Return whether the server can run in a user namespace, and from there reach the home and its own program."""
     argv = [str(binaries / "postgres"), "--version"]
     return Process(Child("namespace-trial", argv, cwd=home.path, user=user), home).wait() == 0
 

@@ -41,7 +41,7 @@ class Valkey:
         return Child("valkey", argv, ready=self.is_ready)
 
     def is_ready(self) -> bool:
-        """Whether the server answers; it does not while it loads its data."""
+        """Return whether the server answers; it does not while it loads its data."""
         client = redis.Redis(unix_socket_path=str(self.socket), socket_timeout=1.0, retry=Retry(NoBackoff(), 0))
         with contextlib.closing(client), contextlib.suppress(redis.RedisError):
             return bool(client.ping())

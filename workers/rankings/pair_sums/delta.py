@@ -141,7 +141,8 @@ def _scatter(side: Side, updates: Sequence[_Updates], exponent: int) -> None:
 
 
 def _are_disjoint(updates: Sequence[_Updates]) -> bool:
-    """Whether every name has one grid for each variant, so that no slot is written twice; aliases can break this."""
+    """Return whether every name has one grid for each variant, so that no slot is written twice; aliases can break
+    this."""
     written = [(one.variant, row) for one in updates for row in one.rows.tolist()]
     return len(set(written)) == len(written)
 

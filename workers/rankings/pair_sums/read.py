@@ -29,7 +29,7 @@ class GridMatrix:
     benchmark: str
     variant: str
     axes: str
-    """As JSON."""
+    """JSON of the axes."""
     unit: str | None
     direction: str | None
     lower: float | None

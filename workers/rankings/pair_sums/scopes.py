@@ -50,12 +50,12 @@ def close_scope(database: Database, project_id: uuid.UUID, query: Query) -> None
 
 
 def keeps_sums(connection: Connection, project_id: uuid.UUID, query: Query) -> bool:
-    """Whether pair sums are kept for the scope of a query."""
+    """Return whether pair sums are kept for the scope of a query."""
     return connection.execute(select(pair_sum_scopes.c.id).where(*scope_of(project_id, query))).first() is not None
 
 
 def is_up_to_date(connection: Connection, project_id: uuid.UUID, query: Query) -> bool:
-    """Whether pair sums are kept for the scope of a query and contain every change."""
+    """Return whether pair sums are kept for the scope of a query and contain every change."""
     scope = connection.execute(select(pair_sum_scopes).where(*scope_of(project_id, query))).one_or_none()
     if scope is None or not scope.is_complete:
         return False
@@ -85,5 +85,6 @@ def grids_of(scope: Any, aliases: Aliases) -> tuple[Any, ...]:
 
 
 def is_of_old_sums(scope: Any) -> bool:
-    """Whether a release that knew only units and directions made the sums of a scope, which differ from today's."""
+    """Return whether a release that knew only units and directions made the sums of a scope, which differ from
+    today's."""
     return any(len(orjson.loads(kind)) == 2 for kind in scope.kinds)

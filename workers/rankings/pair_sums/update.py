@@ -46,7 +46,7 @@ from workers.statistics.terms import IntArray
 
 Aliases = Mapping[tuple[str, str], str]
 _LOCK_SECONDS = 1.0
-"""How long one transaction adds before it writes. A longer one rewrites each changed row less often; but an
+"""Seconds for which one transaction adds before it writes. A longer one rewrites each changed row less often; but an
 invalidation that resets the scope because of an alias waits for it, and fails after the lock timeout."""
 _DIGITS = 10
 _CHECKSUMS = 1 << 128
