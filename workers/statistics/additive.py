@@ -41,6 +41,8 @@ def normal_matrix(layout: Layout, weights: FloatArray) -> FloatArray:
     matrix = np.zeros((offsets[-1], offsets[-1]))
     for a, b in itertools.combinations_with_replacement(range(len(layout.sizes)), 2):
         shape = layout.sizes[a], layout.sizes[b]
+        # The products of two one-hot columns are the cells on both levels: counted, not multiplied, the design matrix
+        # is never built.
         flat = np.bincount(layout.codes[a] * shape[1] + layout.codes[b], weights, shape[0] * shape[1])
         block = flat.reshape(shape)
         matrix[offsets[a] : offsets[a + 1], offsets[b] : offsets[b + 1]] = block

@@ -69,6 +69,7 @@ def shrink(found: CellNoise) -> _Posterior | None:
     """Shrinks every cell; `None` where one outweighs all others, so that nothing can be said of their spread."""
     if found.y.size < 2:
         return _Posterior(found.y, found.v, float(found.y[0]), 0.0, 0.0)
+    # DerSimonian and Laird's moment estimate, with weights relative to the largest.
     weight = found.v.min() / found.v
     spread = float(weight.sum() - (weight @ weight) / weight.sum())
     if spread <= 1e-12:

@@ -37,6 +37,7 @@ def scale_of(found: CellNoise) -> tuple[FloatArray, FloatArray]:
     noise = found.noise
     if noise.k is None or noise.n is None:
         return found.y, found.v
+    # Anscombe's transformation: its variance is 1 / (4n + 2), whatever the share.
     share = (noise.k + 0.375) / (noise.n + 0.75)
     return np.asarray(np.arcsin(np.sqrt(share)), dtype=np.float64), 1 / (4 * noise.n + 2)
 
@@ -61,6 +62,8 @@ def subset(score: FloatArray, variance: FloatArray, df: float | None, level: flo
 @lru_cache(maxsize=512)
 def quantile(cells: int, level: float, df: float | None, alike: bool) -> float:
     """The constant d of so many cells, by bisection; Student's with `df` degrees of freedom."""
+    # Comparisons with one and the same best cell are positively correlated. With unequal errors they are taken as
+    # independent, which can only make the set larger.
     if df is None and not alike:
         return float(ndtri(level ** (1 / (cells - 1))))
     low, high = 0.0, 8.0 if df is None else 1000.0

@@ -76,6 +76,7 @@ def exact_p(doubled: IntArray) -> float | None:
         return None
     seen = int(np.sum(doubled.sum(axis=0) ** 2))
     base = int(doubled.max()) * blocks + 1
+    # A state, the sums of ranks of all treatments, is one number to this base, and has to fit into 64 bits.
     if base**k >= 2**62:
         return None
     places = base ** np.arange(k, dtype=np.int64)
@@ -87,6 +88,7 @@ def exact_p(doubled: IntArray) -> float | None:
             return None
         sums = (states[:, None, :] + orders).reshape(-1, k)
         weights = np.repeat(weights / len(orders), len(orders))
+        # Not after the last block: what is equal up to order need not be joined once more only to be summed.
         if number < blocks:
             keys, place = np.unique(np.sort(sums, axis=1) @ places, return_inverse=True)
             weights = np.asarray(np.bincount(place, weights), dtype=np.float64)

@@ -95,10 +95,12 @@ def noise(standings: ScoreMatrix) -> tuple[FloatArray, FloatArray, FloatArray, F
             effect = np.where(posted_effect, standings.design_effect, 1.0)
         binomial = ~posted & standings.present
         n, k = np.where(binomial, standings.trials / effect, 0.0), np.where(binomial, standings.successes / effect, 0.0)
+    # Half a success and half a failure more, so that a share of 0 or 1 has a variance too.
     share = (k + 0.5) / (n + 1)
     of_trials = share * (1 - share) / np.maximum(n, 1e-300) * (whole or 1.0) ** 2
     estimated = (repeats > 1) & (error >= 0) & (n == 0)
     variance = np.where(posted | estimated, error**2, np.where(n > 0, of_trials, np.nan))
+    # An error that is known has infinitely many degrees of freedom; its part in Satterthwaite's sum is then 0.
     df = np.where(estimated, np.maximum(repeats - 1.0, 1.0), np.inf)
     return n, k, variance, df, np.asarray((n > 0) & ~posted_effect, dtype=np.bool_)
 
@@ -116,6 +118,7 @@ def of_questions(standings: ScoreMatrix, variance: FloatArray) -> FloatArray:
     asked = standings.questions.astype(np.float64)
     share = (np.where(standings.present, standings.values, 0.0) / whole * asked + 0.5) / (asked + 1)
     bound = share * (1 - share) / np.maximum(asked, 1) * whole**2
+    # fmax, not maximum: a variance that is NaN, so unknown, leaves the bound.
     bound = np.fmax(bound, variance)
     return np.asarray(np.where(asked > 0, bound, np.nan), dtype=np.float64)
 
@@ -132,4 +135,5 @@ def spreads(standings: ScoreMatrix) -> FloatArray:
     df = np.bincount(rooms, np.maximum(held - 1, 0), size)
     deviation = np.sqrt(np.divide(total, df, out=np.zeros(size), where=df > 0))
     largest = np.max(np.abs(np.where(standings.present, standings.values, 0.0)), initial=0.0)
+    # Values that differ by rounding errors alone are equal.
     return np.asarray(np.where(deviation > 1e-12 * largest, deviation, 1.0)[rooms], dtype=np.float64)

@@ -215,6 +215,7 @@ def steepest(curves: Curves, p_holm: Sequence[FloatArray | None], sign: int, alp
     best = [_surest(at, p_holm[row]) for row, at in zip(rows.tolist(), tied, strict=True)]
     ends: Iterable[Interval | None] = [None] * rows.size
     if curves.noise is not None:
+        # The largest was picked among all steps: at the usual level its interval would miss too often (Bonferroni).
         chosen, level = np.array(best, dtype=np.int64), 1 - alpha / int(signed.shape[1])
         low, high = step_ends(curves.moves[rows, chosen], neighbours(curves.noise).at(rows, chosen), level)
         ends = [Interval(level, *end) for end in zip(low.tolist(), high.tolist(), strict=True)]

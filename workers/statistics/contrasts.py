@@ -161,6 +161,8 @@ def rows_of(cells: Cells, rows: slice) -> Contrasts:
     """The rows of some names."""
     here = Meeting.of(cells, rows)
     benchmarks = here.met.sum(axis=2)
+    # The mean over B benchmarks has their variances over B^2, and v^2 / df over B^4 (Satterthwaite). 1 where two names
+    # never meet, so that nothing is divided by 0.
     several = np.maximum(benchmarks, 1).astype(np.float64)
     plain = of_means(here)
     pure = here.everywhere(cells.n > 0) & here.met
@@ -197,6 +199,7 @@ def rows_of(cells: Cells, rows: slice) -> Contrasts:
 
 def added(array: FloatArray, cells: Cells) -> FloatArray:
     """Sums over the slots of each benchmark."""
+    # One slot for each benchmark: nothing is to be added.
     if cells.starts.size == array.shape[2]:
         return array
     return np.asarray(np.add.reduceat(array, cells.starts, axis=2), dtype=np.float64)
@@ -237,6 +240,7 @@ def by_tables(here: Meeting, pure: BoolArray, other: Within) -> Within:
     cells, scale = here.cells, here.cells.whole
     n1, k1 = (np.where(here.shared, array[here.rows, None], 0.0) for array in (cells.n, cells.k))
     n2, k2 = (np.where(here.shared, array, 0.0) for array in (cells.n, cells.k))
+    # Slots that are not shared have 0 of 0 and add nothing.
     both, total = np.maximum(n1 + n2, 1e-300), k1 + k2
     share1, share2 = n1 / both, n2 / both
     heavy = np.asarray(n1 * share2, dtype=np.float64)

@@ -92,8 +92,10 @@ def evidence_of(counted: Counted, estimand: Estimand, target: Target) -> SumEvid
     units = benchmarks if over else (counted.common - ps.of_pairs(rows, ps.EQUAL)).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(total == 0, 1.0, erfc(np.abs(total) / np.sqrt(null) / math.sqrt(2)))
+    # Of u signs the smallest two-sided p is 2^(1 - u).
     least = np.exp2(np.clip(1 - units, -1000, 0))
     p = np.where(counted.linked, np.clip(p, np.maximum(least, SMALLEST_P), 1.0), np.nan)
+    # Above the diagonal: each pair is one test of the family.
     upper = np.triu_indices(len(p), 1)
     known = np.isfinite(p[upper])
     corrected = np.full(p.shape, np.nan)

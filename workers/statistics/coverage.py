@@ -110,6 +110,8 @@ def component_labels(table: Table) -> IntArray:
 
     offsets = np.cumsum([0, *table.values.shape])
     at = np.nonzero(table.present)
+    # Each cell links its levels. Edges from its first level to all others (and itself) suffice; a complete graph of
+    # them would connect no more.
     joined = [at[0]] * len(at)
     nodes = [index + offsets[i] for i, index in enumerate(at)]
     size = int(offsets[-1])

@@ -22,6 +22,7 @@ def decimals_of(values: FloatArray) -> int:
     most = min(SIGNIFICANT - 1 - int(np.floor(np.log10(largest))), 300)
     for places in range(min(0, most), most):
         scaled = finite * 10.0**places
+        # Within 10^-12 of the largest value, in units of this many decimals.
         if np.all(np.abs(scaled - np.rint(scaled)) <= largest * 10.0 ** (places - SIGNIFICANT)):
             return places
     return most

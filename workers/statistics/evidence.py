@@ -43,6 +43,8 @@ def evidence(found: Contrasts, alpha: float, target: str) -> Evidence:
     """Evidence about every pair."""
     variance, weight = of_target(found, target)
     df = np.divide(variance**2, weight, out=np.full(weight.shape, np.inf), where=weight > 0)
+    # Estimated degrees of freedom are too many where a benchmark of two slots happens to show little spread: at most
+    # those under equal variances.
     if target == "rerun":
         df = np.where(found.known | (found.common == found.benchmarks), df, np.fmin(df, found.strata_df))
     error = np.sqrt(variance)

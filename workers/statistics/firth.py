@@ -44,11 +44,13 @@ def maximum(u: FloatArray, k: FloatArray, n: FloatArray, free: BoolArray) -> tup
     for _ in range(_STEPS):
         matrix, chance, weight = information(u, n, beta)
         inverse = np.linalg.inv(matrix)
+        # The diagonal of W^(1/2) X (X'WX)^-1 X' W^(1/2).
         leverage = weight * (inverse[0, 0] + 2 * inverse[0, 1] * u + inverse[1, 1] * u * u)
         rest = k - n * chance + leverage * (0.5 - chance)
         score = np.array([rest.sum(), rest @ u])
         step = np.zeros(2)
         step[free] = np.linalg.solve(matrix[np.ix_(free, free)], score[free])
+        # No coefficient moves by more than 5 at once: a longer step may land where every probability is 0 or 1.
         share = min(1.0, 5.0 / max(1e-300, float(np.max(np.abs(step)))))
         while (new := likelihood(u, k, n, beta + share * step)) < best - 1e-10 * (1 + abs(best)) and share > 1e-8:
             share /= 2

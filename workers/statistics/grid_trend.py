@@ -85,6 +85,7 @@ def tail(patterns: Sequence[tuple[int, tuple[int, ...]]], s: int, pairs: int) ->
     """P(|sum of S| >= |s|) by convolution over the rows."""
     if s == 0:
         return 1.0
+    # Inversions of independent rows add up, so their laws are convolved; each is symmetric, and so is the sum.
     law: FloatArray = np.ones(1)
     for count, ties in sorted(patterns):
         law = np.convolve(law, probabilities(count, ties))

@@ -79,6 +79,8 @@ def inversions(ranks: IntArray) -> int:
     """The number of pairs i < j with ranks[i] > ranks[j], for ranks >= 0."""
     total = 0
     for bit in range(int(ranks.max()).bit_length()):
+        # Two ranks compare as the highest bit in which they differ. Within a family the higher bits are equal: an
+        # inversion is a one before a zero.
         family = ranks >> (bit + 1)
         order = np.argsort(family, kind="stable")
         ones = (ranks[order] >> bit) & 1
@@ -142,8 +144,11 @@ def exact_p(s: int, count: int, ties: tuple[int, ...]) -> float:
     if s == 0:
         return 1.0
     polynomial, bits = null_law(count, ties)
+    # S = T - 2 * inversions, and the law is symmetric: |S| >= |s| is twice the tail of few inversions.
     most = (untied_pairs(count, ties) - abs(s)) // 2
     tail = polynomial & ((1 << bits * (most + 1)) - 1)
+    # The sum of the coefficients is the polynomial at q = 1, and 2^bits is 1 modulo 2^bits - 1. The sum is smaller than
+    # the modulus, so the remainder is the sum itself.
     return min(1.0, 2 * (tail % ((1 << bits) - 1)) / orderings(count, ties))
 
 
@@ -157,6 +162,8 @@ def normal_p(s: float, spread: float) -> float:
 @lru_cache(maxsize=256)
 def null_law(count: int, ties: tuple[int, ...]) -> tuple[int, int]:
     """The orderings by inversions as one integer, and its bits per coefficient (a multiple of 8)."""
+    # More bits than count! has, so that no coefficient carries into the next; whole bytes, so that `probabilities` can
+    # cut the integer into coefficients.
     bits = -(-(math.factorial(count).bit_length() + 1) // 8) * 8
     law = q_factorial(count, bits)
     for t in ties:

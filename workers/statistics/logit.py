@@ -183,6 +183,7 @@ def monotone_p(k: FloatArray, n: FloatArray, rising: bool) -> float:
     sign = 1 if rising else -1
     for i, (hits, trials) in enumerate(zip(k.tolist(), n.tolist(), strict=True)):
         block = (hits, trials, [i])
+        # Shares are compared by cross multiplication, which is exact for whole counts.
         while blocks and sign * (blocks[-1][0] * block[1] - block[0] * blocks[-1][1]) > 0:
             last = blocks.pop()
             block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])
@@ -252,6 +253,7 @@ def fitted(x: FloatArray, k: FloatArray, n: FloatArray) -> _Lines:
     saturated = _Saturated.of(k, n)
     a, b = newton(u, saturated)
     eta = a[:, None] + b[:, None] * u
+    # Not 1 - hit, which is 0 once hit rounds to 1; likewise the residual below is k - n * hit without the cancellation.
     hit, miss = expit(eta), expit(-eta)
     weight = n * hit * miss
     residual = k * miss - (n - k) * hit
@@ -283,6 +285,7 @@ class _Saturated:
 
     def gap(self, hit: FloatArray, miss: FloatArray) -> FloatArray:
         """The log-likelihood that the saturated model gains over these probabilities: half the deviance."""
+        # The logarithm of 0 would be infinite, and a step that goes too far could not be compared with another.
         hit, miss = np.maximum(hit, 1e-320), np.maximum(miss, 1e-320)
         lost = self.hits - xlogy(self.k, hit) + self.misses - xlogy(self.n - self.k, miss)
         return np.asarray(np.sum(lost, axis=1))

@@ -68,6 +68,7 @@ def one_axis(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray:
     """The fitted log-odds of a single axis: those of its levels."""
     (code,), (size,) = layout.codes, layout.sizes
     hits, trials = np.bincount(code, k, size), np.bincount(code, n, size)
+    # Never 0: every cell has half a success and half a failure more.
     return np.asarray(np.log(hits / (trials - hits))[code], dtype=np.float64)
 
 

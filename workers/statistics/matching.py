@@ -99,6 +99,7 @@ def matched(
     present = np.isfinite(both[0].values) & np.isfinite(both[1].values)
     inside = [np.zeros(table.values.shape, dtype=np.bool_) for table in (baseline, contender)]
     inside[0][mine] = present
+    # A view: what is written to the transposed array lands in the contender's own order of axes.
     inside[1].transpose(order)[theirs] = present
     return Matched(
         tuple(

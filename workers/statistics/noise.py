@@ -80,6 +80,7 @@ def successes_of(y: FloatArray, trials: IntArray, whole: float, decimals: int | 
 
 def by_repeats(stderr: FloatArray, repeats: IntArray) -> Noise | None:
     """The variance within cells, pooled; `None` where no repeat differs from another."""
+    # The variance of one repeat in each cell: pooled, then divided by each cell's own number again.
     within = stderr**2 * repeats
     df = float(np.sum(repeats - 1))
     pooled = float(np.sum((repeats - 1) * within)) / df

@@ -63,6 +63,7 @@ def shares_of_best(share: float, trials: FloatArray, level: float) -> tuple[floa
     lattice = np.unique(np.concatenate([np.arange(size) / size for size in sizes.tolist()]))
     law = np.zeros(lattice.size)
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        # A share of this lattice, which was divided by one size, may be just below a whole number at another.
         below = bdtr(np.floor(lattice * size + 1e-9), size, share)
         law += count * np.log(np.maximum(below, 1e-300))
     reached = np.flatnonzero(law >= np.log(level))

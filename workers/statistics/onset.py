@@ -33,6 +33,8 @@ def onsets(curves: Curves, parameters: Parameters, direction: Direction | None) 
     if curves.count < 2:
         return [Onset("insufficient", reason="one point cannot decline")] * len(curves)
     goodness = -curves.y if direction == "lower" else curves.y
+    # The best before each cut and the best from it on: the decline lasts where no later cell comes back to within the
+    # margin.
     before = np.maximum.accumulate(goodness, axis=1)[:, :-1]
     after = np.maximum.accumulate(goodness[:, ::-1], axis=1)[:, ::-1][:, 1:]
     lost = before - after > parameters.equivalence * (1 + 1e-9)
@@ -62,6 +64,7 @@ def splits(y: FloatArray, rows: IntArray, noise: RowNoise, cuts: IntArray) -> tu
         return size, p.tolist()
     error = noise.error[rows]
     least = error.min(axis=1)
+    # Inverse variances, relative to the largest of them so that no square overflows.
     weight = (least[:, None] / error) ** 2
     (w1, w2), (s1, s2) = halves(weight, late), halves(weight * y, late)
     size = s2 / w2 - s1 / w1

@@ -99,6 +99,8 @@ def _add_slots(total: IntArray, rivals: Side, own: Side) -> None:
     total[LARGER] += larger
     total[EQUAL] += count - larger - smaller
     total[MOVE] += moves.sum(axis=1)
+    # A difference has up to 45 bits, so its square has no room in 64. With difference = top * 2^22 + rest the square is
+    # top^2 * 2^44 + top * rest * 2^23 + rest^2; >> rounds down, so rest is never negative.
     top, rest = moves >> _HALF, moves & _HALF_MASK
     squares = (top * top).sum(axis=1), (top * rest).sum(axis=1), (rest * rest).sum(axis=1)
     for shift, sums in zip((2 * _HALF, _HALF + 1, 0), squares, strict=True):
@@ -114,6 +116,8 @@ def _add_benchmark(total: IntArray) -> None:
     met = count > 0
     total[BENCHMARKS] = met
     some = np.maximum(count, 1)
+    # Larger less smaller, for smaller = count - larger - equal. It and the mean below are rounded half away from 0:
+    # then the sums of a pair differ only in sign when the two names change places.
     lead = 2 * total[LARGER] + total[EQUAL] - count
     total[LEAD] = np.sign(lead) * ((2 * np.abs(lead) * SHARES + some) // (2 * some))
     total[DECIDED] = np.rint((count - total[EQUAL]) / some.astype(np.float64) ** 2 * SHARES).astype(np.int64)
@@ -126,6 +130,7 @@ def _add_benchmark(total: IntArray) -> None:
         total[MEAN2] += sums >> kept
         total[MEAN2 + 1] += (sums & ((1 << kept) - 1)) << shift
     share = np.rint(wide(total, MOVE2) / some.astype(np.float64) ** 2)
+    # Dividing by a power of two is exact, so both places together hold the very float.
     high = np.floor(share / 2.0**_LOW)
     total[SPREAD] = high.astype(np.int64)
     total[SPREAD + 1] = (share - high * 2.0**_LOW).astype(np.int64)
@@ -152,6 +157,7 @@ def of_pairs(rows: IntArray, place: int) -> IntArray:
     """
     there = rows[place].T
     if place == LARGER:
+        # Seen from the other side, the larger ones are those where the first is smaller.
         there = (rows[COMMON] - rows[LARGER] - rows[EQUAL]).T
     if place in TURNED:
         there = -there

@@ -172,6 +172,8 @@ def would_meet(standings: ScoreMatrix, i: int, j: int) -> bool:
 
 def whole(moves: IntArray, decimals: IntArray, counts: IntArray) -> list[int]:
     """Differences in 10^-decimals over the counts as whole numbers of one unit."""
+    # Over the least common multiple of the counts every weighted difference is a whole number, and the test stays
+    # exact.
     common, finest = math.lcm(*set(counts.tolist())), int(decimals.max(initial=0))
     return [
         move * 10 ** (finest - places) * (common // count)

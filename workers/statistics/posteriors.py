@@ -87,10 +87,12 @@ def chances(groups: Posteriors) -> FloatArray | None:
     if near.size > MOST_GROUPS:
         return None
     nodes, weights = quadrature(edges(groups, near, bottom, top))
+    # The product of all distributions, less one's own, is a difference of logarithms: M factors instead of M^2.
     logs = np.log(np.maximum(groups.distribution(nodes, near), 1e-300))
     every = groups.counts[near] @ logs
     result[near] = (groups.density(nodes, near) * np.exp(every - logs)) @ weights
     total = float(groups.counts @ result)
+    # What quadrature misses is spread over all, so that the sum is 1.
     return np.asarray(result / total, dtype=np.float64) if total > 0 else None
 
 
@@ -135,5 +137,6 @@ def expected_maximum(spreads: FloatArray, counts: IntArray) -> float:
     """The mean of the largest of independent normals with mean 0: `counts` of each of the spreads."""
     scale = float(spreads.max())
     nodes, weights = quadrature(np.linspace(-10.0, 10.0, 81))
+    # The mean of a variable is the integral of 1 - F above 0 less that of F below.
     law = np.exp(counts @ np.asarray(log_ndtr(nodes * scale / spreads[:, None])))
     return scale * float(weights @ (np.where(nodes > 0, 1.0, 0.0) - law))

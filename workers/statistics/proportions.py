@@ -82,6 +82,7 @@ def _fisher_p(k1: IntArray, n1: IntArray, total: IntArray, n2: IntArray, low: In
     weight = log_choices(n1, first) + log_choices(n2, total - first)
     seen = log_choices(n1, k1) + log_choices(n2, total - k1)
     chance = np.where(inside, np.exp(weight - weight.max(axis=0)), 0.0)
+    # Tables that are equally probable differ in the last bits of their logarithms: the slack counts them.
     tail = np.where(weight <= seen + 1e-9, chance, 0.0).sum(axis=0)
     return np.asarray(np.clip(tail / chance.sum(axis=0), SMALLEST_P, 1.0), dtype=np.float64)
 

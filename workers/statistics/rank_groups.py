@@ -97,6 +97,7 @@ def cliques(chosen: set[int], open_: set[int], closed: set[int], near: dict[int,
     if not open_ and not closed:
         yield chosen
         return
+    # Sorted, so that the order of a set, which may differ between processes, never shows in the groups.
     pivot = max(sorted(open_ | closed), key=lambda i: len(open_ & near[i]))
     for i in sorted(open_ - near[pivot]):
         yield from cliques(chosen | {i}, open_ & near[i], closed & near[i], near)

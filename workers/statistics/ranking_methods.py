@@ -192,6 +192,7 @@ def block_goodness(standings: ScoreMatrix, missing: Missing) -> IntArray | Refus
         return Refused("ranks need complete blocks: some name lacks some slot (missing=complete keeps the rest)")
     ticks = standings.ticks.T * standings.sign
     if standings.mixed or missing == "zero_votes":
+        # A name that is absent comes last.
         within = -ranks_of(np.where(standings.present.T, ticks, ticks.min(initial=0) - 1))
     else:
         within = ticks / 10.0 ** standings.decimals[:, None]

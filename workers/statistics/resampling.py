@@ -60,6 +60,7 @@ def resampling(
     counts = draws(benchmarks)
     frame = replace(frame, law="bootstrap", resamples=len(counts), seed=SEED)
     again = ranks_again(standings, method, missing, counts)
+    # Ranks begin at 1; a row of zeros is a resample without an order.
     there = np.flatnonzero(again[:, 0] > 0)
     if there.size == 0:
         return replace(frame, status="undefined", ranked=0.0, reason="no resample leaves the names connected")
@@ -97,6 +98,8 @@ def draws(size: int) -> IntArray:
     """Count of each of `size` benchmarks in each of `DRAWS` resamples of as many; the raw stream of PCG64 is the
     same in every version of numpy."""
     raw = np.random.PCG64(SEED).random_raw(DRAWS * size).reshape(DRAWS, size)
+    # The remainder of 64 random bits prefers small numbers by less than size / 2^64. The offset gives each resample
+    # numbers of its own, so that one bincount counts them all.
     drawn = (raw % np.uint64(size)).astype(np.int64) + size * np.arange(DRAWS)[:, None]
     return np.bincount(drawn.ravel(), minlength=DRAWS * size).reshape(DRAWS, size)
 
@@ -196,10 +199,12 @@ def scores(difference: FloatArray, met: BoolArray) -> FloatArray:
     size = met.shape[1]
     met = met & ~np.eye(size, dtype=np.bool_)
     flow = np.where(met, difference, 0.0).sum(axis=2)
+    # Where all pairs meet in every resample, the Laplacian is size * I - 1 and the potentials are means of rows.
     if int(met.sum()) == met.size - size * len(met):
         return np.asarray(flow / size, dtype=np.float64)
     laplacian = np.eye(size) * met.sum(axis=2)[:, :, None] - met
     found = np.zeros(flow.shape)
+    # Potentials are determined up to a constant: the first is held at 0, which leaves a regular matrix.
     found[:, 1:] = np.linalg.solve(laplacian[:, 1:, 1:], flow[:, 1:, None])[:, :, 0]
     return np.asarray(found - found.mean(axis=1, keepdims=True), dtype=np.float64)
 
@@ -248,6 +253,7 @@ def spread(name: str, rank: int, again: IntArray, level: float, listed: bool) ->
     """The distribution of one name's ranks over resamples."""
     share = np.bincount(again) / again.size
     below = np.cumsum(share)
+    # The slack keeps rounding errors of the cumulated shares from moving a percentile by a rank.
     low, median, high = (int(np.searchsorted(below, q - 1e-12)) for q in ((1 - level) / 2, 0.5, (1 + level) / 2))
     found = tuple(RankShare(place, float(share[place])) for place in np.flatnonzero(share).tolist())
     return ResampledRank(name, rank, low, median, high, float(share[1]), found if listed else ())

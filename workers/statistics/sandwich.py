@@ -21,6 +21,7 @@ def sandwich(standings: ScoreMatrix, found: Strengths, zero_votes: bool, by_benc
     clusters = standings.benchmarks if by_benchmark else np.arange(standings.values.shape[1], dtype=np.int64)
     parts = scores(standings, found.values, zero_votes)
     met = parts.any(axis=1) | (standings.present.sum(axis=0) > 1)
+    # Clusters in which nobody was compared say nothing, and must not count in the small-sample factor below.
     used, place = np.unique(clusters[met], return_inverse=True)
     if used.size < 2:
         return None

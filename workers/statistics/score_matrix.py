@@ -129,6 +129,7 @@ def filled(standings: ScoreMatrix) -> ScoreMatrix:
     bounds = bounds if standings.worst is None else standings.worst
     turned = np.where(standings.present, standings.sign * standings.values, np.inf)
     seen = standings.sign * turned.min(axis=0, initial=np.inf)
+    # A slot in which nobody has a cell stays empty.
     usable = np.where(standings.present.any(axis=0), np.where(np.isfinite(bounds), bounds, seen), np.nan)
     nothing: dict[str, Any] = {"trials": 0, "stderr": np.nan, "repeats": 0, "questions": 0, "design_effect": np.nan}
     changed: dict[str, Any] = {

@@ -92,6 +92,7 @@ def axis_share(
     if tests is not None and df > 0:
         return AxisShare(model.shares[a], df, levels, tests.axes[a], "lr_logit")
     rest, left = model.rest * model.total, cells - model.rank
+    # A rest that is rounding errors alone would make any axis significant.
     if df < 1 or left < 1 or rest <= 1e-12 * model.total:
         return AxisShare(model.shares[a], df, levels)
     f = max(0.0, model.beyond[a]) / df / (rest / left)
@@ -137,6 +138,7 @@ def shapley(
     for a in everyone:
         gain = 0.0
         for axes in (axes for axes in worth if a not in axes):
+            # The share of all orders in which exactly these axes come before this one.
             weight = math.factorial(len(axes)) * math.factorial(count - len(axes) - 1) / math.factorial(count)
             gain += weight * (worth[tuple(sorted((*axes, a)))][0] - worth[axes][0])
         shares.append(gain / total)
@@ -163,6 +165,7 @@ def interactions(table: Table, layout: Layout, model: _Model) -> tuple[Interacti
     for a, b in itertools.combinations(range(len(layout.sizes)), 2):
         size = layout.sizes[a] * layout.sizes[b]
         cells = np.bincount(layout.codes[a] * layout.sizes[b] + layout.codes[b], model.centred, size)
+        # The share that the means of the pair's cells explain; what the two axes explain alone is taken off below.
         joint = float(np.sum(cells**2)) * size / model.centred.size / model.total
         pair = table.axes[a].name, table.axes[b].name
         found.append(Interaction(pair, max(0.0, joint - model.shares[a] - model.shares[b])))

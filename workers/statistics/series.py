@@ -86,6 +86,7 @@ def curves_of(table: Table) -> tuple[list[list[Curve]], int]:
             points -= curve.count
             along.append(curve)
         series -= len(along)
+        # Counted from the mask: the curves beyond the limit are never built.
         left_out += int(np.count_nonzero(table.present.any(axis=place))) - len(along)
         found.append(along)
     return found, left_out

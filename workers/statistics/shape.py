@@ -97,6 +97,7 @@ def by_bic(
 ) -> list[ShapeModel]:
     """One rung, judged by the information criterion."""
     count = curves.count
+    # A perfect fit leaves rounding errors, and their logarithm would decide among the models.
     floor = 1e-24 * np.maximum(curves.magnitude**2, 1e-200)
     bic = count * np.log(np.maximum(misfit / count, floor)) + size * math.log(count)
     rows = zip(misfit.tolist(), at, bic.tolist(), strict=True)
@@ -145,8 +146,10 @@ def best_extra(basis: Sequence[FloatArray], extras: FloatArray, target: FloatArr
     rest = without(basis, target)
     apart = without([column[:, None, :] for column in basis], extras)
     size, along = dot(apart, apart)[..., 0], dot(rest[:, None, :], apart)[..., 0]
+    # A column that lies in the span of the basis leaves rounding errors only, and would gain from them.
     whole = np.sum(np.sum(extras * extras, axis=2), axis=1, keepdims=True)
     gain = np.divide(along**2, size, out=np.zeros(size.shape), where=size > 1e-20 * whole)
+    # Of equal gains the first: which of them is the largest in the last bit depends on the processor.
     best = np.argmax(gain >= gain.max(axis=1, keepdims=True) * (1 - 1e-12), axis=1)
     rows = np.arange(len(gain))
     gains = gain[rows, best] > 0

@@ -25,6 +25,8 @@ def sign_flip_of(differences: FloatArray, work: int) -> SignTest:
     least = max(SMALLEST_P, 2.0 ** (1 - int(kept.size)))
     if kept.size <= MOST_SIGNS and 2 ** (int(kept.size) - 1) <= work:
         return SignTest(of_all_signs(kept), least, "sign_flip")
+    # Rounding may add one half to each of the sizes; their sum is chosen such that the work stays affordable all the
+    # same.
     total = work // int(kept.size) - int(kept.size)
     if total > FINEST * kept.size:
         found = sign_flip([round(d) for d in (kept * (total / np.abs(kept).sum())).tolist()], work)

@@ -35,6 +35,7 @@ def sign_flip(differences: Sequence[int], work: int = WORK) -> SignTest:
     sizes = [abs(d) for d in differences if d]
     if not sizes:
         return SignTest(1.0, 1.0, "sign_flip")
+    # The law of the sum is an array as long as the sum of the sizes: a common divisor shortens it and changes no p.
     divisor = math.gcd(*sizes)
     sizes = [size // divisor for size in sizes]
     seen = abs(sum(differences)) // divisor
@@ -51,6 +52,7 @@ def tail_of(sizes: IntArray, seen: int) -> float:
     chance[0] = 1.0
     reached = 0
     for size in sizes.tolist():
+        # Fair signs: half of the chance stays, half moves up by this size.
         moved = chance[: reached + 1] / 2
         chance[: reached + 1] = moved
         chance[size : reached + size + 1] += moved

@@ -39,12 +39,15 @@ def bradley_terry(wins: FloatArray, met: BoolArray) -> Strengths:
     for _ in range(200):
         gradient = won - np.sum(games * expit(values[:, None] - values), axis=1)
         step = np.zeros(size)
+        # The information is singular by a constant: solved with the first strength held, then centred.
         step[1:] = np.linalg.solve(information[1:, 1:], gradient[1:])
         step -= step.mean()
+        # No strength moves by more than 2 at once: far out the curvature vanishes, and Newton's step overshoots.
         values = values + step / max(1.0, float(np.max(np.abs(step))) / 2)
         information = curvature(games, values)
         if float(np.max(np.abs(step))) < 1e-12:
             break
+    # Adding the projection on constants makes the Laplacian regular; taking it off again leaves the pseudo-inverse.
     centre = np.ones((size, size)) / size
     return Strengths(values - values.mean(), np.linalg.inv(information + centre) - centre, exists)
 

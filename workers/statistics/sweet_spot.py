@@ -128,6 +128,7 @@ def pareto(ticks: IntArray) -> IntArray:
 
 def best_rank_p(ranks: FloatArray) -> float:
     """The chance that any cell reaches the lowest sum of ranks seen: Bonferroni over one cell's exact law."""
+    # Middle ranks are halves; doubled, sums of ranks are the indices of a convolution.
     doubled = np.rint(2 * ranks).astype(np.int64)
     law: FloatArray = np.ones(1)
     for row in doubled:
@@ -163,6 +164,7 @@ def margin_of(table: Table, index: IntArray, values: FloatArray, axis: int) -> S
     if levels.size < 2 or index.size != levels.size * others:
         return None
     means = np.array([np.bincount(code, row) / others for row in values])
+    # Friedman's test takes integers: means in units of this slack tie where they differ by rounding alone.
     slack = 1e-9 * np.maximum(np.max(np.abs(means), axis=1, keepdims=True), 1e-300)
     goodness = np.rint((means - means.min(axis=1, keepdims=True)) / slack).astype(np.int64)
     best = np.count_nonzero(goodness == goodness.max(axis=1, keepdims=True), axis=0)

@@ -31,6 +31,7 @@ def cell_noise(table: Table) -> CellNoise | None:
     found = noise_at(table, flat)
     if found is None:
         return None
+    # Where lower is better, the failures are the better outcomes.
     if sign < 0 and found.k is not None and found.n is not None:
         counted = None if found.counted is None else (found.counted[1] - found.counted[0], found.counted[1])
         found = Noise(found.kind, found.error, None, found.n - found.k, found.n, found.whole, counted)

@@ -67,6 +67,7 @@ def one_benchmark(standings: ScoreMatrix, slots: IntArray, zero_votes: bool) -> 
     met = present @ present.T
     won = np.zeros_like(met)
     for i, own in enumerate(present):
+        # 2 for a win, 1 for a tie, 0 for a loss: whole numbers until the last step.
         halves = 1 + np.sign(ticks[i] - ticks) * standings.sign
         won[i] = (halves * present) @ own / 2
     if zero_votes:

@@ -91,6 +91,7 @@ def crossings(course: _Course) -> tuple[Crossing, ...]:
     found, above, scale = [], course.above, course.x_scale
     for i, (here, there) in enumerate(pairwise(course.failing)):
         if here != there:
+            # Interpolated on the abscissa by which slopes divide, so on a logarithmic axis in its logarithm.
             share = above[i] / (above[i] - above[i + 1])
             x = course.x[i] + share * (course.x[i + 1] - course.x[i])
             falls = there == (course.sign > 0)
@@ -137,6 +138,8 @@ def sure(y: FloatArray, noise: RowNoise, levels: FloatArray, tail: float) -> tup
     at = levels[:, None, None]
     if noise.binomial is not None:
         k, n = noise.binomial
+        # Clopper and Pearson's tails, P(X >= k) and P(X <= k) at the level, as incomplete beta functions: these also
+        # take effective trials that are not whole. They want positive parameters; at k = 0 and k = n the tail is 1.
         share = np.clip(at / noise.whole, 0, 1)
         up = np.where(k > 0, betainc(np.maximum(k, 1e-9), n - k + 1, share), 1.0)
         down = np.where(k < n, 1 - betainc(k + 1, np.maximum(n - k, 1e-9), share), 1.0)
