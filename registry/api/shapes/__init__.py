@@ -3,8 +3,11 @@ meaning changes gets another name."""
 
 from __future__ import annotations
 
+from registry.api.shapes.cells import CELLS
+from registry.api.shapes.grids import GRIDS, limited
 from registry.api.shapes.headers import HEADERS, PARAMETERS
-from registry.api.shapes.stored import STORED, limited
+from registry.api.shapes.projects import PROJECTS
+from registry.api.shapes.service import SERVICE
 from registry.api.shapes.words import PLAIN, Shape
 from registry.results.comparison import Comparison
 from registry.results.ranking import Ranking
@@ -14,9 +17,14 @@ from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
 from registry.settings import Settings
 
-COMPONENTS: dict[str, Shape] = (
-    STORED | components(Statistics, Thresholds, SweetSpot, Comparison, Ranking) | limited(Settings())
-)
+COMPONENTS: dict[str, Shape] = {
+    **SERVICE,
+    **PROJECTS,
+    **GRIDS,
+    **CELLS,
+    **components(Statistics, Thresholds, SweetSpot, Comparison, Ranking),
+    **limited(Settings()),
+}
 """With the usual limits; an application describes its own (`limited`)."""
 
 __all__ = ["COMPONENTS", "HEADERS", "PARAMETERS", "PLAIN", "Shape", "limited"]

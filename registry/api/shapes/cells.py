@@ -1,0 +1,85 @@
+"""Cells of a grid, and the feed of the cells of a project."""
+
+from __future__ import annotations
+
+from registry.api.shapes.common import (
+    BENCHMARK,
+    CONTENT_DIGEST,
+    EXPERIMENT,
+    GRID_ID,
+    MODEL,
+    NUMBER_OF_REVISION,
+    VARIANT,
+)
+from registry.api.shapes.words import (
+    AT,
+    COUNT,
+    INSTANT,
+    NULLABLE,
+    NULLABLE_TEXT,
+    NUMBER,
+    TEXT,
+    Shape,
+    array_of,
+    described,
+    object_of,
+    ref,
+)
+
+_FEED_ROW: dict[str, Shape] = {
+    "grid": GRID_ID,
+    "revision": NUMBER_OF_REVISION,
+    "experiment": EXPERIMENT,
+    "benchmark": BENCHMARK,
+    "model": MODEL,
+    "variant": VARIANT,
+    "metric": described(TEXT, "The metric's name."),
+    "unit": described(NULLABLE_TEXT, "The metric's unit; null where it has none."),
+    "value": described(NULLABLE, "The measured value, in the metric's unit; null only with `missing=explicit`."),
+    "trials": described(NULLABLE, "The Bernoulli trials behind the value; null where they are not known."),
+    "stderr": described(NULLABLE, "The standard error of the value; null where it is not known."),
+    "ci_low": described(NULLABLE, "The lower end of the 95 % confidence interval; null where the noise is not known."),
+    "ci_high": described(NULLABLE, "Its upper end."),
+    "updated_at": described(INSTANT, "When the revision was published."),
+}
+_AXIS_COLUMN = {"description": "The columns of the axes.", "type": ["string", "number", "null"]}
+_ROW_ABOUT = "A row of the feed; besides these columns a text and a number (`<axis>_num`) for each axis."
+_CELL: dict[str, Shape] = {
+    "value": described(NUMBER, "The measured value, in the metric's unit."),
+    "trials": described(COUNT, "The Bernoulli trials behind the value; left out where they are not known."),
+    "stderr": described(NUMBER, "The standard error of the value; left out where it is not known."),
+    "repeats": described(COUNT, "How many measurements the value is the mean of; left out where it is one."),
+    "sd": described(NUMBER, "The standard deviation of those measurements, with ddof 1."),
+}
+
+CELLS: dict[str, Shape] = {
+    "Cell": described(object_of("at value", at=AT, **_CELL), "A measured cell."),
+    "Measurement": described(object_of("value", **_CELL), "What a cell holds."),
+    "FeedCell": described(object_of(" ".join(_FEED_ROW), **_FEED_ROW), _ROW_ABOUT)
+    | {"additionalProperties": _AXIS_COLUMN},
+    "Feed": described(
+        object_of("items", items=described(array_of(ref("FeedCell")), "A row a cell, the oldest grid first.")),
+        "The cells of a project.",
+    ),
+    "GridCell": described(
+        object_of(
+            " ".join(_FEED_ROW) + " at",
+            **_FEED_ROW,
+            at=AT,
+            repeats=described(NULLABLE, "How many measurements the value is the mean of; left out where it is one."),
+            sd=described(NULLABLE, "The standard deviation of those measurements, with ddof 1."),
+        ),
+        _ROW_ABOUT,
+    )
+    | {"additionalProperties": _AXIS_COLUMN},
+    "Cells": described(
+        object_of(
+            "grid revision digest items",
+            grid=GRID_ID,
+            revision=NUMBER_OF_REVISION,
+            digest=CONTENT_DIGEST,
+            items=described(array_of(ref("GridCell")), "A row a cell, in row-major order."),
+        ),
+        "The cells of a grid.",
+    ),
+}

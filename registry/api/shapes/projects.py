@@ -1,0 +1,118 @@
+"""Projects with their tokens, shares, aliases, names and audit log."""
+
+from __future__ import annotations
+
+from registry.api.shapes.words import (
+    ANY,
+    COUNT,
+    ID,
+    INSTANT,
+    NULLABLE_TEXT,
+    TEXT,
+    Shape,
+    described,
+    extended,
+    map_of,
+    nullable,
+    object_of,
+    one_of,
+    page,
+)
+
+_MADE = described(INSTANT, "When it was made.")
+_SHARE = {
+    "id": described(ID, "The share's id, by which it is revoked."),
+    "path": described(TEXT, "What the link opens, with its forms and what is below."),
+    "created_at": _MADE,
+    "expires_at": described(INSTANT, "From when on the link opens nothing."),
+}
+_TOKEN: dict[str, Shape] = {
+    "id": described(ID, "The token's id, by which it is revoked."),
+    "name": described(TEXT, "What uses the token."),
+    "role": described(one_of("reader", "writer", "admin"), "What it may do; each may do what those before it may."),
+    "created_at": _MADE,
+    "expires_at": described(INSTANT, "From when on it is refused."),
+    "last_used_at": described(nullable(INSTANT), "When it was last used, to the minute; null: never."),
+}
+_TOKEN_FIELDS = " ".join(_TOKEN)
+
+PROJECTS: dict[str, Shape] = {
+    "Project": described(
+        object_of(
+            "id slug name visibility created_at updated_at",
+            id=described(ID, "The project's id."),
+            slug=described(TEXT, "Its name in paths; it never changes."),
+            name=described(TEXT, "Its name for people."),
+            visibility=described(one_of("private", "public"), "Public: read without a token."),
+            created_at=_MADE,
+            updated_at=described(INSTANT, "When its name or visibility last changed."),
+        ),
+        "A project: it holds grids, and is the boundary of access.",
+    ),
+    "Projects": page("Project", "A page of projects."),
+    "Token": described(object_of(_TOKEN_FIELDS, **_TOKEN), "A token, without its secret."),
+    "TokenSecret": extended(
+        "Token",
+        object_of(
+            "token",
+            token=described(TEXT, "The secret, to be sent as `Authorization: Bearer <token>`; shown this once."),
+        ),
+        "A token with its secret.",
+    ),
+    "Tokens": page("Token", "A page of tokens."),
+    "Identity": extended(
+        "Token",
+        object_of(
+            "project",
+            project=described(NULLABLE_TEXT, "The slug of the project that it is for; null: every project."),
+        ),
+        "The token that was sent.",
+    ),
+    "Share": described(object_of("id path created_at expires_at", **_SHARE), "A link that opens one path, without it."),
+    "ShareLink": extended(
+        "Share",
+        object_of(
+            "url",
+            url=described(TEXT, "The link, which needs no token; shown this once."),
+        ),
+        "A link that opens one path of a project without a token.",
+    ),
+    "Shares": page("Share", "A page of shares."),
+    "Alias": described(
+        object_of(
+            "id kind alias name created_at",
+            id=described(ID, "The alias's id."),
+            kind=described(one_of("model", "benchmark", "variant", "experiment"), "What the names are names of."),
+            alias=described(TEXT, "What some grids say."),
+            name=described(TEXT, "What it stands for."),
+            created_at=_MADE,
+        ),
+        "Two names that count as one.",
+    ),
+    "Aliases": page("Alias", "A page of aliases."),
+    "Act": described(
+        object_of(
+            "id at act subject detail token_id request_id",
+            id=described(ID, "The line's id."),
+            at=described(INSTANT, "When it was done."),
+            act=described(TEXT, "What was done, `token.created` or `grid.deleted`; more kinds may come."),
+            subject=described(TEXT, "The id of what it was done to."),
+            detail=described(map_of(ANY), "Names and values, by act."),
+            token_id=described(nullable(ID), "The token that did it; null: a command with access to the database."),
+            request_id=described(nullable(ID), "The `X-Request-Id` of the request that did it; null: a command."),
+        ),
+        "A line of the audit log.",
+    ),
+    "Acts": page("Act", "A page of the audit log, the newest line first."),
+    "NameInUse": described(
+        object_of(
+            "name grids alias_of updated_at",
+            name=described(TEXT, "The name, as grids were published with it."),
+            grids=described(COUNT, "How many grids carry it."),
+            alias_of=described(NULLABLE_TEXT, "What it is an alias of; null where it is none."),
+            updated_at=described(INSTANT, "When a grid with this name last changed."),
+        ),
+        "A name that grids carry.",
+    ),
+    "Names": page("NameInUse", "A page of names."),
+}
