@@ -18,6 +18,7 @@ from registry.api import (
     problems,
     projects,
     rankings,
+    revisions,
     service,
     shares,
     statistics,
@@ -34,6 +35,8 @@ def register(app: Flask) -> None:
     shares.take_links(app)
     app.after_request(note_preference)
     answers = (statistics, pictures, rankings, comparisons, experiments)
-    for module in (projects, grids, batch, cells, feeds, *answers, names, whoami, audit_log, shares, service):
-        api.register_blueprint(module.blp)
+    stored = (projects, grids, revisions, batch, cells, feeds)
+    modules = (*stored, *answers, names, whoami, audit_log, shares, service)
+    for blueprint in dict.fromkeys(module.blp for module in modules):
+        api.register_blueprint(blueprint)
     openapi.register(app, api)

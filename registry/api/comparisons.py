@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.context import enter, parts
+from registry.api.query_schemas import ComparisonParameters
 from registry.api.responses import of_values, wanted_form
-from registry.api.schemas import ComparisonParameters
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.operations.compare import revision_of
 from registry.query import ComparisonQuery

@@ -8,8 +8,8 @@ from flask import Response
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
+from registry.api.query_schemas import SweetSpotParameters
 from registry.api.responses import of_values, wanted_form
-from registry.api.schemas import SweetSpotParameters
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.query import SweetSpotQuery
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
@@ -11,11 +11,11 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from registry.api.context import parts
-from registry.api.shapes.words import PRINTABLE
-from registry.grids.intake.faults import REPORTED, number, unsigned_zero, whole
+from registry.grids.intake.faults import number, unsigned_zero, whole
 from registry.grids.intake.levels import MAX_AXES, has_control
-from registry.grids.intake.members import MOST_PARTS
 from registry.settings import Settings
+
+_DIGITS = re.compile(r"[0-9]{1,15}")
 
 
 class Name(fields.Field[str]):
@@ -157,135 +157,6 @@ class Instant(fields.Field[datetime]):
         raise ValidationError("must be an instant such as 2026-11-21T08:00:00Z")
 
 
-class Block(fields.Field[Any]):
-    """Numbers nested to the axes' depth, or one number; read by `registry.grids.intake` once the axes are known."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
-        if isinstance(value, (str, bool, dict)):
-            raise ValidationError("must be a number, or lists of numbers nested to the depth of the axes")
-        return value
-
-
-class Levels(fields.Field[Any]):
-    """The levels of an axis; each is read by `registry.grids.intake`."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
-        if not isinstance(value, list):
-            raise ValidationError("must be a list")
-        return value
-
-
-class Cells(fields.Field[Any]):
-    """At least so many tidy cells, `{"at", "value", "trials", "stderr", "reason"}`."""
-
-    KEYS: tuple[str, ...] = ("at", "value", "trials", "stderr", "reason")
-    REQUIRED: tuple[str, ...] = ("at", "value")
-
-    def __init__(self, *, least: int = 0, **options: Any) -> None:
-        super().__init__(**options)
-        self.least = least
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
-        if not isinstance(value, list):
-            raise ValidationError("must be a list of cells")
-        if len(value) < self.least:
-            raise ValidationError("must not be empty")
-        faults: dict[str | int, Any] = {}
-        for place, cell in enumerate(value):
-            fault = self._fault(cell)
-            if fault is not None:
-                faults[place] = fault
-            if len(faults) == REPORTED:
-                break
-        if faults:
-            raise ValidationError(faults)
-        return value
-
-    def _fault(self, cell: Any) -> Any:
-        if not isinstance(cell, dict):
-            return [f"must be an object with {' and '.join(self.REQUIRED)}"]
-        faults = {name: [fault] for name, fault in unknown(cell, self.KEYS).items()}
-        faults |= {name: ["Missing data for required field."] for name in self.REQUIRED if name not in cell}
-        if "at" in cell and not isinstance(cell["at"], dict):
-            faults["at"] = ["must be an object of axis names and levels"]
-        return faults or None
-
-
-class Reasons(Cells):
-    """Reasons for missing cells, `{"at", "reason"}`."""
-
-    KEYS = ("at", "reason")
-    REQUIRED = ("at", "reason")
-
-
-class Warnings(fields.Field[Any]):
-    """Doubts of whoever read the values from something else, `{"code", "detail", "pointer"}`."""
-
-    MOST, LONGEST = 100, 1_000
-    CODE = "[a-z][a-z0-9_]{0,63}"
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
-        if not isinstance(value, list) or len(value) > self.MOST:
-            raise ValidationError(f"must be a list of at most {self.MOST} warnings")
-        faults = {place: [self._WANTED] for place, one in enumerate(value) if not self._is_one(one)}
-        if faults:
-            raise ValidationError(faults)
-        return value
-
-    _WANTED = f"is an object of code ({CODE}), detail and pointer, texts of at most {LONGEST} characters"
-
-    def _is_one(self, one: Any) -> bool:
-        if not isinstance(one, dict) or not {"code", "detail"} <= one.keys() <= {"code", "detail", "pointer"}:
-            return False
-        is_text = all(isinstance(text, str) and len(text) <= self.LONGEST and not has_control(text)
-                      for text in one.values())  # fmt: skip
-        return is_text and re.fullmatch(self.CODE, one["code"]) is not None
-
-
-_ADVISED, _LONGEST_NAME = 20, 64
-"""Unknown names, and the length of each, up to which the nearest known name is looked for."""
-
-
-def unknown(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
-    """Yield a fault for each name that is not known, with the known name that may have been meant."""
-    known = frozenset(known)
-    surplus = [name for name in names if name not in known]
-    advice = {name: get_close_matches(name, sorted(known), n=1, cutoff=0.7)
-              for name in surplus[:_ADVISED] if len(name) <= _LONGEST_NAME}  # fmt: skip
-    return {
-        name: f'Unknown field; did you mean "{advice[name][0]}"?' if advice.get(name) else UNKNOWN for name in surplus
-    }
-
-
-UNKNOWN = "Unknown field."
-
-
-class Derived(fields.Field[Any]):
-    """True if a grid is made of others, or the list of their names, which is read by `registry.grids.intake`."""
-
-    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
-        if not isinstance(value, (bool, list)):
-            raise ValidationError("must be true, or a list of names")
-        return value
-
-
-class Labels(fields.Field[dict[str, str]]):
-    """A few short texts by name."""
-
-    def _deserialize(
-        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
-    ) -> dict[str, str]:
-        most, longest = parts().settings.max_labels, parts().settings.max_label_length
-        if not isinstance(value, dict) or len(value) > most:
-            raise ValidationError(f"must be an object of at most {most} labels")
-        for name, text in value.items():
-            for part in (name, text):
-                if not isinstance(part, str) or len(part) > longest or has_control(part):
-                    fault = f"a label is a text of at most {longest} characters without control characters"
-                    raise ValidationError({name: [fault]})
-        return value
-
-
 class PageLimit(Whole):
     """Number of items on a page: 1 to the setting `max_page`, 100 if that is not less and nothing is said."""
 
@@ -309,81 +180,19 @@ class PageLimit(Whole):
         return found
 
 
-MEANINGS: tuple[tuple[Any, ...], ...] = (
-    (Name, "string", None),
-    (Choice, "string", None),
-    (Matching, "string", None),
-    (Number, "number", None),
-    (Share, "number", None),
-    (Quantity, "number", None),
-    (Instant, "string", "date-time"),
-    (Whole, "integer", None),
-    (PageLimit, "integer", None),
-    (Block, None, None),
-    (Levels, "array", None),
-    (Cells, "array", None),
-    (Reasons, "array", None),
-    (Warnings, "array", None),
-    (Derived, None, None),
-    (Labels, "object", None),
-)
-
-_DIGITS = re.compile(r"[0-9]{1,15}")
+_ADVISED, _LONGEST_NAME = 20, 64
+"""Unknown names, and the length of each, up to which the nearest known name is looked for."""
 
 
-def schema_of(settings: Settings) -> Callable[..., dict[str, Any]]:
-    """Schema attributes that apispec does not know of these fields, with the limits of these settings."""
-
-    def described(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
-        if isinstance(field, Name):
-            return _name(settings) | ({} if field.empty else {"minLength": 1})
-        if isinstance(field, Labels):
-            return _labels(settings)
-        if isinstance(field, Derived):
-            return {"anyOf": [{"type": "boolean"}, _names(settings), {"type": "null"}]}
-        if isinstance(field, PageLimit):
-            return {"minimum": 1, "maximum": settings.max_page, "default": PageLimit.usual(settings)}
-        return _shape(field)
-
-    return described
+def unknown(names: Iterable[str], known: Iterable[str]) -> dict[str, str]:
+    """Yield a fault for each name that is not known, with the known name that may have been meant."""
+    known = frozenset(known)
+    surplus = [name for name in names if name not in known]
+    advice = {name: get_close_matches(name, sorted(known), n=1, cutoff=0.7)
+              for name in surplus[:_ADVISED] if len(name) <= _LONGEST_NAME}  # fmt: skip
+    return {
+        name: f'Unknown field; did you mean "{advice[name][0]}"?' if advice.get(name) else UNKNOWN for name in surplus
+    }
 
 
-def _shape(field: Any) -> dict[str, Any]:
-    """Schema attributes that do not depend on the settings."""
-    if isinstance(field, Matching):
-        return {"pattern": f"^({field.pattern.pattern})$"}
-    if isinstance(field, (Whole, Number)):
-        bounds = {"minimum": field.least, "maximum": field.most}
-        return {name: bound for name, bound in bounds.items() if bound is not None}
-    if isinstance(field, Choice):
-        return {"enum": [*field.words, *([None] if field.allow_none else [])]}
-    if isinstance(field, Axes):
-        return {"maxItems": MAX_AXES}
-    if isinstance(field, Cells) and field.least:
-        return {"items": _CELL, "minItems": field.least}
-    return next((shape for kind, shape in _SHAPES if isinstance(field, kind)), {})
-
-
-def _name(settings: Settings) -> dict[str, Any]:
-    return {"maxLength": settings.max_name, "pattern": PRINTABLE}
-
-
-def _names(settings: Settings) -> dict[str, Any]:
-    one = {"type": "string", "minLength": 1} | _name(settings)
-    return {"type": "array", "items": one, "minItems": 1, "maxItems": MOST_PARTS, "uniqueItems": True}
-
-
-def _labels(settings: Settings) -> dict[str, Any]:
-    text = {"type": "string", "maxLength": settings.max_label_length}
-    return {"additionalProperties": text, "maxProperties": settings.max_labels}
-
-
-_CELL = {"$ref": "#/components/schemas/CellIn"}
-_SHAPES: tuple[tuple[type, dict[str, Any]], ...] = (
-    (Block, {"$ref": "#/components/schemas/Nested"}),
-    (Levels, {"items": {"$ref": "#/components/schemas/Level"}}),
-    (Share, {"minimum": Share.LEAST, "maximum": Share.MOST}),
-    (Reasons, {"items": {"$ref": "#/components/schemas/ReasonIn"}}),
-    (Cells, {"items": _CELL}),
-    (Warnings, {"items": {"$ref": "#/components/schemas/WarningIn"}, "maxItems": Warnings.MOST}),
-)
+UNKNOWN = "Unknown field."

@@ -6,21 +6,8 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from registry.api.fields import (
-    Axes,
-    Block,
-    Cells,
-    Choice,
-    Derived,
-    Labels,
-    Levels,
-    Name,
-    Number,
-    Quantity,
-    Reasons,
-    Warnings,
-    Whole,
-)
+from registry.api.fields import Axes, Choice, Name, Number, Quantity, Whole
+from registry.api.grid_fields import Block, Cells, Derived, Labels, Levels, Reasons, Warnings
 from registry.api.schemas import about
 from registry.grids.intake.members import MOST_DESIGN_EFFECT, MOST_QUESTIONS
 

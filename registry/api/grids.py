@@ -1,4 +1,4 @@
-"""Grids: publish, find, read, amend, delete; their revisions."""
+"""Grids: publish, find, read, amend, delete."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-import flask
 import orjson
 from flask import Response
 from marshmallow import INCLUDE
@@ -24,11 +23,9 @@ from registry.api.paging import page, read_key, write_key
 from registry.api.responses import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
 from registry.api.schemas import (
     DeleteParameters,
-    DifferenceParameters,
     Empty,
     FindParameters,
     RevisionParameters,
-    RevisionsParameters,
 )
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.amend import amend
@@ -36,7 +33,7 @@ from registry.operations.audit_log import record
 from registry.operations.delete import tombstone
 from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.publish import Published, publish
-from registry.operations.read import compare_revisions, find_summary, list_revisions
+from registry.operations.read import find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
 from registry.renderings.grid import cells_csv, grid_markdown, grid_text
 
@@ -241,21 +238,6 @@ def amend_cells(sent: dict[str, Any], query: dict[str, Any], grid: uuid.UUID) ->
     return _computed(written(lambda connection: owned(connection, grid, "writer"), write))
 
 
-@blp.get("/grids/<uuid:grid>/revisions")
-@blp.doc(operationId="listRevisions")
-@blp.arguments(RevisionsParameters, location="query")
-@blp.answers(reply(200, "A page of revisions", "Revisions", example=examples.REVISIONS, headers=["Link"]), public=True)
-def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """List a grid's revisions
-
-    The oldest first, each with its digest and how its statistics stand.
-    """
-    with parts().database.reading() as connection:
-        owned(connection, grid, "reader")
-        rows = list_revisions(connection, grid, int(query.get("cursor", 0)), query["limit"] + 1)
-    return page(rows, query["limit"], serializers.revision, lambda row: str(row.number))
-
-
 @blp.get("/grids/<uuid:grid>/revisions/<int(min=1,max=2147483647):revision>")
 @blp.doc(operationId="getRevision")
 @blp.arguments(Empty, location="query")
@@ -266,39 +248,3 @@ def read_revision(_query: dict[str, Any], grid: uuid.UUID, revision: int) -> Res
     Its content never changes; 404 for a revision that there is not.
     """
     return _grid_answer(grid, revision, None)
-
-
-@blp.get("/grids/<uuid:grid>/difference")
-@blp.doc(operationId="diffRevisions")
-@blp.arguments(DifferenceParameters, location="query")
-@blp.answers(
-    reply(200, "What changed", "Difference", example=examples.DIFFERENCE, headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
-def difference(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Compare two revisions of a grid
-
-    Which cells were added, removed and changed from one to the other, and what else is not the same. The older path
-    `/grids/{grid}/revisions/1..2` answers the same.
-    """
-    return _difference(grid, query["a"], query["b"])
-
-
-@blp.arguments(Empty, location="query")
-def difference_by_path(_query: dict[str, Any], grid: uuid.UUID, a: int, b: int) -> Response:
-    return _difference(grid, a, b)
-
-
-_NUMBER = "int(min=1,max=2147483647)"
-flask.Blueprint.add_url_rule(  # served and not described: its template would match what that of a revision matches
-    blp, f"/grids/<uuid:grid>/revisions/<{_NUMBER}:a>..<{_NUMBER}:b>", view_func=difference_by_path
-)
-
-
-def _difference(grid: uuid.UUID, a: int, b: int) -> Response:
-    with parts().database.reading() as connection:
-        owned(connection, grid, "reader")
-        found = compare_revisions(connection, grid, a, b)
-    return json_answer(serializers.difference(found), tag=f"{grid}-{a}-{b}")

@@ -8,8 +8,8 @@ from flask import Response
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
+from registry.api.query_schemas import RankingParameters
 from registry.api.responses import of_values, wanted_form
-from registry.api.schemas import RankingParameters
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.query import RankingQuery
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text

@@ -13,9 +13,9 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import UnsupportedMediaType
 
-from registry.api import examples
-from registry.api import fields as own
+from registry.api import examples, field_schemas
 from registry.api.context import authorize_body, parts
+from registry.api.fields import UNKNOWN, unknown
 from registry.api.grid_schemas import AxisIn, CellsIn, GridIn, MetricIn
 from registry.api.problems import KINDS, http_error
 from registry.api.request_body import read_body, read_json
@@ -67,9 +67,9 @@ def faults_of(messages: Mapping[str, Any], schema: Schema | None = None) -> list
 
 def _faults(messages: Any, pointer: str, schema: Any) -> Iterator[Fault]:
     if isinstance(messages, Mapping):
-        told = own.unknown(map(str, messages), schema.fields) if [own.UNKNOWN] in messages.values() and schema else {}
+        told = unknown(map(str, messages), schema.fields) if [UNKNOWN] in messages.values() and schema else {}
         for name, inner in messages.items():
-            if inner == [own.UNKNOWN] and name in told:
+            if inner == [UNKNOWN] and name in told:
                 yield Fault(f"{pointer}/{escaped(name)}", told[name])
                 continue
             here = pointer if name == "_schema" else f"{pointer}/{escaped(str(name))}"
@@ -223,9 +223,9 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         }
         told = {"info": info, "servers": [{"url": "/", "description": "The registry that serves this document."}]}
         super().__init__(app, spec_kwargs={"marshmallow_plugin": MarshmallowPlugin(), **told})
-        for field, *meaning in own.MEANINGS:
+        for field, *meaning in field_schemas.MEANINGS:
             self.register_field(field, *meaning)
-        self.ma_plugin.converter.add_attribute_function(own.schema_of(settings))
+        self.ma_plugin.converter.add_attribute_function(field_schemas.schema_of(settings))
         bodies: list[type[Schema]] = [MetricIn, AxisIn, GridIn, CellsIn, *BODIES]
         for sent in bodies:
             self.spec.components.schema(sent.__name__, {"description": inspect.getdoc(sent)}, schema=sent)

@@ -14,8 +14,8 @@ from registry.api.cached_results import Part, Renderers
 from registry.api.context import caller, parts
 from registry.api.grid_queries import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
 from registry.api.long_poll import unready, waited
+from registry.api.query_schemas import StatisticsParameters, ThresholdsParameters, TrendsParameters
 from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
-from registry.api.schemas import StatisticsParameters, ThresholdsParameters, TrendsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.api.statistics_parts import HEAD, PARTS
 from registry.operations.auth import authorize

@@ -14,7 +14,7 @@ from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.comparisons import comparison_asked
 from registry.api.context import enter, parts
-from registry.api.schemas import ComparisonParameters
+from registry.api.query_schemas import ComparisonParameters
 from registry.errors import Fault, NotFound
 from registry.operations.find import Filters
 from registry.operations.form_options import search_grids

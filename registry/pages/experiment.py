@@ -13,7 +13,7 @@ from registry.api import serializers
 from registry.api.cached_results import ask, settled
 from registry.api.context import enter, parts
 from registry.api.paging import write_key
-from registry.api.schemas import SweetSpotParameters
+from registry.api.query_schemas import SweetSpotParameters
 from registry.errors import NotFound
 from registry.grids.intake.levels import has_control
 from registry.operations.find import Filters, Page, find_whole_grids, sort_key

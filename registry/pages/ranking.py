@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from registry.api.cached_results import ask
 from registry.api.context import enter, parts
-from registry.api.schemas import RankingParameters
+from registry.api.query_schemas import RankingParameters
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.find import Filters
 from registry.operations.form_options import axis_options, count_grids, is_lower_better, name_options, scope_options

@@ -1,0 +1,125 @@
+"""Fields of grids as they are sent: nested numbers, levels, cells, warnings, labels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError, fields
+
+from registry.api.context import parts
+from registry.api.fields import unknown
+from registry.grids.intake.faults import REPORTED
+from registry.grids.intake.levels import has_control
+
+
+class Block(fields.Field[Any]):
+    """Numbers nested to the axes' depth, or one number; read by `registry.grids.intake` once the axes are known."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if isinstance(value, (str, bool, dict)):
+            raise ValidationError("must be a number, or lists of numbers nested to the depth of the axes")
+        return value
+
+
+class Levels(fields.Field[Any]):
+    """The levels of an axis; each is read by `registry.grids.intake`."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if not isinstance(value, list):
+            raise ValidationError("must be a list")
+        return value
+
+
+class Cells(fields.Field[Any]):
+    """At least so many tidy cells, `{"at", "value", "trials", "stderr", "reason"}`."""
+
+    KEYS: tuple[str, ...] = ("at", "value", "trials", "stderr", "reason")
+    REQUIRED: tuple[str, ...] = ("at", "value")
+
+    def __init__(self, *, least: int = 0, **options: Any) -> None:
+        super().__init__(**options)
+        self.least = least
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if not isinstance(value, list):
+            raise ValidationError("must be a list of cells")
+        if len(value) < self.least:
+            raise ValidationError("must not be empty")
+        faults: dict[str | int, Any] = {}
+        for place, cell in enumerate(value):
+            fault = self._fault(cell)
+            if fault is not None:
+                faults[place] = fault
+            if len(faults) == REPORTED:
+                break
+        if faults:
+            raise ValidationError(faults)
+        return value
+
+    def _fault(self, cell: Any) -> Any:
+        if not isinstance(cell, dict):
+            return [f"must be an object with {' and '.join(self.REQUIRED)}"]
+        faults = {name: [fault] for name, fault in unknown(cell, self.KEYS).items()}
+        faults |= {name: ["Missing data for required field."] for name in self.REQUIRED if name not in cell}
+        if "at" in cell and not isinstance(cell["at"], dict):
+            faults["at"] = ["must be an object of axis names and levels"]
+        return faults or None
+
+
+class Reasons(Cells):
+    """Reasons for missing cells, `{"at", "reason"}`."""
+
+    KEYS = ("at", "reason")
+    REQUIRED = ("at", "reason")
+
+
+class Warnings(fields.Field[Any]):
+    """Doubts of whoever read the values from something else, `{"code", "detail", "pointer"}`."""
+
+    MOST, LONGEST = 100, 1_000
+    CODE = "[a-z][a-z0-9_]{0,63}"
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if not isinstance(value, list) or len(value) > self.MOST:
+            raise ValidationError(f"must be a list of at most {self.MOST} warnings")
+        faults = {place: [self._WANTED] for place, one in enumerate(value) if not self._is_one(one)}
+        if faults:
+            raise ValidationError(faults)
+        return value
+
+    _WANTED = f"is an object of code ({CODE}), detail and pointer, texts of at most {LONGEST} characters"
+
+    def _is_one(self, one: Any) -> bool:
+        if not isinstance(one, dict) or not {"code", "detail"} <= one.keys() <= {"code", "detail", "pointer"}:
+            return False
+        is_text = all(isinstance(text, str) and len(text) <= self.LONGEST and not has_control(text)
+                      for text in one.values())  # fmt: skip
+        return is_text and re.fullmatch(self.CODE, one["code"]) is not None
+
+
+class Derived(fields.Field[Any]):
+    """True if a grid is made of others, or the list of their names, which is read by `registry.grids.intake`."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if not isinstance(value, (bool, list)):
+            raise ValidationError("must be true, or a list of names")
+        return value
+
+
+class Labels(fields.Field[dict[str, str]]):
+    """A few short texts by name."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
+    ) -> dict[str, str]:
+        most, longest = parts().settings.max_labels, parts().settings.max_label_length
+        if not isinstance(value, dict) or len(value) > most:
+            raise ValidationError(f"must be an object of at most {most} labels")
+        for name, text in value.items():
+            for part in (name, text):
+                if not isinstance(part, str) or len(part) > longest or has_control(part):
+                    fault = f"a label is a text of at most {longest} characters without control characters"
+                    raise ValidationError({name: [fault]})
+        return value

@@ -1,0 +1,69 @@
+"""Revisions of a grid: a list of them, and what changed from one to another. Resources of the blueprint of grids."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import flask
+from flask import Response
+
+from registry.api import examples, serializers
+from registry.api.context import owned, parts
+from registry.api.grids import blp
+from registry.api.paging import page
+from registry.api.responses import json_answer
+from registry.api.schemas import DifferenceParameters, Empty, RevisionsParameters
+from registry.api.smorest import reply
+from registry.operations.read import compare_revisions, list_revisions
+
+
+@blp.get("/grids/<uuid:grid>/revisions")
+@blp.doc(operationId="listRevisions")
+@blp.arguments(RevisionsParameters, location="query")
+@blp.answers(reply(200, "A page of revisions", "Revisions", example=examples.REVISIONS, headers=["Link"]), public=True)
+def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """List a grid's revisions
+
+    The oldest first, each with its digest and how its statistics stand.
+    """
+    with parts().database.reading() as connection:
+        owned(connection, grid, "reader")
+        rows = list_revisions(connection, grid, int(query.get("cursor", 0)), query["limit"] + 1)
+    return page(rows, query["limit"], serializers.revision, lambda row: str(row.number))
+
+
+@blp.get("/grids/<uuid:grid>/difference")
+@blp.doc(operationId="diffRevisions")
+@blp.arguments(DifferenceParameters, location="query")
+@blp.answers(
+    reply(200, "What changed", "Difference", example=examples.DIFFERENCE, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def difference(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Compare two revisions of a grid
+
+    Which cells were added, removed and changed from one to the other, and what else is not the same. The older path
+    `/grids/{grid}/revisions/1..2` answers the same.
+    """
+    return _difference(grid, query["a"], query["b"])
+
+
+@blp.arguments(Empty, location="query")
+def difference_by_path(_query: dict[str, Any], grid: uuid.UUID, a: int, b: int) -> Response:
+    return _difference(grid, a, b)
+
+
+_NUMBER = "int(min=1,max=2147483647)"
+flask.Blueprint.add_url_rule(  # served and not described: its template would match what that of a revision matches
+    blp, f"/grids/<uuid:grid>/revisions/<{_NUMBER}:a>..<{_NUMBER}:b>", view_func=difference_by_path
+)
+
+
+def _difference(grid: uuid.UUID, a: int, b: int) -> Response:
+    with parts().database.reading() as connection:
+        owned(connection, grid, "reader")
+        found = compare_revisions(connection, grid, a, b)
+    return json_answer(serializers.difference(found), tag=f"{grid}-{a}-{b}")
