@@ -35,7 +35,7 @@ def to_document(value: Any) -> Any:
         return value
     if kind is float:
         return value if math.isfinite(value) else None
-    if kind is tuple or kind is list:
+    if isinstance(value, (tuple, list)):
         return [to_document(item) for item in value]
     if fields := _fields_of(cast(Hashable, kind)):
         return _written(value, fields)

@@ -1,4 +1,4 @@
-"""Facts of a result for SQL tools: short lists, in an order that the views of the schema `bi` know.
+"""Facts of a result for SQL tools.
 
 Documents are stored compressed, and PostgreSQL cannot inflate them; the facts are stored beside them.
 """
@@ -6,8 +6,11 @@ Documents are stored compressed, and PostgreSQL cannot inflate them; the facts a
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain, islice
 from typing import Any
 
+from registry.results.coverage import Coverage
+from registry.results.facts import CoverageRow, PeakRow, RankingFacts, RankingRow, StatisticsFacts, TrendRow
 from registry.results.peaks import Peaks
 from registry.results.ranking import Ranked, Ranking
 from registry.results.series import Series
@@ -16,45 +19,75 @@ from registry.results.statistics import GridStatistics
 _MOST_SERIES, _MOST_CELLS = 200, 40
 
 
-def facts_of_statistics(found: GridStatistics) -> dict[str, Any]:
-    """Facts of a grid's statistics: coverage, a list for each series, and one for each best or tied cell."""
-    coverage = found.coverage
-    return {
-        "coverage": [coverage.cells, coverage.possible, coverage.component_count] if coverage else [None] * 3,
-        "trends": [_trend(one) for one in found.series[:_MOST_SERIES]],
-        "peaks": _peaks(found.peaks) if found.peaks else [],
-    }
+def facts_of_statistics(found: GridStatistics) -> StatisticsFacts:
+    """Facts of a grid's statistics."""
+    return StatisticsFacts(
+        _coverage(found.coverage),
+        tuple(map(_trend, found.series[:_MOST_SERIES])),
+        _peaks(found.peaks) if found.peaks else (),
+    )
 
 
-def _trend(one: Series) -> list[Any]:
+def _coverage(found: Coverage | None) -> CoverageRow:
+    if found is None:
+        return CoverageRow(None, None, None)
+    return CoverageRow(found.cells, found.possible, found.component_count)
+
+
+def _trend(one: Series) -> TrendRow:
     interval, steps = one.slope_interval, [step.sharp for step in one.changes]
-    sharp = None if steps and all(step is None for step in steps) else sum(map(bool, steps))
-    p = one.mann_kendall.p if one.trend_p is None else one.trend_p
-    ends = (interval.low, interval.high) if interval else (None, None)
-    course = [one.along, one.at, one.count, one.first, one.last, one.slope, *ends]
-    return [*course, p, one.q, one.direction, one.shape.kind, one.shape.at, sharp]
+    return TrendRow(
+        along=one.along,
+        at=one.at,
+        points=one.count,
+        first=one.first,
+        last=one.last,
+        slope=one.slope,
+        slope_low=interval.low if interval else None,
+        slope_high=interval.high if interval else None,
+        p=one.mann_kendall.p if one.trend_p is None else one.trend_p,
+        q=one.q,
+        direction=one.direction,
+        shape=one.shape.kind,
+        shape_at=one.shape.at,
+        sharp_changes=None if steps and all(step is None for step in steps) else sum(map(bool, steps)),
+    )
 
 
-def _peaks(peaks: Peaks) -> list[list[Any]]:
-    """Value, coordinate, probability of being best, and standing of cells: `best`, or `tied` for the others in the set
-    that holds the best cell with 95 % confidence."""
+def _peaks(peaks: Peaks) -> tuple[PeakRow, ...]:
+    """The best cells, then the others in the set of best cells, up to a limit."""
     best = peaks.best
     if best is None:
-        return []
-    chances = [(one.at, one.value, one.probability) for one in peaks.probability_best or ()]
+        return ()
+    chances = peaks.probability_best or ()
     tied = peaks.best_set.at if peaks.best_set else ()
-    found: list[list[Any]] = [
-        [best.value, at, next((p for where, _, p in chances if where == at), None), "best"] for at in best.at
-    ]
-    found += [[value, at, p, "tied"] for at, value, p in chances if at in tied and at not in best.at]
-    return found[:_MOST_CELLS]
+    first = (
+        PeakRow(best.value, at, next((one.probability for one in chances if one.at == at), None), "best")
+        for at in best.at
+    )
+    others = (
+        PeakRow(one.value, one.at, one.probability, "tied")
+        for one in chances
+        if one.at in tied and one.at not in best.at
+    )
+    return tuple(islice(chain(first, others), _MOST_CELLS))
 
 
-def facts_of_answer(result: Ranking | Mapping[str, Any]) -> dict[str, Any] | None:
-    """Facts of a ranking: a list for each name. None for other results."""
-    return {"ranking": [_ranked(one) for one in result.ranking]} if isinstance(result, Ranking) else None
+def facts_of_answer(result: Ranking | Mapping[str, Any]) -> RankingFacts | None:
+    """Facts of a ranking; None for other results."""
+    return RankingFacts(tuple(map(_ranked, result.ranking))) if isinstance(result, Ranking) else None
 
 
-def _ranked(one: Ranked) -> list[Any]:
-    place = [one.rank, one.name, one.score, one.rank_low, one.rank_high]
-    return [*place, one.cells, one.wins, one.ties, one.losses, one.group]
+def _ranked(one: Ranked) -> RankingRow:
+    return RankingRow(
+        rank=one.rank,
+        name=one.name,
+        score=one.score,
+        rank_low=one.rank_low,
+        rank_high=one.rank_high,
+        cells=one.cells,
+        wins=one.wins,
+        ties=one.ties,
+        losses=one.losses,
+        groups=one.group,
+    )
