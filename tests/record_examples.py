@@ -78,6 +78,7 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("statistics", "GET", f"grids/{number}/statistics")
     for part in ("trends", "peaks", "coverage", "sensitivity", "precision"):
         ask(part, "GET", f"grids/{curve}/{part}")
+    ask("changes", "GET", f"grids/{number}/changes")
     for name, question in asked.items():
         ask(name, "GET", question)
     ask("thresholds", "GET", f"grids/{curve}/thresholds?value=95")

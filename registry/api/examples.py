@@ -99,6 +99,7 @@ FEED = _answer("feed")
 FEED_FORMS = _forms("feed_forms", "csv", "ndjson")
 REVISIONS = _answer("revisions")
 DIFFERENCE = _answer("difference")
+CHANGES = _answer("changes")
 PEAKS = _answer("peaks")
 COVERAGE = _answer("coverage")
 SENSITIVITY = _answer("sensitivity")
@@ -122,7 +123,7 @@ LIMITS = _answer("limits")
 
 
 def part(name: str) -> Any:
-    """The example of a part of the statistics; none of `changes`, which has the series of `trends`."""
+    """The example of a part of the statistics; `changes`, which has the series of `trends`, is of a single number."""
     return _answer(name)
 
 
