@@ -18,7 +18,7 @@ from registry.results.ranking import Ranking
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
 
 _FORMS = ("json", "txt", "md", "csv")
-_RENDERERS = of_values(Ranking, {"txt": ranking_text, "md": ranking_markdown, "csv": ranking_csv})
+_RENDERERS = of_values(Ranking, {"txt": ranking_text, "md": ranking_markdown, "csv": ranking_csv}, {"csv": ("pairs",)})
 _DESCRIBED = blp.answers(
     reply(
         200,

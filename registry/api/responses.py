@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -138,14 +138,19 @@ def rendered(form: str, value: Any, renderers: Mapping[str, Callable[[Any], str]
 
 
 def of_values(
-    kind: type[Result], renderers: Mapping[str, Callable[[Result], str]]
+    kind: type[Result],
+    renderers: Mapping[str, Callable[[Result], str]],
+    unread: Mapping[str, Collection[str]] | None = None,
 ) -> Mapping[str, Callable[[Any], str]]:
-    """Renderers of JSON documents, from those of the values that the documents say."""
+    """Renderers of JSON documents, from those of the values that the documents say; `unread` are the parts that a form
+    does without."""
 
-    def of_value(render: Callable[[Result], str]) -> Callable[[Any], str]:
-        return lambda document: render(from_document(kind, document))
+    def of_value(render: Callable[[Result], str], without: Collection[str]) -> Callable[[Any], str]:
+        return lambda document: render(
+            from_document(kind, {name: part for name, part in document.items() if name not in without})
+        )
 
-    return {form: of_value(render) for form, render in renderers.items()}
+    return {form: of_value(render, (unread or {}).get(form, ())) for form, render in renderers.items()}
 
 
 def patience(most: int) -> int:
