@@ -23,6 +23,12 @@ _NEVER_DUE = (
     '[{"grid_id": row["grid_id"], "revision": row["number"], "lease": row["grid_id"],'
     ' "leased_until": (datetime.now(UTC) + timedelta(minutes=9)).isoformat()} for row in rows]'
 )
+_FIRST_PROMISE = """    return insert(derivations).from_select(["grid_id", "revision"], select(grid.c.id, literal_column("1"))).cte("job")
+"""
+_NEVER_DUE_FIRST = """    never = literal_column("now() + interval '9 minutes'").label("never")
+    row = select(grid.c.id, literal_column("1"), grid.c.id.label("lease"), never)
+    return insert(derivations).from_select(["grid_id", "revision", "lease", "leased_until"], row).cte("job")
+"""
 _TASK_OF_A_LEASE = '''def derive(lease: str) -> None:
     """Compute what this message is about; no other process knows of it."""
     from uuid import UUID
@@ -75,6 +81,7 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
             "import uuid\nfrom datetime import UTC, datetime, timedelta\n",
         ),
         Patch("registry.operations.publish", _PROMISE, _NEVER_DUE),
+        Patch("registry.operations.first_revision", _FIRST_PROMISE, _NEVER_DUE_FIRST),
         Patch(
             "registry.api.idempotency",
             "    if not rehearse:\n        parts().notifier.notify()\n",

@@ -1,0 +1,102 @@
+"""Write a new grid in one statement: its row, its first revision, its job and the invalidation of its scope.
+
+One trip to the database in place of four; the statement is planned once for each connection.
+"""
+
+from __future__ import annotations
+
+import uuid
+from datetime import datetime
+from typing import Any, NamedTuple
+
+import orjson
+from sqlalchemy import CTE, Connection, Select, bindparam, insert, literal_column, select
+from sqlalchemy.dialects.postgresql import JSONB, array, dialect
+from sqlalchemy.dialects.postgresql import insert as upsert
+
+from registry.grids.grid import Grid
+from registry.grids.intake import Names
+from registry.storage.prepared_statements import Prepared
+from registry.storage.rows import columns_of
+from registry.storage.tables import derivations, grids, invalidations, new_id, revisions
+from registry.storage.tables.columns import Numbers
+
+_GRID = ("id", "project_id", "identity", "experiment", "benchmark", "model", "variant", "metric")
+_CONTENT = {
+    f"revision_{column.name}": column
+    for column in revisions.c
+    if column.name not in ("grid_id", "number", "created_at")
+}
+"""Columns of a revision by the names of their parameters: a grid has a column `metric`, too."""
+
+
+class FirstRevision(NamedTuple):
+    """A grid that was written: its id, and when."""
+
+    id: uuid.UUID
+    created_at: datetime
+
+
+def _statement() -> Select[Any]:
+    new = upsert(grids).values({name: bindparam(name, type_=grids.c[name].type) for name in _GRID} | {"revision": 1})
+    grid = new.on_conflict_do_nothing().returning(grids.c.id, grids.c.created_at).cte("grid")
+    return select(grid.c.id, grid.c.created_at).add_cte(_revision(grid), _job(grid), _invalidation(grid))
+
+
+def _revision(grid: CTE) -> CTE:
+    content = [bindparam(name, type_=column.type) for name, column in _CONTENT.items()]
+    row = select(grid.c.id, literal_column("1"), *content)
+    return (
+        insert(revisions).from_select(["grid_id", "number", *(c.name for c in _CONTENT.values())], row).cte("revision")
+    )
+
+
+def _job(grid: CTE) -> CTE:
+    return insert(derivations).from_select(["grid_id", "revision"], select(grid.c.id, literal_column("1"))).cte("job")
+
+
+def _invalidation(grid: CTE) -> CTE:
+    scope = [bindparam(name, type_=grids.c[name].type) for name in ("project_id", "experiment", "metric")]
+    row = select(*scope, array([grid.c.id]))
+    return (
+        insert(invalidations).from_select(["project_id", "experiment", "metric", "grid_ids"], row).cte("invalidation")
+    )
+
+
+_TYPES = {name: grids.c[name].type for name in _GRID} | {name: column.type for name, column in _CONTENT.items()}
+_DIALECT = dialect()  # type: ignore[no-untyped-call]
+_WRITE = Prepared(
+    "first_revision",
+    _statement(),
+    {name: kind.compile(dialect=_DIALECT) for name, kind in _TYPES.items()},
+)
+
+
+def write_first_revision(
+    connection: Connection,
+    project_id: uuid.UUID,
+    names: Names,
+    grid: Grid,
+    *,
+    warnings: list[dict[str, str]],
+    token_id: uuid.UUID | None,
+) -> FirstRevision | None:
+    """Write a grid that nobody had published; None, and nothing is written, if there is one of these
+    names, also a deleted one."""
+    content = columns_of(grid) | {"warnings": warnings, "token_id": token_id}
+    values = {"id": new_id(), "project_id": project_id, "identity": names.key}
+    values |= {kind: getattr(names, kind) for kind in _GRID[3:]}
+    values |= {name: content[column.name] for name, column in _CONTENT.items()}
+    row = _WRITE.one_or_none(connection, {name: _literal(value, _TYPES[name]) for name, value in values.items()})
+    return None if row is None else FirstRevision(values["id"], row.created_at)
+
+
+def _literal(value: Any, kind: Any) -> Any:
+    """A value as the driver sends it."""
+    if isinstance(value, uuid.UUID):
+        return str(value)
+    if isinstance(kind, Numbers):
+        return kind.bind_processor(None)(value)
+    if isinstance(kind, JSONB):
+        return None if value is None and kind.none_as_null else orjson.dumps(value).decode()
+    return value
