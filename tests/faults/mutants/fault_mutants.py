@@ -23,8 +23,10 @@ _NEVER_DUE = (
     '[{"grid_id": row["grid_id"], "revision": row["number"], "lease": row["grid_id"],'
     ' "leased_until": (datetime.now(UTC) + timedelta(minutes=9)).isoformat()} for row in rows]'
 )
-_FIRST_PROMISE = """    return insert(derivations).from_select(["grid_id", "revision"], select(grid.c.id, literal_column("1"))).cte("job")
-"""
+_FIRST_PROMISE = (
+    '    return insert(derivations).from_select(["grid_id", "revision"],'
+    ' select(grid.c.id, literal_column("1"))).cte("job")\n'
+)
 _NEVER_DUE_FIRST = """    never = literal_column("now() + interval '9 minutes'").label("never")
     row = select(grid.c.id, literal_column("1"), grid.c.id.label("lease"), never)
     return insert(derivations).from_select(["grid_id", "revision", "lease", "leased_until"], row).cte("job")
