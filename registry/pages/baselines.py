@@ -1,4 +1,4 @@
-"""What the cells of a grid can be subtracted from: other grids of the same experiment and metric."""
+"""Baselines that the cells of a grid can be compared with: other grids of the same experiment and metric."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Baselines:
 
 
 def baselines_of(connection: Connection, project_id: uuid.UUID, stored: StoredGrid) -> Baselines:
-    """What the visitor may choose: nothing where only this grid is open to them."""
+    """Baselines that the visitor may choose: none where only this grid is open to them."""
     names = stored.names
     same = Filters(experiment=[names.experiment], metric=[names.metric], benchmark=[names.benchmark])
     every = Filters(experiment=[names.experiment], metric=[names.metric])
@@ -67,7 +67,7 @@ def _not_another() -> Invalid:
 
 
 def differing(stored: StoredGrid, baseline: StoredGrid) -> list[str]:
-    """What two grids differ in, when that is more than one thing: their difference cannot be laid to one of them."""
+    """Names in which two grids differ, if there are several: their difference cannot be laid to one of them."""
     kinds = ("benchmark", "model", "variant")
     found = [kind for kind in kinds if getattr(stored.names, kind) != getattr(baseline.names, kind)]
     return found if len(found) > 1 else []

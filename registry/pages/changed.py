@@ -1,4 +1,4 @@
-"""What changed between two revisions beside the measured cells, in words, and what changed of each cell."""
+"""Changes between two revisions in words: of the metric, axes and labels, and of each cell."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _OPEN = ("grids/", "projects/")
 
 @pages.get("/data/<path:rest>")
 def data(rest: str) -> Response:
-    """What `GET /api/v1/<rest>` answers."""
+    """Response of `GET /api/v1/<rest>`."""
     if rest != "projects" and not rest.startswith(_OPEN):
         raise NotFound
     adapter = current_app.create_url_adapter(request)

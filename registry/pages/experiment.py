@@ -76,7 +76,7 @@ class Listed:
 
     @property
     def tags(self) -> list[object]:
-        """What a page of these grids is made of."""
+        """Entity tags of everything that a page of these grids is made of."""
         tags = [(one.id, one.etag) for one in self.grids], [one.etag for one in self.statistics]
         return [*tags, self.choices, self.total]
 
@@ -115,7 +115,7 @@ def experiment(project: str, experiment: str) -> Response:
 
 
 def _scope(connection: Connection, project_id: uuid.UUID, experiment: str) -> Scope:
-    """What the request asks for; `NotFound` for an experiment or a metric that no grid has."""
+    """Scope that the request asks for; `NotFound` for an experiment or a metric that no grid has."""
     if has_control(experiment):
         raise NotFound("No experiment has such a name.")
     metrics = name_options(connection, project_id, "metric", Filters(experiment=[experiment]))

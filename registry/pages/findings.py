@@ -1,4 +1,4 @@
-"""What a grid's statistics say, in a few lines: what falls and rises, where it breaks, what is best, what was never
+"""Findings of a grid's statistics, in a few lines: what falls and rises, where it breaks, what is best, what was never
 measured."""
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _sentence(text: str) -> str:
 
 
 def missing_of(document: GridDocument) -> Iterator[Finding]:
-    """What was never measured: the runs of levels along the last axis, a line for each combination of the others."""
+    """Gaps among the measured cells: the runs of levels along the last axis, one line for each place on the others."""
     axes = document["axes"]
     values = flat(document["values"], len(axes))
     absent = values.count(None)

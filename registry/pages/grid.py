@@ -42,7 +42,7 @@ _UNMARKED = {
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What a visitor sees of a grid, as it is stored."""
+    """Parts of a stored grid that its page shows."""
 
     stored: StoredGrid
     visibility: str
@@ -66,13 +66,13 @@ class _Seen:
 
     @property
     def shown(self) -> tuple[tuple[str, str], ...]:
-        """What an address says of the revision: nothing of the current one."""
+        """Query string that names the revision; empty for the current one."""
         older = self.stored.revision != self.stored.current_revision
         return (("revision", str(self.stored.revision)),) if older else ()
 
     @property
     def made_of(self) -> list[object]:
-        """What changes whenever the page does."""
+        """Entity tags of everything that the page is made of."""
         stored, found = self.stored, self.derivation
         tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility]
         return [*tags, self.others, self.publishers, self.baseline and self.baseline.etag]

@@ -1,4 +1,4 @@
-"""What the page of a grid shows of its statistics."""
+"""Statistics as the page of a grid shows them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_SPARKS = 200
 
 
 def of_statistics(document: GridDocument, statistics: Statistics | None) -> dict[str, Any]:
-    """What the numbers say, and the parts of the statistics; of a grid without them, what was never measured."""
+    """Findings and the parts of the statistics; the gaps alone of a grid without statistics."""
     return {
         "statistics": statistics,
         "params": to_document(statistics.params) if statistics else {},

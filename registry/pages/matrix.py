@@ -60,7 +60,7 @@ class _Scale:
 
 
 def _estimate(pair: Pair) -> float | None:
-    """What the order of a pair comes from."""
+    """Estimate that the order of a pair comes from."""
     return pair.lead if pair.estimand == "lead" else pair.difference
 
 

@@ -1,4 +1,4 @@
-"""What a page is asked for: the API's own query schemas, without what an empty form field says."""
+"""Queries of pages: the API's own schemas, without empty form fields."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def state_of(found: Any) -> str:
 
 
 def tags_of(found: Any) -> list[object]:
-    """What a page with this answer is made of."""
+    """Entity tags of a page with this answer."""
     return (
         []
         if found is None

@@ -43,7 +43,7 @@ PAIRS = "pairs_of"
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What can be asked in a project; `scopes` only where no experiment is chosen."""
+    """Choices of the form in a project; `scopes` only where no experiment is chosen."""
 
     experiments: Choice
     metrics: Sequence[str]
@@ -54,7 +54,7 @@ class Offer:
 
 @pages.get("/projects/<project>/rankings")
 def ranking(project: str) -> Response:
-    """Who is better; while the question is not complete or wrong, the form and what is missing."""
+    """Show a ranking; while the query is incomplete or wrong, the form and what is missing."""
     query, faults = salvaged(RankingParameters, also=(PAIRS,), optional=("experiment", "metric"))
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
@@ -125,7 +125,7 @@ def _shown(ranking: Ranking, link: Callable[[str], str], *, lower: bool) -> dict
 
 
 def _offer(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any]) -> Offer:
-    """What can be asked, as far as it depends on what is chosen already."""
+    """Choices of the form, given those that were made."""
     experiment = query.get("experiment")
     experiments = choice_of(connection, project_id, "experiment", [experiment] if experiment else [])
     if not experiment:
@@ -141,7 +141,7 @@ def _offer(connection: Connection, project_id: uuid.UUID, query: Mapping[str, An
 
 
 def _only(offer: Offer, query: Mapping[str, Any]) -> dict[str, str] | None:
-    """What completes the question where there is one way only to do so."""
+    """Parameters that complete the query where there is only one way to do so."""
     if "experiment" not in query and len(offer.scopes) == 1:
         return {"experiment": offer.scopes[0].experiment, "metric": offer.scopes[0].metric}
     if len(offer.metrics) == 1 and query.get("metric") != offer.metrics[0]:

@@ -34,7 +34,7 @@ def page(
 
 
 def furniture() -> dict[str, Any]:
-    """What every template may use."""
+    """Functions and values that every template may use."""
     return {
         "asset": asset,
         "label": label,

@@ -24,7 +24,7 @@ _LARGEST = 2**31 - 1
 
 @pages.get(f"/grids/<uuid:grid>/revisions/<int(min=1,max={_LARGEST}):a>..<int(min=1,max={_LARGEST}):b>")
 def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
-    """What changed from revision a to b, the first cells of each kind; all of them are in the JSON."""
+    """Show the changes from revision a to b, the first cells of each kind; all of them are in the JSON."""
     with parts().database.reading() as connection:
         row = grid_row(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)

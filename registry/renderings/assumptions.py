@@ -1,4 +1,4 @@
-"""What the tests of an answer take for granted, in sentences."""
+"""Assumptions of the tests of an answer, in sentences."""
 
 from __future__ import annotations
 

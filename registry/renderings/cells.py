@@ -125,7 +125,7 @@ def flat(nested: Any, depth: int) -> list[Any]:
 
 
 def given(document: GridDocument) -> list[Carried]:
-    """What was given beside the values."""
+    """Columns that were given beside the values."""
     return [name for name in _CARRIED if document.get(name) is not None]
 
 
@@ -135,7 +135,7 @@ def reasons_in(document: GridDocument) -> list[str]:
 
 
 def carried(document: GridDocument, name: Carried) -> list[Any]:
-    """What each cell carries under a name, row-major; one number stands for every cell."""
+    """Numbers that the cells carry under a name, row-major; one number stands for every cell."""
     nested, depth = document[name], len(document["axes"])
     if isinstance(nested, list):
         return flat(nested, depth)

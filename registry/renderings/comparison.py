@@ -188,7 +188,7 @@ def _margin(axis: str, levels: Sequence[LevelGap]) -> Table:
 
 
 def _margin_notes(axis: str, levels: Sequence[LevelGap]) -> Iterator[str]:
-    """What the intervals and the p-values of the levels are."""
+    """Notes on the intervals and p-values of the levels."""
     tests = [level.test for level in levels if level.test and level.test.name]
     within = [(test.name, test.interval) for test in tests if test.interval]
     if within:
@@ -269,7 +269,7 @@ def _cell_columns(cells: Sequence[CellGap]) -> Iterator[Column]:
 
 
 def _cell_notes(tests: Sequence[str]) -> Iterator[str]:
-    """What the intervals and the p-values of the cells are."""
+    """Notes on the intervals and p-values of the cells."""
     if tests:
         yield "interval: " + _listed("Newcombe's" if test in _OF_TRIALS else _named(test) for test in tests)
         yield f"Holm p: {_listed(map(_named, tests))}, each cell by itself, over all tested cells"

@@ -1,4 +1,4 @@
-"""What was measured, level by level."""
+"""Coverage of a grid, level by level."""
 
 from __future__ import annotations
 

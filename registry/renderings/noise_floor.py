@@ -1,4 +1,4 @@
-"""What the best of as many equal cells would show by chance, in a sentence."""
+"""Sentence about the best of as many equal cells, by chance alone."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _runner_up(runner: RunnerUp | None, decimals: int | None, ties: int) -> Iter
 
 
 def _noise(document: Statistics, peaks: Peaks, decimals: int | None) -> Iterator[str]:
-    """What the best of as many equal cells would show by chance, and the peak without its luck."""
+    """Lines about the best of as many equal cells by chance alone, and the peak without its luck."""
     shrunken, finer = peaks.shrunken, None if decimals is None else decimals + 1
     if floor := floor_of_noise(document.metric, peaks, decimals):
         yield f"noise floor: {floor}"

@@ -62,7 +62,7 @@ def method(name: str) -> str:
 
 
 def target(name: str) -> str:
-    """What the errors of a ranking are about, in plain writing."""
+    """Target that the errors of a ranking are about, in plain words."""
     return f"{said(name)} ({_TARGETS[name]})" if name in _TARGETS else said(name)
 
 

@@ -149,7 +149,7 @@ def _whole(number: int | None) -> str:
 
 
 def _open_ends(ranking: Ranking) -> Iterator[str]:
-    """What ranks, groups and scores say, and what they do not."""
+    """Notes on what ranks, groups and scores say, and what they do not."""
     sure = f" with {100 * (1 - ranking.alpha):g} % confidence" if ranking.alpha else ""
     yield f"rank range: the ranks that the tests leave open{sure}"
     if ranking.pairs and not any(pair.p_holm is not None for pair in ranking.pairs):
@@ -180,7 +180,7 @@ def _groups(ranking: Ranking) -> Iterator[str]:
 
 
 def _doubts(ranking: Ranking) -> Iterator[str]:
-    """What the tests take for granted, what was left aside, and what a reader should look at."""
+    """Notes on assumptions, on what was left out, and on what a reader should look at."""
     yield from assumptions(ranking.assumes) if ranking.ranking else ()
     derived = dict.fromkeys(one.benchmark for one in ranking.derived)
     if derived:

@@ -86,7 +86,7 @@ def _without(grid: GridDocument) -> str:
 
 
 def _unmeasured(grid: GridDocument, missing: list[int], coverage: Mapping[str, AxisCoverage]) -> Iterator[str]:
-    """What was never measured, each gap told once: whole levels, then single cells, or gaps by level where there are
+    """Gaps among the measured cells, each told once: whole levels, then single cells, or gaps by level where there are
     too many of these."""
     if not missing:
         return

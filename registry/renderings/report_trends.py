@@ -105,7 +105,7 @@ def _names(found: Sequence[Series]) -> str:
 
 
 def _level(one: Series, params: Parameters) -> str:
-    """What equivalence showed: an interval within the margin."""
+    """Sentence about series that are shown to be flat: an interval within the margin."""
     margin, interval = params.equivalence, one.fitted_change.interval if one.fitted_change else None
     if margin is None or not interval:
         return " is level: the change lies within the margin of equivalence."

@@ -68,7 +68,7 @@ def sweet_spot_blocks(document: SweetSpot) -> Iterator[Block]:
 
 
 def _evidence(document: SweetSpot) -> Iterator[str]:
-    """What supports the favourite, and what does not."""
+    """Evidence for the favourite and against it."""
     if document.best_rank_p is not None:
         yield f"so low a mean rank of any cell by chance: p at most {p_value(document.best_rank_p)}"
     if shared := document.agreement:

@@ -35,7 +35,7 @@ def harmless(value: Any) -> Any:
 
 
 def axis_names(axes: Sequence[str], fixed: Iterable[str], suffixes: Sequence[str] = ("",)) -> list[str]:
-    """What the columns of axes are called: as the axes are, or `axis_<name>` where a fixed column, or the column of an
+    """Names of the columns of axes: those of the axes, or `axis_<name>` where a fixed column, or the column of an
     earlier axis, has that name; with suffixes, where any of the names with these is taken."""
     taken, found = set(map(harmless, fixed)), []
     for axis in axes:

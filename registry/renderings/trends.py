@@ -102,7 +102,7 @@ def _values(one: Series) -> list[float | None]:
 
 
 def _tests(series: Sequence[Series]) -> Iterator[Column]:
-    """What the direction follows from: of one series its p, of several their false-discovery rate."""
+    """Numbers that the direction follows from: of one series its p, of several their false-discovery rate."""
     if len(series) > 1:
         yield Column("q", [p_value(one.q) for one in series], True)
         return
@@ -194,7 +194,7 @@ def _tested(series: Sequence[Series]) -> str:
 
 
 def _deciding(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
-    """What the direction follows from, and what its words claim."""
+    """Notes on what the direction follows from, and what its words claim."""
     params, many = document.params, len(series) > 1
     margin = params.equivalence
     needs = f"; increasing and decreasing need {'q' if many else 'p'} < {params.alpha:g}"

@@ -67,8 +67,8 @@ def said(word: Any) -> str:
 
 
 def slope_per(axes: Sequence[Mapping[str, Any]], along: str, x_scale: Any) -> str:
-    """What a slope is per: a factor of ten of the axis on a logarithmic scale, a level where there is only an order,
-    else its unit."""
+    """Unit that a slope is per: a factor of ten of the axis on a logarithmic scale, a level where there is only an
+    order, else its unit."""
     axis: Mapping[str, Any] = next((one for one in axes if one["name"] == along), {})
     if x_scale == "log10":
         return f"factor of ten of {along}"

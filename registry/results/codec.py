@@ -184,7 +184,7 @@ def _dataclass_reader(kind: Any) -> Reader:
 
 
 def _absent(field: dataclasses.Field[Any], hint: Any) -> Callable[[], Any]:
-    """What stands for a field that a document does not have: its default, an empty list or mapping, a value without
+    """Value of a field that a document does not have: its default, an empty list or mapping, a value without
     anything, else `None`."""
     if field.default_factory is not dataclasses.MISSING:
         return field.default_factory

@@ -1,4 +1,4 @@
-"""What course a series takes: its shape, where it crosses levels, where it rests, and how far it is monotone."""
+"""Course of a series: its shape, where it crosses levels, where it rests, and how far it is monotone."""
 
 from __future__ import annotations
 

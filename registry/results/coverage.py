@@ -1,4 +1,4 @@
-"""What was measured of what was declared."""
+"""Coverage: the cells that were measured of those that were declared."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class AxisCoverage:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What was measured of what was declared. Levels that share a cell are connected; effects of unconnected levels
-    cannot be told apart."""
+    """The measured cells among those that were declared. Levels that share a cell are connected; effects of unconnected
+    levels cannot be told apart."""
 
     status: Status
     cells: Annotated[Count, "Measured."]

@@ -1,4 +1,4 @@
-"""What counts as significant, as sharp and as equal."""
+"""Parameters: what counts as significant, as sharp and as equal."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ class OffLattice:
 
 @dataclass(frozen=True, slots=True)
 class Precision:
-    """What the printed decimals say of the trials behind them. Implied trials are reported, never adopted."""
+    """The printed decimals, and the trials that they imply. Implied trials are reported, never adopted."""
 
     status: Status
     decimals: Annotated[

@@ -36,7 +36,7 @@ class LevelMean:
 
 @dataclass(frozen=True, slots=True)
 class AxisShare:
-    """What an axis explains of the variance of the values."""
+    """The share of the variance of the values that an axis explains."""
 
     share: Annotated[float, "Of the variance; all shares and the residual's sum to 1."]
     df: Annotated[int, "Degrees of freedom: its measured levels less one."]
@@ -49,7 +49,7 @@ class AxisShare:
 
 @dataclass(frozen=True, slots=True)
 class Interaction:
-    """What two axes explain together beyond their own shares, on full grids of three or more axes."""
+    """The share that two axes explain together beyond their own shares, on full grids of three or more axes."""
 
     axes: Annotated[tuple[str, ...], "The names of the two axes."]
     share: Annotated[float, "Of the variance."]
@@ -67,7 +67,7 @@ class LogitInteraction:
 
 @dataclass(frozen=True, slots=True)
 class Residual:
-    """What no axis explains alone, and how many times the known noise that is."""
+    """The share that no axis explains alone, and how many times the known noise that is."""
 
     share: Annotated[float, "Of the variance."]
     df: Annotated[int, "Degrees of freedom."]

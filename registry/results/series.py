@@ -1,4 +1,4 @@
-"""What is computed along one axis of a grid."""
+"""Statistics along one axis of a grid."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ PICTURED = ("revision", "peaks")
 
 @dataclass(frozen=True, slots=True)
 class GridStatistics:
-    """What is computed of the cells of a grid; a part of the document has some of it."""
+    """Everything that is computed of the cells of a grid; a part of the document has some of it."""
 
     params: Annotated[Parameters, Presence.OPTIONAL] = field(default_factory=Parameters)
     design_effect: Annotated[

@@ -48,7 +48,7 @@ def _end(value: float, decimals: int | None) -> str:
 
 
 def legend(planes: Planes, layout: Layout, theme: Theme, bare: str) -> Iterator[str]:
-    """What is hatched, outlined and dashed, as far as the picture has it."""
+    """Legend of hatches, outlines and dashes, as far as the picture has it."""
     x, y = MARGIN, layout.legend_top
     entries: list[tuple[str, str | None]] = []
     if None in planes.values:

@@ -81,7 +81,7 @@ def heatmap_vega(
 
 @dataclass(frozen=True, slots=True)
 class _Shown:
-    """What the parts of one specification share."""
+    """Values that the parts of one specification share."""
 
     document: GridDocument
     planes: Planes

@@ -1,4 +1,4 @@
-"""What a picture says in words: its title, its notes, and its description for who cannot see it."""
+"""Texts of a picture: its title, its notes, and its description for those who cannot see it."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def subtitle(document: GridDocument, planes: Planes) -> str:
 
 
 def notes(document: GridDocument, planes: Planes, scale: Scale, *, joined: bool = True) -> Iterator[str]:
-    """What a reader must know to read the colours and the marks; `joined`: whether what joins cells is drawn."""
+    """Notes that explain the colours and the marks; `joined`: whether what joins cells is drawn."""
     if not any(value is not None for value in planes.values):
         yield "No cell was measured."
         return
