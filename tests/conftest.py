@@ -34,12 +34,6 @@ FIRST = ("faults", "live", "pages", "commands")
 """The directories whose files take long: begun first, so that no process ends with one of them while others idle."""
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """One process more than cores: those that break registries, and those that run whole ones, wait a third of the
-    time."""
-    return len(os.sched_getaffinity(0)) + 1
-
-
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Keep the tests of a file in one process: they share servers, browsers and what was computed once.
 

@@ -16,15 +16,16 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import chdtrc, expit, fdtrc, xlogy
+from scipy.special import chdtrc, expit, fdtrc
 
 from registry.results.terms import Interval
 from registry.results.trend_tests import FittedChange, Logit, LogitTest
 from workers.statistics.curves import RowNoise
 from workers.statistics.firth import penalised_line
 from workers.statistics.fitted_change import change_of_ends, ends_of
+from workers.statistics.logit_lines import Lines, covariance_of, fitted
 from workers.statistics.proportions import newcombe
-from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
+from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray
 
 FEW_CELLS = 5
 """Cells up to which a monotone course may be tested without its dispersion."""
@@ -37,22 +38,6 @@ class LogitTrend:
     logit: Logit
     change: FittedChange | None
     df: float | None = None
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """Maximum-likelihood lines on the unit abscissae `u`, a row each, and what their cells leave. `moments` are the
-    sums of the weights times the powers 0, 1 and 2 of u."""
-
-    u: FloatArray
-    centre: FloatArray
-    scale: FloatArray
-    a: FloatArray
-    b: FloatArray
-    moments: tuple[FloatArray, FloatArray, FloatArray]
-    lr: FloatArray
-    deviance: FloatArray
-    pearson: FloatArray
 
 
 def logit_trends(
@@ -119,7 +104,7 @@ def penalised(x: FloatArray, k: FloatArray, n: FloatArray, whole: float, alpha: 
 
 
 def two_cells(
-    lines: _Lines, cells: tuple[FloatArray, FloatArray], apart: BoolArray, whole: float, alpha: float
+    lines: Lines, cells: tuple[FloatArray, FloatArray], apart: BoolArray, whole: float, alpha: float
 ) -> list[LogitTrend]:
     """Two cells leave no dispersion; their change is their difference with Newcombe's interval."""
     k, n = cells
@@ -138,7 +123,7 @@ def two_cells(
 
 
 def several_cells(
-    lines: _Lines,
+    lines: Lines,
     cells: tuple[FloatArray, FloatArray],
     differ_p: Sequence[float | None],
     whole: float,
@@ -197,14 +182,6 @@ def monotone_p(k: FloatArray, n: FloatArray, rising: bool) -> float:
     return float(chdtrc(df, misfit))
 
 
-def covariance_of(lines: _Lines) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """The inverse information on the unit abscissa: the variance of the intercept, the covariance with the slope, and
-    the variance of the slope."""
-    w0, w1, w2 = lines.moments
-    det = np.maximum(w0 * w2 - w1 * w1, 1e-300)
-    return w2 / det, -w1 / det, w0 / det
-
-
 class _Line(NamedTuple):
     """One line as the answer has it."""
 
@@ -232,7 +209,7 @@ class _Line(NamedTuple):
         )
 
 
-def described(lines: _Lines, whole: float) -> list[_Line]:
+def described(lines: Lines, whole: float) -> list[_Line]:
     """The lines as the answer has them."""
     w0, w1, w2 = lines.moments
     spread = w2 - w1 * w1 / w0
@@ -244,102 +221,3 @@ def described(lines: _Lines, whole: float) -> list[_Line]:
     errors = [error if some else None for error, some in zip(stderr.tolist(), known.tolist(), strict=True)]
     columns = (slope.tolist(), intercept.tolist(), errors, effect.tolist(), lines.lr.tolist(), lines.deviance.tolist())
     return [_Line(*row) for row in zip(*columns, strict=True)]
-
-
-def fitted(x: FloatArray, k: FloatArray, n: FloatArray) -> _Lines:
-    """The maximum-likelihood line of each row."""
-    centre, scale = x.mean(axis=1), x[:, -1] - x[:, 0]
-    u = (x - centre[:, None]) / scale[:, None]
-    saturated = _Saturated.of(k, n)
-    a, b = newton(u, saturated)
-    eta = a[:, None] + b[:, None] * u
-    # Not 1 - hit, which is 0 once hit rounds to 1; likewise the residual below is k - n * hit without the cancellation.
-    hit, miss = expit(eta), expit(-eta)
-    weight = n * hit * miss
-    residual = k * miss - (n - k) * hit
-    pooled = (k.sum(axis=1) / n.sum(axis=1))[:, None]
-    deviance = 2 * saturated.gap(hit, miss)
-    lr = np.maximum(0.0, 2 * saturated.gap(pooled, 1 - pooled) - deviance)
-    pearson = np.sum(residual**2 / np.maximum(weight, 1e-300), axis=1)
-    moments = (weight.sum(axis=1), np.sum(weight * u, axis=1), np.sum(weight * (u * u), axis=1))
-    return _Lines(u, centre, scale, a, b, moments, lr, deviance, pearson)
-
-
-@dataclass(frozen=True)
-class _Saturated:
-    """The cells of some rows, and the parts of their log-likelihood in a model that has a probability for each."""
-
-    k: FloatArray
-    n: FloatArray
-    hits: FloatArray
-    misses: FloatArray
-
-    @classmethod
-    def of(cls, k: FloatArray, n: FloatArray) -> _Saturated:
-        share = k / n
-        return cls(k, n, xlogy(k, share), xlogy(n - k, 1 - share))
-
-    def at(self, rows: IntArray) -> _Saturated:
-        """Some of the rows."""
-        return _Saturated(self.k[rows], self.n[rows], self.hits[rows], self.misses[rows])
-
-    def gap(self, hit: FloatArray, miss: FloatArray) -> FloatArray:
-        """The log-likelihood that the saturated model gains over these probabilities: half the deviance."""
-        # The logarithm of 0 would be infinite, and a step that goes too far could not be compared with another.
-        hit, miss = np.maximum(hit, 1e-320), np.maximum(miss, 1e-320)
-        lost = self.hits - xlogy(self.k, hit) + self.misses - xlogy(self.n - self.k, miss)
-        return np.asarray(np.sum(lost, axis=1))
-
-
-def newton(u: FloatArray, cells: _Saturated) -> tuple[FloatArray, FloatArray]:
-    """Intercept and slope of each row on a unit abscissa by Newton steps, halved while the likelihood falls. A row
-    that has settled is not touched again."""
-    hits, trials = cells.k.sum(axis=1), cells.n.sum(axis=1)
-    a, b = np.log((hits + 0.5) / (trials - hits + 0.5)), np.zeros(len(u))
-    best = cells.gap(expit(a[:, None]), expit(-a[:, None]))
-    rows = np.arange(len(u))
-    for _ in range(100):
-        mine, at = cells.at(rows), u[rows]
-        eta = a[rows, None] + b[rows, None] * at
-        hit, miss = expit(eta), expit(-eta)
-        w, r = mine.n * hit * miss, mine.k * miss - (mine.n - mine.k) * hit
-        w0, w1, w2 = w.sum(axis=1), np.sum(w * at, axis=1), np.sum(w * (at * at), axis=1)
-        det = w0 * w2 - w1 * w1
-        r0, r1 = r.sum(axis=1), np.sum(r * at, axis=1)
-        regular = det > 0
-        rows, det = rows[regular], det[regular]
-        if not rows.size:
-            break
-        da, db = ((w2 * r0 - w1 * r1)[regular] / det, (w0 * r1 - w1 * r0)[regular] / det)
-        step, best[rows] = accepted(
-            at[regular], mine.at(np.flatnonzero(regular)), (a[rows], b[rows]), (da, db), best[rows]
-        )
-        a[rows] += step * da
-        b[rows] += step * db
-        # What is left is of the order of the square of the step.
-        moving = np.abs(da) + np.abs(db) >= 1e-8 * (1 + np.abs(a[rows]) + np.abs(b[rows]))
-        rows = rows[moving]
-        if not rows.size:
-            break
-    return a, b
-
-
-def accepted(
-    u: FloatArray,
-    cells: _Saturated,
-    start: tuple[FloatArray, FloatArray],
-    move: tuple[FloatArray, FloatArray],
-    best: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """The share of each row's step at which the likelihood does not fall, and half the deviance there."""
-    step, reached, rows = np.ones(len(u)), best.copy(), np.arange(len(u))
-    while rows.size:
-        a, b = (at[rows] + step[rows] * by[rows] for at, by in zip(start, move, strict=True))
-        eta = a[:, None] + b[:, None] * u[rows]
-        new = cells.at(rows).gap(expit(eta), expit(-eta))
-        reached[rows] = new
-        worse = new > best[rows] + 1e-9 * (1 + np.abs(best[rows]))
-        rows = rows[worse]
-        step[rows] /= 2
-        rows = rows[step[rows] > 1e-6]
-    return step, reached
