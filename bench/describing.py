@@ -12,15 +12,16 @@ from bench.load import publish
 from bench.main_job import drain
 from bench.system import system
 from registry.demo import demo_grids
+from registry.garbage import collect_rarely
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.intake import Limits, read_submission
 
 PERCENT = Metric("accuracy", "%", "higher", 0, 100)
 
 
-def numeric(rows: int, columns: int, trials: int | None) -> Grid:
+def numeric(rows: int, columns: int, trials: int | None, seed: int = 0) -> Grid:
     """A full grid with two numeric axes."""
-    chance = random.Random(rows)
+    chance = random.Random(rows + 1000 * seed)
     axes = tuple(
         Axis(name, "numeric", tuple(Level(str(i), float(i)) for i in range(size)))
         for name, size in (("row", rows), ("column", columns))
@@ -41,6 +42,20 @@ def cpu(found: Grid, times: int = 15) -> float:
     return 1000 * statistics.median(seconds)
 
 
+def cpu_together(count: int) -> float:
+    """Milliseconds of one core for each of so many grids that are described together, as a worker does."""
+    from workers.statistics import describe_all
+
+    grids = [numeric(7, 20, 300, seed) for seed in range(count)]
+    seconds = []
+    for _ in range(5):
+        begun = time.process_time()
+        for first in range(0, count, 32):
+            describe_all(grids[first : first + 32])
+        seconds.append(time.process_time() - begun)
+    return 1000 * statistics.median(seconds) / count
+
+
 def memory(name: str) -> list[float]:
     """Resident MiB of the worker's processes."""
     found = []
@@ -57,6 +72,7 @@ def memory(name: str) -> list[float]:
 
 
 def main() -> None:
+    collect_rarely()
     seed = read_submission({"axes": []} | demo_grids()[0], Limits()).grid
     for name, found in (
         ("seed 0 (7 × 20, one nominal axis, trials)", seed),
@@ -65,6 +81,7 @@ def main() -> None:
         ("35 × 35, two numeric axes, trials", numeric(35, 35, 300)),
     ):
         print(f"  describe {name}: {cpu(found):.1f} ms of one core")
+    print(f"  describe 100 of 7 × 20, two numeric axes, trials: {cpu_together(100):.1f} ms of one core for each")
     with system() as running:
         publish(running, 1000, 1, 0, batch=100)
         begun = time.perf_counter()
