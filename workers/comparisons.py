@@ -10,6 +10,7 @@ from sqlalchemy import Connection, and_, select
 from registry.query import ComparisonQuery
 from registry.results.codec import to_document
 from registry.results.comparison import ComparedGrid, ComparedRevision
+from registry.results.inputs import Warning
 from registry.storage.rows import grid_of
 from registry.storage.tables import grids, revisions
 from workers.statistics import gap
@@ -46,7 +47,7 @@ def comparison_document(
         "axes": baseline.axes,
         **to_document(found),
         "inputs": to_document(inputs),
-        "warnings": [*_same(mine, theirs), *_units(baseline, contender)],
+        "warnings": to_document([*_same(mine, theirs), *_units(baseline, contender)]),
     }
 
 
@@ -81,16 +82,16 @@ def _differing(mine: ComparedGrid, theirs: ComparedGrid) -> Iterator[str]:
     return (kind for kind, (one, other) in pairs.items() if one != other)
 
 
-def _same(first: ComparedGrid, second: ComparedGrid) -> Iterator[dict[str, str]]:
+def _same(first: ComparedGrid, second: ComparedGrid) -> Iterator[Warning]:
     if (first.grid, first.revision) == (second.grid, second.revision):
-        yield {"code": "same_revision", "detail": "Baseline and contender are one revision of one grid."}
+        yield Warning("same_revision", "Baseline and contender are one revision of one grid.")
 
 
-def _units(first: Any, second: Any) -> Iterator[dict[str, str]]:
+def _units(first: Any, second: Any) -> Iterator[Warning]:
     """Warnings about axes with the same name and different units."""
     theirs = {axis["name"]: axis["unit"] for axis in second.axes}
     for axis in first.axes:
         mine, other = axis["unit"], theirs.get(axis["name"])
         if mine and other and mine != other:
             detail = f'The axis "{axis["name"]}" is in {mine} in the baseline and in {other} in the contender.'
-            yield {"code": "axis_units", "detail": detail}
+            yield Warning("axis_units", detail)

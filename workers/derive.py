@@ -133,6 +133,7 @@ def _computed(
             log.warning("derivation failed", grid=str(group[0].grid_id), revision=group[0].revision, error=repr(error))
             fail_attempt(database, settings, claimed, group[0], error)
             return []
+        log.warning("a group failed, computing its grids one by one", grids=len(group), error=repr(error))
     return [row for one in group for row in _computed(database, settings, claimed, [one], revisions_by_key)]
 
 

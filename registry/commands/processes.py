@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from sqlalchemy.exc import OperationalError
 
 from registry.commands.environment import settings_of_environment
 from registry.local import processes
@@ -66,7 +67,13 @@ def migrate(role: str | None) -> None:
     from migrations.grants import grant_web_role
 
     settings = settings_of_environment()
-    apply(settings.database_url)
+    try:
+        apply(settings.database_url)
+    except OperationalError as error:
+        raise click.ClickException(
+            f"The database cannot be reached: {error.orig}".strip()
+            + "\nREGISTRY_DATABASE_URL says where it is; a home of `registry up` is migrated whenever that starts."
+        ) from error
     click.echo("The database is up to date.", err=True)
     if role is not None:
         grant_web_role(settings.database_url, role, settings.web_password or None)

@@ -90,7 +90,12 @@ def check_jobs(connection: Connection) -> Iterator[Check]:
     version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
     health = health_of(connection)
     if not health.migrated:
-        yield Check("schema", "bad", str(version or "no tables"), f"Run `registry migrate`; this code needs {SCHEMA}.")
+        yield Check(
+            "schema",
+            "bad",
+            str(version or "no tables"),
+            f"Run `registry migrate`, or start `registry up` anew; this code needs {SCHEMA}.",
+        )
         return
     newer = str(version) > SCHEMA
     advice = "This code is older than the schema: update it soon." if newer else ""

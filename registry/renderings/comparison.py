@@ -97,7 +97,7 @@ def _sides(document: Comparison) -> Iterator[str]:
     for word, side in (("baseline", baseline), ("contender", contender)):
         yield f"{word}: grid {side.grid}, revision {side.revision}"
     for warning in document.warnings:
-        yield warning["detail"]
+        yield warning.detail
     if document.status != "ok":
         yield f"{said(document.status)}: {document.reason}"
     yield from assumptions(document.assumes)

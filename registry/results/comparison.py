@@ -8,11 +8,10 @@ from typing import Annotated, Literal
 
 from registry.results.gaps import CellGap, Contrast, GapMargin, GapTrend
 from registry.results.grid import PostedMetric
+from registry.results.inputs import Warning
 from registry.results.odds import BreslowDay, GapMantelHaenszel
 from registry.results.statistics import Assumptions, AxisDocument
 from registry.results.terms import At, Count, Digest, Identifier, Instant, Keyword, Presence, Reason, Status
-
-WarningDocument = Annotated[Mapping[str, str], Keyword("$ref", "#/components/schemas/Warning")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ class Comparison(Gap):
     contender: ComparedGrid = ComparedGrid()
     axes: Annotated[tuple[AxisDocument, ...], "The axes that both grids have, with the levels of both."] = ()
     inputs: Annotated[tuple[ComparedRevision, ...], "Both grids, the baseline first."] = ()
-    warnings: Annotated[tuple[WarningDocument, ...], "Doubts about the inputs."] = ()
+    warnings: Annotated[tuple[Warning, ...], "Doubts about the inputs."] = ()
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None

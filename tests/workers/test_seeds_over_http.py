@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -208,7 +209,7 @@ def test_thresholds_may_be_asked_along_one_axis(demo: Project, house: House, des
 
 
 def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(project: Project, house: House) -> None:
-    from sqlalchemy import update
+    from sqlalchemy import func, update
 
     from registry.storage.tables import cached_results, derivations
     from workers.jobs.old_methods import requeue_old_methods
@@ -222,9 +223,12 @@ def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(pro
             (derivations, derivations.c.grid_id == grid["id"]),
             (cached_results, cached_results.c.state == "ready"),
         ):
-            connection.execute(update(table).where(mine).values(methods_version="0"))
+            long_ago = func.now() - timedelta(days=365)
+            connection.execute(update(table).where(mine).values(methods_version="0", due_at=long_ago))
     with house.database.transaction() as connection:
         assert requeue_old_methods(connection) >= 2
+    # They have waited since they were requeued, however old their grids are.
+    assert house.app.test_client().get("/readyz").get_json()["derivations"]["oldest_seconds"] < 86_400
     assert project.get(f"grids/{grid['id']}").get_json()["derivation"]["state"] == "pending"
     assert project.get(f"grids/{grid['id']}/statistics").status_code == 200
     assert project.get(question).status_code == 200

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, and_, exists, or_, select, update
+from sqlalchemy import Connection, and_, exists, func, or_, select, update
 
 from registry.storage.tables import cached_results, derivations, grids
 from workers.statistics import METHODS_VERSION
@@ -31,6 +31,7 @@ def requeue_old_methods(connection: Connection) -> int:
         key = list(table.primary_key.columns)
         batch = select(*key).where(old).limit(REQUEUED_AT_ONCE).with_for_update(skip_locked=True).cte("batch")
         here = and_(*(column == batch.c[column.name] for column in key))
-        again = {"state": "pending", "attempts": 0, "reason": None, "methods_version": None}
+        # It waits from now on: the age of its grid is no delay, and an alarm about delays would ring at every upgrade.
+        again = {"state": "pending", "due_at": func.now(), "attempts": 0, "reason": None, "methods_version": None}
         requeued += int(connection.execute(update(table).where(here).values(again)).rowcount)
     return requeued
