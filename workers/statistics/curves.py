@@ -14,7 +14,7 @@ import numpy as np
 
 from registry.results.terms import KnownNoise, Place
 from workers.statistics.kendall import tie_patterns
-from workers.statistics.noise import binomial_errors
+from workers.statistics.noise import binomial_errors, pooled
 from workers.statistics.table import Curve
 from workers.statistics.terms import FloatArray, IntArray
 
@@ -146,7 +146,4 @@ def _noise(rows: Sequence[Curve], y: FloatArray) -> RowNoise | None:
     stderr = np.array([row.stderr for row in rows])
     if kind == "stderr":
         return RowNoise(kind, stderr)
-    repeats = np.array([row.repeats for row in rows])
-    df = np.sum(repeats - 1, axis=1).astype(np.float64)
-    pooled = np.sum((repeats - 1) * (stderr**2 * repeats), axis=1) / df
-    return RowNoise(kind, np.sqrt(pooled[:, None] / repeats), df)
+    return RowNoise(kind, *pooled(stderr, np.array([row.repeats for row in rows])))

@@ -51,15 +51,31 @@ class Noise:
     counted: tuple[IntArray, IntArray] | None = None
 
 
+def kind_of(
+    trials: IntArray | None, stderr: FloatArray | None, repeats: IntArray | None, whole: float | None
+) -> KnownNoise:
+    """Source of the errors of some cells: trials, else repeats that differ, else submitted errors, none of them 0;
+    `unknown` unless it is known of all cells. The columns are those of `CellErrors`."""
+    if trials is not None and whole is not None:
+        return "trials"
+    if stderr is None:
+        return "unknown"
+    if repeats is not None and np.all(repeats > 1):
+        return "repeats" if np.any(stderr > 0) else "unknown"
+    return "stderr" if np.all(stderr > 0) else "unknown"
+
+
 def noise_of_cells(given: CellErrors) -> Noise | None:
     """The noise of cells: by trials, else by estimated errors, else by submitted ones, else `None`."""
     if given.trials is not None and given.whole is not None:
         return by_trials(given, given.trials, given.whole)
-    if given.stderr is None:
+    kind = kind_of(given.trials, given.stderr, given.repeats, given.whole)
+    if given.stderr is None or kind == "unknown":
         return None
-    if given.repeats is not None and np.all(given.repeats > 1):
-        return by_repeats(given.stderr, given.repeats)
-    return Noise("stderr", given.stderr) if np.all(given.stderr > 0) else None
+    if given.repeats is None or kind != "repeats":
+        return Noise("stderr", given.stderr)
+    error, df = pooled(given.stderr, given.repeats)
+    return Noise("repeats", error, float(df))
 
 
 def by_trials(given: CellErrors, trials: IntArray, whole: float) -> Noise:
@@ -69,6 +85,16 @@ def by_trials(given: CellErrors, trials: IntArray, whole: float) -> Noise:
     return Noise("trials", error, None, k / effect, trials / effect, whole, (k, trials) if effect == 1.0 else None)
 
 
+def pooled(stderr: FloatArray, repeats: IntArray) -> tuple[FloatArray, FloatArray]:
+    """The errors of cells, or of rows of cells, by the variance within cells, pooled along the last axis, and its
+    degrees of freedom."""
+    # The variance of one repeat in each cell: pooled, then divided by each cell's own number again.
+    within = stderr**2 * repeats
+    df = np.sum(repeats - 1, axis=-1).astype(np.float64)
+    variance = np.sum((repeats - 1) * within, axis=-1) / df
+    return np.sqrt(variance[..., None] / repeats), df
+
+
 def successes_of(y: FloatArray, trials: IntArray, whole: float, decimals: int | IntArray) -> FloatArray:
     """The successes behind values of so many decimals: the nearest whole numbers, which printing has rounded; where no
     whole number prints as the value, the fraction that it says. An estimate then stays the one that was posted."""
@@ -76,15 +102,6 @@ def successes_of(y: FloatArray, trials: IntArray, whole: float, decimals: int | 
     nearest = np.rint(said)
     printed = np.abs(nearest * whole / np.maximum(trials, 1) - y)
     return np.where(printed <= 0.5 * 10.0 ** -np.asarray(decimals, dtype=np.float64) + 1e-9 * whole, nearest, said)
-
-
-def by_repeats(stderr: FloatArray, repeats: IntArray) -> Noise | None:
-    """The variance within cells, pooled; `None` where no repeat differs from another."""
-    # The variance of one repeat in each cell: pooled, then divided by each cell's own number again.
-    within = stderr**2 * repeats
-    df = float(np.sum(repeats - 1))
-    pooled = float(np.sum((repeats - 1) * within)) / df
-    return Noise("repeats", np.sqrt(pooled / repeats), df) if pooled > 0 else None
 
 
 def binomial_errors(

@@ -15,7 +15,7 @@ from registry.grids.grid import Axis, Grid, Metric, Position
 from registry.results.series import XScale
 from registry.results.terms import KnownNoise, Place
 from workers.statistics.decimals import decimals_of, ticks_of
-from workers.statistics.noise import binomial_errors
+from workers.statistics.noise import binomial_errors, kind_of
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable
 
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -74,15 +74,8 @@ class Curve:
 
     @cached_property
     def noise_kind(self) -> KnownNoise:
-        """Source of the errors of the cells: trials, else repeats that differ, else submitted errors, none of
-        them 0; `unknown` unless it is known of all cells."""
-        if self.trials is not None and self.whole is not None:
-            return "trials"
-        if self.stderr is None:
-            return "unknown"
-        if self.repeats is not None and np.all(self.repeats > 1):
-            return "repeats" if np.any(self.stderr > 0) else "unknown"
-        return "stderr" if np.all(self.stderr > 0) else "unknown"
+        """Source of the errors of the cells."""
+        return kind_of(self.trials, self.stderr, self.repeats, self.whole)
 
     @cached_property
     def places(self) -> Sequence[Place]:
