@@ -6,23 +6,15 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from hashlib import sha256
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args
 
 import orjson
 
-METHODS = (
-    "mean_difference",
-    "standardised_difference",
-    "mean",
-    "adjusted_mean",
-    "win_rate",
-    "helm_win_rate",
-    "bradley_terry",
-    "mean_rank",
-    "borda",
-)
-MISSING = ("matched", "observed", "complete", "worst", "zero_votes")
-TARGETS = ("rerun", "new_questions", "new_benchmarks")
+from registry.results.policies import Method, Missing, Target
+
+METHODS: tuple[str, ...] = get_args(Method)
+MISSING: tuple[str, ...] = get_args(Missing)
+TARGETS: tuple[str, ...] = get_args(Target)
 OLD_TARGETS = {"fixed_cells": "rerun"}
 """Former names of targets, which are still read."""
 
