@@ -12,7 +12,7 @@ import pytest
 from tests.live.system import System, bare_environment
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "8"))
+EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "15"))
 """Random requests for an operation, besides those that schemathesis derives from the document; more by hand."""
 SEED = 20261121
 """One seed, so that a run can be repeated; others are for searching by hand."""
