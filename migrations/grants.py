@@ -13,7 +13,7 @@ from sqlalchemy import make_url
 from registry.errors import Misconfigured
 from registry.settings import driver_url
 
-APPEND_ONLY = ("revisions", "audit_log")
+APPEND_ONLY = ("stored_revisions", "revisions", "shapes", "audit_log")
 READ_ONLY = ("alembic_version", "bi_readers", "signing_keys")
 WEB_ROLE = "registry_web"
 
@@ -86,7 +86,8 @@ def _check(cursor: psycopg2.extensions.cursor, role: str) -> None:
     """A superuser, an owner or an old database's PUBLIC may do what was not granted."""
     cursor.execute(
         "SELECT rolsuper OR has_schema_privilege(rolname, 'public', 'CREATE')"
-        " OR has_table_privilege(rolname, 'revisions', 'UPDATE, DELETE, TRUNCATE') FROM pg_roles WHERE rolname = %s",
+        " OR has_table_privilege(rolname, 'stored_revisions', 'UPDATE, DELETE, TRUNCATE')"
+        " FROM pg_roles WHERE rolname = %s",
         (role,),
     )
     if cursor.fetchone() != (False,):

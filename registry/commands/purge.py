@@ -8,7 +8,7 @@ import click
 
 from registry.commands.servers import home_option, settings_of_servers
 from registry.operations.audit_log import COMMAND
-from registry.operations.purge import count_purgeable, purge, purge_projects
+from registry.operations.purge import count_purgeable, purge, purge_projects, purge_shapes
 from registry.storage.database import Database
 
 
@@ -37,5 +37,7 @@ def purge_command(home: Path | None, days: int, yes: bool) -> None:
         click.echo(f"{removed} of {left}", err=True)
     with database.transaction() as connection:
         emptied = purge_projects(connection, COMMAND, older_than_days=days)
+    with database.transaction() as connection:
+        purge_shapes(connection)
     database.close()
     click.echo(f"{removed} grids and {emptied} projects were removed.")

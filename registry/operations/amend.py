@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Select, func, select, update
 from registry.errors import NotFound, PreconditionFailed
 from registry.grids.intake import Limits
 from registry.grids.intake import amend as amended
-from registry.operations.publish import Published, invalidate_scopes, write_revisions
+from registry.operations.publish import Published, invalidate_scopes, write_revisions, write_shapes
 from registry.operations.stored_grids import (
     GridSummary,
     StoredGrid,
@@ -81,6 +81,7 @@ def amend(
         .values(revision=number, updated_at=func.now())
         .returning(grids.c.project_id)
     ).scalar_one()
+    write_shapes(connection, [grid])
     write_revisions(
         connection,
         [{"grid_id": grid_id, "number": number, "warnings": warnings, "token_id": token_id} | columns_of(grid)],

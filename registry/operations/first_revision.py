@@ -1,4 +1,4 @@
-"""Write a new grid in one statement: its row, its first revision, its job and the invalidation of its scope.
+"""Write a new grid in one statement: its row, its shape, its first revision, its job and the invalidation of its scope.
 
 One trip to the database in place of four; the statement is planned once for each connection.
 """
@@ -10,24 +10,25 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import CTE, Connection, Select, bindparam, insert, literal_column, select
+from sqlalchemy import CTE, Connection, Select, bindparam, func, insert, literal_column, select
 from sqlalchemy.dialects.postgresql import JSONB, array, dialect
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.grids.grid import Grid
 from registry.grids.intake import Names
 from registry.storage.prepared_statements import Prepared
-from registry.storage.rows import columns_of
-from registry.storage.tables import derivations, grids, invalidations, new_id, revisions
+from registry.storage.rows import columns_of, shape_of
+from registry.storage.tables import derivations, grids, invalidations, new_id, shapes, stored_revisions
 from registry.storage.tables.columns import Numbers
 
 _GRID = ("id", "project_id", "identity", "experiment", "benchmark", "model", "variant", "metric")
 _CONTENT = {
     f"revision_{column.name}": column
-    for column in revisions.c
-    if column.name not in ("grid_id", "number", "created_at")
+    for column in stored_revisions.c
+    if column.name not in ("grid_id", "number", "created_at", "metric", "axes")
 }
-"""Columns of a revision by the names of their parameters: a grid has a column `metric`, too."""
+"""Columns of a revision by the names of their parameters."""
+_SHAPE = {f"shape_{column.name}": column for column in shapes.c}
 
 
 class FirstRevision(NamedTuple):
@@ -38,16 +39,28 @@ class FirstRevision(NamedTuple):
 
 
 def _statement() -> Select[Any]:
-    new = upsert(grids).values({name: bindparam(name, type_=grids.c[name].type) for name in _GRID} | {"revision": 1})
-    grid = new.on_conflict_do_nothing().returning(grids.c.id, grids.c.created_at).cte("grid")
+    shape = _shape()
+    # The condition always holds: it makes the shape come first, as in every other transaction, so that none deadlock.
+    row = select(*(bindparam(name, type_=grids.c[name].type) for name in _GRID), literal_column("1")).where(
+        select(func.count()).select_from(shape).scalar_subquery() >= 0
+    )
+    new = upsert(grids).from_select([*_GRID, "revision"], row).on_conflict_do_nothing()
+    grid = new.returning(grids.c.id, grids.c.created_at).cte("grid")
     return select(grid.c.id, grid.c.created_at).add_cte(_revision(grid), _job(grid), _invalidation(grid))
+
+
+def _shape() -> CTE:
+    row = {column.name: bindparam(name, type_=column.type) for name, column in _SHAPE.items()}
+    return upsert(shapes).values(row).on_conflict_do_nothing().returning(shapes.c.id).cte("shape")
 
 
 def _revision(grid: CTE) -> CTE:
     content = [bindparam(name, type_=column.type) for name, column in _CONTENT.items()]
     row = select(grid.c.id, literal_column("1"), *content)
     return (
-        insert(revisions).from_select(["grid_id", "number", *(c.name for c in _CONTENT.values())], row).cte("revision")
+        insert(stored_revisions)
+        .from_select(["grid_id", "number", *(c.name for c in _CONTENT.values())], row)
+        .cte("revision")
     )
 
 
@@ -63,7 +76,9 @@ def _invalidation(grid: CTE) -> CTE:
     )
 
 
-_TYPES = {name: grids.c[name].type for name in _GRID} | {name: column.type for name, column in _CONTENT.items()}
+_TYPES = {name: grids.c[name].type for name in _GRID} | {
+    name: column.type for name, column in (_CONTENT | _SHAPE).items()
+}
 _DIALECT = dialect()  # type: ignore[no-untyped-call]
 _WRITE = Prepared(
     "first_revision",
@@ -87,6 +102,8 @@ def write_first_revision(
     values = {"id": new_id(), "project_id": project_id, "identity": names.key}
     values |= {kind: getattr(names, kind) for kind in _GRID[3:]}
     values |= {name: content[column.name] for name, column in _CONTENT.items()}
+    shape = shape_of(grid)
+    values |= {name: shape[column.name] for name, column in _SHAPE.items()}
     row = _WRITE.one_or_none(connection, {name: _literal(value, _TYPES[name]) for name, value in values.items()})
     return None if row is None else FirstRevision(values["id"], row.created_at)
 

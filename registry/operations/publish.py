@@ -11,12 +11,13 @@ from sqlalchemy import Connection, and_, func, insert, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import Busy, PreconditionFailed
+from registry.grids.grid import Grid
 from registry.grids.intake import Names, Submission
 from registry.operations.first_revision import write_first_revision
 from registry.operations.names import KINDS, note_names
 from registry.operations.stored_grids import GridSummary, grid_summaries, grid_summary, revision_tag
-from registry.storage.rows import columns_of
-from registry.storage.tables import derivations, grids, invalidations, new_id, revisions
+from registry.storage.rows import columns_of, shape_of
+from registry.storage.tables import derivations, grids, invalidations, new_id, revisions, shapes, stored_revisions
 
 _TRIES = 3
 
@@ -62,6 +63,7 @@ def publish(
         new = _publish_new(connection, project, *_with_warnings(submissions[0], warnings), token_id)
         if new is not None:
             return [new]
+    write_shapes(connection, (submission.grid for submission in submissions))
     answers: dict[int, Published] = {}
     for wave in _waves(submissions):
         chosen = {place: _with_warnings(submissions[place], warnings) for place in wave}
@@ -214,9 +216,15 @@ def _write(
     }
 
 
+def write_shapes(connection: Connection, grids_: Iterable[Grid]) -> None:
+    """Insert the shapes of these grids that are missing. Sorted, so that two writers cannot deadlock."""
+    rows = {shape["id"]: shape for shape in map(shape_of, grids_)}
+    connection.execute(upsert(shapes).on_conflict_do_nothing(), [rows[key] for key in sorted(rows)])
+
+
 def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert revisions and, for each, the job that computes its statistics."""
-    connection.execute(insert(revisions), rows)
+    """Insert revisions, whose shapes are there, and, for each, the job that computes its statistics."""
+    connection.execute(insert(stored_revisions), rows)
     connection.execute(insert(derivations), [{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows])
 
 

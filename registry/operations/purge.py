@@ -31,9 +31,10 @@ from registry.storage.tables import (
     pair_sum_scopes,
     pair_sums,
     projects,
-    revisions,
+    shapes,
     shares,
     statistics,
+    stored_revisions,
     tokens,
 )
 
@@ -65,9 +66,9 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
     # A scope whose sums still hold such a grid could never subtract it: its sums start from nothing.
     behind = select(pair_sum_inputs.c.scope_id).where(pair_sum_inputs.c.grid_id.in_(ids))
     connection.execute(update(pair_sum_scopes).where(pair_sum_scopes.c.id.in_(behind)).values(is_complete=False))
-    connection.execute(text("SET LOCAL registry.purging = 'on'"))
+    _allow_deletion(connection)
     # Derivations first: this waits for a worker that is settling one, and one that settles later finds none.
-    for table in (derivations, statistics, pair_sum_inputs, pair_sum_queue, revisions):
+    for table in (derivations, statistics, pair_sum_inputs, pair_sum_queue, stored_revisions):
         connection.execute(delete(table).where(table.c.grid_id.in_(ids)))
     connection.execute(delete(grids).where(grids.c.id.in_(ids)))
     of_project: dict[uuid.UUID, list[Any]] = defaultdict(list)
@@ -82,6 +83,10 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
         deleted = None if row.deleted_at is None else row.deleted_at.isoformat()
         held: dict[str, Any] = {"names": carried, "revisions": row.revision, "deleted_at": deleted}
         record(connection, actor, "grid.purged", row.id, project_id=row.project_id, **held)
+
+
+def _allow_deletion(connection: Connection) -> None:
+    connection.execute(text("SET LOCAL registry.purging = 'on'"))
 
 
 def _delete_results(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
@@ -143,6 +148,15 @@ def purge_projects(connection: Connection, actor: Actor, *, older_than_days: int
         deleted = row.deleted_at.isoformat()
         record(connection, actor, "project.purged", row.id, project_id=row.id, slug=row.slug, deleted_at=deleted)
     return len(rows)
+
+
+def purge_shapes(connection: Connection) -> int:
+    """Remove the shapes that no revision has any more; return how many. In a transaction of its own."""
+    # Whoever publishes inserts its shape first, and holds this lock's opposite until its revision is there.
+    connection.execute(text("LOCK TABLE shapes IN SHARE ROW EXCLUSIVE MODE"))
+    _allow_deletion(connection)
+    used = exists().where(stored_revisions.c.shape_id == shapes.c.id)
+    return connection.execute(delete(shapes).where(~used)).rowcount
 
 
 def count_purgeable(connection: Connection, *, older_than_days: int) -> int:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from functools import lru_cache
+from hashlib import sha256
 from typing import Any
 
+import orjson
+
 from registry.grids.grid import Axis, Grid, Level, Metric, plain_label
+from registry.storage.packed_values import packed
 
 MEMBERS = ("questions", "design_effect", "derived")
 """Statements about a whole grid besides its values and labels."""
@@ -69,15 +74,24 @@ def metric_of(document: dict[str, Any]) -> Metric:
     )
 
 
+def shape_of(grid: Grid) -> dict[str, Any]:
+    """Row of `shapes` for the grid: the same id exactly for an equal metric and equal axes."""
+    metric, axes = metric_document(grid.metric), [axis_document(axis) for axis in grid.axes]
+    digest = sha256(orjson.dumps([metric, axes])).digest()
+    return {"id": uuid.UUID(bytes=digest[:16]), "metric": metric, "axes": axes}
+
+
 def columns_of(grid: Grid) -> dict[str, Any]:
-    """Columns of `revisions` that hold the grid's content."""
+    """Columns of `stored_revisions` that hold the grid's content; its metric and axes are those of `shape_of`."""
     each = isinstance(grid.trials, tuple)
+    numbers, scale = packed(grid.values) or (None, None)
     return {
         "digest": bytes.fromhex(grid.digest.removeprefix("sha256:")),
-        "metric": metric_document(grid.metric),
-        "axes": [axis_document(axis) for axis in grid.axes],
+        "shape_id": shape_of(grid)["id"],
         "cell_count": grid.cell_count,
-        "values": grid.values,
+        "values": grid.values if numbers is None else None,
+        "numbers": numbers,
+        "scale": scale,
         "trials": None if each else grid.trials,
         "cell_trials": grid.trials if each else None,
         "stderr": grid.stderr,

@@ -10,7 +10,7 @@ from sqlalchemy.exc import IntegrityError
 
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import count_purgeable, purge
-from registry.storage.tables import audit_log, grids, new_id, revisions
+from registry.storage.tables import audit_log, grids, new_id, revisions, shapes, stored_revisions
 from tests.house import House, Project
 
 
@@ -90,14 +90,16 @@ def test_an_act_that_fails_is_not_in_the_log(project: Project) -> None:
 
 
 @pytest.mark.parametrize("what", ["update", "delete", "truncate"])
-@pytest.mark.parametrize("table", ["revisions", "audit_log"])
+@pytest.mark.parametrize("table", ["stored_revisions", "shapes", "audit_log"])
 def test_revisions_and_the_log_are_never_changed_not_even_by_their_owner(
     house: House, project: Project, table: str, what: str
 ) -> None:
     project.call("DELETE", f"grids/{project.published()['id']}")
     statements = {
-        ("revisions", "update"): update(revisions).values(cell_count=0),
-        ("revisions", "delete"): delete(revisions),
+        ("stored_revisions", "update"): update(stored_revisions).values(cell_count=0),
+        ("stored_revisions", "delete"): delete(stored_revisions),
+        ("shapes", "update"): update(shapes).values(axes=[]),
+        ("shapes", "delete"): delete(shapes),
         ("audit_log", "update"): update(audit_log).values(action="nothing"),
         ("audit_log", "delete"): delete(audit_log),
     }

@@ -59,8 +59,8 @@ def test_a_revision_that_came_again_with_other_content_has_another_tag_and_anoth
         # What a restore and another publication leave: revision 1 is the second content.
         connection.execute(text("SET session_replication_role = replica"))
         connection.execute(text("DELETE FROM derivations WHERE grid_id = :id AND revision = 1"), {"id": grid})
-        connection.execute(text("DELETE FROM revisions WHERE grid_id = :id AND number = 1"), {"id": grid})
-        for table, column in (("revisions", "number"), ("derivations", "revision")):
+        connection.execute(text("DELETE FROM stored_revisions WHERE grid_id = :id AND number = 1"), {"id": grid})
+        for table, column in (("stored_revisions", "number"), ("derivations", "revision")):
             statement = f"UPDATE {table} SET {column} = 1 WHERE grid_id = :id"
             connection.execute(text(statement), {"id": grid})
         connection.execute(text("UPDATE grids SET revision = 1 WHERE id = :id"), {"id": grid})

@@ -21,7 +21,7 @@ from sqlalchemy import func, select, text, update
 from registry import create_app
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import cached_results, grids, revisions, statistics
+from registry.storage.tables import cached_results, grids, statistics, stored_revisions
 from results_registry.local_instance import announced
 from tests.house import House, Project
 from tests.live.system import free_port
@@ -49,9 +49,9 @@ def own(settings: Settings, own_database_url: str) -> Iterator[House]:
 def tamper(house: House, statement: object) -> None:
     """What nobody can do by accident: the owner takes the triggers away first."""
     with house.database.engine.begin() as connection:
-        connection.execute(text("ALTER TABLE revisions DISABLE TRIGGER USER"))
+        connection.execute(text("ALTER TABLE stored_revisions DISABLE TRIGGER USER"))
         connection.execute(statement)  # type: ignore[call-overload]
-        connection.execute(text("ALTER TABLE revisions ENABLE TRIGGER USER"))
+        connection.execute(text("ALTER TABLE stored_revisions ENABLE TRIGGER USER"))
 
 
 def test_the_doctor_finds_nothing_bad_in_a_good_registry_and_says_what_it_saw(own: House) -> None:
@@ -120,7 +120,7 @@ def test_a_changed_value_and_a_changed_statistic_are_found_and_named(own: House)
     project = own.make_project()
     changed, bent, whole = (project.published(model=model) for model in ("changed", "bent", "whole"))
     own.compute()
-    tamper(own, text("UPDATE revisions SET values[1] = 0.5 WHERE grid_id = :id").bindparams(id=changed["id"]))
+    tamper(own, text("UPDATE stored_revisions SET numbers[1] = 5 WHERE grid_id = :id").bindparams(id=changed["id"]))
     with own.database.transaction() as connection:
         here = statistics.c.grid_id == bent["id"]
         document = orjson.loads(gzip.decompress(connection.scalar(select(statistics.c.document).where(here))))
@@ -152,7 +152,7 @@ def ranked(own: House) -> tuple[Project, dict[str, Any]]:
 @pytest.mark.parametrize(
     ("what", "check"),
     [
-        ("DELETE FROM derivations WHERE revision = 2; DELETE FROM revisions WHERE number = 2", "revisions"),
+        ("DELETE FROM derivations WHERE revision = 2; DELETE FROM stored_revisions WHERE number = 2", "revisions"),
         ("UPDATE grids SET revision = 2 WHERE revision = 3", "revisions"),
         ("DELETE FROM statistics WHERE revision = 3", "statistics"),
         ("UPDATE statistics SET methods_version = '1' WHERE revision = 3", "statistics"),
@@ -236,7 +236,7 @@ def test_a_restored_database_holds_every_grid_and_finishes_its_statistics_itself
         answer = house.call("GET", f"grids/{grid['id']}/statistics", token=project.tokens["reader"])
         assert (answer.status_code, answer.get_json()["digest"]) == (200, grid["digest"])
     with pytest.raises(Exception, match="never changed"), database.engine.begin() as connection:
-        connection.execute(update(revisions).values(cell_count=0))
+        connection.execute(update(stored_revisions).values(cell_count=0))
     database.close()
 
 
@@ -268,7 +268,7 @@ def test_a_purge_says_first_what_it_would_do(own: House) -> None:
     asked = command(own.settings, "purge", "--older-than", 7)
     assert asked.stdout.startswith("1 grids")
     with own.database.reading() as connection:
-        assert connection.scalar(select(func.count()).select_from(revisions)) == 1
+        assert connection.scalar(select(func.count()).select_from(stored_revisions)) == 1
     assert command(own.settings, "purge", "--older-than", 7, "--yes").returncode == 0
     with own.database.reading() as connection:
-        assert connection.scalar(select(func.count()).select_from(revisions)) == 0
+        assert connection.scalar(select(func.count()).select_from(stored_revisions)) == 0

@@ -1,7 +1,7 @@
 """Tables of the database. Statements over them are in `registry.operations` and `workers`."""
 
 from registry.storage.tables.columns import Numbers, metadata, new_id
-from registry.storage.tables.grids import aliases, grids, names, revisions
+from registry.storage.tables.grids import aliases, grids, names, revisions, shapes, stored_revisions
 from registry.storage.tables.pair_sums import pair_sum_inputs, pair_sum_queue, pair_sum_scopes, pair_sums
 from registry.storage.tables.projects import (
     audit_log,
@@ -33,8 +33,10 @@ __all__ = [
     "pair_sums",
     "projects",
     "revisions",
+    "shapes",
     "shares",
     "signing_keys",
     "statistics",
+    "stored_revisions",
     "tokens",
 ]

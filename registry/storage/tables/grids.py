@@ -1,4 +1,4 @@
-"""Tables of grids: names, aliases, grids and their revisions."""
+"""Tables of grids: names, aliases, grids, their revisions and the shapes that revisions share."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from sqlalchemy import (
     Index,
     Integer,
     LargeBinary,
+    MetaData,
     Table,
     Text,
     UniqueConstraint,
@@ -64,30 +65,52 @@ grids = Table(
     Index(None, "project_id", "model"),
 )
 
-revisions = Table(
-    "revisions",
+
+def _content() -> list[Column]:  # type: ignore[type-arg]
+    """Columns of a revision besides its key, shape and values."""
+    return [
+        Column("trials", BigInteger, comment="one number for every cell"),
+        Column("cell_trials", Numbers("bigint")),
+        Column("stderr", Numbers("double precision")),
+        Column("repeats", Numbers("integer")),
+        Column("sd", Numbers("double precision")),
+        Column("reasons", JSONB),
+        Column("questions", Integer, comment="that the trials of each cell are about"),
+        Column("design_effect", Double, comment="the variance of a cell, over that of independent trials"),
+        Column("derived", JSONB(none_as_null=True), comment="true, or the names of what it is made of; NULL: measured"),
+        Column("labels", JSONB, nullable=False, server_default=text("'{}'")),
+        Column("warnings", JSONB, nullable=False, server_default=text("'[]'")),
+        instant("created_at"),
+    ]
+
+
+shapes = Table(
+    "shapes",
+    metadata,
+    Column("id", Uuid, primary_key=True, comment="hash of the metric and the axes"),
+    Column("metric", JSONB, nullable=False),
+    Column("axes", JSONB, nullable=False),
+    comment="metrics and axes of revisions, each stored once",
+)
+
+stored_revisions = Table(
+    "stored_revisions",
     metadata,
     Column("grid_id", Uuid, ForeignKey("grids.id"), primary_key=True),
     Column("number", Integer, primary_key=True),
     Column("digest", LargeBinary, nullable=False),
-    Column("metric", JSONB, nullable=False),
-    Column("axes", JSONB, nullable=False),
+    Column("metric", JSONB(none_as_null=True), comment="NULL: that of the shape"),
+    Column("axes", JSONB(none_as_null=True), comment="NULL: those of the shape"),
     Column("cell_count", Integer, nullable=False),
-    Column("values", Numbers("double precision"), nullable=False, comment="row-major, NULL where nobody measured"),
-    Column("trials", BigInteger, comment="one number for every cell"),
-    Column("cell_trials", Numbers("bigint")),
-    Column("stderr", Numbers("double precision")),
-    Column("repeats", Numbers("integer")),
-    Column("sd", Numbers("double precision")),
-    Column("reasons", JSONB),
-    Column("questions", Integer, comment="that the trials of each cell are about"),
-    Column("design_effect", Double, comment="the variance of a cell, over that of independent trials"),
-    Column("derived", JSONB(none_as_null=True), comment="true, or the names of what it is made of; NULL: measured"),
-    Column("labels", JSONB, nullable=False, server_default=text("'{}'")),
-    Column("warnings", JSONB, nullable=False, server_default=text("'[]'")),
-    instant("created_at"),
+    Column("values", Numbers("double precision"), comment="NULL: numbers / scale"),
+    *_content(),
     Column("token_id", Uuid, ForeignKey("tokens.id"), comment="who posted it; NULL: the server itself"),
+    Column("shape_id", Uuid, ForeignKey("shapes.id")),
+    Column("numbers", Numbers("integer"), comment="row-major, NULL where nobody measured"),
+    Column("scale", Integer, comment="power of ten"),
     CheckConstraint("number > 0", name="number"),
+    CheckConstraint("num_nulls(shape_id, axes) = 1 AND num_nulls(shape_id, metric) = 1", name="shape"),
+    CheckConstraint("num_nulls(values, numbers) = 1 AND num_nulls(values, scale) = 1", name="values"),
     Index(
         None,
         "labels",
@@ -95,4 +118,21 @@ revisions = Table(
         postgresql_ops={"labels": "jsonb_path_ops"},
         postgresql_where=text("labels <> '{}'"),
     ),
+    Index(None, "shape_id"),
+    comment="revisions as they are written; read them by the view `revisions`",
 )
+
+revisions = Table(
+    "revisions",
+    MetaData(),
+    Column("grid_id", Uuid, primary_key=True),
+    Column("number", Integer, primary_key=True),
+    Column("digest", LargeBinary, nullable=False),
+    Column("metric", JSONB, nullable=False),
+    Column("axes", JSONB, nullable=False),
+    Column("cell_count", Integer, nullable=False),
+    Column("values", Numbers("double precision"), nullable=False, comment="row-major, NULL where nobody measured"),
+    *_content(),
+    Column("token_id", Uuid),
+)
+"""View of the stored revisions with their shapes and values, for reading."""

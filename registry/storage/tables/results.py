@@ -34,7 +34,7 @@ derivations = Table(
     *job(),
     Column("methods_version", Text),
     Column("settled_at", DateTime(timezone=True)),
-    ForeignKeyConstraint(["grid_id", "revision"], ["revisions.grid_id", "revisions.number"]),
+    ForeignKeyConstraint(["grid_id", "revision"], ["stored_revisions.grid_id", "stored_revisions.number"]),
     CheckConstraint(STATES, name="state"),
     Index("ix_derivations_pending", "due_at", postgresql_where=text("state = 'pending'")),
     Index("ix_derivations_failed", "grid_id", postgresql_where=text("state = 'failed'")),
@@ -50,7 +50,7 @@ statistics = Table(
     Column("document", LargeBinary, nullable=False, comment="the finished JSON answer, gzip"),
     facts(),
     instant("computed_at"),
-    ForeignKeyConstraint(["grid_id", "revision"], ["revisions.grid_id", "revisions.number"]),
+    ForeignKeyConstraint(["grid_id", "revision"], ["stored_revisions.grid_id", "stored_revisions.number"]),
 )
 
 cached_results = Table(

@@ -1,0 +1,181 @@
+"""How revisions are stored: shapes once, few decimals as whole numbers, and every value exactly as it was posted."""
+
+from __future__ import annotations
+
+import math
+import threading
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from sqlalchemy import func, insert, select, text
+
+from registry.operations.purge import purge_shapes
+from registry.storage.packed_values import packed
+from registry.storage.tables import grids, new_id, revisions, shapes, stored_revisions
+from tests.house import House, Project, publication
+from tests.registry.test_purging import age, everything, own, purged  # noqa: F401 (a fixture)
+
+DECIMALS = st.builds(
+    lambda digits, places: float(Decimal(digits).scaleb(-places)),
+    st.integers(-(2**31) + 1, 2**31 - 1),
+    st.integers(0, 6),
+).filter(lambda value: value != 0 or math.copysign(1, value) > 0)
+
+
+@pytest.mark.unit
+@given(st.lists(st.none() | DECIMALS, max_size=20))
+@example([0.1, 72.3, None, 100.0, 99.999999])
+def test_what_is_packed_is_exactly_what_was_given(values: list[float | None]) -> None:
+    found = packed(values)
+    if found is None:  # a mixture may need more digits than four bytes hold
+        places = max((-Decimal(repr(v)).as_tuple().exponent for v in values if v is not None), default=0)  # type: ignore[operator]
+        assert max(abs(v) for v in values if v is not None) * 10**places > 2**31 - 1
+        return
+    numbers, scale = found
+    for value, number in zip(values, numbers, strict=True):
+        assert (value is None) == (number is None)
+        if value is not None and number is not None:
+            assert float(Fraction(number, scale)) == value
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("value", [1 / 3, -0.0, 1e-7, 2.0**31, 1e300, 0.1 + 0.2, 5e-324])
+def test_a_value_that_is_no_short_decimal_is_not_packed(value: float) -> None:
+    assert packed([1.5, value]) is None
+
+
+def rows(house: House, grid: dict[str, Any]) -> list[Any]:
+    with house.database.reading() as connection:
+        query = select(stored_revisions).where(stored_revisions.c.grid_id == grid["id"])
+        return list(connection.execute(query.order_by(stored_revisions.c.number)))
+
+
+def test_revisions_of_equal_axes_and_metric_share_a_shape(house: House, project: Project) -> None:
+    level = f"only here {project.slug}"
+    axes = [{"name": "Type", "kind": "nominal", "levels": [level]}]
+    published = [project.published(axes=axes, values=[value], model=f"m{value}") for value in (1.0, 2.0)]
+    sent = [publication(axes=axes, values=[3.0], model=f"batch {n}") for n in range(3)]
+    answer = project.call("POST", f"projects/{project.slug}/grids/batch", json=sent)
+    published += [item["grid"] for item in answer.get_json()["items"]]
+    with house.database.reading() as connection:
+        here = func.jsonb_path_exists(shapes.c.axes, text(f"""'$[*].levels[*] ? (@ == "{level}")'"""))
+        assert connection.scalar(select(func.count()).select_from(shapes).where(here)) == 1
+    assert len({row.shape_id for grid in published for row in rows(house, grid)}) == 1
+    # A level more is another shape.
+    cells = {"cells": [{"at": {"Type": "another"}, "value": 1}]}
+    assert project.call("PATCH", f"grids/{published[0]['id']}/cells", json=cells).status_code == 200
+    first, second = rows(house, published[0])
+    assert first.shape_id != second.shape_id
+
+
+@pytest.mark.parametrize("values", [[72.3, None, 0.0], [1 / 3, 2 / 3, None], [-0.5, 1e-300, 2.5e9]])
+def test_values_come_back_as_they_were_posted(project: Project, values: list[float | None]) -> None:
+    axes = [{"name": "Step", "kind": "numeric", "levels": [1, 2, 3]}]
+    metric = {"name": "loss", "unit": None, "direction": "lower"}
+    grid = project.published(axes=axes, values=values, metric=metric, trials=None)
+    stored = project.get(f"grids/{grid['id']}").get_json()
+    assert stored["values"] == values
+    shown = project.get(f"projects/{project.slug}/cells.json").get_json()
+    assert [cell["value"] for cell in shown["items"]] == [value for value in values if value is not None]
+
+
+def test_few_decimals_take_four_bytes_a_cell_and_others_eight(house: House, project: Project) -> None:
+    [short] = rows(house, project.published(values=[[72.3, 1.0, 2.25], [None, 0, 100]]))
+    assert (short.numbers, short.scale, short.values) == ([7230, 100, 225, None, 0, 10000], 100, None)
+    [long] = rows(house, project.published(values=[[1 / 3, 1.0, 2.25], [None, 0, 100]], model="another"))
+    assert (long.numbers, long.scale, long.values) == (None, None, [1 / 3, 1.0, 2.25, None, 0.0, 100.0])
+
+
+def test_a_revision_that_was_written_with_its_axes_is_read_amended_and_found_unchanged(
+    house: House, project: Project
+) -> None:
+    """As every revision was before shapes were shared, and as release 0.1.0 writes it through the view."""
+    sent = publication(model="old")
+    grid = project.published(model="old")
+    twin = project.published(model="old", trials=400)
+    with house.database.engine.begin() as connection:
+        row = connection.execute(select(revisions).where(revisions.c.grid_id == grid["id"], revisions.c.number == 1))
+        content = row.one()._asdict() | {"number": 3, "grid_id": twin["id"]}
+        connection.execute(insert(revisions), [content])
+        job = "INSERT INTO derivations (grid_id, revision) VALUES (:id, 3)"
+        connection.execute(text(job), {"id": twin["id"]})
+        connection.execute(text("UPDATE grids SET revision = 3 WHERE id = :id"), {"id": twin["id"]})
+    old = rows(house, twin)[-1]
+    assert (old.shape_id, old.numbers, old.metric["name"], len(old.axes)) == (None, None, "accuracy", 2)
+    again = project.publish(sent)
+    assert (again.status_code, again.get_json()["revision"]) == (200, 3), "the same content makes no revision"
+    assert project.get(f"grids/{twin['id']}").get_json()["values"] == sent["values"]
+    cells = {"cells": [{"at": {"Type": "2", "Length": 0}, "value": 50}]}
+    assert project.call("PATCH", f"grids/{twin['id']}/cells", json=cells).get_json()["revision"] == 4
+    house.compute()
+    assert project.get(f"grids/{twin['id']}/statistics").status_code == 200
+
+
+def test_a_purge_leaves_no_level_and_no_metric_of_what_it_removed(own: House) -> None:  # noqa: F811
+    project = own.make_project()
+    axes = [{"name": "Type", "kind": "nominal", "levels": ["levelzebra"]}]
+    secret = project.published(axes=axes, values=[1.0])
+    kept = project.published(model="kept")
+    assert project.call("DELETE", f"grids/{secret['id']}").status_code == 204
+    age(own, grids)
+    assert purged(own) == 1
+    with own.database.transaction() as connection:
+        assert purge_shapes(connection) == 1
+    assert "levelzebra" not in everything(own)
+    assert project.get(f"grids/{kept['id']}").get_json()["values"] == publication()["values"]
+
+
+def test_a_shape_that_is_being_published_again_is_not_purged(own: House) -> None:  # noqa: F811
+    """The writer has seen the shape and writes its revision only after the purge has begun."""
+    project = own.make_project()
+    gone = project.published(model="gone")
+    assert project.call("DELETE", f"grids/{gone['id']}").status_code == 204
+    age(own, grids)
+    assert purged(own) == 1
+    begun, finished = threading.Event(), threading.Event()
+
+    def clear() -> None:
+        with own.database.transaction() as connection:
+            begun.set()
+            assert purge_shapes(connection) == 0
+        finished.set()
+
+    with own.database.engine.begin() as connection:
+        # What every publication does first.
+        connection.execute(text("INSERT INTO shapes SELECT * FROM shapes ON CONFLICT DO NOTHING"))
+        thread = threading.Thread(target=clear)
+        thread.start()
+        assert begun.wait(10)
+        while not connection.scalar(
+            text("SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'shapes'::regclass")
+        ):
+            pass
+        [shape] = connection.execute(select(shapes.c.id)).scalars()
+        _write_revision(connection, project, shape)
+    thread.join(10)
+    assert finished.is_set()
+
+
+def _write_revision(connection: Any, project: Project, shape: Any) -> None:
+    grid = {"id": new_id(), "project": project.id, "identity": new_id()}
+    connection.execute(
+        text(
+            "INSERT INTO grids (id, project_id, identity, experiment, benchmark, model, variant, metric, revision)"
+            " VALUES (:id, :project, :identity, 'e', 'b', 'm', '', 'accuracy', 1)"
+        ),
+        grid,
+    )
+    row = {
+        "grid_id": grid["id"],
+        "number": 1,
+        "digest": b"",
+        "cell_count": 0,
+        "shape_id": shape,
+        "numbers": [],
+        "scale": 1,
+    }
+    connection.execute(insert(stored_revisions), [row])
