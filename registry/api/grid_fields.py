@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
+import orjson
 from marshmallow import ValidationError, fields
 
 from registry.api.context import parts
@@ -21,6 +23,30 @@ class Block(fields.Field[Any]):
         if isinstance(value, (str, bool, dict)):
             raise ValidationError("must be a number, or lists of numbers nested to the depth of the axes")
         return value
+
+
+class Recurring(fields.Nested):
+    """A nested object of which most grids have the same: what was read once is not read again.
+
+    It is shared, so nobody may change it.
+    """
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, partial: Any = None, **options: Any) -> Any:
+        try:
+            text = orjson.dumps(value)
+        except TypeError:  # an integer of more than 64 bits
+            text = b""
+        if not text or len(text) > _LONGEST_RECURRING:
+            return super()._deserialize(value, attr, data, partial, **options)
+        return _load_recurring(self, text, parts().settings.max_name)
+
+
+_LONGEST_RECURRING = 10_000
+
+
+@lru_cache(maxsize=512)
+def _load_recurring(field: Recurring, text: bytes, _max_name: int) -> Any:
+    return fields.Nested._deserialize(field, orjson.loads(text), None, None)
 
 
 class Levels(fields.Field[Any]):

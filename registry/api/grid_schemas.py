@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from registry.api.fields import Axes, Choice, Name, Number, Quantity, Whole
-from registry.api.grid_fields import Block, Cells, Derived, Labels, Levels, Reasons, Warnings
+from registry.api.grid_fields import Block, Cells, Derived, Labels, Levels, Reasons, Recurring, Warnings
 from registry.api.schemas import about
 from registry.grids.intake.members import MOST_DESIGN_EFFECT, MOST_QUESTIONS
 
@@ -95,8 +95,8 @@ class GridIn(Schema):
     benchmark = Name(required=True, metadata=about("What was measured."))
     model = Name(required=True, metadata=about("What it was measured on."))
     variant = Name(load_default="", empty=True, metadata=about("Method or condition; empty if not given."))
-    metric = fields.Nested(MetricIn, required=True, metadata=about("What the values are."))
-    axes = Axes(fields.Nested(AxisIn), load_default=list, metadata=about("Zero to four."))
+    metric = Recurring(MetricIn, required=True, metadata=about("What the values are."))
+    axes = Axes(Recurring(AxisIn), load_default=list, metadata=about("Zero to four."))
     values = Block(allow_none=True, metadata=about("Nested to the depth of the axes; null where nobody measured."))
     cells = Cells(metadata=about(f"Instead of values: tidy. Levels that were not declared are added. {_REPEATS}"))
     trials = Block(allow_none=True, metadata=about("The Bernoulli trials behind each value: one number, or nested."))

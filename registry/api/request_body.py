@@ -24,6 +24,12 @@ _ALWAYS_INFLATED = 16 * 1024 * 1024
 _STRING = re.compile(rb'"[^"]*"')
 _AS_LISTS = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(byte for byte in range(256) if byte not in b"[]{}")
+_KEY = re.compile(rb'"[ \t\r\n]*:')
+"""Every key of an object, and some texts; a key that comes twice is looked for only where there are more than keys."""
+_AS_ZEROS = bytes.maketrans(b"123456789", b"000000000")
+_LONG_INTEGER = b"0" * 19
+"""orjson reads integers of more than 64 bits as floating-point numbers."""
+_CONTAINERS = frozenset({dict, list})
 _BOM = b"\xef\xbb\xbf"
 _SHOWN = 60
 
@@ -59,7 +65,7 @@ def read_json(body: bytes) -> Any:
     if body.startswith(_BOM):
         raise Malformed("The body begins with a byte order mark; JSON is sent as UTF-8 without one.")
     try:
-        orjson.loads(body)
+        value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         if error.msg.startswith(_OF_DEPTH):
             raise Malformed(_TOO_DEEP) from None
@@ -69,10 +75,27 @@ def read_json(body: bytes) -> Any:
     check_depth(body_of_escapes)
     if rb"\u0000" in body_of_escapes:
         raise Malformed("A text holds the character NUL.")
+    has_long_integer = _LONG_INTEGER in body.translate(_AS_ZEROS)
+    if not has_long_integer and _count_keys(value) == len(_KEY.findall(body_of_escapes)):
+        return value
     try:
         return json.loads(body, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise Malformed(f"The body cannot be read: {error}.") from None
+
+
+def _count_keys(value: Any) -> int:
+    """Number of keys of all objects in a value: fewer than its text has where one comes twice."""
+    count, left = 0, [value]
+    while left:
+        inner = left.pop()
+        if type(inner) is dict:
+            count += len(inner)
+            inner = inner.values()
+        elif type(inner) is not list:
+            continue
+        left += [one for one in inner if type(one) in _CONTAINERS]
+    return count
 
 
 def check_depth(body: bytes) -> None:

@@ -6,29 +6,27 @@ below 2**53 is the double nearest to the decimal number (IEEE 754 rounds a divis
 
 from __future__ import annotations
 
-import math
+import re
 from collections.abc import Sequence
 
+import orjson
+
 MOST = 2**31 - 1
-_LARGEST_SCALE = 10**6
+_MOST_DECIMALS = 6
+_DECIMALS = re.compile(rb"\.([0-9]*[1-9])")
+_UNPACKABLE = re.compile(rb"e|-0\.0(?![0-9])")
+"""An exponent, or a negative zero, which no whole number is."""
 
 
 def packed(values: Sequence[float | None]) -> tuple[list[int | None], int] | None:
     """The whole numbers and the power of ten by which they are divided; None where some value is no such quotient."""
-    scale = 1
-    for value in values:
-        while value is not None and round(value * scale) / scale != value:
-            scale *= 10
-            if scale > _LARGEST_SCALE:
-                return None
+    text = orjson.dumps(values)  # the shortest decimals that stand for these doubles
+    decimals = max(map(len, _DECIMALS.findall(text)), default=0)
+    if decimals > _MOST_DECIMALS or _UNPACKABLE.search(text):
+        return None
+    scale = 10**decimals
     numbers = [None if value is None else round(value * scale) for value in values]
-    is_exact = all(_is_quotient(value, number, scale) for value, number in zip(values, numbers, strict=True))
-    return (numbers, scale) if is_exact else None
-
-
-def _is_quotient(value: float | None, number: int | None, scale: int) -> bool:
-    if value is None or number is None:
-        return True
-    if number == 0:
-        return math.copysign(1.0, value) > 0  # A whole number has no negative zero.
-    return -MOST <= number <= MOST and number / scale == value
+    measured = [number for number in numbers if number is not None]
+    if measured and not -MOST <= min(measured) <= max(measured) <= MOST:
+        return None
+    return numbers, scale

@@ -9,6 +9,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from hashlib import sha256
 from typing import Any
 
@@ -23,7 +24,7 @@ from registry.grids.intake.levels import guess_kind, read_axes
 from registry.grids.intake.members import check_members, read_members, warn_of_derived_names
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Names:
     """Names of a grid; with its project they are its identity."""
 
@@ -33,7 +34,7 @@ class Names:
     variant: str
     metric: str
 
-    @property
+    @cached_property
     def key(self) -> uuid.UUID:
         """First 128 bits of the SHA-256 of the names, because names may be longer than an index entry."""
         names = [self.experiment, self.benchmark, self.model, self.variant, self.metric]
@@ -188,6 +189,8 @@ def _check_repeats(grid: Grid, report: Report) -> None:
 
 def _reasons(given: Sequence[Any], grid: Grid, limits: Limits, report: Report) -> dict[int, str]:
     """Reasons of cells without a value, by flat index, from `[{"at", "reason"}]`, the form in which a grid is read."""
+    if not given:
+        return {}
     cells = [{"at": one["at"], "value": None, "reason": one["reason"]} for one in given]
     inner = Report()
     axes, entries = read_cells(cells, grid.axes, limits, inner)
