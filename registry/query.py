@@ -10,6 +10,7 @@ from typing import Any, ClassVar, get_args
 
 import orjson
 
+from registry.grids.slices import Slice, slice_document, slice_of
 from registry.results.policies import Method, Missing, Target
 
 METHODS: tuple[str, ...] = get_args(Method)
@@ -22,7 +23,8 @@ OLD_TARGETS = {"fixed_cells": "rerun"}
 @dataclass(frozen=True, slots=True)
 class Query:
     """Query about the grids of one experiment and metric. `benchmark`, `model` and `variant` restrict it to the named
-    ones; empty: all. Its result is computed again when a grid of the scope changes."""
+    ones; empty: all. `at` restricts it to a slice of each grid. Its result is computed again when a grid of the scope
+    changes."""
 
     kind: ClassVar[str]
     experiment: str
@@ -30,11 +32,13 @@ class Query:
     benchmark: tuple[str, ...] = ()
     model: tuple[str, ...] = ()
     variant: tuple[str, ...] = ()
+    at: Slice = ()
 
     def document(self) -> dict[str, Any]:
-        """Query as it is stored and sent."""
+        """Query as it is stored and sent; without `at` where it is about whole grids."""
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
-        return {"kind": self.kind, **plain}
+        del plain["at"]
+        return {"kind": self.kind, **plain} | ({"at": slice_document(self.at)} if self.at else {})
 
     @property
     def key(self) -> uuid.UUID:
@@ -115,6 +119,11 @@ class ComparisonQuery(Query):
     alpha: float = 0.05
 
 
+def sliced_by(query: Query) -> dict[str, Any]:
+    """The field `slice` of a result: nothing where it is about whole grids."""
+    return {"slice": slice_document(query.at)} if query.at else {}
+
+
 _KINDS: dict[str, type[Query]] = {
     one.kind: one for one in (RankingQuery, SweetSpotQuery, StatisticsQuery, ThresholdsQuery, ComparisonQuery)
 }
@@ -124,6 +133,8 @@ def query_of(document: Mapping[str, Any]) -> Query:
     """Query in a document made by `Query.document`."""
     query_class = _KINDS[document["kind"]]
     given = {field.name: document[field.name] for field in fields(query_class) if field.name in document}
+    if "at" in given:
+        given["at"] = slice_of(given["at"])
     for name, value in given.items():
         if isinstance(value, list):
             given[name] = tuple(value)

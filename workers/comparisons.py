@@ -7,20 +7,20 @@ from typing import Any
 
 from sqlalchemy import Connection, and_, select
 
-from registry.query import ComparisonQuery
+from registry.query import ComparisonQuery, sliced_by
 from registry.results.codec import to_document
 from registry.results.comparison import ComparedGrid, ComparedRevision
 from registry.results.inputs import Warning
-from registry.storage.rows import grid_of
+from registry.storage.rows import grid_of, sliced_row
 from registry.storage.tables import grids, revisions
 from workers.statistics import gap
 
 
 def compared_rows(connection: Connection, project_id: Any, query: ComparisonQuery) -> tuple[Any, Any]:
-    """Rows of baseline and contender, each a revision with the names of its grid."""
+    """Rows of baseline and contender, each a revision with the names of its grid, cut to the query's slice."""
     return (
-        _row(connection, project_id, query.baseline, query.baseline_revision),
-        _row(connection, project_id, query.contender, query.contender_revision),
+        sliced_row(_row(connection, project_id, query.baseline, query.baseline_revision), query.at),
+        sliced_row(_row(connection, project_id, query.contender, query.contender_revision), query.at),
     )
 
 
@@ -45,6 +45,7 @@ def comparison_document(
         "baseline": to_document(mine),
         "contender": to_document(theirs),
         "axes": baseline.axes,
+        **sliced_by(query),
         **to_document(found),
         "inputs": to_document(inputs),
         "warnings": to_document([*_same(mine, theirs), *_units(baseline, contender)]),

@@ -28,6 +28,7 @@ from registry.results.ranking import Ranking
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
 from registry.storage.database import Database
+from registry.storage.rows import sliced_row
 from registry.storage.tables import cached_results, revisions
 from workers.comparisons import compared_rows, comparison_document
 from workers.jobs.cpu_limit import cpu_limit
@@ -139,12 +140,13 @@ def compute(database: Database, settings: Settings, project_id: Any, query: Quer
     if isinstance(query, RevisionQuery):
         with database.reading() as connection:
             wanted = (revisions.c.grid_id == query.grid, revisions.c.number == query.revision)
-            revision = connection.execute(select(revisions).where(*wanted)).one()
+            revision = sliced_row(connection.execute(select(revisions).where(*wanted)).one(), query.at)
         return _FROM_REVISION[type(query)](query, revision)
     if isinstance(query, ComparisonQuery):
         with database.reading() as connection:
             aliases = alias_map(connection, project_id)
-            return comparison_document(query, *compared_rows(connection, project_id, query), aliases)
+            baseline, contender = compared_rows(connection, project_id, query)
+            return comparison_document(query, baseline, contender, aliases)
     if _exceeds_limit(database, settings, project_id, query):
         return _compute_large(database, settings, project_id, query)
     return _compute_from_cells(database, project_id, query)
@@ -176,7 +178,7 @@ def exceeds_limit(settings: Settings, query: Query, models: int, cells: int) -> 
 
 def _has_pair_sums(query: RankingQuery) -> bool:
     """Return whether pair sums are kept for this kind of ranking."""
-    return query.by == "model" and not query.benchmark and not query.variant
+    return query.by == "model" and not query.benchmark and not query.variant and not query.at
 
 
 def _compute_large(database: Database, settings: Settings, project_id: Any, query: Query) -> Result | None:

@@ -8,17 +8,20 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select
 
 from registry.query import Query
+from registry.storage.rows import sliced_row
 from registry.storage.tables import aliases, grids, revisions
 
 _ALIASES = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == bindparam("project"))
 
 
 def scope_rows(connection: Connection, project_id: Any, query: Query) -> Sequence[Any]:
-    """Current revisions of the grids in the scope, oldest update first."""
+    """Current revisions of the grids in the scope, cut to the query's slice, oldest update first. Grids that have
+    nothing of the slice are left out."""
     joined = alias_map(connection, project_id)
     names = select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, revisions)
     statement = _current(names).where(*_conditions(joined, project_id, query)).order_by(grids.c.updated_at, grids.c.id)
-    return connection.execute(statement).all()
+    rows: Sequence[Any] = connection.execute(statement).all()
+    return [cut for row in rows if (cut := sliced_row(row, query.at)) is not None] if query.at else rows
 
 
 def scope_size(connection: Connection, project_id: Any, query: Query) -> tuple[int, int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from registry.grids.grid import Metric
-from registry.query import RevisionQuery, StatisticsQuery
+from registry.query import RevisionQuery, StatisticsQuery, sliced_by
 from registry.storage.rows import grid_of
 from workers.derive import statistics_document
 from workers.statistics import Parameters, describe
@@ -24,4 +24,4 @@ def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
 def statistics_asked_document(query: StatisticsQuery, revision: Any) -> dict[str, Any]:
     """Document of a revision's statistics by the query's settings."""
     grid = grid_of(revision)
-    return statistics_document(revision, describe(grid, asked_parameters(query, grid.metric)))
+    return statistics_document(revision, describe(grid, asked_parameters(query, grid.metric)), **sliced_by(query))

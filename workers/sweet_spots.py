@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from registry.query import SweetSpotQuery, ThresholdsQuery
+from registry.query import SweetSpotQuery, ThresholdsQuery, sliced_by
 from registry.results.codec import to_document
 from registry.results.series import Series
 from registry.results.thresholds import SeriesThresholds
@@ -35,6 +35,7 @@ def sweet_spot_document(
     return {
         "experiment": query.experiment,
         "metric": query.metric,
+        **sliced_by(query),
         **to_document(found),
         "inputs": inputs,
         "derived": derived,
@@ -54,6 +55,7 @@ def thresholds_document(query: ThresholdsQuery, revision: Any) -> dict[str, Any]
         "axes": revision.axes,
         "params": to_document(parameters),
         "thresholds": list(query.thresholds),
+        **sliced_by(query),
         "series": to_document([_crossings(one) for one in meant]),
         "series_left_out": described.series_left_out,
     }

@@ -4,7 +4,7 @@
     log_grid(table, experiment="type-by-length", benchmark="AIME'24", model="Qwen-2.5 3B", metric="accuracy")
 
 publishes from a job; `log_cells` adds to a grid while the job runs, `flush` waits for both; `grids`, `grid`, `cells`,
-`statistics` and `ranking` read back; `Transport` is plain HTTP with the registry's manners.
+`statistics`, `comparison` and `ranking` read back; `Transport` is plain HTTP with the registry's manners.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     )
     from results_registry.http import Transport
     from results_registry.logging import flush, log_cells, log_grid
-    from results_registry.reading import cells, grid, grids, ranking, statistics
+    from results_registry.reading import cells, comparison, grid, grids, ranking, statistics
     from results_registry.records import Cells, GridDocument, RankingDocument, Records
     from results_registry.response import Answer
     from results_registry.sender import Receipt
@@ -52,6 +52,7 @@ __all__ = [
     "Transport",
     "Unreachable",
     "cells",
+    "comparison",
     "find_config",
     "flush",
     "grid",
@@ -85,6 +86,7 @@ _MODULES = {
     ),
     "reading": (
         "cells",
+        "comparison",
         "grid",
         "grids",
         "ranking",

@@ -46,10 +46,13 @@ def grid(id: str, **where: Any) -> GridDocument:
 
 
 def cells(grid: str | Mapping[str, Any] | None = None, **wanted: Any) -> Cells:
-    """The measured cells of one grid (its id, or what `grids` gave), or of all that the names of `grids` find."""
+    """The measured cells of one grid (its id, or what `grids` gave), or of all that the names of `grids` find.
+
+    `at={"Context": ">=64000"}` reads only these.
+    """
     config, more = _config(wanted, needs_project=grid is None)
     labels = more.pop("labels", None) or {}
-    query = more | {f"label.{name}": text for name, text in labels.items()}
+    query = _sliced(more) | {f"label.{name}": text for name, text in labels.items()}
     path = f"projects/{segment(config.project or '')}" if grid is None else f"grids/{segment(_id(grid))}"
     with config.transport() as transport:
         answer = transport.call("GET", f"{path}/cells.ndjson", query=query, headers={"Accept": "*/*"})
@@ -59,17 +62,29 @@ def cells(grid: str | Mapping[str, Any] | None = None, **wanted: Any) -> Cells:
 def statistics(grid: str | Mapping[str, Any], *, timeout: float = 30.0, **where: Any) -> dict[str, Any]:
     """Everything that was computed about a grid; waits for it so many seconds. `state`: ready, failed or pending.
 
-    `alpha`, `sharp_change` and `equivalence` ask for other settings than the usual ones.
+    `alpha`, `sharp_change` and `equivalence` ask for other settings than the usual ones, `at` for a slice.
     """
     config, more = _config(where, needs_project=False)
-    return _awaited(config, f"grids/{segment(_id(grid))}/statistics", more, timeout)
+    return _awaited(config, f"grids/{segment(_id(grid))}/statistics", _sliced(more), timeout)
 
 
 def ranking(experiment: str, metric: str, *, timeout: float = 30.0, **asked: Any) -> RankingDocument:
-    """A ranking, by default of models: `by`, `benchmark`, `method`, `missing`, `alpha` and so on are as in the API."""
+    """A ranking, by default of models: `by`, `benchmark`, `method`, `missing`, `alpha` and so on are as in the API.
+
+    `at={"Context": ">=64000"}` ranks on these cells alone; a list of levels means any of them.
+    """
     config, more = _config(asked)
-    query = {"experiment": experiment, "metric": metric, **more}
+    query = {"experiment": experiment, "metric": metric, **_sliced(more)}
     return RankingDocument(_awaited(config, f"projects/{segment(config.project or '')}/rankings", query, timeout))
+
+
+def comparison(
+    baseline: str | Mapping[str, Any], contender: str | Mapping[str, Any], *, timeout: float = 30.0, **asked: Any
+) -> dict[str, Any]:
+    """How far the contender is from the baseline, on the cells that both have; `at` compares a slice."""
+    config, more = _config(asked)
+    query = {"baseline": _id(baseline), "contender": _id(contender), **_sliced(more)}
+    return _awaited(config, f"projects/{segment(config.project or '')}/comparisons", query, timeout)
 
 
 def _config(where: Mapping[str, Any], *, needs_project: bool = True) -> tuple[Config, dict[str, Any]]:
@@ -78,6 +93,12 @@ def _config(where: Mapping[str, Any], *, needs_project: bool = True) -> tuple[Co
     if needs_project and config.project is None:
         raise BadAddress("No project is named: give project= or REGISTRY_PROJECT.")
     return config, {name: value for name, value in where.items() if name not in ("url", "token", "project")}
+
+
+def _sliced(query: Mapping[str, Any]) -> dict[str, Any]:
+    """The query with `at`, conditions by axis, as the API's parameters."""
+    at = query.get("at") or {}
+    return {name: value for name, value in query.items() if name != "at"} | {f"at.{axis}": at[axis] for axis in at}
 
 
 def _found(transport: Transport, config: Config, wanted: Mapping[str, Any]) -> list[dict[str, Any]]:

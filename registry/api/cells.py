@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from dataclasses import replace
+from hashlib import sha256
+from typing import Any, cast
 
 from flask import Response
+from marshmallow import INCLUDE
 
 from registry.api import examples, serializers
 from registry.api.context import grid_row, parts
 from registry.api.exports import send_export
 from registry.api.feeds import export_of
+from registry.api.filters import slice_of_request
 from registry.api.responses import MEDIA, rendered, wanted_form
 from registry.api.schemas import CellsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.grids.grid import Grid
+from registry.grids.slices import slice_document, sliced
 from registry.operations.export import select_revision
+from registry.operations.query_names import check_slice_of_grid
 from registry.operations.stored_grids import stored_grid
 from registry.renderings.grid import cells_markdown, cells_text
 
@@ -35,13 +42,13 @@ _DESCRIBED = blp.answers(
     reply(304, "Not modified"),
     errors=[416, 501],
     public=True,
-    parameters=["If-None-Match", "Range", "If-Range"],
+    parameters=["slice", "If-None-Match", "Range", "If-Range"],
 )
 
 
 @blp.get("/grids/<uuid:grid>/cells")
 @blp.doc(operationId="getCells")
-@blp.arguments(CellsParameters, location="query")
+@blp.arguments(CellsParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid's cells
@@ -54,7 +61,7 @@ def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 @blp.get("/grids/<uuid:grid>/cells.<any(json,txt,md,csv,ndjson,parquet,arrow):suffix>")
 @blp.doc(operationId="getCellsAs")
-@blp.arguments(CellsParameters, location="query")
+@blp.arguments(CellsParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_cells_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read a grid's cells in the form that the suffix names"""
@@ -62,12 +69,19 @@ def read_cells_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Respon
 
 
 def _answer(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
+    wanted = slice_of_request(query, CellsParameters)
     with parts().database.reading() as connection:
         stored = stored_grid(grid_row(connection, grid, "reader", query.get("revision")))
+        if wanted:
+            check_slice_of_grid(connection, grid, stored.revision, wanted)
     form, tag = wanted_form(suffix, _FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
     if form in ("txt", "md"):
-        return rendered(form, serializers.grid(stored), {"txt": cells_text, "md": cells_markdown}, tag)
+        grid_cut = cast(Grid, sliced(stored.grid, wanted))
+        cut = replace(stored, grid=grid_cut, axes=grid_cut.axes, cell_count=grid_cut.cell_count)
+        mark = sha256(repr(wanted).encode()).hexdigest()[:8] if wanted else ""
+        return rendered(form, serializers.grid(cut), {"txt": cells_text, "md": cells_markdown}, tag + mark)
     axes = tuple(axis.name for axis in stored.grid.axes)
     selection = select_revision(stored.id, stored.revision, len(stored.grid.values), axes)
     head = {"grid": str(stored.id), "revision": stored.revision, "digest": stored.digest}
-    return send_export(export_of(selection, form, tag, query["missing"] == "explicit", head))
+    head |= {"slice": slice_document(wanted)} if wanted else {}
+    return send_export(export_of(selection, form, tag, query["missing"] == "explicit", head, wanted))

@@ -6,15 +6,19 @@ import uuid
 from typing import Any
 
 from flask import Response
+from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.context import enter, parts
+from registry.api.filters import slice_of_request
 from registry.api.query_schemas import ComparisonParameters
 from registry.api.responses import of_values, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.grids.slices import Slice
 from registry.operations.compare import revision_of
+from registry.operations.query_names import check_slice_of_grid
 from registry.query import ComparisonQuery
 from registry.renderings.comparison import comparison_csv, comparison_markdown, comparison_text
 from registry.results.comparison import Comparison
@@ -35,13 +39,13 @@ _DESCRIBED = blp.answers(
     reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
-    parameters=["Prefer", "If-None-Match"],
+    parameters=["slice", "Prefer", "If-None-Match"],
 )
 
 
 @blp.get("/projects/<project>/comparisons")
 @blp.doc(operationId="getComparison")
-@blp.arguments(ComparisonParameters, location="query")
+@blp.arguments(ComparisonParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_comparison(query: dict[str, Any], project: str) -> Response:
     """Compare two grids
@@ -55,7 +59,7 @@ def read_comparison(query: dict[str, Any], project: str) -> Response:
 
 @blp.get("/projects/<project>/comparisons.<any(json,txt,md,csv):suffix>")
 @blp.doc(operationId="getComparisonAs")
-@blp.arguments(ComparisonParameters, location="query")
+@blp.arguments(ComparisonParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_comparison_as(query: dict[str, Any], project: str, suffix: str) -> Response:
     """Compare two grids, in the form that the suffix names"""
@@ -64,19 +68,28 @@ def read_comparison_as(query: dict[str, Any], project: str, suffix: str) -> Resp
 
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     with parts().database.reading() as connection:
-        question = comparison_asked(connection, enter(connection, project, "reader").project_id, query)
+        wanted = slice_of_request(query, ComparisonParameters)
+        question = comparison_asked(connection, enter(connection, project, "reader").project_id, query, wanted)
     return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)
 
 
-def comparison_asked(connection: Connection, project_id: uuid.UUID, query: dict[str, Any]) -> ComparisonQuery:
-    """The question in a query, about the revisions that are current where it names none."""
+def comparison_asked(
+    connection: Connection, project_id: uuid.UUID, query: dict[str, Any], wanted: Slice = ()
+) -> ComparisonQuery:
+    """The question in a query, about the revisions that are current where it names none; `Invalid` when one of the
+    grids has nothing of the slice."""
     baseline, contender = uuid.UUID(query["baseline"]), uuid.UUID(query["contender"])
-    return ComparisonQuery(
+    question = ComparisonQuery(
         "",
         "",
+        at=wanted,
         baseline=str(baseline),
         baseline_revision=revision_of(connection, project_id, baseline, query.get("baseline_revision")),
         contender=str(contender),
         contender_revision=revision_of(connection, project_id, contender, query.get("contender_revision")),
         alpha=query["alpha"],
     )
+    if wanted:
+        check_slice_of_grid(connection, baseline, question.baseline_revision, wanted, "the baseline")
+        check_slice_of_grid(connection, contender, question.contender_revision, wanted, "the contender")
+    return question

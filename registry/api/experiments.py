@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Response
+from marshmallow import INCLUDE
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
+from registry.api.filters import slice_of_request
 from registry.api.query_schemas import SweetSpotParameters
 from registry.api.responses import of_values, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
@@ -31,13 +33,13 @@ _DESCRIBED = blp.answers(
     reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
-    parameters=["Prefer", "If-None-Match"],
+    parameters=["slice", "Prefer", "If-None-Match"],
 )
 
 
 @blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot")
 @blp.doc(operationId="getSweetSpot")
-@blp.arguments(SweetSpotParameters, location="query")
+@blp.arguments(SweetSpotParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Response:
     """Find the coordinate that serves several grids
@@ -50,7 +52,7 @@ def read_sweet_spot(query: dict[str, Any], project: str, experiment: str) -> Res
 
 @blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot.<any(json,txt,md,csv):suffix>")
 @blp.doc(operationId="getSweetSpotAs")
-@blp.arguments(SweetSpotParameters, location="query")
+@blp.arguments(SweetSpotParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suffix: str) -> Response:
     """Find the sweet spot, in the form that the suffix names"""
@@ -59,5 +61,5 @@ def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suf
 
 def _answer(query: dict[str, Any], project: str, experiment: str, suffix: str | None) -> Response:
     names = {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
-    question = SweetSpotQuery(experiment, query["metric"], **names)
+    question = SweetSpotQuery(experiment, query["metric"], **names, at=slice_of_request(query, SweetSpotParameters))
     return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)

@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any
 
 import orjson
-from flask import Response
+from flask import Response, request
 from marshmallow import INCLUDE
 
 from registry.api import examples
@@ -17,8 +17,10 @@ from registry.api.filters import filters_of
 from registry.api.responses import MEDIA, wanted_form
 from registry.api.schemas import FeedParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations.export import Selection, exported, select_cells
-from registry.renderings.feed import cells_of, columns_of
+from registry.grids.slices import Slice, read_slice
+from registry.operations.export import Selection, exported, grids_of, select_cells
+from registry.operations.query_names import check_slice_of_grids
+from registry.renderings.feed import columns_of, sliced_cells
 from registry.renderings.feed_arrow import arrow_pieces, arrow_version, parquet_pieces
 from registry.renderings.feed_text import csv_pieces, json_pieces, ndjson_pieces
 
@@ -50,7 +52,7 @@ _DESCRIBED = blp.answers(
     reply(304, "Not modified"),
     errors=[416, 501],
     public=True,
-    parameters=["labels", "If-None-Match", "Range", "If-Range"],
+    parameters=["labels", "slice", "If-None-Match", "Range", "If-Range"],
 )
 
 
@@ -82,19 +84,30 @@ def read_feed_as(query: dict[str, Any], project: str, suffix: str) -> Response:
 
 
 def _feed(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    filters = filters_of(query, FeedParameters)
+    filters, wanted = filters_of(query, FeedParameters, also=("at.",)), read_slice(request.args.lists())
     form = wanted_form(suffix, FORMS)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
     with parts().database.snapshot() as connection:
         selection = select_cells(connection, row.id, filters)
-    return send_export(export_of(selection, form, f"feed-{selection.digest}", query["missing"] == "explicit"))
+        if wanted:
+            check_slice_of_grids(connection, grids_of(connection, row.id, filters), wanted)
+    explicit = query["missing"] == "explicit"
+    return send_export(export_of(selection, form, f"feed-{selection.digest}", explicit, wanted=wanted))
 
 
-def export_of(selection: Selection, form: str, tag: str, explicit: bool, head: dict[str, Any] | None = None) -> Export:
-    """The selected revisions as an export in this form; `NotInstalled` where that needs what is not there."""
+def export_of(
+    selection: Selection,
+    form: str,
+    tag: str,
+    explicit: bool,
+    head: dict[str, Any] | None = None,
+    wanted: Slice = (),
+) -> Export:
+    """The selected revisions, cut to a slice, as an export in this form; `NotInstalled` where that needs what is not
+    there."""
     columns = columns_of(selection.axes)
-    told = [_VERSION, form, explicit, columns.header, head]
+    told = [_VERSION, form, explicit, columns.header, head, *([wanted] if wanted else [])]
     if form in ("parquet", "arrow"):
         told.append(arrow_version())
     mark = sha256(orjson.dumps(told, default=str)).hexdigest()[:8]
@@ -103,6 +116,7 @@ def export_of(selection: Selection, form: str, tag: str, explicit: bool, head: d
 
     def pieces() -> Iterable[bytes]:
         read = exported(reading, selection)
-        return writer(columns, ((cells_of(row, columns) for row in piece) for piece in read), explicit=explicit, **more)
+        cut = ((cells for row in piece if (cells := sliced_cells(row, columns, wanted))) for piece in read)
+        return writer(columns, cut, explicit=explicit, **more)
 
     return Export(form, f"{tag}-{mark}.{form}", selection.cells, pieces)

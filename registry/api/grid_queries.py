@@ -12,8 +12,9 @@ from registry.api.cached_results import Part, Renderers, answer_to
 from registry.api.context import caller, owned, parts
 from registry.api.responses import of_values, wanted_form
 from registry.errors import Fault, Invalid
+from registry.grids.slices import Slice
 from registry.operations.auth import authorize
-from registry.operations.query_names import no_axis
+from registry.operations.query_names import check_slice_of_grid, no_axis
 from registry.operations.read import find_summary
 from registry.query import StatisticsQuery, ThresholdsQuery
 from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
@@ -30,25 +31,32 @@ def settings_of(query: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def statistics_asked(
-    grid: uuid.UUID, query: Mapping[str, Any], suffix: str | None, renderers: Renderers, part: Part | None
+    grid: uuid.UUID,
+    query: Mapping[str, Any],
+    wanted: Slice,
+    suffix: str | None,
+    renderers: Renderers,
+    part: Part | None,
 ) -> Response:
-    """The statistics, or a part of them, by the settings of the query; computed when they are first asked."""
-    row = _current(grid)
+    """The statistics of a slice, or a part of them, by the settings of the query; computed when they are first
+    asked."""
+    row = _current(grid, wanted)
     settings = settings_of(query)
-    question = StatisticsQuery("", "", grid=str(grid), revision=row.revision, **settings)
+    question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=row.revision, **settings)
     return answer_to(question, row.project, wanted_form(suffix, FORMS), renderers, part)
 
 
 def thresholds_asked(
-    grid: uuid.UUID, levels: Sequence[float], query: Mapping[str, Any], suffix: str | None
+    grid: uuid.UUID, levels: Sequence[float], query: Mapping[str, Any], wanted: Slice, suffix: str | None
 ) -> Response:
     """Query for the positions where the series cross these levels, by the settings of the query; computed when it is
     first asked."""
     check_along(grid, query)
-    row = _current(grid)
+    row = _current(grid, wanted)
     settings, asked = settings_of(query), tuple(sorted(set(levels)))
     along = query.get("along", "")
-    question = ThresholdsQuery("", "", grid=str(grid), revision=row.revision, along=along, thresholds=asked, **settings)
+    about = {"at": wanted, "grid": str(grid), "revision": row.revision, "along": along}
+    question = ThresholdsQuery("", "", **about, thresholds=asked, **settings)
     return answer_to(question, row.project, wanted_form(suffix, FORMS), _THRESHOLDS)
 
 
@@ -64,7 +72,11 @@ def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
         raise Invalid([Fault("/along", no_axis(query["along"], axes))])
 
 
-def _current(grid: uuid.UUID) -> Any:
-    """The project and the current revision of a grid that the caller may read."""
+def _current(grid: uuid.UUID, wanted: Slice) -> Any:
+    """The project and the current revision of a grid that the caller may read; `Invalid` when it has nothing of the
+    slice."""
     with parts().database.reading() as connection:
-        return owned(connection, grid, "reader")
+        row = owned(connection, grid, "reader")
+        if wanted:
+            check_slice_of_grid(connection, grid, row.revision, wanted)
+        return row

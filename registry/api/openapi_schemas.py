@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
 from registry.api.shapes.words import AT_ABOUT
-from registry.api.statistics_parts import HEAD, PARTS
+from registry.api.statistics_parts import HEAD, OMITTED, PARTS
 from registry.results.policies import Method, Missing, Target
 from registry.results.series import Direction as CourseDirection
 
@@ -75,7 +75,8 @@ def refine(schemas: dict[str, Schema]) -> dict[str, Schema]:
 def _part(properties: Schema, fields: tuple[str, ...], about: str) -> Schema:
     """The schema of an object that has these fields."""
     told = {field: properties[field] for field in fields}
-    return {"type": "object", "description": about, "required": list(fields), "properties": told}
+    required = [field for field in fields if field not in OMITTED]
+    return {"type": "object", "description": about, "required": required, "properties": told}
 
 
 def _with_components(schemas: dict[str, Schema]) -> Schema:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from flask import Response
+from marshmallow import INCLUDE
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
+from registry.api.filters import slice_of_request
 from registry.api.query_schemas import RankingParameters
 from registry.api.responses import of_values, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
@@ -31,13 +33,13 @@ _DESCRIBED = blp.answers(
     reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
-    parameters=["Prefer", "If-None-Match"],
+    parameters=["slice", "Prefer", "If-None-Match"],
 )
 
 
 @blp.get("/projects/<project>/rankings")
 @blp.doc(operationId="getRanking")
-@blp.arguments(RankingParameters, location="query")
+@blp.arguments(RankingParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_ranking(query: dict[str, Any], project: str) -> Response:
     """Rank over shared slots
@@ -50,7 +52,7 @@ def read_ranking(query: dict[str, Any], project: str) -> Response:
 
 @blp.get("/projects/<project>/rankings.<any(json,txt,md,csv):suffix>")
 @blp.doc(operationId="getRankingAs")
-@blp.arguments(RankingParameters, location="query")
+@blp.arguments(RankingParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Response:
     """Rank, in the form that the suffix names"""
@@ -64,6 +66,7 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
         benchmark=tuple(sorted(set(query["benchmark"]))),
         model=tuple(sorted(set(query["model"]))),
         variant=tuple(sorted(set(query["variant"]))),
+        at=slice_of_request(query, RankingParameters),
         by=query["by"],
         method=query["method"],
         missing=query["missing"],

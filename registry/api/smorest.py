@@ -42,7 +42,7 @@ class Parser(FlaskParser):
     def load_querystring(self, req: Request, schema: Schema) -> Any:
         lists = {field.data_key or name for name, field in schema.fields.items() if isinstance(field, fields.List)}
         for name, values in req.args.lists():
-            if len(values) > 1 and name not in lists and not name.startswith("label."):
+            if len(values) > 1 and name not in lists and not name.startswith(("label.", "at.")):
                 raise Invalid([Fault(f"/{escaped(name)}", "is given more than once")])
         return super().load_querystring(req, schema)
 

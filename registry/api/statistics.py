@@ -8,10 +8,12 @@ from hashlib import sha256
 from typing import Any
 
 from flask import Response
+from marshmallow import INCLUDE
 
 from registry.api import examples
 from registry.api.cached_results import Part, Renderers
 from registry.api.context import caller, parts
+from registry.api.filters import slice_of_request
 from registry.api.grid_queries import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
 from registry.api.long_poll import unready, waited
 from registry.api.query_schemas import StatisticsParameters, ThresholdsParameters, TrendsParameters
@@ -61,7 +63,7 @@ _CURRENT = (
     " and kept; `params` says by what it was computed."
 )
 _ANSWERS = [reply(304, "Not modified"), reply(202, "Pending")]
-_OPTIONS: dict[str, Any] = {"public": True, "parameters": ["Prefer", "If-None-Match"]}
+_OPTIONS: dict[str, Any] = {"public": True, "parameters": ["slice", "Prefer", "If-None-Match"]}
 _TRENDS_DESCRIBED = blp.answers(
     reply(
         200,
@@ -116,7 +118,9 @@ def _serve(part: str, operation: str, schema: str, summary: str, about: str) -> 
     read.__doc__ = f"{summary}\n\n{about} {more}"
     read_as.__doc__ = f"{summary} in the form that the suffix names\n\nAnswers what `{operation}` answers."
     for view, path, name in ((read, part, operation), (read_as, f"{part}.{_SUFFIX}", f"{operation}As")):
-        taken = blp.doc(operationId=name)(blp.arguments(StatisticsParameters, location="query")(described(view)))
+        taken = blp.doc(operationId=name)(
+            blp.arguments(StatisticsParameters, location="query", unknown=INCLUDE)(described(view))
+        )
         blp.get(f"/grids/<uuid:grid>/{path}", endpoint=f"{view.__name__}_{part}")(taken)
 
 
@@ -126,7 +130,7 @@ for served in SERVED:
 
 @blp.get("/grids/<uuid:grid>/trends")
 @blp.doc(operationId="getTrends")
-@blp.arguments(TrendsParameters, location="query")
+@blp.arguments(TrendsParameters, location="query", unknown=INCLUDE)
 @_TRENDS_DESCRIBED
 def read_trends(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid's trends
@@ -139,7 +143,7 @@ def read_trends(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 @blp.get(f"/grids/<uuid:grid>/trends.{_SUFFIX}")
 @blp.doc(operationId="getTrendsAs")
-@blp.arguments(TrendsParameters, location="query")
+@blp.arguments(TrendsParameters, location="query", unknown=INCLUDE)
 @_TRENDS_DESCRIBED
 def read_trends_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read a grid's trends in the form that the suffix names"""
@@ -148,23 +152,23 @@ def read_trends_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Respo
 
 @blp.get("/grids/<uuid:grid>/thresholds")
 @blp.doc(operationId="getThresholds")
-@blp.arguments(ThresholdsParameters, location="query")
+@blp.arguments(ThresholdsParameters, location="query", unknown=INCLUDE)
 @_THRESHOLDS_DESCRIBED
 def read_thresholds(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read where a grid's series cross levels
 
     `value=90` may be repeated; computed when it is first asked (`202`, `Prefer: wait=10` waits) and kept.
     """
-    return thresholds_asked(grid, query["value"], query, None)
+    return thresholds_asked(grid, query["value"], query, slice_of_request(query, ThresholdsParameters), None)
 
 
 @blp.get(f"/grids/<uuid:grid>/thresholds.{_SUFFIX}")
 @blp.doc(operationId="getThresholdsAs")
-@blp.arguments(ThresholdsParameters, location="query")
+@blp.arguments(ThresholdsParameters, location="query", unknown=INCLUDE)
 @_THRESHOLDS_DESCRIBED
 def read_thresholds_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read where a grid's series cross levels, in the form that the suffix names"""
-    return thresholds_asked(grid, query["value"], query, suffix)
+    return thresholds_asked(grid, query["value"], query, slice_of_request(query, ThresholdsParameters), suffix)
 
 
 def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | None) -> Response:
@@ -173,9 +177,10 @@ def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | 
     mark = ("" if part == "statistics" else f"-{part}") + (
         "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]
     )
-    if settings_of(query):
+    wanted = slice_of_request(query, TrendsParameters if part == "trends" else StatisticsParameters)
+    if wanted or settings_of(query):
         chosen = Part(mark, lambda document: select(document, part, along)) if mark else None
-        return statistics_asked(grid, query, suffix, _renderers(part), chosen)
+        return statistics_asked(grid, query, wanted, suffix, _renderers(part), chosen)
     form = wanted_form(suffix, FORMS)
     known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
 
@@ -199,7 +204,8 @@ def _renderers(part: str) -> Renderers:
 
 def _trends(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
     if query["threshold"]:
-        return thresholds_asked(grid, query["threshold"], query, suffix)
+        wanted = slice_of_request(query, TrendsParameters)
+        return thresholds_asked(grid, query["threshold"], query, wanted, suffix)
     return _answer(grid, "trends", query, suffix)
 
 

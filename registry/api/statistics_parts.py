@@ -11,11 +11,14 @@ HEAD = (
     "params",
     "computed_at",
     "axes",
+    "slice",
     "metric",
     "assumes",
     "design_effect",
 )
 """Fields of every part: which grid it is about, and by what it was computed."""
+OMITTED = ("slice",)
+"""Those of them that the statistics of a whole grid do not have."""
 PARTS: dict[str, tuple[str, ...]] = {
     "trends": ("series", "grid_trend"),
     "changes": ("series",),

@@ -9,6 +9,7 @@ from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen import coloured, until
 from registry.commands.screen.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
+from registry.commands.slices import Parameters, cuts_slices
 from registry.commands.statistics import sign
 from registry.commands.status import CheckFailed
 from registry.errors import Conflict
@@ -31,6 +32,7 @@ _STYLES = dict.fromkeys(("gap", "mean", "median"), sign)
     help="Exit with 3 when the contender is worse by more than so many points, and not by chance.",
 )  # fmt: skip
 @click.option("--full", is_flag=True, help="Also every cell.")
+@cuts_slices
 @waits
 @asks_server
 def compare(  # noqa: PLR0913, PLR0917 (each is an option)
@@ -42,6 +44,7 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     points: float | None,
     full: bool,
     seconds: float,
+    at: Parameters,
 ) -> None:
     """Compare two grids: contender less baseline, on the cells that both have.
 
@@ -52,7 +55,7 @@ def compare(  # noqa: PLR0913, PLR0917 (each is an option)
     """
     ids = [find_grid(session, reference, named) for reference in (baseline, contender)]
     question = {"baseline": ids[0], "contender": ids[1], "alpha": alpha}
-    told = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question)
+    told = awaited(session, session.in_project("comparisons"), "comparison", seconds, **question, **at)
     document = from_document(Comparison, told)
     session.screen.show(
         told,

@@ -15,6 +15,7 @@ from registry.commands.screen import coloured, until
 from registry.commands.screen.screen import rows_of_csv
 from registry.commands.screen.styled_table import Style
 from registry.commands.session import Session, asks_server
+from registry.commands.slices import Parameters, cuts_slices
 from registry.commands.statistics import sign
 from registry.errors import NotFound
 from registry.query import METHODS, MISSING, TARGETS
@@ -47,16 +48,19 @@ _STYLES: dict[str, Style] = {
     help="These cells run again, other questions, or other benchmarks?  [default: rerun]",
 )
 @click.option("--full", is_flag=True, help="Also the pairs behind the order, and how other policies would order.")
+@cuts_slices
 @waits
 @asks_server
-def rank(session: Session, named: Named, full: bool, seconds: float, **question: Any) -> None:
+def rank(session: Session, named: Named, full: bool, seconds: float, at: Parameters, **question: Any) -> None:
     """Rank models, variants or the levels of an axis.
 
     One experiment and one metric are ranked; which ones need not be said where the project has no others.
     """
     filters = {kind: list(named[kind]) for kind in ("benchmark", "model", "variant")}
     scope = _scope(session, named)
-    document = awaited(session, session.in_project("rankings"), "ranking", seconds, **scope, **filters, **question)
+    document = awaited(
+        session, session.in_project("rankings"), "ranking", seconds, **scope, **filters, **at, **question
+    )
     found = from_document(Ranking, document)
     session.screen.show(
         document,

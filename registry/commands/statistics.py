@@ -14,6 +14,7 @@ from registry.commands.screen.page import Part
 from registry.commands.screen.screen import rows_of_csv
 from registry.commands.screen.styled_table import Style
 from registry.commands.session import Session, asks_server
+from registry.commands.slices import Parameters, cuts_slices
 from registry.renderings import statistics as renderings
 from registry.renderings import thresholds as crossings
 from registry.renderings.sheet import Block, Heading
@@ -31,17 +32,24 @@ _LEAST = ("neighbours", "their mean", "if unrelated", "could show")
 @names_grids
 @click.option("--along", metavar="AXIS", help="Only the series along this axis.")
 @click.option("--threshold", "thresholds", type=float, multiple=True, help="Where series cross it; may be repeated.")
+@cuts_slices
 @waits
 @asks_server
 def trends(
-    session: Session, grid: str | None, named: Named, along: str | None, thresholds: Sequence[float], seconds: float
+    session: Session,
+    grid: str | None,
+    named: Named,
+    along: str | None,
+    thresholds: Sequence[float],
+    seconds: float,
+    at: Parameters,
 ) -> None:
     """Show how a grid's values change along its axes, and how surely.
 
     GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
     """
     found = find_grid(session, grid, named)
-    parameters = {"along": along, "threshold": list(thresholds)}
+    parameters = {"along": along, "threshold": list(thresholds)} | at
     document = awaited(session, f"grids/{found}/trends", "trends", seconds, **parameters)
     if thresholds:
         crossed = from_document(Thresholds, document)
@@ -56,15 +64,16 @@ def trends(
 @click.command()
 @click.argument("grid", required=False)
 @names_grids
+@cuts_slices
 @waits
 @asks_server
-def peaks(session: Session, grid: str | None, named: Named, seconds: float) -> None:
+def peaks(session: Session, grid: str | None, named: Named, seconds: float, at: Parameters) -> None:
     """Show a grid's best cells, and the set that holds the best one with 95 % confidence.
 
     GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
     """
     found = find_grid(session, grid, named)
-    document = awaited(session, f"grids/{found}/peaks", "peaks", seconds)
+    document = awaited(session, f"grids/{found}/peaks", "peaks", seconds, **at)
     statistics = from_document(Statistics, document)
     parts = renderings.page(statistics, "peaks")
     styles: dict[str, Style] = {

@@ -14,7 +14,7 @@ from hashlib import sha256
 from struct import Struct
 from typing import Any
 
-from sqlalchemy import Connection, Text, cast, func, select, text
+from sqlalchemy import ColumnElement, Connection, Text, cast, func, select, text
 from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.operations.find import Filters, conditions
@@ -61,8 +61,7 @@ def select_cells(connection: Connection, project_id: uuid.UUID, filters: Filters
             _names_of_axes(),
         )
         .join(revisions, (revisions.c.grid_id == grids.c.id) & (revisions.c.number == grids.c.revision))
-        .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
-        .where(*conditions(connection, project_id, filters))
+        .where(*grids_of(connection, project_id, filters))
         .order_by(grids.c.id)
     )
     keys, cells, axes, digest = bytearray(), 0, dict[str, None](), sha256()
@@ -74,6 +73,12 @@ def select_cells(connection: Connection, project_id: uuid.UUID, filters: Filters
             cells += row.cell_count
             axes.update(dict.fromkeys(row.axes))
     return Selection(bytes(keys), cells, tuple(axes), digest.hexdigest()[:32])
+
+
+def grids_of(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[ColumnElement[bool]]:
+    """Conditions for the project's grids that pass the filters."""
+    here = (grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+    return [*here, *conditions(connection, project_id, filters)]
 
 
 def _updated_at() -> Any:

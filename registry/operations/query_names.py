@@ -9,7 +9,10 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, and_, func, select, text
 
 from registry.errors import Fault, Invalid, NotFound
+from registry.grids.grid import Axis
+from registry.grids.slices import Slice, kept_positions, pointer_to, slice_faults
 from registry.query import Query, RankingQuery
+from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
 
 _FILTERS = ("benchmark", "model", "variant")
@@ -40,8 +43,31 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
         axes = _axes(connection, scope)
         if by.removeprefix("axis:") not in axes:
             faults.append(Fault("/by", _not_found("axis", by.removeprefix("axis:"), axes)))
+    if query.at:
+        faults += slice_faults(_axes_with_levels(connection, scope), query.at, "no grid of this experiment")
     if not faults and not any(_matches(query, names) for names in known):
         faults = [Fault("", "no grid of this experiment has all of these names at once")]
+    if faults:
+        raise Invalid(faults)
+
+
+def check_slice_of_grid(
+    connection: Connection, grid_id: uuid.UUID, revision: int, wanted: Slice, whose: str = "the grid"
+) -> None:
+    """Raise `Invalid` when a revision has no such axis or none of its levels; the messages list what there is."""
+    here = (revisions.c.grid_id == grid_id, revisions.c.number == revision)
+    documents = connection.scalars(select(revisions.c.axes).where(*here)).one()
+    axes = [axis_of(document) for document in documents]
+    faults = slice_faults(axes, wanted, whose)
+    if not faults and kept_positions({axis.name: axis.levels for axis in axes}, wanted) is None:
+        faults = [Fault(pointer_to(wanted[0][0]), f"{whose} has no level that fulfils all of it")]
+    if faults:
+        raise Invalid(faults)
+
+
+def check_slice_of_grids(connection: Connection, conditions: Sequence[ColumnElement[bool]], wanted: Slice) -> None:
+    """Raise `Invalid` when no grid that fulfils these conditions has such an axis, or such a level."""
+    faults = slice_faults(_axes_with_levels(connection, conditions), wanted, "no grid")
     if faults:
         raise Invalid(faults)
 
@@ -64,6 +90,14 @@ def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> set[s
     current = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
     names: Any = func.jsonb_path_query(revisions.c.axes, text("'$[*].name'")).op("#>>")(text("'{}'"))
     return set(connection.scalars(select(names).select_from(grids).join(revisions, current).where(*scope).distinct()))
+
+
+def _axes_with_levels(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> list[Axis]:
+    """The different axes of all grids in a scope."""
+    current = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
+    axes: Any = func.jsonb_array_elements(revisions.c.axes)
+    query = select(axes).select_from(grids).join(revisions, current).where(*scope).distinct()
+    return [axis_of(document) for document in connection.scalars(query)]
 
 
 def _matches(query: Query, names: tuple[str, ...]) -> bool:

@@ -53,7 +53,7 @@ class Scope:
     @property
     def query(self) -> SweetSpotQuery:
         """The question which coordinate serves all of the grids."""
-        names = {kind: tuple(sorted(set(texts))) for kind, texts in self.chosen.items()}
+        names: dict[str, Any] = {kind: tuple(sorted(set(texts))) for kind, texts in self.chosen.items()}
         return SweetSpotQuery(self.experiment, self.metric, **names)
 
 

@@ -21,7 +21,17 @@ from registry.renderings.numbers import (
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import axis_columns, counted, isolated, label, measure, place, said, slope_per
+from registry.renderings.words import (
+    axis_columns,
+    counted,
+    isolated,
+    label,
+    measure,
+    place,
+    said,
+    slice_line,
+    slope_per,
+)
 from registry.results.comparison import ComparedGrid, Comparison
 from registry.results.gaps import CellGap, GapTest, GapTrend, LevelGap
 from registry.results.statistics import AxisDocument
@@ -67,6 +77,7 @@ def _row(cell: CellGap, axes: Sequence[str]) -> list[Any]:
 def page(document: Comparison) -> Iterator[Block]:
     """The comparison's page: the whole first, the cells last."""
     yield Heading(f"{_title(document)} — {measure(document.contender.metric)}", 1)
+    yield from slice_line(document.slice)
     yield Lines(tuple(_sides(document)))
     yield Lines(tuple(_findings(document)))
     yield from _margins(document)

@@ -10,13 +10,15 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import lru_cache
 from typing import Any
 
 import orjson
 
+from registry.grids.grid import Level
+from registry.grids.slices import Slice, kept_positions, mask_of
 from registry.renderings.interval import around, wilson
 from registry.renderings.numbers import plain_number
 from registry.renderings.tidy import axis_names
@@ -90,6 +92,33 @@ def cells_of(row: Any, columns: Columns) -> Cells:
     instant = row.updated_at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
     repeated = {name: _numbers(text) for name in ("repeats", "sd") if (text := getattr(row, name)) is not None}
     return Cells((str(row.id), row.number, *names), levels, slots, _measured(row), instant, repeated)
+
+
+def sliced_cells(row: Any, columns: Columns, wanted: Slice) -> Cells | None:
+    """Like `cells_of`, cut to a slice; None when the grid has nothing of it."""
+    cells = cells_of(row, columns)
+    if not wanted:
+        return cells
+    names = tuple(axis["name"] for axis in orjson.loads(row.axes))
+    found = _cut(names, cells.levels, wanted)
+    if found is None:
+        return None
+    levels, mask = found
+    repeated: dict[str, Iterator[Any]] = {
+        name: itertools.compress(numbers, mask) for name, numbers in cells.repeated.items()
+    }
+    return replace(cells, levels=levels, measured=itertools.compress(cells.measured, mask), repeated=repeated)
+
+
+@lru_cache(maxsize=64)
+def _cut(names: tuple[str, ...], levels: tuple[Place, ...], wanted: Slice) -> tuple[tuple[Place, ...], bytes] | None:
+    """The levels that a slice keeps, and for each cell, row-major, whether it does."""
+    axes = {name: [Level(*level) for level in one] for name, one in zip(names, levels, strict=True)}
+    kept = kept_positions(axes, wanted)
+    if kept is None:
+        return None
+    cut = (tuple(one[place] for place in places) for one, places in zip(levels, kept, strict=True))
+    return tuple(cut), bytes(mask_of([len(one) for one in levels], kept))
 
 
 def _axes_of(axes: str) -> tuple[tuple[str, ...], tuple[Place, ...]]:

@@ -13,7 +13,7 @@ from registry.renderings.resampling import rank_range, resampled, resampling_blo
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import counted, said
+from registry.renderings.words import counted, said, slice_line
 from registry.results.ranking import Ranked, Ranking, Slots
 from registry.results.resampling import ResampledRank
 
@@ -69,6 +69,7 @@ def page(ranking: Ranking) -> Iterator[Block]:
     who = f"levels of {by.removeprefix('axis:')}" if by.startswith("axis:") else f"{by}s"
     about = " · ".join(part for part in (ranking.experiment, ranking.metric) if part)
     yield Heading(f"Ranking of {who}" + (f" — {about}" if about else ""), 1)
+    yield from slice_line(ranking.slice)
     yield from order_blocks(ranking)
     yield from friedman_blocks(ranking.friedman)
     yield from pair_blocks(ranking.pairs)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from registry.renderings import changes, coverage, peaks, precision, sensitivity, sheet, trends, trends_csv
 from registry.renderings.assumptions import assumptions
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.words import measure, said
+from registry.renderings.words import measure, said, slice_line
 from registry.results.statistics import Statistics
 
 Renderer = Callable[[Statistics], str]
@@ -26,6 +26,7 @@ def page(document: Statistics, part: str) -> Iterator[Block]:
     """The page of a part, or of `statistics`."""
     yield Heading(f"{said(part).capitalize()} — {measure(document.metric)}", 1)
     yield _head(document)
+    yield from slice_line(document.slice)
     assumed = () if part in _CERTAIN else tuple(assumptions(document.assumes, document.design_effect))
     if assumed:
         yield Lines(assumed)

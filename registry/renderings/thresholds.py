@@ -10,7 +10,7 @@ from registry.renderings.numbers import UNDEFINED, level_of, plain_number
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import label, measure, place
+from registry.renderings.words import label, measure, place, slice_line
 from registry.results.courses import Crossing, CrossingInterval, Threshold
 from registry.results.terms import Place
 from registry.results.thresholds import SeriesThresholds, Thresholds
@@ -51,6 +51,7 @@ def _crossings(document: Thresholds) -> list[tuple[SeriesThresholds, Threshold]]
 def page(document: Thresholds) -> Iterator[Block]:
     """The crossings' page."""
     yield Heading(f"Thresholds — {measure(document.metric)}", 1)
+    yield from slice_line(document.slice)
     yield f"grid {document.grid} · revision {document.revision}"
     crossings = _crossings(document)
     if not crossings:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from registry.grids.slices import slice_of, slice_text
 from registry.renderings.numbers import plain_number
 from registry.renderings.table import Column
+from registry.results.terms import SliceDocument
 
 
 def title(document: Mapping[str, Any]) -> str:
@@ -31,6 +33,12 @@ def label(level: Any) -> str:
     if isinstance(level, dict):
         return str(level["label"])
     return plain_number(level) if isinstance(level, (int, float)) else str(level)
+
+
+def slice_line(document: SliceDocument) -> Iterator[str]:
+    """What a result is restricted to; nothing for a result of whole grids."""
+    if document:
+        yield f"Only {isolated(slice_text(slice_of(document)))}; nothing else is counted."
 
 
 def place(at: Mapping[str, Any], without: str | None = None) -> str:

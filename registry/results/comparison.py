@@ -11,7 +11,18 @@ from registry.results.grid import PostedMetric
 from registry.results.inputs import Warning
 from registry.results.odds import BreslowDay, GapMantelHaenszel
 from registry.results.statistics import Assumptions, AxisDocument
-from registry.results.terms import At, Count, Digest, Identifier, Instant, Keyword, Presence, Reason, Status
+from registry.results.terms import (
+    At,
+    Count,
+    Digest,
+    Identifier,
+    Instant,
+    Keyword,
+    Presence,
+    Reason,
+    SliceDocument,
+    Status,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +94,7 @@ class Comparison(Gap):
     baseline: ComparedGrid = ComparedGrid()
     contender: ComparedGrid = ComparedGrid()
     axes: Annotated[tuple[AxisDocument, ...], "The axes that both grids have, with the levels of both."] = ()
+    slice: SliceDocument = None
     inputs: Annotated[tuple[ComparedRevision, ...], "Both grids, the baseline first."] = ()
     warnings: Annotated[tuple[Warning, ...], "Doubts about the inputs."] = ()
     methods_version: Annotated[

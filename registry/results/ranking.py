@@ -11,7 +11,7 @@ from registry.results.pairs import Pair
 from registry.results.policies import Method, Missing, Target
 from registry.results.stability import PolicySensitivity, Stability
 from registry.results.statistics import Assumptions
-from registry.results.terms import Count, Instant, Presence, Reason, Status
+from registry.results.terms import Count, Instant, Presence, Reason, SliceDocument, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +83,7 @@ class Ranking:
     alpha: Annotated[float, "The level of the tests."]
     target: Annotated[Target, "What the tests hold for.", Presence.OPTIONAL]
     slots: Annotated[Slots | None, Presence.OMITTED]
+    slice: SliceDocument = None
     ranking: Annotated[tuple[Ranked, ...], "The names, the best first.", Presence.OPTIONAL] = ()
     groups: Annotated[
         tuple[tuple[str, ...], ...],

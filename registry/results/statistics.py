@@ -13,7 +13,7 @@ from registry.results.peaks import Peaks
 from registry.results.precision import Precision
 from registry.results.sensitivity import Sensitivity
 from registry.results.series import Series
-from registry.results.terms import Count, Digest, Identifier, Instant, Keyword, Presence
+from registry.results.terms import Count, Digest, Identifier, Instant, Keyword, Presence, SliceDocument
 from registry.results.trend_tests import GridTrend
 
 Assumptions = Annotated[
@@ -78,3 +78,4 @@ class Statistics(GridStatistics):
     computed_at: Annotated[Instant | None, "When they were computed.", Presence.OMITTED] = None
     metric: MetricDocument = field(default_factory=PostedMetric)
     axes: Annotated[tuple[AxisDocument, ...], "Of the grid, as they were posted.", Presence.OPTIONAL] = ()
+    slice: SliceDocument = None

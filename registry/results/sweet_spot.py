@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from registry.results.blocks import Friedman
 from registry.results.inputs import DerivedGrid, Input
-from registry.results.terms import At, Count, Instant, LevelName, Presence, Reason, Status
+from registry.results.terms import At, Count, Instant, LevelName, Presence, Reason, SliceDocument, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +84,7 @@ class SweetSpot(Compromise):
 
     experiment: Annotated[str, "The experiment."] = ""
     metric: Annotated[str, "The name of the metric."] = ""
+    slice: SliceDocument = None
     state: Annotated[Literal["ready", "failed"], "failed: `reason` says why."] = "ready"
     inputs: Annotated[tuple[Input, ...], "The grids, and which revision of each.", Presence.OPTIONAL] = ()
     derived: Annotated[

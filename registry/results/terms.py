@@ -38,6 +38,12 @@ LevelName = Annotated[Place, "The level: its number on a numeric axis, else its 
 FirstLevel = Annotated[Place, "The first level: its number on a numeric axis, else its label."]
 LastLevel = Annotated[Place, "The last level: its number on a numeric axis, else its label."]
 At = Annotated[Mapping[str, Place], "A level for each axis, by the axis's name."]
+SliceDocument = Annotated[
+    Mapping[str, tuple[str, ...]] | None,
+    "Only the cells at these levels of these axes were counted, as they were asked for: levels and ranges; absent "
+    "where whole grids were.",
+    Presence.OMITTED,
+]
 Count = Annotated[int, Keyword("minimum", 0)]
 Identifier = Annotated[str, Keyword("format", "uuid")]
 Instant = Annotated[str, Keyword("format", "date-time")]

@@ -10,7 +10,17 @@ from registry.results.grid import PostedMetric
 from registry.results.parameters import Parameters
 from registry.results.series import Direction
 from registry.results.statistics import AxisDocument, MetricDocument
-from registry.results.terms import At, Count, FirstLevel, Identifier, Instant, LastLevel, Presence, Status
+from registry.results.terms import (
+    At,
+    Count,
+    FirstLevel,
+    Identifier,
+    Instant,
+    LastLevel,
+    Presence,
+    SliceDocument,
+    Status,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +47,7 @@ class Thresholds:
     revision: Annotated[Count, "The revision that they are about."]
     metric: MetricDocument = field(default_factory=PostedMetric)
     axes: Annotated[tuple[AxisDocument, ...], "Of the grid, as they were posted.", Presence.OPTIONAL] = ()
+    slice: SliceDocument = None
     params: Annotated[Parameters, Presence.OPTIONAL] = field(default_factory=Parameters)
     thresholds: Annotated[tuple[float, ...], "The levels that were asked about, in the metric's unit."] = ()
     series: Annotated[tuple[SeriesThresholds, ...], "Along each axis, or along the one that was asked for."] = ()

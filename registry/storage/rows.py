@@ -6,11 +6,13 @@ import uuid
 from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
+from types import SimpleNamespace
 from typing import Any
 
 import orjson
 
 from registry.grids.grid import Axis, Grid, Level, Metric, plain_label
+from registry.grids.slices import Slice, sliced
 from registry.storage.packed_values import packed
 
 MEMBERS = ("questions", "design_effect", "derived")
@@ -120,6 +122,22 @@ def grid_of(row: Any) -> Grid:
         design_effect=row.design_effect,
         derived=tuple(row.derived) if isinstance(row.derived, list) else bool(row.derived),
     )
+
+
+def sliced_row(row: Any, wanted: Slice) -> Any:
+    """The row of a revision, with what else it has, cut to a slice; None when the grid has nothing of it.
+
+    The digest stays that of the whole revision.
+    """
+    if not wanted:
+        return row
+    found = sliced(grid_of(row), wanted)
+    if found is None:
+        return None
+    content = columns_of(found) | shape_of(found) | {"values": found.values}
+    for stored in ("id", "shape_id", "numbers", "scale", "digest"):
+        del content[stored]
+    return SimpleNamespace(**{**row._mapping, **content})
 
 
 def _tuple(column: Sequence[Any] | None) -> tuple[Any, ...] | None:

@@ -9,7 +9,17 @@ from typing import Any
 
 import pytest
 
-from results_registry import BadAddress, NotThere, RankingDocument, cells, grid, grids, ranking, statistics
+from results_registry import (
+    BadAddress,
+    NotThere,
+    RankingDocument,
+    cells,
+    comparison,
+    grid,
+    grids,
+    ranking,
+    statistics,
+)
 from tests.client.conftest import Served
 
 SIZES = [{"label": "7b", "number": 7e9}, {"label": "32b", "number": 32e9}]
@@ -112,6 +122,25 @@ def test_statistics_and_rankings_are_read_and_awaited(served: Served, published:
     assert RankingDocument({"state": "pending"}).to_pandas().empty
     fresh = served.project.published(model="fresh")
     assert statistics(fresh["id"], timeout=0, **published)["state"] == "pending"
+
+
+def test_a_slice_is_read_ranked_and_compared(served: Served, published: dict[str, Any]) -> None:
+    at = {"Type": "1", "Length": ">=1"}
+    assert [one["value"] for one in cells(model="A", benchmark="one", at=at, **published)] == [91.0, 92.0]
+    one, other = (grids(model=model, benchmark="two", **published)[0] for model in "AB")
+    assert [cell["value"] for cell in cells(one, at={"Length": ["0", "2"], "Type": "1"}, **published)] == [90.0, 92.0]
+    for ask in (
+        lambda: ranking("type-by-length", "accuracy", at=at, timeout=0, **published),
+        lambda: comparison(one, other, at=at, timeout=0, **published),
+        lambda: statistics(one, at=at, timeout=0, **published),
+    ):
+        assert ask()["state"] == "pending"
+    served.project.house.compute()
+    ranked = ranking("type-by-length", "accuracy", at=at, **published)
+    assert {row["name"]: row["cells"] for row in ranked["ranking"]} == {"A": 4, "B": 4}
+    compared = comparison(one, other, at=at, **published)
+    assert (compared["n_common"], compared["mean"], compared["slice"]) == (2, -10.0, {"Length": [">=1"], "Type": ["1"]})
+    assert {one["at"]["Type"] for one in statistics(one, at=at, **published)["series"]} == {"1"}
 
 
 def test_what_goes_wrong_is_raised(published: dict[str, Any]) -> None:

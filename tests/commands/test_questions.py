@@ -172,6 +172,24 @@ def test_rank_asks_the_question_that_was_asked(person: Person, ready: Project, h
     assert (found["by"], found["method"], found["missing"], found["alpha"]) == ("axis:Type", "mean", "observed", 0.1)
 
 
+def test_a_slice_is_asked_for_by_axis(person: Person, ready: Project, house: House) -> None:
+    for command in (["rank", "--at", "Length>=1", "--at", "Type=1"], ["trends", "model=Qwen-2.5 3B", "--at", "Type=1"]):
+        person.run(*command, "--wait", "0")
+        house.compute()
+    # Row 1 of the second and the third level: 96.7 to 99.0, 98.3 to 98.7.
+    rows = person.rows("rank", "--at", "Length>=1", "--at", "Type=1")
+    assert {row["name"]: row["wins"] for row in rows} == {"Qwen-2.5 7B": "2", "Qwen-2.5 3B": "0"}
+    assert "Only Length at least 1, Type 1; nothing else is counted." in person.page(
+        "rank", "--at", "Length>=1", "--at", "Type=1"
+    )
+    assert person.json("rank", "--at", "Length=>=1", "--at", "Type=1")["slice"] == {"Length": [">=1"], "Type": ["1"]}
+    assert [row["Type"] for row in person.rows("trends", "model=Qwen-2.5 3B", "--at", "Type=1")] == ["1"]
+    assert 'no axis "Depth"; there are Type, Length' in person.complains(
+        "trends", "model=Qwen-2.5 3B", "--at", "Depth=1"
+    )
+    assert "AXIS=LEVEL" in person.complains("rank", "--at", "Length", status=2)
+
+
 @pytest.fixture
 def pair(project: Project, house: House, person: Person) -> tuple[str, str]:
     """A baseline and a contender that loses 10 points in each of three cells of 300 trials."""

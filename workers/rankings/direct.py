@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from registry.query import RankingQuery
+from registry.query import RankingQuery, sliced_by
 from registry.results.ranking import Ranking
 from workers.rankings.ranking_input import build_ranking_input
 from workers.statistics import rank
@@ -27,6 +27,7 @@ def of_scope(found: Ranking, query: RankingQuery, benchmarks: Sequence[str]) -> 
         metric=query.metric,
         benchmarks=tuple(benchmarks),
         variant=query.variant,
+        **sliced_by(query),
     )
 
 

@@ -80,4 +80,16 @@ PARAMETERS: dict[str, Shape] = {
         | {"propertyNames": {"pattern": r"^label\.[^<>\u0000-\u001f\u007f-\u009f]*$"}},
         "example": {"label.git_sha": "4f2c1e9"},
     },
+    "slice": {
+        "name": "slice",
+        "in": "query",
+        "description": "Only these levels of an axis: `at.<axis>=<level>` in the query, for any number of axes;"
+        " repeated for OR. A level is its label or its number; `at.<axis>=>=64000` is a range (>=, <=, > or <), and"
+        " several ranges hold at once. Computed as if nothing else had been posted.",
+        "style": "form",
+        "explode": True,
+        "schema": map_of(TEXT | {"pattern": PRINTABLE})
+        | {"propertyNames": {"pattern": r"^at\.[^<>\u0000-\u001f\u007f-\u009f]+$"}},
+        "example": {"at.Context": ">=64000"},
+    },
 }

@@ -1,0 +1,39 @@
+"""The option `--at`: only some levels of an axis."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+import click
+
+Parameters = dict[str, list[str]]
+_CONDITION = re.compile(r"(?P<axis>.+?)(?P<sign>>=|<=|>|<|=)(?P<level>.+)", re.DOTALL)
+
+
+def cuts_slices(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorator: pass the command `at`, parameters of a query from the options `--at`."""
+
+    @click.option(
+        "--at", "conditions", multiple=True, metavar="AXIS=LEVEL",
+        help="Only this level of an axis, or AXIS>=NUMBER (<=, >, <); may be repeated.",
+    )  # fmt: skip
+    @wraps(command)
+    def run(*args: Any, conditions: Sequence[str], **kwargs: Any) -> None:
+        command(*args, at=parameters(conditions), **kwargs)
+
+    return run
+
+
+def parameters(conditions: Sequence[str]) -> Parameters:
+    """The parameters `at.<axis>` of conditions such as `Context>=64000` and `Type=1`."""
+    found: Parameters = {}
+    for condition in conditions:
+        match = _CONDITION.fullmatch(condition)
+        if match is None:
+            raise click.UsageError(f'"{condition}" is no condition: write AXIS=LEVEL, or AXIS>=NUMBER in quotes.')
+        sign = "" if match["sign"] == "=" else match["sign"]
+        found.setdefault(f"at.{match['axis'].strip()}", []).append(sign + match["level"].strip())
+    return found
