@@ -114,8 +114,11 @@ def grid_row(connection: Connection, grid_id: uuid.UUID, needs: Role, revision: 
     return row
 
 
-def owned(connection: Connection, grid_id: uuid.UUID, needs: Role) -> Any:
-    """The project of a grid that the caller may use in this role, and its current revision; nothing of its content."""
-    row = find_owner(connection, grid_id)
+def owned(connection: Connection, grid_id: uuid.UUID, needs: Role, *, deleted: bool = False) -> Any:
+    """The project of a grid that the caller may use in this role, and its current revision; nothing of its content.
+
+    `deleted`: also of a grid with a tombstone.
+    """
+    row = find_owner(connection, grid_id, deleted=deleted)
     authorize(caller(connection), row, needs)
     return row

@@ -31,7 +31,13 @@ def filters_of(query: dict[str, Any], schema: type[Schema], also: tuple[str, ...
     _check_names(query, schema, ("label.", *also))
     names = {kind: query[kind] for kind in ("experiment", "benchmark", "model", "variant", "metric")}
     labels = _labels()
-    return Filters(**names, labels=labels, updated_since=query.get("updated_since"), id=query.get("id", ""))
+    return Filters(
+        **names,
+        labels=labels,
+        updated_since=query.get("updated_since"),
+        id=query.get("id", ""),
+        deleted=query.get("deleted", "exclude"),
+    )
 
 
 def _check_names(query: Mapping[str, Any], schema: type[Schema], beginnings: tuple[str, ...]) -> None:

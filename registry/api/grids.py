@@ -30,7 +30,8 @@ from registry.api.schemas import (
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations.amend import amend
 from registry.operations.audit_log import record
-from registry.operations.delete import tombstone
+from registry.operations.auth import authorize
+from registry.operations.delete import restore, tombstone
 from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.publish import Published, publish
 from registry.operations.read import find_summary
@@ -150,6 +151,8 @@ def find(query: dict[str, Any], project: str) -> Response:
     after = read_key(query["cursor"], instant=instant) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
+        if filters.deleted != "exclude":
+            authorize(caller(connection), row._replace(visibility="private"), "reader")
         wanted = Page(query["sort"], after, query["limit"])
         found = find_grids(connection, row.id, filters, wanted)
     sort = query["sort"]
@@ -203,6 +206,30 @@ def delete_grid(connection: Connection, row: Any, query: dict[str, Any], grid: u
     told = {"names": asdict(stored.names), "revision": stored.revision}
     record(connection, actor(connection), "grid.deleted", grid, project_id=row.project_id, **told)
     return Response(status=204)
+
+
+@blp.post("/grids/<uuid:grid>/restore")
+@blp.doc(operationId="restoreGrid")
+@blp.arguments(Empty, location="query")
+@blp.answers(
+    reply(200, "The grid", "GridSummary", example=examples.GRID_SUMMARY, headers=["ETag"]),
+    errors=[409],
+    parameters=["Idempotency-Key"],
+)
+def restore_grid(_query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Restore a deleted grid
+
+    With the revisions that it had; one that is not deleted stays as it is. A grid that was purged is gone for good.
+    """
+
+    def write(connection: Connection, row: Any) -> Response:
+        restored = restore(connection, grid)
+        if restored.was_deleted:
+            told = {"names": asdict(restored.stored.names), "revision": restored.stored.revision}
+            record(connection, actor(connection), "grid.restored", grid, project_id=row.project_id, **told)
+        return published_answer(Published(restored.stored, False), made=200)
+
+    return written(lambda connection: owned(connection, grid, "writer", deleted=True), write)
 
 
 @blp.patch("/grids/<uuid:grid>/cells")

@@ -4,7 +4,7 @@ published in `registry.api.grid_schemas`, answers in `registry.api.shapes`."""
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, get_args
 
 from marshmallow import Schema, ValidationError, fields, validates_schema
 
@@ -19,6 +19,7 @@ from registry.api.fields import (
 )
 from registry.operations.auth import ROLES
 from registry.operations.find import SORTS
+from registry.operations.stored_grids import Deleted
 from registry.renderings.heatmap import PALETTES, THEMES
 
 SLUG = "[a-z0-9][a-z0-9-]{0,62}"
@@ -155,6 +156,14 @@ class Filtered(Schema):
 
 
 class FindParameters(Filtered, PageParameters):
+    deleted = Choice(
+        *get_args(Deleted),
+        load_default="exclude",
+        metadata=about(
+            "Grids with a tombstone: `exclude` them, `only` them, or `include` them. They have `deleted_at`, and count"
+            " as updated then: with `updated_since` a mirror sees what went. Needs a token of the project."
+        ),
+    )
     cursor = _cursor(f"[0-9a-f]{{1,1600}}~{_ID}")
 
     id = Matching(

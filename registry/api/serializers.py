@@ -70,6 +70,7 @@ def summary(stored: GridSummary) -> dict[str, Any]:
         **stored.members,
         "created_at": stored.created_at,
         "updated_at": stored.updated_at,
+        **({} if stored.deleted_at is None else {"deleted_at": stored.deleted_at}),
         "warnings": list(stored.warnings),
     }
 

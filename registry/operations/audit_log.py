@@ -19,6 +19,7 @@ Action = Literal[
     "token.created",
     "token.revoked",
     "grid.deleted",
+    "grid.restored",
     "grid.purged",
     "alias.created",
     "alias.deleted",

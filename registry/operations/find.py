@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Select, and_, literal_column, or_, select
 
 from registry.operations.stored_grids import (
+    Deleted,
     GridSummary,
     StoredGrid,
     grid_summaries,
@@ -37,6 +38,7 @@ class Filters:
     updated_since: datetime | None = None
     id: str = ""
     """An id or its first characters."""
+    deleted: Deleted = "exclude"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def find_whole_grids(connection: Connection, project_id: uuid.UUID, filters: Fil
 def _paged(
     connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page, statement: Select[Any] | None = None
 ) -> Select[Any]:
-    found = grid_summaries() if statement is None else statement
+    found = grid_summaries(deleted=filters.deleted) if statement is None else statement
     query = found.where(grids.c.project_id == project_id, *conditions(connection, project_id, filters))
     column, descending = grids.c[page.sort.removeprefix("-")], page.sort.startswith("-")
     if page.after is not None:

@@ -24,7 +24,7 @@ _SUMMARY = grid_summaries(bindparam("revision")).where(_GRID)
 _OWNER = (
     select(grids.c.project_id, projects.c.visibility, projects.c.slug.label("project"), grids.c.revision)
     .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
-    .where(_GRID, grids.c.deleted_at.is_(None))
+    .where(_GRID)
 )
 _STATISTICS = Prepared(
     "statistics",
@@ -61,9 +61,13 @@ def find_summary(connection: Connection, grid_id: uuid.UUID, revision: int) -> A
     return connection.execute(_SUMMARY, {"grid_id": grid_id, "revision": revision}).one_or_none()
 
 
-def find_owner(connection: Connection, grid_id: uuid.UUID) -> Any:
-    """Project of a grid, as far as `authorize` needs it, and the grid's current revision; None if there is no grid."""
-    return connection.execute(_OWNER, {"grid_id": grid_id}).one_or_none()
+def find_owner(connection: Connection, grid_id: uuid.UUID, *, deleted: bool = False) -> Any:
+    """Project of a grid, as far as `authorize` needs it, and the grid's current revision; None if there is no grid.
+
+    `deleted`: also of a grid with a tombstone.
+    """
+    statement = _OWNER if deleted else _OWNER.where(grids.c.deleted_at.is_(None))
+    return connection.execute(statement, {"grid_id": grid_id}).one_or_none()
 
 
 def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[str] = ()) -> Any:

@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import ColumnElement, Select, and_, func, select
 
@@ -38,6 +38,7 @@ class GridSummary:
     reason: str | None
     created_at: datetime
     updated_at: datetime
+    deleted_at: datetime | None = None
     warnings: Sequence[dict[str, str]]
 
     @property
@@ -76,8 +77,12 @@ CELLS = ("values", "trials", "cell_trials", "stderr", "repeats", "sd", "reasons"
 _SUMMED_UP = tuple(column for column in revisions.c if column.name not in ("grid_id", "created_at", "token_id", *CELLS))
 
 
-def grid_summaries(number: ColumnElement[int] | int | None = None) -> Select[Any]:
-    """Statement for grids that are not deleted, without cells, at their current revision or at `number`."""
+Deleted = Literal["exclude", "only", "include"]
+"""Whether grids with a tombstone are meant."""
+
+
+def grid_summaries(number: ColumnElement[int] | int | None = None, *, deleted: Deleted = "exclude") -> Select[Any]:
+    """Statement for grids without their cells, at their current revision or at `number`."""
     wanted = grids.c.revision if number is None else number
     return (
         select(
@@ -89,6 +94,7 @@ def grid_summaries(number: ColumnElement[int] | int | None = None) -> Select[Any
             grids.c.variant,
             grids.c.revision.label("current_revision"),
             grids.c.created_at,
+            grids.c.deleted_at,
             func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at"),
             projects.c.slug.label("project"),
             projects.c.visibility,
@@ -102,8 +108,15 @@ def grid_summaries(number: ColumnElement[int] | int | None = None) -> Select[Any
             derivations,
             and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number),
         )
-        .where(grids.c.deleted_at.is_(None))
+        .where(*_TOMBSTONE[deleted])
     )
+
+
+_TOMBSTONE: dict[Deleted, tuple[ColumnElement[bool], ...]] = {
+    "exclude": (grids.c.deleted_at.is_(None),),
+    "only": (grids.c.deleted_at.is_not(None),),
+    "include": (),
+}
 
 
 def stored_grids(number: ColumnElement[int] | int | None = None) -> Select[Any]:
@@ -138,5 +151,6 @@ def _told(row: Any) -> dict[str, Any]:
         "reason": row.reason,
         "created_at": row.created_at,
         "updated_at": row.updated_at,
+        "deleted_at": row.deleted_at,
         "warnings": row.warnings,
     }

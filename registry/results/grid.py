@@ -76,6 +76,7 @@ class GridDocument(TypedDict):
     derived: NotRequired[bool | list[str]]
     created_at: datetime | str
     updated_at: datetime | str
+    deleted_at: NotRequired[datetime | str]
     warnings: list[dict[str, str]]
     values: Any
     trials: NotRequired[Any]

@@ -60,6 +60,7 @@ _GRID = {
 _GRID_FIELDS = " ".join(_GRID)
 _MEMBERS: dict[str, Shape] = {
     "html_url": described(TEXT, "The grid's page for people, in answers to who published it."),
+    "deleted_at": described(INSTANT, "When it was deleted; absent otherwise."),
     "questions": described(COUNT, "What the trials of each cell are about; where it was given."),
     "design_effect": described(NUMBER, "A cell's variance over that of independent trials; where it was given."),
     "derived": {

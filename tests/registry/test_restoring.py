@@ -1,0 +1,135 @@
+"""A deleted grid is listed to who may know of it, and comes back with everything that it had."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from registry.storage.tables import grids
+from tests.house import House, Project
+
+
+def listed(project: Project, role: str = "reader", **query: str) -> list[dict[str, Any]]:
+    answer = project.call("GET", f"projects/{project.slug}/grids", role, query_string=query)
+    assert answer.status_code == 200, answer.text
+    items: list[dict[str, Any]] = answer.get_json()["items"]
+    return items
+
+
+def deleted(project: Project, **changes: Any) -> dict[str, Any]:
+    grid = project.published(**changes)
+    assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
+    return grid
+
+
+def test_a_restored_grid_has_its_revisions_values_and_statistics(house: House, project: Project) -> None:
+    project.published(trials=100)
+    grid = project.published(trials=200)
+    house.compute()
+    before = project.get(f"grids/{grid['id']}").get_json()
+    statistics = project.get(f"grids/{grid['id']}/statistics").data
+    assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
+    assert project.get(f"grids/{grid['id']}").status_code == 404
+    answer = project.call("POST", f"grids/{grid['id']}/restore")
+    assert (answer.status_code, answer.get_json()["revision"]) == (200, 2)
+    assert project.get(f"grids/{grid['id']}").get_json() == before
+    assert project.get(f"grids/{grid['id']}/statistics").data == statistics
+    assert [one["revision"] for one in project.get(f"grids/{grid['id']}/revisions").get_json()["items"]] == [1, 2]
+
+
+def test_a_ranking_loses_a_deleted_grid_and_gets_it_back(house: House, project: Project) -> None:
+    one, _ = (project.published(model=model) for model in ("one", "two"))
+
+    def names() -> set[str]:
+        house.compute()
+        query = {"experiment": one["experiment"], "metric": "accuracy"}
+        answer = project.get(f"projects/{project.slug}/rankings", query_string=query)
+        while answer.status_code == 202:
+            house.compute()
+            answer = project.get(f"projects/{project.slug}/rankings", query_string=query)
+        return {row["name"] for row in answer.get_json()["ranking"]}
+
+    assert names() == {"one", "two"}
+    project.call("DELETE", f"grids/{one['id']}")
+    assert names() == {"two"}
+    project.call("POST", f"grids/{one['id']}/restore")
+    assert names() == {"one", "two"}
+
+
+def test_restoring_what_is_not_deleted_changes_nothing(house: House, project: Project) -> None:
+    grid = project.published()
+    with house.database.reading() as connection:
+        when = connection.scalar(select(grids.c.updated_at).where(grids.c.id == grid["id"]))
+    assert project.call("POST", f"grids/{grid['id']}/restore").status_code == 200
+    with house.database.reading() as connection:
+        assert connection.scalar(select(grids.c.updated_at).where(grids.c.id == grid["id"])) == when
+    entries = project.call("GET", f"projects/{project.slug}/audit", "admin").get_json()["items"]
+    assert "grid.restored" not in {entry["act"] for entry in entries}
+
+
+def test_who_deleted_and_who_restored_is_in_the_audit_log(project: Project) -> None:
+    grid = deleted(project)
+    project.call("POST", f"grids/{grid['id']}/restore")
+    entries = project.call("GET", f"projects/{project.slug}/audit", "admin").get_json()["items"]
+    about = [entry for entry in entries if entry["subject"] == grid["id"]]
+    assert [entry["act"] for entry in about] == ["grid.restored", "grid.deleted"]
+    assert about[0]["detail"]["names"]["model"] == grid["model"]
+
+
+def test_only_a_writer_of_its_project_restores_a_grid(house: House, project: Project) -> None:
+    grid, stranger = deleted(project), house.make_project()
+    path = f"grids/{grid['id']}/restore"
+    assert project.call("POST", path, "reader").status_code == 403
+    assert house.call("POST", path).status_code == 401
+    assert stranger.call("POST", path).status_code == 404
+    assert project.call("POST", "grids/0193a1b2-0000-7000-8000-000000000001/restore").status_code == 404
+    assert project.call("POST", path).status_code == 200
+
+
+def test_a_repeated_key_restores_once(project: Project) -> None:
+    grid = deleted(project)
+    answers = [project.call("POST", f"grids/{grid['id']}/restore", headers={"Idempotency-Key": "k"}) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert "Idempotent-Replayed" in answers[1].headers
+
+
+def test_lists_say_what_was_deleted_and_when(project: Project) -> None:
+    kept, gone = project.published(model="kept"), deleted(project, model="gone")
+    assert [one["id"] for one in listed(project)] == [kept["id"]]
+    [tombstone] = listed(project, deleted="only")
+    assert (tombstone["id"], tombstone["model"]) == (gone["id"], "gone")
+    assert tombstone["deleted_at"] > tombstone["created_at"]
+    both = listed(project, deleted="include", sort="created_at")
+    assert [(one["id"], "deleted_at" in one) for one in both] == [(kept["id"], False), (gone["id"], True)]
+
+
+def test_a_mirror_that_asks_what_changed_sees_the_deletion(house: House, project: Project) -> None:
+    grid = project.published()
+    with house.database.reading() as connection:
+        since = connection.scalar(select(func.clock_timestamp())).isoformat()
+    assert listed(project, deleted="include", updated_since=since) == []
+    project.call("DELETE", f"grids/{grid['id']}")
+    assert [one["id"] for one in listed(project, deleted="include", updated_since=since)] == [grid["id"]]
+    project.call("POST", f"grids/{grid['id']}/restore")
+    [back] = listed(project, deleted="include", updated_since=since)
+    assert "deleted_at" not in back
+
+
+def test_strangers_do_not_see_what_a_public_project_has_deleted(house: House) -> None:
+    public, stranger = house.make_project(visibility="public"), house.make_project()
+    deleted(public)
+    path = f"projects/{public.slug}/grids"
+    assert house.call("GET", path).status_code == 200
+    for word in ("only", "include"):
+        assert house.call("GET", path, query_string={"deleted": word}).status_code == 401
+        assert stranger.call("GET", path, query_string={"deleted": word}).status_code == 404
+    assert len(listed(public, deleted="only")) == 1
+
+
+@pytest.mark.parametrize("word", ["yes", "", "Only"])
+def test_another_word_is_refused(project: Project, word: str) -> None:
+    answer = project.get(f"projects/{project.slug}/grids", query_string={"deleted": word})
+    assert answer.status_code == 422
+    assert "exclude, only, include" in answer.text
