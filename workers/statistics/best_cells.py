@@ -18,7 +18,7 @@ from workers.statistics.peaks import peaks
 from workers.statistics.posteriors import beta_posteriors, chances, normal_posteriors
 from workers.statistics.prominence import prominences
 from workers.statistics.table import Table
-from workers.statistics.table_noise import CellNoise, cell_noise, place
+from workers.statistics.table_noise import CellNoise, cell_noise
 from workers.statistics.terms import FloatArray
 
 MOST_CELLS = 100
@@ -110,17 +110,17 @@ def listed(
     table: Table, found: CellNoise, probable: FloatArray, unrelated: FloatArray | None
 ) -> tuple[CellChance, ...]:
     """The most probable cells; of equally probable ones the better first."""
-    order = np.lexsort([-found.y, -probable])[:MOST_CELLS].tolist()
-    return tuple(
-        CellChance(
-            place(table, found, i),
-            float(table.values.flat[found.flat[i]]),
-            float(probable[i]),
-            None if unrelated is None else float(unrelated[i]),
-        )
-        for i in order
-        if probable[i] > 0
+    order = np.lexsort([-found.y, -probable])[:MOST_CELLS]
+    order = order[probable[order] > 0]
+    cells = found.flat[order]
+    rows = zip(
+        table.places_at(cells),
+        table.values.ravel()[cells].tolist(),
+        probable[order].tolist(),
+        [None] * order.size if unrelated is None else unrelated[order].tolist(),
+        strict=True,
     )
+    return tuple(CellChance(*row) for row in rows)
 
 
 def shrunken_peak(table: Table, found: CellNoise, posterior: _Posterior) -> Shrunken | None:
@@ -129,5 +129,5 @@ def shrunken_peak(table: Table, found: CellNoise, posterior: _Posterior) -> Shru
         return None
     top = float(posterior.mean.max())
     at = np.flatnonzero(posterior.mean >= top - 1e-9 * abs(top))[:MOST_CELLS]
-    cells = tuple(place(table, found, int(i)) for i in at)
+    cells = tuple(table.places_at(found.flat[at]))
     return Shrunken(found.sign * top, cells, found.sign * posterior.target, posterior.tau2, posterior.i2)

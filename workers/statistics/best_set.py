@@ -17,7 +17,7 @@ from scipy.special import gammaln, log_ndtr, ndtri
 from registry.results.peaks import BestSet
 from workers.statistics.posteriors import quadrature
 from workers.statistics.table import Table
-from workers.statistics.table_noise import CellNoise, place
+from workers.statistics.table_noise import CellNoise
 from workers.statistics.terms import FloatArray, IntArray
 
 MOST_CELLS = 100
@@ -29,7 +29,7 @@ def best_set(table: Table, found: CellNoise, level: float) -> BestSet:
     score, variance = scale_of(found)
     kept = subset(score, variance, found.noise.df, level)
     order = kept[np.argsort(-found.y[kept], kind="stable")]
-    return BestSet(level, int(kept.size), tuple(place(table, found, int(i)) for i in order[:MOST_CELLS]))
+    return BestSet(level, int(kept.size), tuple(table.places_at(found.flat[order[:MOST_CELLS]])))
 
 
 def scale_of(found: CellNoise) -> tuple[FloatArray, FloatArray]:

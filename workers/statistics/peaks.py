@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 
 from registry.results.peaks import Best, LevelBest, Peaks, RunnerUp
 from registry.results.terms import Place
-from workers.statistics.table import Table, by_level, position_of
+from workers.statistics.table import Table, by_level
 from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, IntArray
 
 MOST_TIES = 100
@@ -37,8 +39,7 @@ def best_of(table: Table, mask: BoolArray) -> Best:
 def cells_of(table: Table, mask: BoolArray) -> tuple[float, tuple[dict[str, Place], ...], int]:
     """The first of the tied values, the coordinates, and how many there are."""
     flat = np.flatnonzero(mask)
-    at = tuple(table.places_at(i) for i in flat[:MOST_TIES].tolist())
-    return float(table.values.flat[flat[0]]), at, int(flat.size)
+    return float(table.values.flat[flat[0]]), tuple(table.places_at(flat[:MOST_TIES])), int(flat.size)
 
 
 def runner_up(table: Table, height: IntArray, floor: int) -> RunnerUp | None:
@@ -53,18 +54,17 @@ def runner_up(table: Table, height: IntArray, floor: int) -> RunnerUp | None:
 
 def level_bests(table: Table, height: IntArray, floor: int, place: int) -> tuple[LevelBest, ...]:
     """The best cells on every measured level of an axis."""
-    rows, values = by_level(height, place), by_level(table.values, place)
+    rows, cells = by_level(height, place), by_level(np.arange(height.size).reshape(height.shape), place)
     tops = rows.max(axis=1)
-    found = []
-    for level in np.flatnonzero(tops > floor)[:MOST_WRITTEN_LEVELS].tolist():
-        flat = np.flatnonzero(rows[level] == tops[level])
-        at = tuple(level_places(table, place, level, int(i)) for i in flat[:MOST_TIES])
-        found.append(LevelBest(table.levels[place][level], float(values[level, flat[0]]), at, int(flat.size)))
-    return tuple(found)
-
-
-def level_places(table: Table, place: int, level: int, flat: int) -> dict[str, Place]:
-    """The coordinate of a cell on a level, from its flat position among the other axes."""
-    position = list(position_of(flat, [size for i, size in enumerate(table.values.shape) if i != place]))
-    position.insert(place, level)
-    return table.places(tuple(position))
+    levels = np.flatnonzero(tops > floor)[:MOST_WRITTEN_LEVELS]
+    level, column = np.nonzero(rows[levels] == tops[levels, None])
+    flat, ties = cells[levels][level, column], np.bincount(level, minlength=levels.size)
+    starts = np.cumsum(ties) - ties
+    written = np.arange(flat.size) - starts[level] < MOST_TIES
+    places = iter(table.places_at(flat[written]))
+    values = table.values.ravel()[flat[starts]].tolist()
+    names = [table.levels[place][i] for i in levels.tolist()]
+    return tuple(
+        LevelBest(name, value, tuple(islice(places, min(count, MOST_TIES))), count)
+        for name, value, count in zip(names, values, ties.tolist(), strict=True)
+    )

@@ -64,8 +64,7 @@ def off_lattice(table: Table, whole: float) -> tuple[int | None, tuple[OffLattic
     known = table.present & (table.trials > 0)
     fits = np.ones(table.values.shape, dtype=np.bool_)
     fits[known] = on_lattice(table.values[known], table.trials[known], whole, table.decimals)
-    found = np.argwhere(~fits)
-    listed = tuple(
-        OffLattice(table.places(tuple(int(p) for p in at)), float(table.values[tuple(at)])) for at in found[:MOST_OFF]
-    )
-    return len(found), listed
+    found = np.flatnonzero(~fits)
+    first = found[:MOST_OFF]
+    rows = zip(table.places_at(first), table.values.ravel()[first].tolist(), strict=True)
+    return int(found.size), tuple(OffLattice(*row) for row in rows)

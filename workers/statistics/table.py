@@ -142,9 +142,13 @@ class Table:
         """A coordinate as an answer writes it: axis name -> level."""
         return {axis.name: levels[p] for axis, levels, p in zip(self.axes, self.levels, position, strict=True)}
 
-    def places_at(self, flat: int) -> dict[str, Place]:
-        """The coordinate of a cell, from its position in row-major order."""
-        return self.places(position_of(flat, self.values.shape))
+    def places_at(self, flat: IntArray) -> list[dict[str, Place]]:
+        """The coordinates of cells, from their positions in row-major order."""
+        if not self.axes:
+            return [{} for _ in flat]
+        names, at = [axis.name for axis in self.axes], np.unravel_index(flat, self.values.shape)
+        columns = [[levels[p] for p in index.tolist()] for levels, index in zip(self.levels, at, strict=True)]
+        return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def curves(self, along: int) -> Iterator[Curve]:
         """Every series along an axis that has a cell, in row-major order of the other axes."""

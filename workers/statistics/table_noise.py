@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.results.terms import KnownNoise, Place
+from registry.results.terms import KnownNoise
 from workers.statistics.noise import CellErrors, Noise, noise_of_cells, word_of
 from workers.statistics.table import Table
 from workers.statistics.terms import FloatArray, IntArray
@@ -58,8 +58,3 @@ def noise_at(table: Table, flat: IntArray) -> Noise | None:
 def known_noise(table: Table) -> KnownNoise:
     """Name of the noise on which the tests of a whole grid rest."""
     return word_of(noise_at(table, np.flatnonzero(table.present)))
-
-
-def place(table: Table, found: CellNoise, i: int) -> dict[str, Place]:
-    """The coordinate of the i-th measured cell."""
-    return table.places_at(int(found.flat[i]))

@@ -12,7 +12,7 @@ from scipy.special import erfc, ndtri, stdtr, stdtrit
 from registry.results.parameters import POWER
 from registry.results.terms import Interval
 
-METHODS_VERSION = "4"
+METHODS_VERSION = "5"
 """Changes whenever a number that was stored before would come out differently."""
 
 FloatArray = npt.NDArray[np.float64]

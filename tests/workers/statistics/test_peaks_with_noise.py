@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from scipy.special import betainc, betaln
 from registry.grids.grid import Axis, Grid, Level, Metric
 from tests.workers.statistics.documents import describe, sweet_spot
 from workers.statistics.best_set import quantile
+from workers.statistics.posteriors import chances, normal_posteriors
 
 R1_QWEN = ["s4/r1-qwen/AIME24", "s4/r1-qwen/AIME25", "s4/r1-qwen/AMC23", "s4/r1-qwen/GPQA_D"]
 
@@ -153,6 +155,42 @@ def test_the_chance_to_be_best_survives_cells_at_the_bound():
     found = describe(line([100 * j / n for j in k], trials=n))["peaks"]["probability_best"]
     assert [c["if_unrelated"] for c in found] == pytest.approx(expected, rel=1e-9)
     assert sum(c["if_unrelated"] for c in found) == pytest.approx(1.0, abs=1e-12)
+
+
+def test_trials_that_are_not_whole_leave_no_pole_at_the_bound():
+    """With a design effect the density near 100 % is a broken power, and all its derivatives have poles there; against
+    adaptive quadrature in pieces towards the bound."""
+    effect, hits, n = 2.25, [116, 115, 112, 100], 116
+    k = [j / effect for j in hits]
+    m = n / effect
+    pieces = [np.pi / 2 - 0.4 * 4.0**-i for i in range(14)]
+
+    def density(angle: float, own: int) -> float:
+        p = np.sin(angle) ** 2
+        others = np.prod([betainc(j + 0.5, m - j + 0.5, p) for i, j in enumerate(k) if i != own])
+        log = np.log(2) - betaln(k[own] + 0.5, m - k[own] + 0.5) + 2 * k[own] * np.log(np.sin(angle))
+        return float(np.exp(log + 2 * (m - k[own]) * np.log(max(np.cos(angle), 1e-300))) * others)
+
+    ends = [0.2, 0.7, *pieces, np.pi / 2]
+    expected = [sum(quad(density, *piece, args=(i,), epsabs=1e-15)[0] for piece in pairwise(ends)) for i in range(4)]
+    grid = dataclasses.replace(line([100 * j / n for j in hits], trials=n), design_effect=effect)
+    found = describe(grid)["peaks"]["probability_best"]
+    assert sorted(c["if_unrelated"] for c in found) == pytest.approx(sorted(expected), rel=1e-9)
+
+
+@pytest.mark.parametrize(("count", "spread"), [(3, 1), (3, 30), (40, 1), (40, 2), (40, 4), (40, 30), (250, 1.5)])
+def test_chances_of_normal_cells_are_their_integrals(count, spread):
+    """Few cells and many, alike in their errors and not, against the trapezoidal rule at a fiftieth of the least
+    error."""
+    draw = np.random.default_rng(count)
+    mean, error = draw.normal(0, 1, count), np.geomspace(1.0, spread, count)
+    at = np.arange((mean - 9 * error).max(), (mean + 9 * error).max(), 0.02)
+    laws = stats.norm(mean[:, None], error[:, None])
+    logs = laws.logcdf(at)
+    integrand = np.exp(laws.logpdf(at) + logs.sum(axis=0) - logs)
+    expected = integrand.sum(axis=1)
+    found = chances(normal_posteriors(mean, error, np.ones(count, dtype=np.int64)))
+    assert found == pytest.approx(expected / expected.sum(), rel=1e-8, abs=1e-15)
 
 
 @pytest.mark.parametrize("grid", sorted(seeds()))
