@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.special import expit
@@ -24,10 +25,32 @@ class Layout:
     codes: tuple[IntArray, ...]
     sizes: tuple[int, ...]
 
-    @property
+    @cached_property
     def offsets(self) -> list[int]:
         """Index at which each axis begins among all effects, and the total at the end."""
         return [0, *itertools.accumulate(self.sizes)]
+
+    @cached_property
+    def spans(self) -> list[slice]:
+        """The effects of each axis among all effects."""
+        return [slice(*ends) for ends in itertools.pairwise(self.offsets)]
+
+    @cached_property
+    def blocks(self) -> list[tuple[int, int, IntArray]]:
+        """The pairs of axes, and the cells by their levels on both, in row-major order."""
+        axes = itertools.combinations_with_replacement(range(len(self.sizes)), 2)
+        return [(a, b, self.codes[a] * self.sizes[b] + self.codes[b]) for a, b in axes]
+
+    @cached_property
+    def redundant(self) -> FloatArray:
+        """The sum of the squares d d' of the directions of effects that change no cell: one axis up, another down."""
+        found = np.zeros((self.offsets[-1], self.offsets[-1]))
+        for span in self.spans[1:]:
+            direction = np.zeros(self.offsets[-1])
+            direction[self.spans[0]] = 1.0
+            direction[span] = -1.0
+            found += np.outer(direction, direction)
+        return found
 
     @property
     def full_rank(self) -> int:
@@ -37,16 +60,15 @@ class Layout:
 
 def normal_matrix(layout: Layout, weights: FloatArray) -> FloatArray:
     """X'WX for the one-hot design of all axes."""
-    offsets = layout.offsets
-    matrix = np.zeros((offsets[-1], offsets[-1]))
-    for a, b in itertools.combinations_with_replacement(range(len(layout.sizes)), 2):
+    size, spans = layout.offsets[-1], layout.spans
+    matrix = np.zeros((size, size))
+    for a, b, code in layout.blocks:
         shape = layout.sizes[a], layout.sizes[b]
         # The products of two one-hot columns are the cells on both levels: counted, not multiplied, the design matrix
         # is never built.
-        flat = np.bincount(layout.codes[a] * shape[1] + layout.codes[b], weights, shape[0] * shape[1])
-        block = flat.reshape(shape)
-        matrix[offsets[a] : offsets[a + 1], offsets[b] : offsets[b + 1]] = block
-        matrix[offsets[b] : offsets[b + 1], offsets[a] : offsets[a + 1]] = block.T
+        block = np.bincount(code, weights, shape[0] * shape[1]).reshape(shape)
+        matrix[spans[a], spans[b]] = block
+        matrix[spans[b], spans[a]] = block.T
     return matrix
 
 
@@ -74,21 +96,15 @@ def solve(layout: Layout, matrix: FloatArray, right: FloatArray) -> FloatArray:
 
     Adding the redundant directions to the matrix makes it regular and leaves the equations as they are.
     """
-    offsets = layout.offsets
-    regular = matrix.copy()
-    for a in range(1, len(layout.sizes)):
-        direction = np.zeros(offsets[-1])
-        direction[: offsets[1]] = 1.0
-        direction[offsets[a] : offsets[a + 1]] = -1.0
-        regular += np.outer(direction, direction) * (np.trace(matrix) / offsets[-1] / offsets[-1])
+    size = layout.offsets[-1]
+    regular = matrix + layout.redundant * (matrix.trace() / size / size)
     return np.asarray(np.linalg.solve(regular, right), dtype=np.float64)
 
 
 def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:
     """The effects on the logit scale of k of n (0 < k < n, fractions allowed), by Newton steps that are halved
     while the likelihood falls; `None` if they do not settle."""
-    odds = float(np.log(k.sum() / (n - k).sum()))
-    effects = np.full(sum(layout.sizes), odds / len(layout.sizes))
+    effects = marginal_effects(layout, k, n)
     best = log_likelihood(k, n, predict(layout, effects))
     for _ in range(100):
         chance = expit(predict(layout, effects))
@@ -103,9 +119,18 @@ def logistic(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:
             if share < 1e-9:
                 return None
         effects, best = effects + share * step, max(best, new)
-        if float(np.max(np.abs(step))) < 1e-11 * (1 + float(np.max(np.abs(effects)))):
+        # What is left is of the order of the square of the step.
+        if float(np.abs(step).max()) < 1e-8 * (1 + float(np.abs(effects).max())):
             return effects
     return None
+
+
+def marginal_effects(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray:
+    """The log-odds of all cells of each level, such that a cell has those of the whole and what its levels differ from
+    it: near the fit where the axes are balanced."""
+    hits, misses = totals(layout, k), totals(layout, n - k)
+    odds, axes = float(np.log(k.sum() / (n - k).sum())), len(layout.sizes)
+    return np.asarray(np.log(hits / misses) - odds * (axes - 1) / axes)
 
 
 def log_likelihood(k: FloatArray, n: FloatArray, logits: FloatArray) -> float:
@@ -115,5 +140,5 @@ def log_likelihood(k: FloatArray, n: FloatArray, logits: FloatArray) -> float:
 
 def predict(layout: Layout, effects: FloatArray) -> FloatArray:
     """The sum of the effects of every cell."""
-    parts = np.split(effects, layout.offsets[1:-1])
-    return np.asarray(sum(part[code] for part, code in zip(parts, layout.codes, strict=True)), dtype=np.float64)
+    parts = zip(layout.spans, layout.codes, strict=True)
+    return np.asarray(sum(effects[span][code] for span, code in parts), dtype=np.float64)

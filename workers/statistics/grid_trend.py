@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -86,7 +87,18 @@ def tail(patterns: Sequence[tuple[int, tuple[int, ...]]], s: int, pairs: int) ->
     if s == 0:
         return 1.0
     # Inversions of independent rows add up, so their laws are convolved; each is symmetric, and so is the sum.
-    law: FloatArray = np.ones(1)
-    for count, ties in sorted(patterns):
+    ordered = sorted(patterns)
+    alike = ordered.count(ordered[0])
+    law = repeated(*ordered[0], alike)
+    for count, ties in ordered[alike:]:
         law = np.convolve(law, probabilities(count, ties))
     return min(1.0, max(SMALLEST_P, 2 * float(law[: (pairs - abs(s)) // 2 + 1].sum())))
+
+
+@lru_cache(maxsize=128)
+def repeated(count: int, ties: tuple[int, ...], times: int) -> FloatArray:
+    """The law of as many rows with one tie pattern; most rows of most grids have no ties."""
+    law: FloatArray = np.ones(1)
+    for _ in range(times):
+        law = np.convolve(law, probabilities(count, ties))
+    return law

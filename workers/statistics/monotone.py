@@ -35,7 +35,8 @@ def fitted(places: Sequence[Place], values: Sequence[float], sign: float, violat
     found = isotonic([sign * value for value in values])
     for mean, count in found:
         end = start + count
-        sse += sum([(value - sign * mean) ** 2 for value in values[start:end]])
+        if count > 1:
+            sse += sum([(value - sign * mean) ** 2 for value in values[start:end]])
         if len(blocks) < MOST_BLOCKS:
             blocks.append(MonotoneBlock(places[start], places[end - 1], count, sign * mean))
         start = end
@@ -45,16 +46,20 @@ def fitted(places: Sequence[Place], values: Sequence[float], sign: float, violat
 def isotonic(values: Sequence[float]) -> list[tuple[float, int]]:
     """The least-squares fit that never falls, as the mean and the length of each block: neighbours are pooled while
     they fall, in O(m)."""
+    means: list[float] = []
     sums: list[float] = []
     counts: list[int] = []
     for value in values:
-        total, count = value, 1
-        while sums and sums[-1] / counts[-1] >= total / count:
+        mean, total, count = value, value, 1
+        while means and means[-1] >= mean:
+            means.pop()
             total += sums.pop()
             count += counts.pop()
+            mean = total / count
+        means.append(mean)
         sums.append(total)
         counts.append(count)
-    return [(total / count, count) for total, count in zip(sums, counts, strict=True)]
+    return list(zip(means, counts, strict=True))
 
 
 def drawdowns(curves: Curves, sign: int) -> list[Drawdown | None]:

@@ -140,10 +140,15 @@ def sure(y: FloatArray, noise: RowNoise, levels: FloatArray, tail: float) -> tup
         k, n = noise.binomial
         # Clopper and Pearson's tails, P(X >= k) and P(X <= k) at the level, as incomplete beta functions: these also
         # take effective trials that are not whole. They want positive parameters; at k = 0 and k = n the tail is 1.
-        share = np.clip(at / noise.whole, 0, 1)
-        up = np.where(k > 0, betainc(np.maximum(k, 1e-9), n - k + 1, share), 1.0)
-        down = np.where(k < n, 1 - betainc(k + 1, np.maximum(n - k, 1e-9), share), 1.0)
-        return np.asarray(up <= tail), np.asarray(down <= tail)
+        share = np.clip(at[:, 0] / noise.whole, 0, 1)
+        # Cells with the same counts are asked once, and only on the side on which they lie: of the other the tail holds
+        # a half or more.
+        cells, place = np.unique(k + 1j * n, return_inverse=True)
+        k, n = cells.real, cells.imag
+        beyond = k > n * share
+        within = betainc(np.where(beyond, k, k + 1), np.where(beyond, n - k + 1, np.maximum(n - k, 1e-9)), share)
+        place = place.reshape(y.shape)
+        return (beyond & (within <= tail))[:, place], (~beyond & (k < n) & (1 - within <= tail))[:, place]
     deviate = (y - at) / noise.error
     df = None if noise.df is None else noise.df[:, None]
     up, down = (ndtr(d) if df is None else stdtr(df, d) for d in (-deviate, deviate))

@@ -7,6 +7,7 @@ import json
 import math
 import subprocess
 import sys
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -217,6 +218,22 @@ def test_fisher_agrees_with_scipy(n1, n2, data):
     k1, k2 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n2))
     expected = stats.fisher_exact([[k1, n1 - k1], [k2, n2 - k2]]).pvalue
     assert fisher_p(*(np.array([v]) for v in (k1, n1, k2, n2)))[0] == pytest.approx(expected, rel=1e-9)
+
+
+@quick
+@given(st.integers(1, 1500), st.data())
+def test_fisher_of_as_many_trials_on_both_sides_is_a_count_of_tables(n, data):
+    """Against whole numbers, several pairs at once: tables that are no more probable than the one seen."""
+    pairs = data.draw(st.lists(st.tuples(st.integers(0, n), st.integers(0, n)), min_size=1, max_size=4))
+    expected = []
+    for k1, k2 in pairs:
+        total = k1 + k2
+        tables = [math.comb(n, j) * math.comb(n, total - j) for j in range(max(0, total - n), min(total, n) + 1)]
+        seen = math.comb(n, k1) * math.comb(n, k2)
+        expected.append(float(Fraction(sum(table for table in tables if table <= seen), sum(tables))))
+    k1, k2 = np.array(pairs).T
+    trials = np.full(len(pairs), n)
+    assert fisher_p(k1, trials, k2, trials) == pytest.approx(np.maximum(expected, 1e-300), rel=1e-9, abs=1e-300)
 
 
 @quick
