@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from scipy.special import erfc, stdtr, stdtrit
@@ -134,22 +135,25 @@ class Listed:
 
     def changes(self, p_holm: FloatArray | None, parameters: Parameters) -> tuple[Change, ...]:
         """The steps in the order of the axis, given the adjusted p-values."""
-        places, sizes = self.places, self.sizes
+        places, sizes, chosen = self.places, self.sizes, self.chosen
         if self.known is None or p_holm is None:
-            return tuple(Change(places[i], places[i + 1], sizes[i], None, None, None, None, None) for i in self.chosen)
+            return tuple([Change(places[i], places[i + 1], sizes[i], None, None, None, None, None) for i in chosen])
         (p, low, high, seen), level, adjusted = self.known, self.level, p_holm.tolist()
+        sharp = are_sharp(sizes, adjusted, parameters)
         return tuple(
-            Change(
-                places[i],
-                places[i + 1],
-                sizes[i],
-                is_sharp(sizes[i], adjusted[i], parameters),
-                p[i],
-                adjusted[i],
-                Interval(level, low[i], high[i]),
-                seen[i],
-            )
-            for i in self.chosen
+            [
+                Change(
+                    places[i],
+                    places[i + 1],
+                    sizes[i],
+                    sharp[i],
+                    p[i],
+                    adjusted[i],
+                    Interval(level, low[i], high[i]),
+                    seen[i],
+                )
+                for i in chosen
+            ]
         )
 
     @property
@@ -182,11 +186,12 @@ def known_of(
     return list(zip(*columns, strict=True))
 
 
-def is_sharp(size: float, p_holm: float, parameters: Parameters) -> bool | None:
+def are_sharp(sizes: Sequence[float], p_holm: Sequence[float], parameters: Parameters) -> Sequence[bool | None]:
     """Large enough, and not by chance; the margin forgives one part in 10^9."""
     if parameters.sharp_change is None:
-        return None
-    return abs(size) >= parameters.sharp_change * (1 - 1e-9) and p_holm < parameters.alpha
+        return [None] * len(sizes)
+    least, alpha = parameters.sharp_change * (1 - 1e-9), parameters.alpha
+    return [abs(size) >= least and p < alpha for size, p in zip(sizes, p_holm, strict=True)]
 
 
 def sharp_reason(noise: KnownNoise, parameters: Parameters) -> SharpReason | None:
@@ -211,7 +216,9 @@ def steepest(curves: Curves, p_holm: Sequence[FloatArray | None], sign: int, alp
         return found
     most = signed.max(axis=1)
     rows = np.flatnonzero(most > 0)
-    tied = [np.flatnonzero(row).tolist() for row in signed[rows] == most[rows, None]]
+    ties = signed[rows] == most[rows, None]
+    steps = iter(np.nonzero(ties)[1].tolist())
+    tied = [list(islice(steps, count)) for count in ties.sum(axis=1).tolist()]
     best = [_surest(at, p_holm[row]) for row, at in zip(rows.tolist(), tied, strict=True)]
     ends: Iterable[Interval | None] = [None] * rows.size
     if curves.noise is not None:

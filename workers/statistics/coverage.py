@@ -62,6 +62,8 @@ def level_coverage(name: Place, row: BoolArray, count: int, others: Sequence[Pla
     """One level from its row of measured flags."""
     if others is None or count == 0:
         return LevelCoverage(name, count, None, None, (), 0)
+    if count == row.size:
+        return LevelCoverage(name, count, others[0], others[-1], (), 0)
     found = np.flatnonzero(row)
     first, last = int(found[0]), int(found[-1])
     holes = (np.flatnonzero(~row[first:last]) + first).tolist() if count < last - first + 1 else []

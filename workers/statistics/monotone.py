@@ -21,22 +21,23 @@ def monotones(curves: Curves, direction: Direction | None) -> list[Monotone]:
     """Fits each series upwards and downwards; worse is lower unless the metric's better end is the lower one."""
     falls, rises = (np.count_nonzero(sign * curves.tick_moves < 0, axis=1).tolist() for sign in (1, -1))
     losses = drawdowns(curves, -1 if direction == "lower" else 1)
-    rows = zip(curves.places, curves.y.tolist(), falls, rises, losses, strict=True)
+    rows = zip(curves.places, curves.y.tolist(), (-curves.y).tolist(), falls, rises, losses, strict=True)
     return [
-        Monotone(fitted(places, values, 1.0, fall), fitted(places, values, -1.0, rise), loss)
-        for places, values, fall, rise, loss in rows
+        Monotone(fitted(places, values, 1.0, fall), fitted(places, turned, -1.0, rise), loss)
+        for places, values, turned, fall, rise, loss in rows
     ]
 
 
 def fitted(places: Sequence[Place], values: Sequence[float], sign: float, violations: int) -> MonotoneFit:
-    """The least-squares fit that never falls (`sign` 1) or never rises (-1), by its blocks."""
+    """The least-squares fit that never falls (`sign` 1) or never rises (-1), by its blocks, of values turned by the
+    sign."""
     blocks: list[MonotoneBlock] = []
     start, sse = 0, 0.0
-    found = isotonic([sign * value for value in values])
+    found = isotonic(values)
     for mean, count in found:
         end = start + count
         if count > 1:
-            sse += sum([(value - sign * mean) ** 2 for value in values[start:end]])
+            sse += sum([(value - mean) ** 2 for value in values[start:end]])
         if len(blocks) < MOST_BLOCKS:
             blocks.append(MonotoneBlock(places[start], places[end - 1], count, sign * mean))
         start = end

@@ -7,7 +7,6 @@ its series (Bonferroni), and the series of a grid along an axis are judged toget
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -82,6 +81,8 @@ def judged(found: Sequence[Onset | None], alpha: float) -> list[Onset | None]:
     """The onsets of the series of an axis, adjusted over each other; a level only where it is more than noise."""
     corrected = adjusted([one.p if one else None for one in found], "holm")
     return [
-        one if one is None or p is None else replace(one, p_holm=p, level=one.candidate if p < alpha else None)
+        one
+        if one is None or p is None
+        else Onset(one.status, one.candidate if p < alpha else None, one.candidate, one.size, one.p, p, one.reason)
         for one, p in zip(found, corrected, strict=True)
     ]

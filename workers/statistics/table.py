@@ -233,7 +233,8 @@ def position_of(flat: int, sizes: Sequence[int]) -> Position:
 def by_level(array: npt.NDArray[Scalar], place: int) -> npt.NDArray[Scalar]:
     """An array of the grid's shape as levels of one axis x all coordinates of the others."""
     size = array.shape[place]
-    return np.moveaxis(array, place, 0).reshape(size, math.prod(array.shape) // size if size else 0)
+    axes = (place, *range(place), *range(place + 1, array.ndim))
+    return array.transpose(axes).reshape(size, array.size // size if size else 0)
 
 
 def trials_of(grid: Grid) -> IntArray | None:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cached_property
+from itertools import islice
 
 import numpy as np
 from scipy.special import betainc, ndtr, stdtr
 
 from registry.grids.grid import Direction
 from registry.results.courses import Crossing, CrossingInterval, Side, Threshold
-from registry.results.series import XScale
 from registry.results.terms import Place
 from workers.statistics.curves import Curves, RowNoise
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
@@ -31,72 +31,69 @@ def thresholds(
         return [()] * len(curves)
     sign = -1.0 if direction == "lower" else 1.0
     intervals = crossing_intervals(curves, levels, alpha)
-    by_level = [
-        [_threshold(*row) for row in zip(_courses(curves, sign, level), intervals[i], strict=True)]
-        for i, level in enumerate(levels)
-    ]
+    # One place more, for what lies beyond the series at either end: nowhere.
+    places = [(*row, None) for row in curves.places]
+    by_level = [_at(_Level(curves, level, sign), places, intervals[i]) for i, level in enumerate(levels)]
     return list(zip(*by_level, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class _Course:
-    """A series beside a level: which of its cells fail, and how far each lies on the passing side. `sign` is 1 where
-    failing is below."""
+@dataclass(frozen=True)
+class _Level:
+    """Series beside a level. `sign` is 1 where failing is below."""
 
-    x_scale: XScale
-    x: Sequence[float]
+    curves: Curves
     level: float
     sign: float
-    places: Sequence[Place]
-    above: Sequence[float]
-    failing: Sequence[bool]
-    turns: bool
+
+    @cached_property
+    def above(self) -> FloatArray:
+        """The distance of each cell from the level on the passing side."""
+        return self.sign * (self.curves.y - self.level)
+
+    @cached_property
+    def failing(self) -> BoolArray:
+        """The cells that fail; rounding is forgiven."""
+        slack = np.maximum(1e-12 * self.curves.magnitude, 1e-12 * abs(self.level))
+        return np.asarray(self.above < -slack[:, None])
 
 
-def _courses(curves: Curves, sign: float, level: float) -> Iterator[_Course]:
-    """The series beside one level; rounding is forgiven."""
-    above = sign * (curves.y - level)
-    slack = np.maximum(1e-12 * curves.magnitude, 1e-12 * abs(level))
-    failing = above < -slack[:, None]
-    turns = (failing[:, 1:] != failing[:, :-1]).any(axis=1).tolist()
-    rows = zip(curves.rows, curves.numbers, curves.places, above.tolist(), failing.tolist(), turns, strict=True)
-    return (_Course(curve.x_scale, x, level, sign, *row) for curve, x, *row in rows)
+def _at(
+    level: _Level, places: Sequence[tuple[Place | None, ...]], intervals: Sequence[CrossingInterval | None]
+) -> list[Threshold]:
+    """The threshold of each series at one level, given the levels of its cells and nowhere."""
+    side: Side = "below" if level.sign > 0 else "above"
+    first, last = ends(level.failing)
+    reaching, last_reaching = ends(~level.failing)
+    columns = [column.tolist() for column in (first, reaching, last + 1, first - 1, last_reaching > first)]
+    rows = zip(crossings(level), places, *columns, intervals, strict=True)
+    return [
+        Threshold(level.level, side, crossed, at[failing], at[passing], at[start], at[end], recovers, interval)
+        for crossed, at, failing, passing, start, end, recovers, interval in rows
+    ]
 
 
-def _threshold(course: _Course, interval: CrossingInterval | None) -> Threshold:
-    """Threshold of one series at one level."""
-    places, failing, count = course.places, course.failing, len(course.failing)
-    side: Side = "below" if course.sign > 0 else "above"
-    if not course.turns:
-        if failing[0]:
-            return Threshold(course.level, side, (), places[0], None, None, None, False, interval)
-        return Threshold(course.level, side, (), None, places[0], places[0], places[-1], False, interval)
-    first = failing.index(True)
-    last = count - 1 - failing[::-1].index(True)
-    return Threshold(
-        level=course.level,
-        side=side,
-        crossings=crossings(course),
-        first_failing=places[first],
-        first_reaching=places[failing.index(False)],
-        sustained_from=places[last + 1] if last + 1 < count else None,
-        sustained_until=places[first - 1] if first > 0 else None,
-        recovers=not all(failing[first:]),
-        interval=interval,
-    )
+def ends(mask: BoolArray) -> tuple[IntArray, IntArray]:
+    """The first and the last cell of each row that a mask has; the row's length and -1 where it has none."""
+    count, some = mask.shape[1], mask.any(axis=1)
+    last = count - 1 - mask[:, ::-1].argmax(axis=1)
+    return np.where(some, mask.argmax(axis=1), count), np.where(some, last, -1)
 
 
-def crossings(course: _Course) -> tuple[Crossing, ...]:
-    """Every change between failing and reaching, in the order of the axis."""
-    found, above, scale = [], course.above, course.x_scale
-    for i, (here, there) in enumerate(pairwise(course.failing)):
-        if here != there:
-            # Interpolated on the abscissa by which slopes divide, so on a logarithmic axis in its logarithm.
-            share = above[i] / (above[i] - above[i + 1])
-            x = course.x[i] + share * (course.x[i + 1] - course.x[i])
-            falls = there == (course.sign > 0)
-            found.append(Crossing(10.0**x if scale == "log10" else x, "falling" if falls else "rising"))
-    return tuple(found)
+def crossings(level: _Level) -> Iterator[tuple[Crossing, ...]]:
+    """Every change of each series between failing and reaching, in the order of the axis."""
+    curves, above, failing = level.curves, level.above, level.failing
+    rows, at = np.nonzero(failing[:, 1:] != failing[:, :-1])
+    # Interpolated on the abscissa by which slopes divide, so on a logarithmic axis in its logarithm.
+    share = above[rows, at] / (above[rows, at] - above[rows, at + 1])
+    x = curves.x[rows, at] + share * (curves.x[rows, at + 1] - curves.x[rows, at])
+    falls = failing[rows, at + 1] == (level.sign > 0)
+    found = zip(x.tolist(), falls.tolist(), strict=True)
+    for curve, count in zip(curves.rows, np.bincount(rows, minlength=len(curves)).tolist(), strict=True):
+        logarithmic = curve.x_scale == "log10"
+        yield tuple(
+            Crossing(10.0**one if logarithmic else one, "falling" if fell else "rising")
+            for one, fell in islice(found, count)
+        )
 
 
 def crossing_intervals(curves: Curves, levels: Sequence[float], alpha: float) -> list[list[CrossingInterval | None]]:
