@@ -7,6 +7,7 @@ of the shrunken cells: unrelated ones would each keep their luck, and the lucky 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,11 +16,11 @@ from registry.results.peaks import CellChance, Peaks, Shrunken
 from workers.statistics.best_set import best_set
 from workers.statistics.noise_floor import floor_of
 from workers.statistics.peaks import peaks
-from workers.statistics.posteriors import beta_posteriors, chances, normal_posteriors
+from workers.statistics.posteriors import Posteriors, beta_posteriors, chances, normal_posteriors
 from workers.statistics.prominence import prominences
 from workers.statistics.table import Table
 from workers.statistics.table_noise import CellNoise, cell_noise
-from workers.statistics.terms import FloatArray
+from workers.statistics.terms import FloatArray, IntArray
 
 MOST_CELLS = 100
 """Cells that a list writes out; the most probable ones first."""
@@ -88,22 +89,25 @@ def shrunken_chances(posterior: _Posterior) -> FloatArray | None:
     """The probability of each cell to be the best; all alike where nothing but noise is between them."""
     if posterior.mean.size == 1 or posterior.tau2 == 0:
         return np.full(posterior.mean.size, 1 / posterior.mean.size)
-    pairs = np.column_stack([posterior.mean, np.sqrt(posterior.variance)])
-    cells, group, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
-    found = chances(normal_posteriors(cells[:, 0], cells[:, 1], counts))
-    return None if found is None else found[group.ravel()]
+    return chances_of_cells(normal_posteriors, posterior.mean, np.sqrt(posterior.variance))
 
 
 def unrelated_chances(found: CellNoise) -> FloatArray | None:
     """The same with a flat prior on every cell: Jeffreys' for proportions."""
     noise = found.noise
-    binomial = noise.k is not None and noise.n is not None
-    first, second = (noise.k, noise.n) if noise.k is not None and noise.n is not None else (found.y, np.sqrt(found.v))
-    pairs = np.column_stack([first, second])
-    cells, group, counts = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
-    posteriors = (beta_posteriors if binomial else normal_posteriors)(cells[:, 0], cells[:, 1], counts)
-    chance = chances(posteriors)
-    return None if chance is None else chance[group.ravel()]
+    if noise.k is not None and noise.n is not None:
+        return chances_of_cells(beta_posteriors, noise.k, noise.n)
+    return chances_of_cells(normal_posteriors, found.y, np.sqrt(found.v))
+
+
+def chances_of_cells(
+    law: Callable[[FloatArray, FloatArray, IntArray], Posteriors], first: FloatArray, second: FloatArray
+) -> FloatArray | None:
+    """The probability of each cell to be the best, given the two numbers that its law has."""
+    # As complex numbers pairs are sorted at once, and by both.
+    cells, group, counts = np.unique(first + 1j * second, return_inverse=True, return_counts=True)
+    found = chances(law(cells.real, cells.imag, counts))
+    return None if found is None else found[group]
 
 
 def listed(

@@ -20,10 +20,10 @@ from registry.grids.grid import Axis
 from registry.results.gaps import GapTrend, SeriesGap
 from registry.results.terms import Interval
 from workers.statistics.grid_trend import stratified
-from workers.statistics.kendall import mann_kendall, tie_pattern, variance
+from workers.statistics.kendall import couples, mann_kendall, tie_pattern, variance
 from workers.statistics.matching import Matched
 from workers.statistics.series import MOST_POINTS
-from workers.statistics.slopes import LONGEST, couples, theil_sen
+from workers.statistics.slopes import LONGEST, theil_sen
 from workers.statistics.table import abscissa_of, place_of
 from workers.statistics.terms import FloatArray, IntArray
 

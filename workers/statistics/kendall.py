@@ -21,6 +21,8 @@ from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray
 
 EXACT_POINTS = 60
 DIRECT_POINTS = 200
+MOST_AT_ONCE = 10_000
+"""Pairs of points of all rows that are compared in one array."""
 EXACT_PAIRS = 4_000
 """Untied pairs of all rows together, up to which a stratified test is exact."""
 
@@ -63,11 +65,21 @@ def score(ticks: IntArray) -> int:
 def scores(ticks: IntArray) -> list[int]:
     """S of each row; of long rows in O(m log m) by the bits of the ranks."""
     if ticks.shape[1] <= DIRECT_POINTS:
+        i, j = couples(int(ticks.shape[1]))
+        if i.size * len(ticks) <= MOST_AT_ONCE:
+            return [int(s) for s in np.sign(ticks[:, j] - ticks[:, i]).sum(axis=1).tolist()]
         found = np.zeros(len(ticks), dtype=ticks.dtype)
         for apart in range(1, ticks.shape[1]):
             found += np.sign(ticks[:, apart:] - ticks[:, :-apart]).sum(axis=1)
         return [int(s) for s in found]
     return [_long_score(row) for row in ticks]
+
+
+@lru_cache(maxsize=64)
+def couples(size: int) -> tuple[IntArray, IntArray]:
+    """All pairs i < j of so many points."""
+    i, j = np.triu_indices(size, 1)
+    return i.astype(np.int64), j.astype(np.int64)
 
 
 def _long_score(ticks: IntArray) -> int:

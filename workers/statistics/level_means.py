@@ -7,6 +7,7 @@ them inside the bounds: no trials are invented for a cell of 100 %.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -42,27 +43,20 @@ def level_means(
     """Per axis and level; adjusted means are `None` where effects cannot be told apart."""
     mean = float(table.values[table.present].mean())
     means = mean + equations.right / equations.counts
-    raw = np.split(means, layout.offsets[1:-1])
-    reach = np.split(reaches(table, layout, equations.counts, means, noise, alpha), layout.offsets[1:-1])
+    reach = reaches(table, layout, equations.counts, means, noise, alpha)
     plain, logit = adjusted(table, layout, equations, mean, noise)
-    return [
-        [
-            LevelMean(
-                table.levels[a][level],
-                float(raw[a][i]),
-                around(table, float(raw[a][i]), float(reach[a][i]), 1 - alpha),
-                None if plain is None else float(plain[a][i]),
-                None if logit is None else float(logit[a][i]),
-            )
-            for i, level in enumerate(levels[a])
-        ]
-        for a in range(len(table.axes))
-    ]
+    found = []
+    for a, span in enumerate(layout.spans):
+        names, raw = [table.levels[a][level] for level in levels[a]], means[span].tolist()
+        intervals = [around(table, *ends, 1 - alpha) for ends in zip(raw, reach[span].tolist(), strict=True)]
+        rest = ([None] * len(raw) if part is None else part[a].tolist() for part in (plain, logit))
+        found.append([LevelMean(*row) for row in zip(names, raw, intervals, *rest, strict=True)])
+    return found
 
 
 def around(table: Table, mean: float, reach: float, level: float) -> Interval | None:
     """The interval of a mean within the metric's bounds, if its error is known."""
-    if not np.isfinite(reach):
+    if not math.isfinite(reach):
         return None
     return within(Interval(level, mean - reach, mean + reach), table.metric.lower, table.metric.upper)
 

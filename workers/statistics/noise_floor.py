@@ -15,7 +15,7 @@ from workers.statistics.terms import FloatArray, IntArray
 
 MOST_SIZES, MOST_SHARES = 1_000, 200_000
 """Different errors, and different shares of their trials, that are told apart; beyond, an average cell stands for
-all."""
+all, and of more trials in one cell the normal law."""
 
 
 def floor_of(table: Table, found: CellNoise, level: float) -> tuple[float | None, float | None]:
@@ -24,7 +24,8 @@ def floor_of(table: Table, found: CellNoise, level: float) -> tuple[float | None
     noise = found.noise
     if found.y.size < 2:
         return None, None
-    if noise.k is not None and noise.n is not None:
+    # The law of very many trials is the normal one, and has no lattice that could be written out.
+    if noise.k is not None and noise.n is not None and noise.n.max() <= MOST_SHARES:
         shares = shares_of_best(float(noise.k.sum() / noise.n.sum()), noise.n, level)
         expected, most = (found_value(noise.whole, found.sign, share) for share in shares)
         return expected, most

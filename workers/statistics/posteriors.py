@@ -86,14 +86,14 @@ def normal_posteriors(mean: FloatArray, stderr: FloatArray, counts: IntArray) ->
 def chances(groups: Posteriors) -> FloatArray | None:
     """Probability, for each group, that one given cell of it is the best; sums to 1 over all cells.
 
-    `None` when more than `MOST_GROUPS` distinct posteriors are within reach of the best, or when errors differ by
-    so many orders of magnitude that the nodes miss all of them.
+    `None` when more than `MOST_GROUPS` distinct posteriors are within reach of the best, when errors differ by so many
+    orders of magnitude that the nodes miss all of them, or when trials are so many that nothing but rounding is left.
     """
     top = float(groups.high.max())
     bottom = beginning(groups, float(groups.low.max()), top)
     near = np.flatnonzero(groups.high > bottom)
     result = np.zeros(groups.counts.size)
-    if near.size > MOST_GROUPS:
+    if not 0 < near.size <= MOST_GROUPS:
         return None
     distribution, density, weights = laws(groups, near, bottom, top)
     # The product of all distributions, less one's own, is a difference of logarithms: M factors instead of M^2.
@@ -115,7 +115,8 @@ def beginning(groups: Posteriors, low: float, high: float) -> float:
         slope = float(counts @ (groups.density(at, near)[:, 0] / share))
         depth = -float(counts @ np.log(share))
         missing = 2 * (depth - math.sqrt(-NEGLIGIBLE * max(depth, 0.0)))
-        if abs(missing) <= 1e-6:
+        # Of more than 10^15 trials a density is nothing but rounding errors.
+        if abs(missing) <= 1e-6 or not slope > 0:
             break
         low = min(high, low + missing / slope)
         near = near[groups.high[near] > low]

@@ -17,7 +17,7 @@ from scipy.special import ndtri, stdtr
 
 from registry.results.terms import Interval
 from registry.results.trend_tests import OrdinaryLeastSquares
-from workers.statistics.kendall import min_attainable, tie_patterns, variance
+from workers.statistics.kendall import couples, min_attainable, tie_patterns, variance
 from workers.statistics.terms import SMALLEST_P, FloatArray, IntArray, reach_of
 
 LONGEST = 500
@@ -91,13 +91,6 @@ def few(count: int, level: float) -> str:
     """Reason why so few values have no interval of their slope."""
     alpha = round(1 - level, 12)
     return f"no ordering of {count} such values has a p below {alpha:g}, so {100 * level:g} % cannot be kept"
-
-
-@lru_cache(maxsize=64)
-def couples(size: int) -> tuple[IntArray, IntArray]:
-    """All pairs i < j of so many points."""
-    i, j = np.triu_indices(size, 1)
-    return i.astype(np.int64), j.astype(np.int64)
 
 
 def least_squares(x: FloatArray, y: FloatArray, level: float = 0.95) -> list[OrdinaryLeastSquares]:

@@ -39,6 +39,13 @@ def test_the_floor_of_noise_follows_the_binomial_law(hits, n):
     assert found <= 100
 
 
+def test_the_floor_of_very_many_trials_is_the_normal_one():
+    """The mean of the largest of three normals is 3 / (2 sqrt pi) errors; a lattice of 10^12 shares would not fit into
+    memory."""
+    found = describe(line([50.0, 50.0, 50.0], trials=10**12))["peaks"]["expected_max_if_equal"]
+    assert found - 50 == pytest.approx(3 / (2 * math.sqrt(math.pi)) * 100 * 0.5e-6, rel=1e-6)
+
+
 def test_equal_cells_rarely_surpass_the_plausible_maximum():
     """The smallest share that the best of ten cells of 100 trials stays within in 95 %, by scipy's binomial law."""
     hits = [70, 72, 69, 75, 66, 71, 70, 68, 73, 66]
