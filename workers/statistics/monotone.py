@@ -47,20 +47,21 @@ def fitted(places: Sequence[Place], values: Sequence[float], sign: float, violat
 def isotonic(values: Sequence[float]) -> list[tuple[float, int]]:
     """The least-squares fit that never falls, as the mean and the length of each block: neighbours are pooled while
     they fall, in O(m)."""
-    means: list[float] = []
-    sums: list[float] = []
-    counts: list[int] = []
-    for value in values:
-        mean, total, count = value, value, 1
-        while means and means[-1] >= mean:
-            means.pop()
-            total += sums.pop()
-            count += counts.pop()
+    done: list[tuple[float, float, int]] = []
+    mean = total = values[0]
+    count = 1
+    for value in values[1:]:
+        if value > mean:
+            done.append((mean, total, count))
+            mean, total, count = value, value, 1
+            continue
+        total, count = value + total, count + 1
+        mean = total / count
+        while done and done[-1][0] >= mean:
+            _, more, length = done.pop()
+            total, count = total + more, count + length
             mean = total / count
-        means.append(mean)
-        sums.append(total)
-        counts.append(count)
-    return list(zip(means, counts, strict=True))
+    return [*((value, length) for value, _, length in done), (mean, count)]
 
 
 def drawdowns(curves: Curves, sign: int) -> list[Drawdown | None]:

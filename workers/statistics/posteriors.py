@@ -35,14 +35,15 @@ NEGLIGIBLE = -36.0
 class Posteriors:
     """Groups of equal posteriors on a common coordinate: how many cells each has, and their functions.
 
-    `distribution(z, i)` and `density(z, i)` take nodes and group indices and give groups x nodes; `low` and
-    `high` hold, per group, where its probability begins and ends for all purposes. Densities that are not
-    `smooth` have a power at the upper bound that is not whole, whose derivatives have poles.
+    `distribution(z, i)` and `density(z, i)` take nodes and group indices and give groups x nodes; `low(i)` and
+    `high` are where a group's probability begins and ends for all purposes; that of the `leader` begins late.
+    Densities that are not `smooth` have a power at the upper bound that is not whole, whose derivatives have poles.
     """
 
     counts: IntArray
-    low: FloatArray
+    low: Callable[[IntArray], FloatArray]
     high: FloatArray
+    leader: int
     distribution: Callable[[FloatArray, IntArray], FloatArray]
     density: Callable[[FloatArray, IntArray], FloatArray]
     smooth: bool = True
@@ -60,10 +61,13 @@ def beta_posteriors(k: FloatArray, n: FloatArray, counts: IntArray) -> Posterior
         powers = 2 * k[i, None] * np.log(np.sin(z)) + 2 * (n - k)[i, None] * np.log(np.cos(z))
         return np.asarray(np.exp(constant[i, None] + powers), dtype=np.float64)
 
-    low = np.arcsin(np.sqrt(betaincinv(a, b, 1e-17)))
+    def low(i: IntArray) -> FloatArray:
+        return np.asarray(np.arcsin(np.sqrt(betaincinv(a[i], b[i], 1e-17))), dtype=np.float64)
+
+    leader = int(np.argmax(np.arcsin(np.sqrt((k + 0.5) / (n + 1))) - 4 / np.sqrt(n + 1)))
     high = np.arcsin(np.sqrt(betainccinv(a, b, 1e-17)))
     smooth = bool(np.all(k == np.rint(k)) and np.all(n == np.rint(n)))
-    return Posteriors(counts, np.asarray(low), np.asarray(high), distribution, density, smooth)
+    return Posteriors(counts, low, np.asarray(high), leader, distribution, density, smooth)
 
 
 def normal_posteriors(mean: FloatArray, stderr: FloatArray, counts: IntArray) -> Posteriors:
@@ -80,7 +84,10 @@ def normal_posteriors(mean: FloatArray, stderr: FloatArray, counts: IntArray) ->
         spread = stderr[i, None]
         return np.asarray(np.exp(-(((z - mean[i, None]) / spread) ** 2) / 2) / spread / np.sqrt(2 * np.pi))
 
-    return Posteriors(counts, mean - 9 * stderr, mean + 9 * stderr, distribution, density)
+    def low(i: IntArray) -> FloatArray:
+        return np.asarray(mean[i] - 9 * stderr[i])
+
+    return Posteriors(counts, low, mean + 9 * stderr, int(np.argmax(mean - 9 * stderr)), distribution, density)
 
 
 def chances(groups: Posteriors) -> FloatArray | None:
@@ -90,7 +97,7 @@ def chances(groups: Posteriors) -> FloatArray | None:
     orders of magnitude that the nodes miss all of them, or when trials are so many that nothing but rounding is left.
     """
     top = float(groups.high.max())
-    bottom = beginning(groups, float(groups.low.max()), top)
+    bottom = beginning(groups, float(groups.low(np.array([groups.leader]))[0]), top)
     near = np.flatnonzero(groups.high > bottom)
     result = np.zeros(groups.counts.size)
     if not 0 < near.size <= MOST_GROUPS:
@@ -126,7 +133,7 @@ def beginning(groups: Posteriors, low: float, high: float) -> float:
 def laws(groups: Posteriors, near: IntArray, low: float, high: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The distributions and densities of some groups at the nodes of a rule between two points, groups x nodes, and
     the weights of the nodes."""
-    width = (groups.high - groups.low)[near]
+    width = groups.high[near] - groups.low(near)
     panels = math.ceil(PANELS_PER_WIDTH * (high - low) / float(width.min()))
     if panels > PANELS:
         nodes, weights = quadrature(edges(groups, near, low, high))
@@ -170,9 +177,10 @@ def gains(size: int) -> FloatArray:
 
 def edges(groups: Posteriors, near: IntArray, low: float, high: float) -> FloatArray:
     """Even panels, and finer ones across posteriors that are much narrower than the whole."""
-    width = (groups.high - groups.low)[near]
-    narrow = near[np.argsort(width)][: np.count_nonzero(width < (high - low) / 4)][:20]
-    finer = [np.linspace(groups.low[i], groups.high[i], PANELS // 2) for i in narrow]
+    begins, ends = groups.low(near), groups.high[near]
+    width = ends - begins
+    narrow = np.argsort(width)[: np.count_nonzero(width < (high - low) / 4)][:20]
+    finer = [np.linspace(begins[i], ends[i], PANELS // 2) for i in narrow]
     joined = np.unique(np.concatenate([np.linspace(low, high, PANELS + 1), *finer]))
     return np.asarray(joined[(joined >= low) & (joined <= high)], dtype=np.float64)
 
