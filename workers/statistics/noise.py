@@ -110,8 +110,3 @@ def binomial_errors(
     """Standard errors of k/n in the metric's unit, at (k + 1/2) / (n + 1) so that none is 0."""
     share = (k + 0.5) / (n + 1)
     return np.asarray(np.sqrt(share * (1 - share) * effect / n) * whole, dtype=np.float64)
-
-
-def word_of(noise: Noise | None) -> KnownNoise:
-    """Name of the noise on which the tests of some cells rest."""
-    return "unknown" if noise is None else noise.kind

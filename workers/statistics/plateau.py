@@ -26,15 +26,17 @@ def plateaus(curves: Curves, tolerance: float) -> list[Plateau]:
 
 
 def runs(y: FloatArray, limits: FloatArray) -> list[tuple[int, int]]:
-    """First and last position of the longest run of each row with max - min <= limit: from every start as far as it
-    goes."""
-    best, start = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
-    for first in range(y.shape[1]):
-        rest = y[:, first:]
-        spread = np.maximum.accumulate(rest, axis=1) - np.minimum.accumulate(rest, axis=1)
-        length = np.sum(spread <= limits[:, None], axis=1)
-        longer = length > best
-        best[longer], start[longer] = length[longer], first
+    """First and last position of the longest run of each row with max - min <= limit: all runs of one length at once,
+    as long as some row has one."""
+    best, start = np.ones(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
+    high = low = y
+    for length in range(2, y.shape[1] + 1):
+        high, low = np.maximum(high[:, :-1], y[:, length - 1 :]), np.minimum(low[:, :-1], y[:, length - 1 :])
+        fits = high - low <= limits[:, None]
+        some = fits.any(axis=1)
+        if not some.any():
+            break
+        best[some], start[some] = length, fits[some].argmax(axis=1)
     return list(zip(start.tolist(), (start + best - 1).tolist(), strict=True))
 
 

@@ -157,22 +157,24 @@ class Table:
         others = [a for i, a in enumerate(self.axes) if i != along]
         sizes = [len(a.levels) for a in others]
         full, every = np.all(rows.present, axis=1).tolist(), np.arange(x.size)
+        whole, levels = self.metric.proportion_of, self.levels[along]
         for row in np.flatnonzero(rows.present.any(axis=1)).tolist():
-            mask = slice(None) if full[row] else np.flatnonzero(rows.present[row])
+            measured = slice(None) if full[row] else np.flatnonzero(rows.present[row])
+            at = row if full[row] else (row, measured)
             yield Curve(
                 axis,
                 tuple(zip(others, position_of(row, sizes), strict=True)),
-                every[mask],
-                x[mask],
+                every[measured],
+                x[measured],
                 scale,
-                rows.values[row][mask],
-                rows.ticks[row][mask],
+                rows.values[at],
+                rows.ticks[at],
                 self.decimals,
-                rows.trials[row][mask] if rows.trials is not None and rows.has_trials[row] else None,
-                rows.stderr[row][mask] if rows.stderr is not None and rows.has_stderr[row] else None,
-                rows.repeats[row][mask] if rows.repeats is not None and rows.has_repeats[row] else None,
-                self.metric.proportion_of,
-                self.levels[along],
+                rows.trials[at] if rows.trials is not None and rows.has_trials[row] else None,
+                rows.stderr[at] if rows.stderr is not None and rows.has_stderr[row] else None,
+                rows.repeats[at] if rows.repeats is not None and rows.has_repeats[row] else None,
+                whole,
+                levels,
                 self.design_effect,
             )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from registry.results.terms import KnownNoise
-from workers.statistics.noise import CellErrors, Noise, noise_of_cells, word_of
+from workers.statistics.noise import CellErrors, Noise, kind_of, noise_of_cells
 from workers.statistics.table import Table
 from workers.statistics.terms import FloatArray, IntArray
 
@@ -40,11 +40,17 @@ def cell_noise(table: Table) -> CellNoise | None:
 
 def noise_at(table: Table, flat: IntArray) -> Noise | None:
     """The noise of some cells, in the metric's own direction."""
+    given = errors_at(table, flat)
+    return None if given is None else noise_of_cells(given)
+
+
+def errors_at(table: Table, flat: IntArray) -> CellErrors | None:
+    """What was submitted of the noise of some cells; `None` where there are none."""
     if not flat.size:
         return None
     trials = None if table.counts is None else table.counts.ravel()[flat]
     stderr = None if table.stderr is None else table.stderr.ravel()[flat]
-    given = CellErrors(
+    return CellErrors(
         table.values.ravel()[flat],
         trials if trials is not None and np.all(trials > 0) else None,
         stderr if stderr is not None and np.all(np.isfinite(stderr)) else None,
@@ -52,9 +58,9 @@ def noise_at(table: Table, flat: IntArray) -> Noise | None:
         table.metric.proportion_of,
         table.design_effect,
     )
-    return noise_of_cells(given)
 
 
 def known_noise(table: Table) -> KnownNoise:
     """Name of the noise on which the tests of a whole grid rest."""
-    return word_of(noise_at(table, np.flatnonzero(table.present)))
+    given = errors_at(table, np.flatnonzero(table.present))
+    return "unknown" if given is None else kind_of(given.trials, given.stderr, given.repeats, given.whole)

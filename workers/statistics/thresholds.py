@@ -91,8 +91,10 @@ def crossings(level: _Level) -> Iterator[tuple[Crossing, ...]]:
     for curve, count in zip(curves.rows, np.bincount(rows, minlength=len(curves)).tolist(), strict=True):
         logarithmic = curve.x_scale == "log10"
         yield tuple(
-            Crossing(10.0**one if logarithmic else one, "falling" if fell else "rising")
-            for one, fell in islice(found, count)
+            [
+                Crossing(10.0**one if logarithmic else one, "falling" if fell else "rising")
+                for one, fell in islice(found, count)
+            ]
         )
 
 
