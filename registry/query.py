@@ -52,7 +52,8 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class RankingQuery(Query):
-    """Ranking of the scope. `by` is `model`, `variant` or `axis:<name>`."""
+    """Ranking of the scope. `by` is `model`, `variant` or `axis:<name>`; `pairs_of` the name whose pairs it lists, ""
+    for those that it lists by itself. `suite` is the name of the list that the benchmarks are from, "" for none."""
 
     kind: ClassVar[str] = "ranking"
     by: str = "model"
@@ -60,6 +61,13 @@ class RankingQuery(Query):
     missing: str = "matched"
     alpha: float = 0.05
     target: str = "rerun"
+    pairs_of: str = ""
+    suite: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """Query as it is stored and sent, without what was not asked for; so it was before there was a choice."""
+        found = Query.document(self)
+        return {name: value for name, value in found.items() if value or name not in ("pairs_of", "suite")}
 
     def _identity(self) -> dict[str, Any]:
         # By the former name, so that a result stored under it keeps its row.

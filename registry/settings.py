@@ -99,7 +99,10 @@ class Settings:
     """Seconds that a due job may wait before the dispatcher starts the inline worker."""
     ranking_debounce: float = 0.25
     ranking_work: int = 8_000_000
-    """Models times cells, plus a hundred for each pair of models. A ranking with more is computed from pair sums."""
+    """Models times cells, plus a hundred for each pair of models. A ranking with more tests its pairs by the normal
+    limit of the exact test."""
+    ranking_cells: int = 2_000_000
+    """Cells up to which such a ranking is computed from all of them at once; of more, from pair sums."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:

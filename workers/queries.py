@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 import structlog
@@ -33,12 +33,14 @@ from registry.storage.tables import cached_results, revisions
 from workers.comparisons import compared_rows, comparison_document
 from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
+from workers.rankings.board import board_ranking
 from workers.rankings.direct import direct_ranking, refused_ranking
 from workers.rankings.from_pair_sums import ranking_from_sums, size_from_sums
 from workers.rankings.pair_sums.scopes import close_scope, is_up_to_date, keeps_sums, open_scope
 from workers.rankings.pair_sums.update import catch_up
 from workers.scope import alias_map, scope_rows, scope_size
 from workers.statistics import METHODS_VERSION
+from workers.statistics.counted_ranking import sums_have_order
 from workers.statistics.ranking import MOST_NAMES
 from workers.statistics_by_settings import statistics_asked_document
 from workers.sweet_spots import TOO_LARGE, sweet_spot_document, thresholds_document
@@ -55,6 +57,8 @@ _COUNTING_PAUSE = 0.1
 
 
 Result = Ranking | dict[str, Any]
+Way = Literal["cells", "board", "sums", "refused"]
+"""From cells with exact tests, from all cells of a leaderboard at once, from pair sums, or not at all."""
 
 _FROM_REVISION: dict[type[Query], Callable[[Any, Any], dict[str, Any]]] = {
     StatisticsQuery: statistics_asked_document,
@@ -124,9 +128,7 @@ def etag_of(document: Mapping[str, Any]) -> str:
 def compute_again(database: Database, settings: Settings, project_id: Any, query: Query) -> dict[str, Any] | None:
     """Complete document of a query, computed without a write; None while its pair sums are out of date."""
     with cpu_limit():
-        if isinstance(query, RankingQuery) and _exceeds_limit(database, settings, project_id, query):
-            if not _has_pair_sums(query):
-                return document_of(refused_ranking(query, _TOO_MANY_CELLS))
+        if isinstance(query, RankingQuery) and _way_of(database, settings, project_id, query) == "sums":
             # Unlike `compute`, this opens and updates no scope: verifying writes nothing.
             with database.snapshot() as connection:
                 whole = is_up_to_date(connection, project_id, query)
@@ -147,9 +149,36 @@ def compute(database: Database, settings: Settings, project_id: Any, query: Quer
             aliases = alias_map(connection, project_id)
             baseline, contender = compared_rows(connection, project_id, query)
             return comparison_document(query, baseline, contender, aliases)
-    if _exceeds_limit(database, settings, project_id, query):
-        return _compute_large(database, settings, project_id, query)
-    return _compute_from_cells(database, project_id, query)
+    way = _way_of(database, settings, project_id, query)
+    if way == "cells":
+        return _compute_from_cells(database, project_id, query)
+    if not isinstance(query, RankingQuery):
+        return {"experiment": query.experiment, "metric": query.metric} | TOO_LARGE
+    if way == "sums":
+        return _compute_from_sums(database, settings, project_id, query)
+    return (
+        _compute_board(database, settings, project_id, query)
+        if way == "board"
+        else refused_ranking(query, _TOO_MANY_CELLS)
+    )
+
+
+def _compute_board(database: Database, settings: Settings, project_id: Any, query: RankingQuery) -> Result:
+    with database.reading() as connection:
+        kept = _has_pair_sums(query) and not query.model and keeps_sums(connection, project_id, query)
+    if kept:
+        # It was larger once, or was opened by a release that had no other way. What is left may even be small.
+        close_scope(database, project_id, query)
+        if not exceeds_limit(settings, query, *_size(database, project_id, query)):
+            return _compute_from_cells(database, project_id, query)
+    with database.snapshot() as connection:
+        found = board_ranking(connection, project_id, query)
+    return refused_ranking(query, _TOO_MANY_CELLS) if found is None else found
+
+
+def _size(database: Database, project_id: Any, query: Query) -> tuple[int, int]:
+    with database.reading() as connection:
+        return scope_size(connection, project_id, query)
 
 
 def _compute_from_cells(database: Database, project_id: Any, query: Query) -> Result:
@@ -160,13 +189,25 @@ def _compute_from_cells(database: Database, project_id: Any, query: Query) -> Re
     return compute_from_rows(query, rows, aliases)
 
 
-def _exceeds_limit(database: Database, settings: Settings, project_id: Any, query: Query) -> bool:
-    """Return whether the scope of a query is too large to be computed from its cells each time."""
+def _way_of(database: Database, settings: Settings, project_id: Any, query: Query) -> Way:
+    """How a query about a scope is computed.
+
+    A scope that keeps pair sums goes on with them until it is half as large as one that would begin to keep them, so
+    that a scope near the limit does not change its way by turns.
+    """
     with database.reading() as connection:
-        usual = isinstance(query, RankingQuery) and _has_pair_sums(query) and not query.model
-        if usual and keeps_sums(connection, project_id, query):
-            return True
-        return exceeds_limit(settings, query, *scope_size(connection, project_id, query))
+        models, cells = scope_size(connection, project_id, query)
+        keeps = isinstance(query, RankingQuery) and _has_pair_sums(query) and keeps_sums(connection, project_id, query)
+    if not isinstance(query, RankingQuery):
+        return "refused" if exceeds_limit(settings, query, models, cells) else "cells"
+    usual = keeps and not query.model
+    if not usual and not exceeds_limit(settings, query, models, cells):
+        return "cells"
+    by_sums = _has_pair_sums(query)
+    fits = query.by in ("model", "variant") and not query.at and cells <= settings.ranking_cells
+    if fits and not (usual and sums_have_order(query.method, query.missing) and 2 * cells > settings.ranking_cells):
+        return "board"
+    return "sums" if by_sums else "refused"
 
 
 def exceeds_limit(settings: Settings, query: Query, models: int, cells: int) -> bool:
@@ -181,11 +222,7 @@ def _has_pair_sums(query: RankingQuery) -> bool:
     return query.by == "model" and not query.benchmark and not query.variant and not query.at
 
 
-def _compute_large(database: Database, settings: Settings, project_id: Any, query: Query) -> Result | None:
-    if not isinstance(query, RankingQuery):
-        return {"experiment": query.experiment, "metric": query.metric} | TOO_LARGE
-    if not _has_pair_sums(query):
-        return refused_ranking(query, _TOO_MANY_CELLS)
+def _compute_from_sums(database: Database, settings: Settings, project_id: Any, query: RankingQuery) -> Result | None:
     open_scope(database, project_id, query)
     if not catch_up(database, project_id, query, time.monotonic() + _COUNTING_SHIFT):
         return None

@@ -11,6 +11,9 @@ from registry.query import Query
 from registry.storage.rows import sliced_row
 from registry.storage.tables import aliases, grids, revisions
 
+Aliases = Mapping[tuple[str, str], str]
+"""Name behind each alias of a project, by (kind, alias)."""
+
 _ALIASES = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == bindparam("project"))
 
 
@@ -19,7 +22,7 @@ def scope_rows(connection: Connection, project_id: Any, query: Query) -> Sequenc
     nothing of the slice are left out."""
     joined = alias_map(connection, project_id)
     names = select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, revisions)
-    statement = _current(names).where(*_conditions(joined, project_id, query)).order_by(grids.c.updated_at, grids.c.id)
+    statement = _current(names).where(*conditions(joined, project_id, query)).order_by(grids.c.updated_at, grids.c.id)
     rows: Sequence[Any] = connection.execute(statement).all()
     return [cut for row in rows if (cut := sliced_row(row, query.at)) is not None] if query.at else rows
 
@@ -28,7 +31,7 @@ def scope_size(connection: Connection, project_id: Any, query: Query) -> tuple[i
     """Numbers of models and cells in the scope, before aliases join models."""
     joined = alias_map(connection, project_id)
     counts = select(func.count(grids.c.model.distinct()), func.coalesce(func.sum(revisions.c.cell_count), 0))
-    models, cells = connection.execute(_current(counts).where(*_conditions(joined, project_id, query))).one()
+    models, cells = connection.execute(_current(counts).where(*conditions(joined, project_id, query))).one()
     return int(models), int(cells)
 
 
@@ -38,8 +41,8 @@ def _current(statement: Any) -> Any:
     )
 
 
-def _conditions(joined: Mapping[tuple[str, str], str], project_id: Any, query: Query) -> list[ColumnElement[bool]]:
-    """Conditions for the rows of `grids` in the scope."""
+def conditions(joined: Mapping[tuple[str, str], str], project_id: Any, query: Query) -> list[ColumnElement[bool]]:
+    """Conditions for the rows of `grids` in the scope of a query."""
     conditions = [
         grids.c.project_id == project_id,
         grids.c.experiment.in_(experiment_names(joined, query.experiment)),

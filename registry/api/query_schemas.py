@@ -72,6 +72,14 @@ class RankingParameters(Schema):
             " benchmarks. `fixed_cells` is the old word for the first."
         ),
     )
+    pairs_of = Name(
+        empty=True,
+        load_default="",
+        metadata=about(
+            "List the pairs of this name, and no others. If not given: every pair up to a hundred names, above that"
+            " those of neighbours in the order."
+        ),
+    )
 
 
 _GRID_ID = "[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"

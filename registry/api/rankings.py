@@ -72,5 +72,6 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
         missing=query["missing"],
         alpha=query["alpha"],
         target=query["target"],
+        pairs_of=query["pairs_of"],
     )
     return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)

@@ -40,6 +40,8 @@ def resolve(connection: Connection, project_id: uuid.UUID, query: Query) -> Quer
         return tuple(sorted({joined.get((kind, name), name) for name in getattr(query, kind)}))
 
     experiment = joined.get(("experiment", query.experiment), query.experiment)
+    if isinstance(query, RankingQuery) and query.pairs_of:
+        query = replace(query, pairs_of=joined.get((query.by, query.pairs_of), query.pairs_of))
     return replace(
         query, experiment=experiment, benchmark=names("benchmark"), model=names("model"), variant=names("variant")
     )
@@ -54,7 +56,7 @@ def find_result(connection: Connection, slug: str, query: Query, known: Sequence
     applied yet; a result for old inputs is never current. The document is left out when its etag is among the `known`
     ones.
     """
-    named = (slug, query.experiment, *query.benchmark, *query.model, *query.variant)
+    named = (slug, query.experiment, *query.benchmark, *query.model, *query.variant, *_pairs_of(query))
     if any("\0" in name for name in named):
         return None  # PostgreSQL has no such text
     parameters = {
@@ -63,11 +65,18 @@ def find_result(connection: Connection, slug: str, query: Query, known: Sequence
         "experiment": query.experiment,
         "metric": query.metric,
         "benchmarks": list(query.benchmark),
-        "models": list(query.model),
-        "variants": list(query.variant),
+        "models": [*query.model, *_pairs_of(query, "model")],
+        "variants": [*query.variant, *_pairs_of(query, "variant")],
         "known": list(known),
     }
     return _RESULT.one_or_none(connection, parameters)
+
+
+def _pairs_of(query: Query, by: str | None = None) -> tuple[str, ...]:
+    """The name whose pairs are asked for, if it is one of this kind, or of any."""
+    if not isinstance(query, RankingQuery) or not query.pairs_of or by not in (None, query.by):
+        return ()
+    return (query.pairs_of,)
 
 
 def _invalidated() -> ColumnElement[bool]:

@@ -39,6 +39,9 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
         if wanted not in {names[place] for names in known}
     ]
     by = query.by if isinstance(query, RankingQuery) else ""
+    if isinstance(query, RankingQuery) and query.pairs_of and by in _FILTERS:
+        there = {names[_FILTERS.index(by)] for names in known}
+        faults += [] if query.pairs_of in there else [Fault("/pairs_of", _not_found(by, query.pairs_of, there))]
     if by.startswith("axis:"):
         axes = _axes(connection, scope)
         if by.removeprefix("axis:") not in axes:

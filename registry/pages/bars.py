@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from registry.pages.blocks import Part, typeset
 from registry.renderings.numbers import UNDEFINED, fixed, places_of, signed
-from registry.renderings.ranking import SIGNED
+from registry.renderings.ranking import SIGNED, letters_text
 from registry.renderings.resampling import rank_range, resampled
 from registry.results.ranking import Ranked, Ranking
 from registry.results.resampling import ResampledRank
@@ -80,7 +80,7 @@ def _bar(row: Ranked, step: float, score: str, more: Sequence[str]) -> Bar:
         row.name,
         UNDEFINED if row.rank is None else str(rank),
         UNDEFINED if row.rank_low is None else rank_range(low, high),
-        " ".join(row.group) or UNDEFINED,
+        letters_text(row.group),
         score,
         str(row.cells),
         f"{row.wins} · {row.ties} · {row.losses}",

@@ -24,8 +24,11 @@ def pairs_of(pairs: Sequence[Pair], names: Sequence[str], wanted: str) -> Pairs:
     """These pairs of a ranking of these names; of many names only those of the wanted one, the first if none is."""
     if len(names) <= MOST_IN_MATRIX:
         return Pairs(parts_of(pair_blocks(pairs)), len(pairs))
+    total = len(names) * (len(names) - 1) // 2
+    if len(pairs) < total and wanted not in names:
+        return Pairs([], total, names[0])  # neighbours in the order are listed, and nobody has chosen a name
     name = wanted if wanted in names else names[0]
     own = [pair for pair in pairs if name in (pair.a, pair.b)]
     found = parts_of(pair_blocks(own))
     tables = [part for part in found if part.kind != "lines"]  # the notes count pairs, which are not all here
-    return Pairs(tables, len(pairs), name)
+    return Pairs(tables, total, name)

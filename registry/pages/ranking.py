@@ -37,6 +37,10 @@ from registry.results.codec import read
 from registry.results.ranking import Ranking
 
 FILTERS = ("benchmark", "model", "variant")
+MOST_WITH_PAIRS = 100
+"""Names up to which a ranking lists every pair."""
+MOST_GROUPS = 50
+"""Groups that the page lists; the rest is counted."""
 PAIRS = "pairs_of"
 """The name whose pairs are listed where there are too many to list all."""
 
@@ -72,6 +76,7 @@ def ranking(project: str) -> Response:
         except (Invalid, NotFound) as error:
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
     state = state_of(found)
+    pairs = _pairs_row(query, project, found) if state == "ready" else None
 
     def context() -> dict[str, Any]:
         answer = read(Ranking, found.document) if state == "ready" else None
@@ -89,11 +94,19 @@ def ranking(project: str) -> Response:
             "ranking": answer,
             "data": lambda suffix="": data_path(f"/projects/{project}/rankings{suffix}", row.visibility, _given()),
             "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
-            **(_shown(answer, _link_of(project, query), lower=lower) if answer else {}),
+            **(_shown(answer, _link_of(project, query), pairs, lower=lower) if answer else {}),
         }
 
-    made_of = [row.updated_at, offer, faults, *tags_of(found)]
+    made_of = [row.updated_at, offer, faults, *tags_of(found), *(tags_of(pairs) if pairs is not None else ())]
     return page("ranking.html", made_of, context, status=_status(faults, unknown))
+
+
+def _pairs_row(query: Mapping[str, Any], project: str, found: Any) -> Any:
+    """The answer with the pairs of the wanted name, where the ranking has too many names to list all; else None."""
+    wanted, names = request.args.get(PAIRS), {row.name for row in read(Ranking, found.document).ranking}
+    if wanted not in names or len(names) <= MOST_WITH_PAIRS:
+        return None
+    return ask(replace(_question(query), pairs_of=wanted), project, patience=2.0)[1]
 
 
 def _scope_of(query: Mapping[str, Any]) -> Filters:
@@ -101,8 +114,9 @@ def _scope_of(query: Mapping[str, Any]) -> Filters:
     return Filters(experiment=experiment, metric=metric)
 
 
-def _shown(ranking: Ranking, link: Callable[[str], str], *, lower: bool) -> dict[str, Any]:
-    """The answer as the template takes it."""
+def _shown(ranking: Ranking, link: Callable[[str], str], pairs: Any, *, lower: bool) -> dict[str, Any]:
+    """The answer as the template takes it; `pairs` is the row of that with the pairs of a name, if there is one."""
+    listed = read(Ranking, pairs.document).pairs if state_of(pairs) == "ready" else ranking.pairs
     order = parts_of(order_blocks(ranking))
     columns = further_columns(ranking, order)
     names = [one.name for one in ranking.ranking]
@@ -112,11 +126,13 @@ def _shown(ranking: Ranking, link: Callable[[str], str], *, lower: bool) -> dict
         "bars": bars_of(ranking, columns),
         "bars_width": WIDTH,
         "link_of": link,
-        "groups": [", ".join(group) for group in ranking.groups],
+        "groups": [", ".join(group) for group in ranking.groups[:MOST_GROUPS]],
+        "more_groups": max(0, len(ranking.groups) - MOST_GROUPS),
         "matrix": matrix_of(ranking, lower=lower),
         "most_in_matrix": MOST_IN_MATRIX,
         "asked": _given(),
-        "pairs": pairs_of(ranking.pairs, names, request.args.get(PAIRS, "")),
+        "pairs": pairs_of(listed, names, request.args.get(PAIRS, "")),
+        "pairs_pending": pairs is not None and state_of(pairs) == "pending",
         "resampling": parts_of(resampling_blocks(ranking.stability)),
         "policies": parts_of([*friedman_blocks(ranking.friedman), *policy_blocks(ranking)]),
         "left_out": [f"{one.part} ({one.reason})" for one in ranking.left_out],

@@ -21,6 +21,8 @@ _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")
 _COUNTS = ("cells", "wins", "ties", "losses")
 _NAMED = ("rank", "name", "score", "rank_low", "rank_high", "group", "component", *_COUNTS, "pool")
 _RESAMPLED = ("resampled_low", "resampled_high", "resampled_first_share")
+_LETTERS = 4
+"""Groups of a name, as far as their letters are written out."""
 _LISTED = 12
 """Pairs that never met, as far as they are written out."""
 SIGNED = ("mean_difference", "standardised_difference")
@@ -100,9 +102,16 @@ def _policy(ranking: Ranking) -> Iterator[str]:
     if parts:
         yield " · ".join(parts)
     over = [_compared(ranking.slots)] if ranking.slots else []
-    over += [f"benchmarks: {', '.join(ranking.benchmarks)}"] if ranking.benchmarks else []
+    over += [_benchmarks(ranking.benchmarks)] if ranking.benchmarks else []
     if over:
         yield " · ".join(over)
+
+
+def _benchmarks(names: Sequence[str]) -> str:
+    """All of a few benchmarks by name; of many their number, and the first ones."""
+    if len(names) <= _LISTED:
+        return f"benchmarks: {', '.join(names)}"
+    return f"{len(names):,} benchmarks: {', '.join(names[:_LISTED])} and {len(names) - _LISTED:,} more"
 
 
 def _compared(slots: Slots) -> str:
@@ -115,7 +124,7 @@ def _order(ranking: Ranking) -> Table:
     columns = [
         Column("rank", [_whole(row.rank) for row in rows], True),
         Column("rank range", [rank_range(row.rank_low, row.rank_high) for row in rows]),
-        Column("group", [" ".join(row.group) or UNDEFINED for row in rows]),
+        Column("group", [letters_text(row.group) for row in rows]),
         Column((ranking.by or "model").removeprefix("axis:"), [row.name for row in rows]),
         Column("score", [_score(ranking, row, places) for row in rows], True),
         *_stderr(rows, places),
@@ -127,6 +136,13 @@ def _order(ranking: Ranking) -> Table:
     ]
     parts = [row.component or 0 for row in rows]
     return Table([Column("component", [str(part + 1) for part in parts], True), *columns] if any(parts) else columns)
+
+
+def letters_text(group: Sequence[str]) -> str:
+    """The letters of a name's groups: the first few, and how many more there are."""
+    if len(group) <= _LETTERS + 1:
+        return " ".join(group) or UNDEFINED
+    return f"{' '.join(group[:_LETTERS])} +{len(group) - _LETTERS}"
 
 
 def _score(ranking: Ranking, row: Ranked, places: int | None) -> str:

@@ -15,6 +15,6 @@ Method = Literal[
     "mean_rank",
     "borda",
 ]
-Missing = Literal["matched", "observed", "complete", "worst", "zero_votes"]
+Missing = Literal["matched", "observed", "complete", "worst", "zero_votes", "zero_points"]
 Target = Literal["rerun", "new_questions", "new_benchmarks"]
 Estimand = Literal["difference", "lead"]

@@ -95,7 +95,12 @@ class Ranking:
         "Pairs of names of one component without a common slot: their order rests on third names alone.",
         Presence.OPTIONAL,
     ] = ()
-    pairs: Annotated[tuple[Pair, ...], "Every two names.", Presence.OPTIONAL] = ()
+    pairs: Annotated[
+        tuple[Pair, ...],
+        "Every two names; above a hundred names those that are neighbours in the order, or those of `pairs_of`.",
+        Presence.OPTIONAL,
+    ] = ()
+    pairs_of: Annotated[str | None, "The name whose pairs were asked for, and no others.", Presence.OMITTED] = None
     components: Annotated[
         tuple[tuple[str, ...], ...],
         "Names that are linked by shared slots; one ranking for each.",

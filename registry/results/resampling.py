@@ -40,7 +40,11 @@ class Resampling:
     component: Annotated[Count, "The number of the component, from 0."]
     benchmarks: Annotated[Count, "How many benchmarks it has."]
     level: Annotated[float, "Of the ranges: 1 less alpha."]
-    law: Annotated[Literal["bootstrap"] | None, "How benchmarks were drawn; null: not at all."] = None
+    law: Annotated[
+        Literal["bootstrap", "linearised_bootstrap"] | None,
+        "How benchmarks were drawn; null: not at all. linearised: where hundreds of names have gaps, scores follow the "
+        "weights of the benchmarks by their linear part.",
+    ] = None
     resamples: Annotated[Count, "How many times."] = 0
     seed: Annotated[int | None, "Of the bootstrap's generator, PCG64."] = None
     ranked: Annotated[float | None, "The share of resamples that rank all names together; the rest is given that."] = (

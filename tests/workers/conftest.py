@@ -29,5 +29,5 @@ def house(settings: Settings) -> Iterator[House]:
 
 @pytest.fixture
 def large(house: House) -> House:
-    """A house in which every experiment is too large."""
-    return House(house.app, house.database, replace(house.settings, ranking_work=0))
+    """A house in which every experiment is too large for its cells."""
+    return House(house.app, house.database, replace(house.settings, ranking_work=0, ranking_cells=0))

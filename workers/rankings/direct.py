@@ -34,7 +34,7 @@ def of_scope(found: Ranking, query: RankingQuery, benchmarks: Sequence[str]) -> 
 def direct_ranking(query: RankingQuery, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]) -> Ranking:
     """Ranking computed from its cells; equal inputs give equal bytes."""
     prepared = build_ranking_input(query, rows, joined)
-    found = rank(prepared.scores, query.method, query.missing, query.alpha, query.target)
+    found = rank(prepared.scores, query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
     return replace(
         of_scope(found, query, prepared.scores.benchmark_names),
         inputs=prepared.inputs,

@@ -19,7 +19,7 @@ from workers.rankings.pair_sums.update import stored_sums
 from workers.rankings.ranking_input import derived_name_warnings, scale_warnings
 from workers.rankings.scales import Scale, scales
 from workers.scope import alias_map, experiment_names
-from workers.statistics.counted import Counted
+from workers.statistics.counted import Counted, counted_of
 from workers.statistics.counted_ranking import MOST_COUNTED, rank_counted
 from workers.statistics.pair_sums import FIELDS
 
@@ -40,7 +40,7 @@ def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: Rank
     if scale.direction is None:
         return refused_ranking(query, "the metric has no better end")
     benchmarks, more = _benchmarks(connection, scope)
-    settings = (query.method, query.missing, query.alpha, query.target)
+    settings = (query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
     ranked = of_scope(rank_counted(_counted(connection, scope, query, scale), *settings), query, benchmarks)
     return replace(
         ranked,
@@ -78,7 +78,7 @@ def _counted(connection: Connection, scope: Any, query: RankingQuery, scale: Sca
     if 0 < len(rows) <= MOST_COUNTED:
         width = max(places) + 1
         sums = np.stack([stored_sums(row.sums, width)[:, places] for row in rows], axis=1)
-    return Counted(
+    return counted_of(
         names=tuple(row.name for row in rows),
         cells=tuple(row.cells for row in rows),
         rows=sums,

@@ -25,10 +25,18 @@ MOST_STATES = 2_000_000
 
 def ranks_of(goodness: IntArray) -> FloatArray:
     """Ranks within each row of blocks x treatments: 1 for the largest, middle ranks for ties."""
+    order = np.argsort(-goodness, axis=1, kind="stable")
+    sorted_ = np.take_along_axis(goodness, order, axis=1)
+    place, last = np.arange(goodness.shape[1]), goodness.shape[1] - 1
+    starts = np.ones(goodness.shape, dtype=np.bool_)
+    starts[:, 1:] = sorted_[:, 1:] != sorted_[:, :-1]
+    ends = np.ones(goodness.shape, dtype=np.bool_)
+    ends[:, :-1] = starts[:, 1:]
+    # The first and the last place of each run of ties; their mean is the middle rank of all of them.
+    first = np.maximum.accumulate(np.where(starts, place, 0), axis=1)
+    final = np.minimum.accumulate(np.where(ends, place, last)[:, ::-1], axis=1)[:, ::-1]
     ranks = np.empty(goodness.shape)
-    for treatment in range(goodness.shape[1]):
-        own = goodness[:, treatment, None]
-        ranks[:, treatment] = np.sum(goodness > own, axis=1) + (np.sum(goodness == own, axis=1) + 1) / 2
+    np.put_along_axis(ranks, order, (first + final) / 2 + 1, axis=1)
     return ranks
 
 

@@ -25,7 +25,8 @@ RELATIVE = ("mean_difference", "standardised_difference", "bradley_terry")
 @dataclass(frozen=True)
 class Contest:
     """Input that all components share: standings as posted and under the missing policy, the pairs among the latter,
-    who met, and `apart[i, j]`: 1 where i is significantly better than j, -1 where worse."""
+    who met, and `apart[i, j]`: 1 where i is significantly better than j, -1 where worse. `complete` says that how the
+    order holds up is asked too."""
 
     posted: ScoreMatrix
     kept: ScoreMatrix
@@ -36,6 +37,7 @@ class Contest:
     missing: Missing
     alpha: float
     target: Target
+    complete: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class Component:
     groups: tuple[tuple[str, ...], ...]
     never_met: tuple[tuple[str, str], ...]
     against: tuple[tuple[str, str], ...]
-    stability: ComponentStability
+    stability: ComponentStability | None
 
 
 def component(contest: Contest, part: Sequence[int], scores: Scores, number: int, first_letter: int) -> Component:
@@ -84,7 +86,9 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
         tuple(tuple(names[i] for i in clique) for clique in cliques),
         tuple((names[i], names[j]) for i, j in strangers(contest.met, part)),
         tuple((names[i], names[j]) for i, j in against),
-        stability(of(contest.posted, part), contest.method, contest.missing, ranks, contest.alpha, number),
+        stability(of(contest.posted, part), contest.method, contest.missing, ranks, contest.alpha, number)
+        if contest.complete
+        else None,
     )
 
 

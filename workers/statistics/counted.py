@@ -17,32 +17,37 @@ from scipy.special import erfc
 from registry.results.policies import Estimand, Target
 from registry.results.ranking import Slots
 from workers.statistics import pair_sums as ps
-from workers.statistics.multiplicity import holm
+from workers.statistics.multiplicity import holm_array
 from workers.statistics.terms import SMALLEST_P, BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
 class Counted:
-    """Sums of all pairs: `rows` are FIELDS x names x names, `unit` is the size of a tick in the metric's unit,
-    `sign` 1 where higher is better and -1 where lower is."""
+    """Sums of all pairs, as matrices over the names, row against column. `unit` is the size of a tick in the metric's
+    unit, `sign` 1 where higher is better and -1 where lower is.
+
+    In slots: `common`, `larger` (the row's value is), `equal`. Over the `benchmarks` in which two names meet: `leads`,
+    the sum of (larger less smaller) / common; `decided`, that of (larger plus smaller) / common^2; `leads2`, that of
+    squared leads; `means`, that of mean differences in ticks, `means2` of their squares, and `spread`, that of squared
+    differences / common^2.
+    """
 
     names: tuple[str, ...]
     cells: tuple[int, ...]
-    rows: IntArray
     unit: float
     sign: int
     slots: Slots
-    bounded: bool = False
-
-    @cached_property
-    def benchmarks(self) -> FloatArray:
-        """Benchmarks in which two names meet."""
-        return ps.of_pairs(self.rows, ps.BENCHMARKS).astype(np.float64)
-
-    @cached_property
-    def common(self) -> IntArray:
-        """Slots that two names share."""
-        return ps.of_pairs(self.rows, ps.COMMON)
+    bounded: bool
+    benchmarks: FloatArray
+    common: IntArray
+    larger: IntArray
+    equal: IntArray
+    leads: FloatArray
+    leads2: FloatArray
+    decided: FloatArray
+    means: FloatArray
+    means2: FloatArray
+    spread: FloatArray
 
     @cached_property
     def linked(self) -> BoolArray:
@@ -54,25 +59,66 @@ class Counted:
     @cached_property
     def mean(self) -> FloatArray:
         """Mean differences in ticks, row less column; benchmarks weigh equally, slots equally within."""
-        return ps.of_pairs(self.rows, ps.MEAN) / np.maximum(self.benchmarks, 1)
+        return np.asarray(self.means / np.maximum(self.benchmarks, 1), dtype=np.float64)
 
     @cached_property
     def lead(self) -> FloatArray:
         """(Wins - losses) / slots of row over column, benchmarks weighing equally."""
-        lead = self.sign * ps.of_pairs(self.rows, ps.LEAD) / ps.SHARES
-        return np.asarray(lead / np.maximum(self.benchmarks, 1), dtype=np.float64)
+        return np.asarray(self.sign * self.leads / np.maximum(self.benchmarks, 1), dtype=np.float64)
 
     @cached_property
     def wins(self) -> FloatArray:
         """Wins plus half the ties, weighted so that benchmarks count equally while the sum stays in slots."""
         return np.asarray((1 + self.lead) / 2 * self.common * self.linked)
 
+    @cached_property
+    def smaller(self) -> IntArray:
+        """Common slots in which the row's value is smaller."""
+        return np.asarray(self.common - self.larger - self.equal, dtype=np.int64)
+
+
+def counted_of(
+    names: tuple[str, ...],
+    cells: tuple[int, ...],
+    rows: IntArray,
+    unit: float,
+    sign: int,
+    slots: Slots,
+    *,
+    bounded: bool = False,
+) -> Counted:
+    """What was counted, from the stored rows of all names, FIELDS x names x names."""
+
+    def shares(place: int) -> FloatArray:
+        return np.asarray(ps.of_pairs(rows, place) / ps.SHARES, dtype=np.float64)
+
+    return Counted(
+        names,
+        cells,
+        unit,
+        sign,
+        slots,
+        bounded,
+        benchmarks=ps.of_pairs(rows, ps.BENCHMARKS).astype(np.float64),
+        common=ps.of_pairs(rows, ps.COMMON),
+        larger=ps.of_pairs(rows, ps.LARGER),
+        equal=ps.of_pairs(rows, ps.EQUAL),
+        leads=shares(ps.LEAD),
+        leads2=shares(ps.LEAD2),
+        decided=shares(ps.DECIDED),
+        means=ps.of_pairs(rows, ps.MEAN).astype(np.float64),
+        means2=ps.wide_of_pairs(rows, ps.MEAN2),
+        spread=ps.wide_of_pairs(rows, ps.SPREAD),
+    )
+
 
 @dataclass(frozen=True)
 class SumEvidence:
-    """Names x names: p-values (NaN where two never met), those corrected by Holm, the smallest that there could be;
-    standard errors of the differences in ticks and their degrees of freedom (NaN where cells are needed)."""
+    """Of an estimand, names x names: p-values (NaN where two never met), those corrected by Holm, the smallest that
+    there could be; standard errors of the differences in ticks and their degrees of freedom (NaN where cells are
+    needed)."""
 
+    estimand: Estimand
     p: FloatArray
     p_holm: FloatArray
     least: FloatArray
@@ -81,15 +127,15 @@ class SumEvidence:
 
 
 def evidence_of(counted: Counted, estimand: Estimand, target: Target) -> SumEvidence:
-    rows, benchmarks = counted.rows, counted.benchmarks
+    benchmarks = counted.benchmarks
     over = target == "new_benchmarks"
     if estimand == "lead":
         total = counted.lead * benchmarks
-        null = ps.of_pairs(rows, ps.LEAD2 if over else ps.DECIDED) / ps.SHARES
+        null = counted.leads2 if over else counted.decided
     else:
         total = counted.mean * benchmarks
-        null = ps.wide_of_pairs(rows, ps.MEAN2 if over else ps.SPREAD)
-    units = benchmarks if over else (counted.common - ps.of_pairs(rows, ps.EQUAL)).astype(np.float64)
+        null = counted.means2 if over else counted.spread
+    units = benchmarks if over else (counted.common - counted.equal).astype(np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(total == 0, 1.0, erfc(np.abs(total) / np.sqrt(null) / math.sqrt(2)))
     # Of u signs the smallest two-sided p is 2^(1 - u).
@@ -99,8 +145,8 @@ def evidence_of(counted: Counted, estimand: Estimand, target: Target) -> SumEvid
     upper = np.triu_indices(len(p), 1)
     known = np.isfinite(p[upper])
     corrected = np.full(p.shape, np.nan)
-    corrected[upper[0][known], upper[1][known]] = holm(p[upper][known].tolist())
-    return SumEvidence(p, np.fmin(corrected, corrected.T), least, *_errors(counted, over))
+    corrected[upper[0][known], upper[1][known]] = holm_array(p[upper][known])
+    return SumEvidence(estimand, p, np.fmin(corrected, corrected.T), least, *_errors(counted, over))
 
 
 def _errors(counted: Counted, over: bool) -> tuple[FloatArray, FloatArray]:
@@ -110,7 +156,7 @@ def _errors(counted: Counted, over: bool) -> tuple[FloatArray, FloatArray]:
     single = (benchmarks > 1) & (over | (common == benchmarks))
     within = (benchmarks == 1) & (common > 1) & (not over)
     free = np.where(single, benchmarks - 1, np.where(within, common - 1, np.nan))
-    spread = ps.wide_of_pairs(counted.rows, ps.MEAN2) / np.maximum(benchmarks, 1) - counted.mean**2
-    slots = ps.wide_of_pairs(counted.rows, ps.SPREAD) * common - counted.mean**2
+    spread = counted.means2 / np.maximum(benchmarks, 1) - counted.mean**2
+    slots = counted.spread * common - counted.mean**2
     error = np.sqrt(np.maximum(np.where(single, spread, slots), 0) / free)
     return np.asarray(error, dtype=np.float64), np.asarray(free, dtype=np.float64)

@@ -5,114 +5,146 @@ What needs the cells themselves is named in `left_out`.
 
 from __future__ import annotations
 
-import itertools
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.special import stdtrit
 
-from registry.results.pairs import Pair
-from registry.results.policies import Method
+from registry.results.inputs import Warning
+from registry.results.policies import Method, Missing
 from registry.results.ranking import Omission, Ranked, Ranking
-from registry.results.stability import OtherRank, PolicyAgreement, PolicySensitivity, Stability
-from registry.results.terms import Interval
-from workers.statistics import pair_sums as ps
+from registry.results.resampling import Resampling
+from registry.results.stability import LeaveOneOut, OtherRank, PolicyAgreement, PolicySensitivity, Stability
 from workers.statistics.component_ranking import RELATIVE, letters_of
-from workers.statistics.counted import Counted, SumEvidence, evidence_of
+from workers.statistics.counted import Counted, evidence_of
+from workers.statistics.counted_pairs import listed_pairs, record_of
 from workers.statistics.least_squares_scores import potentials
-from workers.statistics.pairs import APART, estimand_of
+from workers.statistics.pairs import estimand_of, pairs_left_out
 from workers.statistics.rank_groups import groups, in_order, letters, parts, rank_interval, strangers
 from workers.statistics.ranking import MOST_NAMES, asked, contradicted
+from workers.statistics.ranking_methods import Refused, Scores
 from workers.statistics.ranks import shared_ranks
 from workers.statistics.stability import tau
-from workers.statistics.strengths import Strengths, bradley_terry
-from workers.statistics.terms import FloatArray, IntArray, detectable
+from workers.statistics.strengths import bradley_terry
+from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 MOST_COUNTED = 1_000
 """Names that a ranking from sums compares."""
-_LOOSE = "fewer than half of the pairs share a slot; ask with method=win_rate"
-_OF_CELLS = "needs every cell; ask about fewer models, benchmarks or variants"
+MOST_CONTRADICTED = 20
+"""Pairs whose test contradicts the order, as far as each has a warning of its own."""
+LOOSE = "fewer than half of the pairs share a slot; ask with method=win_rate"
+OF_CELLS = "needs every cell; ask about fewer models, benchmarks or variants"
 
 
-def rank_counted(counted: Counted, method: str, missing: str, alpha: float, target: str) -> Ranking:
+@dataclass(frozen=True)
+class Orders:
+    """The order of the members of a component that was asked for, or why there is none; the goodness of the members in
+    other orders; and how the ranks spread over benchmarks, where that is known."""
+
+    own: Scores | Refused
+    others: Mapping[tuple[Method, Missing], FloatArray] = field(default_factory=dict)
+    leave_one_out: tuple[LeaveOneOut, ...] = ()
+    resampling: tuple[Resampling, ...] = ()
+
+
+OrdersOf = Callable[[Sequence[int], int], Orders]
+"""From the members of a component and its number."""
+
+
+def rank_counted(
+    counted: Counted, method: str, missing: str, alpha: float, target: str, pairs_of: str | None = None
+) -> Ranking:
     """The ranking of what was counted, as `ranking.rank` gives it."""
-    return _ranking(counted, asked(counted.slots, method, missing, alpha, target))
+    frame = asked(counted.slots, method, missing, alpha, target, pairs_of)
+    if refused := too_large(counted.names, frame):
+        return refused
+    if not sums_have_order(method, missing):
+        return replace(frame, status="undefined", reason=f"{frame.method} with missing={frame.missing} {OF_CELLS}")
+    few = [Omission(f"stability.{name}", OF_CELLS) for name in ("leave_one_out", "resampling")]
+    few += [Omission(f"{name}", f"in part: {OF_CELLS}") for name in ("pairs.interval", "policy_sensitivity")]
+    return ranked(counted, frame, lambda part, _number: _orders(counted, frame, part), tuple(few))
 
 
-def _ranking(counted: Counted, frame: Ranking) -> Ranking:
-    if not counted.names:
+def sums_have_order(method: str, missing: str) -> bool:
+    """Return whether sums of pairs give an order by this method and policy."""
+    return method in _ORDERS and missing in ("matched", "observed")
+
+
+def too_large(names: Sequence[str], frame: Ranking) -> Ranking | None:
+    """The answer where names are none or too many to be compared, or where the target asks for the cells' noise."""
+    if not names:
         return replace(frame, status="insufficient", reason="nobody to rank")
-    if len(counted.names) > MOST_COUNTED:
+    if len(names) > MOST_COUNTED:
         reason = f"more than {MOST_COUNTED:,} names; name up to {MOST_COUNTED:,} of them with model=…"
         return replace(frame, status="undefined", reason=reason)
-    if frame.method not in _ORDERS or frame.missing not in ("matched", "observed"):
-        return replace(frame, status="undefined", reason=f"{frame.method} with missing={frame.missing} {_OF_CELLS}")
     if frame.target == "new_questions":
-        return replace(frame, status="undefined", reason=f"target=new_questions {_OF_CELLS}")
+        return replace(frame, status="undefined", reason=f"target=new_questions {OF_CELLS}")
+    if frame.pairs_of is not None and frame.pairs_of not in names:
+        return replace(frame, status="undefined", reason=f'there is no "{frame.pairs_of}" among the names')
+    return None
+
+
+def ranked(
+    counted: Counted, frame: Ranking, orders_of: OrdersOf, left_out: tuple[Omission, ...], *, mixed: bool = False
+) -> Ranking:
+    """Fills the frame: each component in its order, and the pairs."""
     members = parts(counted.linked)
-    if frame.method == "mean_difference" and counted.bounded and any(_is_loose(counted, part) for part in members):
-        return replace(frame, status="undefined", reason=_LOOSE)
-    estimand = estimand_of(frame.method, mixed=False)
+    orders = [orders_of(part, number) for number, part in enumerate(members)]
+    refused = next((one.own.reason for one in orders if isinstance(one.own, Refused)), None)
+    if refused is not None:
+        return replace(frame, status="undefined", reason=refused)
+    estimand = estimand_of(frame.method, mixed)
     evidence = evidence_of(counted, estimand, frame.target)
     size = counted.lead if estimand == "lead" else counted.mean * counted.sign
     apart = np.where(evidence.p_holm < frame.alpha, np.sign(size), 0).astype(np.int64)
     found, order = frame, list[int]()
-    for number, part in enumerate(members):
-        found, sequence = _with_component(found, counted, apart, part, number)
+    for number, (part, its) in enumerate(zip(members, orders, strict=True)):
+        found, sequence = _with_component(found, counted, apart, part, its, number)
         order += sequence
-    few = len(counted.names) <= MOST_NAMES
-    couples = list(itertools.combinations(range(len(counted.names)), 2) if few else itertools.pairwise(order))
-    strengths = [_strengths(counted, part) for part in members] if frame.method == "bradley_terry" else []
+    own = [one.own for one in orders if isinstance(one.own, Scores)]
+    strengths = [score.extra["strengths"] for score in own if "strengths" in score.extra]
     return replace(
         found,
-        pairs=tuple(_pair(counted, evidence, i, j, frame) for i, j in couples),
+        pairs=listed_pairs(counted, evidence, frame, order),
         components=tuple(tuple(counted.names[i] for i in part) for part in members),
-        left_out=_left_out(few),
+        left_out=left_out + _left_out(len(counted.names), frame),
         mle_exists=len(strengths) == 1 and strengths[0].mle_exists if strengths else None,
         prior="half_tie" if any(not one.mle_exists for one in strengths) else None,
         assumes=("exchangeable_cells",) if frame.target == "rerun" else (),
     )
 
 
-def _is_loose(counted: Counted, part: Sequence[int]) -> bool:
+def is_loose(linked: BoolArray, part: Sequence[int]) -> bool:
     """Return whether fewer than half of the pairs of a component met."""
-    return int(counted.linked[np.ix_(part, part)].sum()) * 2 < len(part) * (len(part) - 1)
+    return int(linked[np.ix_(part, part)].sum()) * 2 < len(part) * (len(part) - 1)
 
 
-def _left_out(few: bool) -> tuple[Omission, ...]:
-    cells = [Omission(f"stability.{name}", _OF_CELLS) for name in ("leave_one_out", "resampling")]
-    cells.append(Omission("pairs.interval", f"in part: {_OF_CELLS}"))
-    cells.append(Omission("policy_sensitivity", f"in part: {_OF_CELLS}"))
+def _left_out(names: int, frame: Ranking) -> tuple[Omission, ...]:
     many = f"more than {MOST_NAMES} names; name up to {MOST_NAMES} of them with model=…"
-    names = [Omission(part, many) for part in ("groups", "never_met")]
-    names.append(Omission("pairs", f"only neighbours in the order: {many}"))
-    return tuple(cells if few else cells + names)
+    found = [Omission(part, many) for part in ("groups", "never_met")] if names > MOST_NAMES else []
+    return (*found, *pairs_left_out(names, frame.pairs_of))
 
 
 def _with_component(
-    frame: Ranking, counted: Counted, apart: IntArray, part: Sequence[int], number: int
+    frame: Ranking, counted: Counted, apart: IntArray, part: Sequence[int], orders: Orders, number: int
 ) -> tuple[Ranking, list[int]]:
     """The ranking with one more component, and the component's members, best first."""
+    if isinstance(orders.own, Refused):
+        raise TypeError(orders.own.reason)
     place = {i: p for p, i in enumerate(part)}
-    orders = {method: _ORDERS[method](counted, part) for method in _ORDERS}
-    scores = orders[frame.method]
-    # A score in the metric's unit is turned where lower is better; the others count wins already.
-    turned = {m: s * counted.sign if m == "mean_difference" else s for m, s in orders.items()}
-    ranks = {method: shared_ranks(values) for method, values in turned.items()}
-    own = ranks[frame.method]
+    own = shared_ranks(orders.own.goodness)
     sequence = [part[p] for p in np.argsort(own, kind="stable").tolist()]
     few = len(counted.names) <= MOST_NAMES
     cliques = groups(apart, counted.linked, sequence) if few else []
     ahead, against = in_order(apart, sequence, own[[place[i] for i in sequence]])
     apart_for_ever = strangers(counted.linked, part) if few else []
     lettered = {letters(len(frame.groups) + g): set(clique) for g, clique in enumerate(cliques)}
+    scores = orders.own.values
     rows = tuple(
         Ranked(
             int(own[place[i]]),
             counted.names[i],
-            None if len(part) == 1 and frame.method != "mean_difference" else float(scores[place[i]]),
+            float(scores[place[i]]) if np.isfinite(scores[place[i]]) else None,
             *rank_interval(ahead, sequence, i),
             letters_of(lettered, i),
             number,
@@ -123,116 +155,89 @@ def _with_component(
         )
         for i in sequence
     )
+    others = {key: shared_ranks(goodness) for key, goodness in orders.others.items()}
     return replace(
         frame,
         ranking=frame.ranking + rows,
         groups=frame.groups + tuple(tuple(counted.names[i] for i in clique) for clique in cliques),
         never_met=frame.never_met + tuple((counted.names[i], counted.names[j]) for i, j in apart_for_ever),
-        warnings=frame.warnings + tuple(contradicted(counted.names[i], counted.names[j]) for i, j in against),
+        warnings=frame.warnings + _contradictions(counted.names, against),
         policy_sensitivity=frame.policy_sensitivity
-        + tuple(_policy(counted.names[i], place[i], frame.method, ranks) for i in part),
-        stability=_stable(frame, counted, part, ranks),
+        + tuple(_policy(counted.names[i], place[i], own, others) for i in part),
+        stability=_stable(frame.stability, counted, part, orders, own, others),
     ), sequence
 
 
-def _stable(frame: Ranking, counted: Counted, part: Sequence[int], ranks: dict[Method, IntArray]) -> Stability:
-    """The agreement with the other orders, of the component with the most names."""
-    largest = max((len(one) for one in parts(counted.linked)), default=0) == len(part)
-    if not largest or frame.stability.agreement:
-        return frame.stability
-    others = (method for method in _ORDERS if method != frame.method)
-    return Stability(
-        (), tuple(PolicyAgreement(other, "matched", tau(ranks[frame.method], ranks[other])) for other in others), ()
-    )
+def _contradictions(names: Sequence[str], against: Sequence[tuple[int, int]]) -> tuple[Warning, ...]:
+    told = tuple(contradicted(names[i], names[j]) for i, j in against[:MOST_CONTRADICTED])
+    more = len(against) - len(told)
+    detail = f"{more:,} more pairs are significantly the other way round than this order has them."
+    return (*told, Warning("order_contradicts_pair", detail)) if more else told
 
 
-def _policy(name: str, p: int, method: Method, ranks: dict[Method, IntArray]) -> PolicySensitivity:
-    places = [int(one[p]) for one in ranks.values()]
-    others = tuple(OtherRank(other, "matched", int(one[p])) for other, one in ranks.items() if other != method)
-    return PolicySensitivity(name, int(ranks[method][p]), min(places), max(places), others)
+def _stable(
+    found: Stability,
+    counted: Counted,
+    part: Sequence[int],
+    orders: Orders,
+    own: IntArray,
+    others: Mapping[tuple[Method, Missing], IntArray],
+) -> Stability:
+    """What is known of stability with one more component; the agreement is that of the one with the most names."""
+    agreement = found.agreement
+    if not agreement and len(part) == max(len(one) for one in parts(counted.linked)):
+        agreement = tuple(PolicyAgreement(*key, tau(own, ranks)) for key, ranks in others.items())
+    return Stability(found.leave_one_out + orders.leave_one_out, agreement, found.resampling + orders.resampling)
+
+
+def _policy(name: str, p: int, own: IntArray, others: Mapping[tuple[Method, Missing], IntArray]) -> PolicySensitivity:
+    moved = tuple(OtherRank(*key, int(ranks[p])) for key, ranks in others.items())
+    places = [int(own[p]), *(one.rank for one in moved)]
+    return PolicySensitivity(name, int(own[p]), min(places), max(places), moved)
 
 
 def _record(counted: Counted, i: int) -> tuple[int, int, int]:
     """Wins, ties and losses of a name over all opponents."""
-    mine, theirs = counted.rows[:, i, :], counted.rows[:, :, i]
-    common = int(mine[ps.COMMON].sum() + theirs[ps.COMMON].sum())
-    ties = int(mine[ps.EQUAL].sum() + theirs[ps.EQUAL].sum())
-    smaller = theirs[ps.COMMON] - theirs[ps.LARGER] - theirs[ps.EQUAL]
-    larger = int(mine[ps.LARGER].sum() + smaller.sum())
-    return _seen(counted, larger, ties, common - ties - larger)
+    larger, ties, smaller = (int(matrix[i].sum()) for matrix in (counted.larger, counted.equal, counted.smaller))
+    return record_of(counted, larger, ties, smaller)
 
 
-def _seen(counted: Counted, larger: int, ties: int, smaller: int) -> tuple[int, int, int]:
-    """Wins, ties and losses: where lower is better, smaller values win."""
-    return (larger, ties, smaller) if counted.sign > 0 else (smaller, ties, larger)
+def _orders(counted: Counted, frame: Ranking, part: Sequence[int]) -> Orders:
+    """The orders that sums give."""
+    if frame.method == "mean_difference" and counted.bounded and is_loose(counted.linked, part):
+        return Orders(Refused(LOOSE))
+    found = {method: order(counted, part) for method, order in _ORDERS.items()}
+    others: dict[tuple[Method, Missing], FloatArray] = {
+        (method, "matched"): scores.goodness for method, scores in found.items() if method != frame.method
+    }
+    return Orders(found[frame.method], others)
 
 
-def _mean_difference(counted: Counted, part: Sequence[int]) -> FloatArray:
+def mean_difference(counted: Counted, part: Sequence[int]) -> Scores:
+    """Potentials of the mean differences."""
     here = np.ix_(part, part)
-    return potentials(counted.mean[here], counted.linked[here]) * counted.unit
+    scores = potentials(counted.mean[here], counted.linked[here]) * counted.unit
+    return Scores(scores, counted.sign > 0)
 
 
-def _win_rate(counted: Counted, part: Sequence[int]) -> FloatArray:
+def win_rate(counted: Counted, part: Sequence[int]) -> Scores:
+    """Wins plus half the ties over all comparisons; NaN for a name alone."""
     here = np.ix_(part, part)
     games = (counted.common * counted.linked)[here].sum(axis=1)
-    return np.asarray(counted.wins[here].sum(axis=1) / np.maximum(games, 1), dtype=np.float64)
+    won = counted.wins[here].sum(axis=1)
+    return Scores(np.divide(won, games, out=np.full(games.size, np.nan), where=games > 0))
 
 
-def _bradley_terry(counted: Counted, part: Sequence[int]) -> FloatArray:
-    return _strengths(counted, part).values
-
-
-def _strengths(counted: Counted, part: Sequence[int]) -> Strengths:
+def strengths(counted: Counted, part: Sequence[int]) -> Scores:
+    """Bradley and Terry's log-strengths."""
     here = np.ix_(part, part)
-    return bradley_terry(counted.wins[here], counted.linked[here])
+    found = bradley_terry(counted.wins[here], counted.linked[here])
+    alone = np.full(1, np.nan)
+    return Scores(alone if len(part) == 1 else found.values, True, {"strengths": found})
 
 
-_ORDERS: dict[Method, Callable[[Counted, Sequence[int]], FloatArray]] = {
-    "mean_difference": _mean_difference,
-    "win_rate": _win_rate,
-    "bradley_terry": _bradley_terry,
+_ORDERS: dict[Method, Callable[[Counted, Sequence[int]], Scores]] = {
+    "mean_difference": mean_difference,
+    "win_rate": win_rate,
+    "bradley_terry": strengths,
 }
-
-
-def _pair(counted: Counted, evidence: SumEvidence, i: int, j: int, frame: Ranking) -> Pair:
-    """One pair as `pairs.compare` writes it."""
-    names, estimand = (counted.names[i], counted.names[j]), estimand_of(frame.method, mixed=False)
-    if not counted.linked[i, j]:
-        return Pair(*names, "not_comparable", 0, 0, 0, 0, 0, None, frame.target, estimand, reason=APART)
-    first, second = counted.rows[:, i, j], counted.rows[:, j, i]
-    common, ties = int(first[ps.COMMON] + second[ps.COMMON]), int(first[ps.EQUAL] + second[ps.EQUAL])
-    larger = int(first[ps.LARGER] + second[ps.COMMON] - second[ps.LARGER] - second[ps.EQUAL])
-    possible = bool(evidence.least[i, j] < frame.alpha)
-    base = Pair(
-        *names,
-        "ok" if possible else "insufficient",
-        common,
-        int(counted.benchmarks[i, j]),
-        *_seen(counted, larger, ties, common - ties - larger),
-        float(counted.lead[i, j]),
-        frame.target,
-        estimand,
-        p=float(evidence.p[i, j]),
-        p_holm=float(evidence.p_holm[i, j]),
-        min_attainable_p=float(evidence.least[i, j]),
-        test="sign_flip_normal" + ("_over_benchmarks" if frame.target == "new_benchmarks" else ""),
-        reason=None if possible else f"no signs of these differences have a p below {frame.alpha}",
-    )
-    return _estimated(base, counted, evidence, i, j, frame.alpha) if estimand == "difference" else base
-
-
-def _estimated(base: Pair, counted: Counted, evidence: SumEvidence, i: int, j: int, alpha: float) -> Pair:
-    """Adds the difference and, where there is one, its standard error."""
-    difference = float(counted.mean[i, j]) * counted.unit
-    error, df = float(evidence.stderr[i, j]) * counted.unit, float(evidence.df[i, j])
-    if not math.isfinite(error):
-        return replace(base, difference=difference)
-    reach = float(stdtrit(df, 1 - alpha / 2)) * error
-    return replace(
-        base,
-        difference=difference,
-        interval=Interval(1 - alpha, difference - reach, difference + reach),
-        stderr=error,
-        df=df,
-        detectable=detectable(error, alpha) if base.status == "ok" else None,
-    )

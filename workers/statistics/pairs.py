@@ -16,6 +16,7 @@ import numpy as np
 
 from registry.results.pairs import Pair
 from registry.results.policies import Estimand, Target
+from registry.results.ranking import Omission
 from registry.results.terms import Interval
 from workers.statistics.cells import Cells, cells_of
 from workers.statistics.contrasts import Contrasts, contrasts_of
@@ -31,6 +32,38 @@ APART = "the two have no slot in common"
 SCALE = "scale: where the two meet, their values are on different scales"
 UNASKED = "the number of questions behind some common cell is unknown"
 OF_DIFFERENCES = "new questions are answered for differences; ask with method=mean_difference"
+
+
+MOST_LISTED = 100
+"""Names up to which a ranking lists every pair; above, those of neighbours in the order, or those of one name."""
+
+
+def couples(names: Sequence[str], order: Sequence[int], wanted: str | None) -> list[tuple[int, int]]:
+    """The pairs that a ranking lists, of names in this order: those of the wanted name, all, or those of neighbours."""
+    if wanted is not None:
+        own = names.index(wanted)
+        return [(own, other) for other in order if other != own]
+    if len(names) <= MOST_LISTED:
+        return list(itertools.combinations(range(len(names)), 2))
+    return list(itertools.pairwise(order))
+
+
+def listed(pairs: Sequence[Pair], names: Sequence[str], wanted: str | None) -> tuple[Pair, ...]:
+    """Those of all pairs that a ranking lists, of names in this order."""
+    if wanted is None and len(names) <= MOST_LISTED:
+        return tuple(pairs)
+    kept = {frozenset((names[i], names[j])) for i, j in couples(names, range(len(names)), wanted)}
+    return tuple(pair for pair in pairs if {pair.a, pair.b} in kept)
+
+
+def pairs_left_out(names: int, wanted: str | None) -> tuple[Omission, ...]:
+    """What a ranking of so many names says of the pairs that it does not list."""
+    if wanted is not None:
+        return (Omission("pairs", f'only those of "{wanted}"'),)
+    if names <= MOST_LISTED:
+        return ()
+    told = f"only neighbours in the order: more than {MOST_LISTED} names; those of one name with pairs_of=NAME"
+    return (Omission("pairs", told),)
 
 
 @dataclass(frozen=True)
@@ -53,10 +86,10 @@ def pair_table(
     of one pair may cost."""
     cells = cells_of(standings)
     found = contrasts_of(standings)
-    couples = list(itertools.combinations(range(len(standings.names)), 2))
+    every = list(itertools.combinations(range(len(standings.names)), 2))
     judged = evidence(found, alpha, target)
-    desk = Desk(standings, cells, found, judged, alpha, target, estimand, min(work, ALL_WORK // max(1, len(couples))))
-    pairs = [desk.pair(i, j) for i, j in couples]
+    desk = Desk(standings, cells, found, judged, alpha, target, estimand, min(work, ALL_WORK // max(1, len(every))))
+    pairs = [desk.pair(i, j) for i, j in every]
     corrected = adjusted([pair.p for pair in pairs], "holm")
     pairs = [replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True)]
     return PairTable(tuple(pairs), found, assumed(pairs, found, judged))

@@ -17,7 +17,7 @@ from registry.results.terms import Status
 from workers.statistics.blocks import friedman
 from workers.statistics.component_ranking import Component, Contest, component
 from workers.statistics.dominance import dominance
-from workers.statistics.pairs import estimand_of, pair_table
+from workers.statistics.pairs import estimand_of, listed, pair_table, pairs_left_out
 from workers.statistics.rank_groups import components, separated
 from workers.statistics.ranking_methods import (
     METHODS,
@@ -44,17 +44,19 @@ def rank(
     missing: str = "matched",
     alpha: float = 0.05,
     target: str = "rerun",
+    pairs_of: str | None = None,
 ) -> Ranking:
-    """The ranking of the standings; names keep their order within a shared rank.
+    """The ranking of the standings; names keep their order within a shared rank. Of many names the pairs of neighbours
+    are listed, or those of `pairs_of`.
 
     Raises `ValueError` for a method, policy or target that does not exist.
     """
     meets = standings.present.sum(axis=0)
     slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
-    return ranking(standings, asked(slots, method, missing, alpha, target))
+    return ranking(standings, asked(slots, method, missing, alpha, target, pairs_of))
 
 
-def asked(slots: Slots, method: str, missing: str, alpha: float, target: str) -> Ranking:
+def asked(slots: Slots, method: str, missing: str, alpha: float, target: str, pairs_of: str | None = None) -> Ranking:
     """A ranking that says what was asked for and holds nothing else yet.
 
     Raises `ValueError` for a method, policy or target that does not exist.
@@ -74,6 +76,7 @@ def asked(slots: Slots, method: str, missing: str, alpha: float, target: str) ->
         alpha=alpha,
         target=cast(Target, target),
         slots=slots,
+        pairs_of=pairs_of,
     )
 
 
@@ -86,6 +89,8 @@ def ranking(standings: ScoreMatrix, frame: Ranking) -> Ranking:
     """Fills the frame, which says what was asked for."""
     if found := obstacle(standings):
         return replace(frame, status=found[0], reason=found[1])
+    if frame.pairs_of is not None and frame.pairs_of not in standings.names:
+        return replace(frame, status="undefined", reason=f'there is no "{frame.pairs_of}" among the names')
     kept = prepared(standings, frame.missing)
     if standings.present.any() and not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
@@ -101,7 +106,8 @@ def ranking(standings: ScoreMatrix, frame: Ranking) -> Ranking:
         frame = replace(frame, warnings=(Warning("one_benchmark_dominates", said),))
     apart = separated(kept.names, table.pairs, kept.sign, frame.alpha)
     met = table.contrasts.common > 0
-    contest = Contest(standings, kept, table.pairs, met, apart, frame.method, frame.missing, frame.alpha, frame.target)
+    policy = (frame.method, frame.missing, frame.alpha, frame.target)
+    contest = Contest(standings, kept, table.pairs, met, apart, *policy, complete=frame.pairs_of is None)
     return assembled(frame, contest, parts, [score for score in scores if isinstance(score, Scores)])
 
 
@@ -127,17 +133,21 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
     for number, (part, score) in enumerate(zip(parts, scores, strict=True)):
         found.append(component(contest, part, score, number, sum(len(other.groups) for other in found)))
     largest = max(found, key=lambda one: len(one.names))
+    stable = [one.stability for one in found if one.stability is not None]
+    order = [row.name for one in found for row in one.rows]
     return replace(
         frame,
+        pairs=listed(contest.pairs, order, frame.pairs_of),
+        left_out=pairs_left_out(len(order), frame.pairs_of),
         ranking=tuple(row for one in found for row in one.rows),
         groups=tuple(group for one in found for group in one.groups),
         never_met=tuple(pair for one in found for pair in one.never_met),
         components=tuple(one.names for one in found),
-        policy_sensitivity=tuple(name for one in found for name in one.stability.policies),
+        policy_sensitivity=tuple(name for one in stable for name in one.policies),
         stability=Stability(
-            tuple(name for one in found for name in one.stability.leave_one_out),
-            largest.stability.agreement,
-            tuple(one.stability.resampling for one in found),
+            tuple(name for one in stable for name in one.leave_one_out),
+            largest.stability.agreement if largest.stability else (),
+            tuple(one.resampling for one in stable),
         ),
         warnings=frame.warnings + tuple(contradicted(*pair) for one in found for pair in one.against),
         mle_exists=mle_exists(scores) if frame.method == "bradley_terry" else None,

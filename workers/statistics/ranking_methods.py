@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 from registry.results.policies import Method, Missing
-from workers.statistics.additive import Layout, logistic, normal_matrix, solve, totals
+from workers.statistics.additive import Layout, logistic, normal_matrix, solve, totals, two_way
 from workers.statistics.blocks import ranks_of
 from workers.statistics.cells import spreads
 from workers.statistics.contrasts import contrasts_of
@@ -70,13 +70,22 @@ def order(standings: ScoreMatrix, method: Method, missing: Missing) -> Scores | 
 
     A score is NaN for a name alone, where the method needs a rival or a slot.
     """
+    if (refused := refusal(standings, method, missing)) is not None:
+        return refused
+    if standings.values.shape[1] == 0:
+        return Scores(np.full(len(standings.names), np.nan))
+    return VIEWS[method](standings, missing)
+
+
+def refusal(standings: ScoreMatrix, method: Method, missing: Missing) -> Refused | None:
+    """Why a method has no order of such standings under a policy, whatever the values are; or None."""
     if method in OF_UNITS and standings.mixed:
         return Refused("slots of different units have wins and ranks, but no means")
     if method in (*OF_UNITS, "standardised_difference") and missing == "zero_votes":
         return Refused("missing votes have wins and ranks, but no means")
-    if standings.values.shape[1] == 0:
-        return Scores(np.full(len(standings.names), np.nan))
-    return VIEWS[method](standings, missing)
+    if missing == "zero_points" and method != "borda":
+        return Refused("only Borda's count gives points; ask with method=borda")
+    return None
 
 
 def mean_difference(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
@@ -119,11 +128,14 @@ def adjusted_mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     trials that are all known."""
     names, slots = np.nonzero(standings.present)
     layout = Layout((names, slots), standings.values.shape)
-    if sum(layout.sizes) > 4 * MOST_LEVELS:
-        return Refused(f"more than {4 * MOST_LEVELS} names and slots")
     weights = standings.weights(np.arange(standings.values.shape[1]))
     split = [layout.sizes[0]]
     counted = votes(standings, names, slots)
+    if sum(layout.sizes) > 4 * MOST_LEVELS:
+        if counted is not None:
+            return Refused(f"more than {4 * MOST_LEVELS} names and slots, whose trials are known")
+        effects = two_way(standings.values)
+        return Scores(effects[0] + float(weights @ effects[1]), standings.sign > 0)
     if counted is None:
         values = standings.values[names, slots]
         centre = float(values.mean())
@@ -164,15 +176,12 @@ def helm_win_rate(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
 def helm_rates(standings: ScoreMatrix, missing: Missing) -> FloatArray:
     """The share of present rivals that each name beats in each slot; NaN where it has none."""
     present = standings.present
-    several = present.sum(axis=0) > 1
     rivals = np.maximum(present.sum(axis=0) - 1, 1)
-    rates = np.full(standings.values.shape, np.nan)
-    for i, own in enumerate(standings.ticks):
-        halves = (1 + np.sign(own - standings.ticks) * standings.sign) * present
-        # Of the halves one is that against itself.
-        beaten = (halves.sum(axis=0) - 1) / 2 / rivals
-        rates[i] = np.where(several & present[i], beaten, 0.0 if missing == "zero_votes" else np.nan)
-        rates[i, ~several] = np.nan
+    # Absent ones come last and tie with nobody, so that the rank among those present stays the middle one.
+    ticks = np.where(present, standings.ticks * standings.sign, np.iinfo(np.int64).min + 1)
+    beaten = (present.sum(axis=0) - ranks_of(ticks.T).T) / rivals
+    rates = np.where(present, beaten, 0.0 if missing == "zero_votes" else np.nan)
+    rates[:, present.sum(axis=0) < 2] = np.nan
     return rates
 
 
@@ -189,6 +198,8 @@ def block_goodness(standings: ScoreMatrix, missing: Missing) -> IntArray | Refus
     Within a benchmark the values are averaged; where they have no mean (other scales, missing votes), the ranks.
     """
     if not standings.present.all() and missing != "zero_votes":
+        if missing == "zero_points":
+            return Refused("points are counted where a name is missing; ranks need complete blocks")
         return Refused("ranks need complete blocks: some name lacks some slot (missing=complete keeps the rest)")
     ticks = standings.ticks.T * standings.sign
     if standings.mixed or missing == "zero_votes":
@@ -212,10 +223,31 @@ def mean_rank(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
 
 def borda(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
     """Borda counts: rivals beaten, summed over benchmarks."""
+    if missing == "zero_points":
+        return Scores(borda_points(standings).sum(axis=0))
     ranks = mean_rank(standings, missing)
     if isinstance(ranks, Refused):
         return ranks
     return Scores((len(standings.names) - ranks.values) * ranks.extra["blocks"])
+
+
+def borda_points(standings: ScoreMatrix) -> FloatArray:
+    """Benchmarks x names: all names less the middle rank among those that have every slot of the benchmark; 0 for the
+    others. On one slot a benchmark this is the count of mteb's leaderboards (Enevoldsen and others 2025,
+    arXiv 2502.13595, section 2.4), where a missing score beats nobody and is beaten by those that are there."""
+    owners = np.unique(standings.benchmarks)
+    goodness = np.full((owners.size, len(standings.names)), np.nan)
+    for row, benchmark in enumerate(owners.tolist()):
+        chosen = np.flatnonzero((standings.benchmarks == benchmark) & standings.present.any(axis=0))
+        here = np.flatnonzero(standings.present[:, chosen].all(axis=1))
+        ticks = standings.ticks[np.ix_(here, chosen)] * standings.sign
+        within = -ranks_of(ticks.T).T if standings.mixed else ticks / 10.0 ** standings.decimals[chosen]
+        goodness[row, here] = within.mean(axis=1)
+    there = np.isfinite(goodness)
+    # Whoever is absent stands behind everyone else, which leaves the ranks among those present as they are.
+    size = np.max(np.abs(np.nan_to_num(goodness)), axis=1, keepdims=True, initial=0.0)
+    ranks = ranks_of(-rank_rows(np.where(there, goodness, -1.5 * size - 1e-300)))
+    return np.asarray(np.where(there, len(standings.names) - ranks, 0.0), dtype=np.float64)
 
 
 VIEWS: dict[Method, Callable[[ScoreMatrix, Missing], Scores | Refused]] = {

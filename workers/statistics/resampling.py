@@ -25,6 +25,7 @@ from workers.statistics.contrasts import contrasts_of
 from workers.statistics.ranking_methods import (
     Refused,
     block_goodness,
+    borda_points,
     helm_rates,
     prepared,
     standardised,
@@ -233,6 +234,8 @@ def by_averages(
 
 def by_blocks(kept: ScoreMatrix, missing: Missing, counts: FloatArray) -> FloatArray:
     """The mean ranks over the drawn benchmarks, turned; NaN where none of those that have cells is drawn."""
+    if missing == "zero_points":
+        return counts @ borda_points(kept)
     goodness = block_goodness(kept, missing)
     if isinstance(goodness, Refused):
         return np.full((len(counts), len(kept.names)), np.nan)

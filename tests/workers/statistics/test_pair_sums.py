@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from registry.results.ranking import Slots
 from tests.workers.statistics.documents import rank_counted
 from workers.statistics import pair_sums as ps
-from workers.statistics.counted import Counted
+from workers.statistics.counted import Counted, counted_of
 
 TICKS = st.one_of(st.none(), st.integers(-ps.MOST_TICKS, ps.MOST_TICKS), st.integers(-3, 3))
 
@@ -44,20 +44,26 @@ def test_the_sums_of_a_pair_are_those_of_exact_arithmetic(cells: list[tuple[int 
     (own, has), (other, there) = (arrays([pair[side] for pair in cells]) for side in (0, 1))
     sums = ps.meeting(side(other, there), side(own, has))[:, 0]
     moves = [a - b for a, b in cells if a is not None and b is not None]
+    # Values that differ by less than 10^-12 of the larger one are equal, however many ticks that is.
+    signs = [
+        0 if abs(a - b) <= 1e-12 * max(abs(a), abs(b)) else (a > b) - (a < b)
+        for a, b in cells
+        if a is not None and b is not None
+    ]
     count = len(moves)
     assert sums[ps.COMMON] == count
     assert sums[ps.BENCHMARKS] == (count > 0)
-    assert sums[ps.LARGER] == sum(move > 0 for move in moves)
-    assert sums[ps.EQUAL] == moves.count(0)
+    assert sums[ps.LARGER] == signs.count(1)
+    assert sums[ps.EQUAL] == signs.count(0)
     assert sums[ps.MOVE] == sum(moves)
     assert wide(sums, ps.MOVE2) == sum(move * move for move in moves)
     if count:
         mean = nearest(Fraction(sum(moves), count))
-        lead = sum(move > 0 for move in moves) - sum(move < 0 for move in moves)
+        lead = sum(signs)
         assert sums[ps.MEAN] == mean
         assert wide(sums, ps.MEAN2) == mean * mean
         assert sums[ps.LEAD] == nearest(Fraction(lead * 2**30, count))
-        decided = count - moves.count(0)
+        decided = count - signs.count(0)
         assert sums[ps.DECIDED] == pytest.approx(decided * 2**30 / count**2, abs=0.51)
         assert sums[ps.LEAD2] == pytest.approx((lead / count) ** 2 * 2**30, abs=0.51)
         spread = Fraction(sum(move * move for move in moves), count * count)
@@ -82,7 +88,7 @@ def counted(names: int) -> Counted:
     for i in range(1, names):
         rows[:, i, :i] = ps.meeting(side(ticks[:i], present[:i]), side(ticks[i], present[i]))
     labels = tuple(f"m{i:04}" for i in range(names))
-    return Counted(labels, (10,) * names, rows, 0.5, 1, Slots(10, 10))
+    return counted_of(labels, (10,) * names, rows, 0.5, 1, Slots(10, 10))
 
 
 @pytest.mark.parametrize("method", ["mean_difference", "win_rate", "bradley_terry"])
@@ -98,11 +104,9 @@ def test_above_three_hundred_names_the_pairs_are_those_of_neighbours(method: str
 
 
 def test_more_than_a_thousand_names_are_refused() -> None:
-    many = counted(2)
-    names = tuple(str(i) for i in range(1_001))
-    answer = rank_counted(
-        Counted(names, (1,) * 1_001, many.rows, 1.0, 1, Slots(1, 1)), "mean_difference", "matched", 0.05, "rerun"
-    )
+    names, rows = tuple(str(i) for i in range(1_001)), np.zeros((ps.FIELDS, 2, 2), dtype=np.int64)
+    many = counted_of(names, (1,) * 1_001, rows, 1.0, 1, Slots(1, 1))
+    answer = rank_counted(many, "mean_difference", "matched", 0.05, "rerun")
     assert (answer["status"], answer["ranking"]) == ("undefined", [])
     assert "1,000" in answer["reason"]
 
@@ -113,7 +117,7 @@ def test_with_five_benchmarks_no_difference_between_benchmarks_can_be_significan
     one = np.ones((1, 3), dtype=np.bool_)
     for _ in range(5):
         rows[:, 0, 1] += ps.meeting(side(np.zeros((1, 3), dtype=np.int64), one), side(np.full(3, 7), one))[:, 0]
-    found = Counted(("A", "B"), (15, 15), rows, 1.0, 1, Slots(15, 15))
+    found = counted_of(("A", "B"), (15, 15), rows, 1.0, 1, Slots(15, 15))
     [pair] = rank_counted(found, "mean_difference", "matched", 0.05, "new_benchmarks")["pairs"]
     assert (pair["status"], pair["min_attainable_p"], pair["p"]) == ("insufficient", 0.0625, 0.0625)
 

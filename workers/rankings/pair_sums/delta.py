@@ -11,7 +11,8 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from workers.rankings.pair_sums.read import BenchmarkChange, Floats, GridMatrix
+from workers.rankings.matrices import Floats, GridMatrix
+from workers.rankings.pair_sums.read import BenchmarkChange
 from workers.rankings.ranking_input import Slots, slot_numbers
 from workers.statistics.pair_sums import MOST_TICKS, Side, empty, meeting
 

@@ -6,42 +6,13 @@ its parts see the same snapshot: a grid that changes meanwhile is listed again.
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, TextClause, Uuid, bindparam, text
 
-Floats = NDArray[np.float64]
-
-_HEADER = 20
-"""Bytes before the first element of a one-dimensional array that `array_send` wrote."""
-_ID = 16
-
-
-@dataclass(frozen=True)
-class GridMatrix:
-    """Grids of one benchmark and variant over equal axes, as a matrix of values."""
-
-    benchmark: str
-    variant: str
-    axes: str
-    """JSON of the axes."""
-    unit: str | None
-    direction: str | None
-    lower: float | None
-    upper: float | None
-    models: Sequence[str]
-    revisions: Sequence[int]
-    order: Sequence[int]
-    """Rank of each grid's update among all grids read together: where two cover the same cell, the later one counts."""
-    ids: Sequence[uuid.UUID]
-    """Empty for unchanged grids."""
-    values: Floats
-    """Grids x cells, NaN where nothing was measured."""
+from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
 
 
 @dataclass(frozen=True)
@@ -91,26 +62,14 @@ _RECORDED = """
     SELECT :scope, id, number, updated_at FROM read WHERE part = 2
     ON CONFLICT (scope_id, grid_id) DO UPDATE SET revision = excluded.revision, updated_at = excluded.updated_at
 )"""
-# The values travel in PostgreSQL's binary form, which NumPy reads as one block. NaN for NULL, because an element that
-# is NULL has no payload: the arrays of one shape would differ in length.
-_MATRICES = """
-    SELECT part, benchmark, variant, axes::text, metric->>'unit' AS unit, metric->>'direction' AS direction,
-        (metric->>'lower')::float8 AS lower, (metric->>'upper')::float8 AS upper,
-        array_agg(model) AS models, array_agg(read.number) AS revisions, array_agg(update_order) AS update_orders,
-        string_agg(uuid_send(read.id), '') AS ids,
-        string_agg(array_send(array_replace(values, NULL::float8, 'NaN'::float8)), '') AS values
-    FROM (SELECT *, row_number() OVER (ORDER BY updated_at, id) AS update_order FROM read) AS read CROSS JOIN LATERAL (
-        SELECT axes, metric, values FROM revisions
-        WHERE grid_id = read.id AND number = read.number AND derived IS NULL OFFSET 0) AS content
-    GROUP BY part, benchmark, variant, axes, unit, direction, lower, upper"""
 
 
 def _statement(*parts: str) -> TextClause:
     return text("".join(parts)).bindparams(bindparam("project", type_=Uuid), bindparam("scope", type_=Uuid))
 
 
-_READ_INPUTS = _statement("WITH before AS (", _INPUTS, "), read AS (SELECT 2 AS part, before.* FROM before)", _MATRICES)
-_TAKE_CHANGES = _statement(_QUEUE_TAKEN, _INPUTS, _RECORDED, _MATRICES)
+_READ_INPUTS = _statement("WITH before AS (", _INPUTS, "), read AS (SELECT 2 AS part, before.* FROM before)", MATRICES)
+_TAKE_CHANGES = _statement(_QUEUE_TAKEN, _INPUTS, _RECORDED, MATRICES)
 
 
 def take_changes(
@@ -122,7 +81,7 @@ def take_changes(
     """
     found: tuple[list[GridMatrix], ...] = ([], [], [])
     for row in connection.execute(_TAKE_CHANGES, _parameters(scope, experiments, names)):
-        found[row.part].append(_matrix(row))
+        found[row.part].append(matrix_of(row, with_ids=row.part > 0))
     return BenchmarkChange(*found)
 
 
@@ -130,7 +89,10 @@ def read_inputs(
     connection: Connection, scope: Any, experiments: Sequence[str], names: Sequence[str]
 ) -> list[GridMatrix]:
     """The grids of a benchmark, known by `names`, at the revisions that are in the sums."""
-    return [_matrix(row) for row in connection.execute(_READ_INPUTS, _parameters(scope, experiments, names))]
+    return [
+        matrix_of(row, with_ids=True)
+        for row in connection.execute(_READ_INPUTS, _parameters(scope, experiments, names))
+    ]
 
 
 def _parameters(scope: Any, experiments: Sequence[str], names: Sequence[str]) -> dict[str, Any]:
@@ -141,33 +103,3 @@ def _parameters(scope: Any, experiments: Sequence[str], names: Sequence[str]) ->
         "experiments": list(experiments),
         "names": list(names),
     }
-
-
-def _matrix(row: Any) -> GridMatrix:
-    ids = bytes(row.ids)
-    return GridMatrix(
-        benchmark=row.benchmark,
-        variant=row.variant,
-        axes=row.axes,
-        unit=row.unit,
-        direction=row.direction,
-        lower=row.lower,
-        upper=row.upper,
-        models=row.models,
-        revisions=row.revisions,
-        order=row.update_orders,
-        # The ids of unchanged grids are not needed.
-        ids=[uuid.UUID(bytes=ids[at : at + _ID]) for at in range(0, len(ids), _ID)] if row.part else [],
-        values=_values(row.values, len(row.models)),
-    )
-
-
-def _values(sent: bytes | memoryview, count: int) -> Floats:
-    """Matrix of `count` rows from as many equally long arrays without NULL, concatenated as `array_send` writes
-    them."""
-    element = np.dtype([("length", ">i4"), ("value", ">f8")])
-    cells = (len(sent) // count - _HEADER) // element.itemsize
-    if cells <= 0:
-        return np.empty((count, 0))
-    rows = np.frombuffer(sent, dtype=[("header", f"V{_HEADER}"), ("elements", element, (cells,))])
-    return rows["elements"]["value"].astype(np.float64)

@@ -1,0 +1,234 @@
+"""Ranking of a scope that is too large for exact tests of every pair and small enough that all cells are at hand: a
+leaderboard.
+
+The grids are read as matrices, one for each benchmark and shape, in one statement.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import Counter
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Uuid, bindparam, select, text
+
+from registry.query import RankingQuery
+from registry.results.inputs import DerivedGrid, Warning
+from registry.results.ranking import Checksum, Ranking
+from registry.storage.tables import grids, revisions
+from workers.rankings.direct import of_scope
+from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
+from workers.rankings.pair_sums.update import fingerprint
+from workers.rankings.ranking_input import Slots, derived_name_warnings, scale_warnings, slot_numbers
+from workers.rankings.scales import Kind, Scale, Scales, scales
+from workers.scope import Aliases, alias_map, conditions, experiment_names, names_of
+from workers.statistics.board import rank_board
+from workers.statistics.score_matrix import ScoreMatrix
+
+Integers = NDArray[np.int64]
+MOST_CELLS = 30_000_000
+"""Names times slots of a score matrix that is held in memory: 240 MB."""
+_KINDS = ("benchmark", "model", "variant")
+
+_READ = text(
+    f"""WITH read AS (
+        SELECT 1 AS part, id, revision AS number, updated_at, benchmark, model, variant FROM grids
+        WHERE project_id = :project AND experiment = ANY(:experiments) AND metric = :metric AND deleted_at IS NULL
+          AND (:all_benchmark OR benchmark = ANY(:benchmark)) AND (:all_model OR model = ANY(:model))
+          AND (:all_variant OR variant = ANY(:variant)) OFFSET 0
+    ) {MATRICES}"""  # noqa: S608 (a constant)
+).bindparams(bindparam("project", type_=Uuid))
+
+
+def board_ranking(connection: Connection, project_id: uuid.UUID, query: RankingQuery) -> Ranking | None:
+    """Ranking of models or variants, from all cells at once; None if they are too many for that. Equal inputs give
+    equal bytes.
+
+    `connection` must see one snapshot.
+    """
+    aliases = alias_map(connection, project_id)
+    found = connection.execute(_READ, _parameters(aliases, project_id, query))
+    matrices = sorted((matrix_of(row, with_ids=True) for row in found), key=_place)
+    known = scales(_kind(matrix) for matrix in matrices)
+    standings = _standings(query, matrices, aliases, known)
+    if standings is None:
+        return None
+    ranked = rank_board(standings, query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
+    return replace(
+        of_scope(ranked, query, standings.benchmark_names),
+        inputs_left_out=_checksum(matrices),
+        derived=_derived(connection, aliases, project_id, query),
+        warnings=(
+            *_overlap_warnings(matrices, aliases),
+            *scale_warnings(known),
+            *derived_name_warnings(standings.benchmark_names),
+            *ranked.warnings,
+        ),
+    )
+
+
+def _parameters(aliases: Aliases, project_id: uuid.UUID, query: RankingQuery) -> dict[str, Any]:
+    named: dict[str, Any] = {}
+    for kind in _KINDS:
+        wanted = getattr(query, kind)
+        named |= {f"all_{kind}": not wanted, kind: [name for one in wanted for name in names_of(aliases, kind, one)]}
+    experiments = experiment_names(aliases, query.experiment)
+    return {"project": project_id, "experiments": experiments, "metric": query.metric, **named}
+
+
+def _place(matrix: GridMatrix) -> tuple[Any, ...]:
+    """Key of a fixed order: the statement groups in any."""
+    return matrix.benchmark, matrix.variant, matrix.axes, min(matrix.order)
+
+
+def _kind(matrix: GridMatrix) -> Kind:
+    return matrix.unit or None, matrix.direction, matrix.lower, matrix.upper  # type: ignore[return-value]
+
+
+def _standings(
+    query: RankingQuery, matrices: Sequence[GridMatrix], aliases: Aliases, known: Scales
+) -> ScoreMatrix | None:
+    """Score matrix of all grids, without their noise; None if it would be too large."""
+    directed = [one for one in matrices if known.of[_kind(one)].direction] or list(matrices)
+    usable = [one for one in known.classes if one.direction] or known.classes
+    mixed = len(usable) > 1
+    names = sorted({name for matrix in directed for name in _names(query.by, matrix, aliases)})
+    places, slots, cache = {name: i for i, name in enumerate(names)}, Slots(), dict[tuple[Any, ...], Any]()
+    blocks = [
+        block
+        for matrix in directed
+        for block in _blocks(query.by, matrix, aliases, places, slots, cache, known.of[_kind(matrix)])
+    ]
+    if len(names) * len(slots.places) > MOST_CELLS:
+        return None
+    values, worst = np.full((len(names), len(slots.places)), np.nan), np.full(len(slots.places), np.nan)
+    for rows, numbers, written, scale in _in_order(directed, blocks, aliases):
+        sign = -1 if mixed and scale.direction == "lower" else 1
+        at = np.ix_(rows, numbers)
+        values[at] = np.where(np.isfinite(written), sign * scale.factor * written, values[at])
+        bound = scale.upper if scale.direction == "lower" else scale.lower
+        worst[numbers] = np.nan if bound is None else sign * bound
+    benchmarks = sorted(set(slots.benchmarks))
+    owner = {name: i for i, name in enumerate(benchmarks)}
+    one = usable[0] if len(usable) == 1 else Scale("", None, None, None)
+    return ScoreMatrix(
+        names=tuple(names),
+        values=values,
+        benchmarks=np.array([owner[name] for name in slots.benchmarks], dtype=np.int64),
+        benchmark_names=tuple(benchmarks),
+        direction="higher" if mixed and all(each.direction for each in usable) else one.direction,
+        lower=one.lower,
+        upper=one.upper,
+        mixed=mixed,
+        worst=worst,
+    )
+
+
+Block = tuple[Integers, Integers, NDArray[np.float64], Scale]
+"""Rows, slots, values of rows by slots, and their scale."""
+
+
+def _blocks(
+    by: str,
+    matrix: GridMatrix,
+    aliases: Aliases,
+    places: Mapping[str, int],
+    slots: Slots,
+    cache: dict[tuple[Any, ...], Any],
+    scale: Scale,
+) -> Iterator[Block]:
+    """The values of a matrix by names and slots: of one block, or of one for each model where variants are ranked."""
+    benchmark, variant = (
+        _canonical(aliases, "benchmark", matrix.benchmark),
+        _canonical(aliases, "variant", matrix.variant),
+    )
+    axes = orjson.loads(matrix.axes)
+    models = [_canonical(aliases, "model", model) for model in matrix.models]
+    if by == "model":
+        numbers = slot_numbers(slots, cache, benchmark, (variant,), axes, None, scale)
+        yield np.array([places[model] for model in models], dtype=np.int64), numbers, matrix.values, scale
+        return
+    row = np.array([places[variant]], dtype=np.int64)
+    for model, values in zip(models, matrix.values, strict=True):
+        yield row, slot_numbers(slots, cache, benchmark, (model,), axes, None, scale), values[None, :], scale
+
+
+def _in_order(matrices: Sequence[GridMatrix], blocks: Sequence[Block], aliases: Aliases) -> Sequence[Block]:
+    """The blocks such that of two grids on one slot the one updated last is written last; without aliases there are
+    none."""
+    if not aliases or sum(len(rows) for rows, *_ in blocks) != sum(len(one.order) for one in matrices):
+        return blocks
+    orders = [order for matrix in matrices for order in matrix.order]
+    single = [
+        (rows[i : i + 1], slots, values[i : i + 1], scale)
+        for rows, slots, values, scale in blocks
+        for i in range(len(rows))
+    ]
+    return [block for _, block in sorted(zip(orders, single, strict=True), key=lambda one: one[0])]
+
+
+def _names(by: str, matrix: GridMatrix, aliases: Aliases) -> Iterator[str]:
+    if by == "variant":
+        yield _canonical(aliases, "variant", matrix.variant)
+        return
+    for model in matrix.models:
+        yield _canonical(aliases, "model", model)
+
+
+def _canonical(aliases: Aliases, kind: str, name: str) -> str:
+    return aliases.get((kind, name), name)
+
+
+def _checksum(matrices: Sequence[GridMatrix]) -> Checksum:
+    """The grids, counted, with the sum of their fingerprints."""
+    total = sum(sum(map(fingerprint, matrix.ids, matrix.revisions)) for matrix in matrices)
+    return Checksum(sum(len(matrix.ids) for matrix in matrices), uuid.UUID(int=total % (1 << 128)).hex)
+
+
+def _overlap_warnings(matrices: Sequence[GridMatrix], aliases: Aliases) -> Iterator[Warning]:
+    """One warning for all grids that aliases give the identity of another."""
+    if not aliases:
+        return
+    held = Counter[Hashable](
+        chain.from_iterable(
+            (
+                (
+                    _canonical(aliases, "benchmark", matrix.benchmark),
+                    _canonical(aliases, "variant", matrix.variant),
+                    _canonical(aliases, "model", model),
+                )
+                for model in matrix.models
+            )
+            for matrix in matrices
+        )
+    )
+    more = sum(count - 1 for count in held.values())
+    if more:
+        detail = (
+            f"With aliases applied, {more:,} grids are others once more; where both measured, the later one counts."
+        )
+        yield Warning("same_slots", detail)
+
+
+def _derived(
+    connection: Connection, aliases: Aliases, project_id: uuid.UUID, query: RankingQuery
+) -> tuple[DerivedGrid, ...]:
+    """The derived grids of the scope, which are not ranked."""
+    columns = select(grids.c.id, grids.c.benchmark, grids.c.model)
+    current = (revisions.c.grid_id == grids.c.id) & (revisions.c.number == grids.c.revision)
+    there = columns.join_from(grids, revisions, current).where(
+        *conditions(aliases, project_id, query), revisions.c.derived.is_not(None)
+    )
+    rows = connection.execute(there.order_by(grids.c.benchmark, grids.c.model, grids.c.id)).all()
+    return tuple(
+        DerivedGrid(
+            str(row.id), _canonical(aliases, "benchmark", row.benchmark), _canonical(aliases, "model", row.model)
+        )
+        for row in rows
+    )

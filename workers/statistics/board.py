@@ -1,0 +1,141 @@
+"""A ranking of a leaderboard: too many names or cells for exact tests of every pair, few enough to have all cells at
+hand. Every method and policy has its order; pairs are tested by the sign flip in its normal limit, as from sums.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from registry.results.inputs import Warning
+from registry.results.policies import Method, Missing
+from registry.results.ranking import Omission, Ranking, Slots
+from workers.statistics.board_spread import spread_over_benchmarks
+from workers.statistics.counted import Counted
+from workers.statistics.counted_cells import counted_cells, zero_vote_tally
+from workers.statistics.counted_ranking import (
+    LOOSE,
+    Orders,
+    is_loose,
+    mean_difference,
+    ranked,
+    strengths,
+    too_large,
+    win_rate,
+)
+from workers.statistics.dominance import dominance_of_benchmarks
+from workers.statistics.pairs import estimand_of
+from workers.statistics.ranking import asked
+from workers.statistics.ranking_methods import Refused, Scores, order, prepared, refusal, standardised
+from workers.statistics.score_matrix import ScoreMatrix, of
+from workers.statistics.strengths import bradley_terry
+from workers.statistics.terms import FloatArray, computable
+
+OF_DIFFERENCES = ("mean_difference", "standardised_difference")
+_LEFT_OUT = (
+    Omission("noise", "trials, repeats and standard errors are not used for so many names; ask about fewer of them"),
+    Omission("pairs.interval", "in part: needs every cell's noise; ask about fewer names"),
+    Omission("policy_sensitivity", "in part: ask about fewer names"),
+)
+
+
+def rank_board(
+    standings: ScoreMatrix, method: str, missing: str, alpha: float, target: str, pairs_of: str | None = None
+) -> Ranking:
+    """The ranking of many names: as `ranking.rank` orders them when nothing is known of their cells' noise.
+
+    Raises `ValueError` for a method, policy or target that does not exist.
+    """
+    meets = standings.present.sum(axis=0)
+    slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
+    frame = asked(slots, method, missing, alpha, target, pairs_of)
+    if refused := too_large(standings.names, frame) or _obstacle(standings, frame):
+        return refused
+    kept = prepared(standings, frame.missing)
+    if not kept.present.any():
+        return replace(frame, status="insufficient", reason="no slot has all names")
+    kept = standardised(kept) if frame.method == "standardised_difference" else kept
+    counted = replace(counted_cells(kept), slots=slots, cells=tuple(standings.present.sum(axis=1).tolist()))
+    if estimand_of(frame.method, kept.mixed) == "difference" and (said := dominance_of_benchmarks(kept)):
+        frame = replace(frame, warnings=(Warning("one_benchmark_dominates", said),))
+
+    def orders_of(part: Sequence[int], number: int) -> Orders:
+        return _orders(standings, kept, counted, frame, part, number)
+
+    return ranked(counted, frame, orders_of, _LEFT_OUT, mixed=kept.mixed)
+
+
+def _obstacle(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:
+    """Why no method ranks these standings, or None."""
+    if not standings.present.any():
+        return replace(frame, status="insufficient", reason="no cell was measured")
+    if standings.direction is None:
+        return replace(frame, status="undefined", reason="the metric has no better end")
+    if not computable(standings.values):
+        reason = "values are not all between 10^-100 and 10^100 in size"
+        return replace(frame, status="undefined", reason=reason)
+    return None
+
+
+def _orders(
+    posted: ScoreMatrix, kept: ScoreMatrix, counted: Counted, frame: Ranking, part: Sequence[int], number: int
+) -> Orders:
+    """The order that was asked for and those beside it, of the members of one component."""
+    here, method, missing = of(kept, part), frame.method, frame.missing
+    own = _order(here, counted, part, method, missing)
+    if isinstance(own, Refused) or frame.pairs_of is not None:
+        return Orders(own)
+    others = _others(of(posted, part), here, counted, part, frame)
+    left, again = spread_over_benchmarks(here, counted, part, own, frame, number)
+    return Orders(own, others, left, again)
+
+
+def _others(
+    posted: ScoreMatrix, here: ScoreMatrix, counted: Counted, part: Sequence[int], frame: Ranking
+) -> dict[tuple[Method, Missing], FloatArray]:
+    """The goodness of the members under other policies, as far as these have an order."""
+    changed = frame.missing in ("complete", "worst")
+    label: Missing = frame.missing if changed else "matched"
+    methods: list[Method] = ["mean_difference", "adjusted_mean", "win_rate", "helm_win_rate", "bradley_terry"]
+    if here.divisor is not None:
+        # What was counted is in units of each benchmark's spread.
+        methods.remove("mean_difference")
+    found = {(method, label): _order(here, counted, part, method, label) for method in methods}
+    found["mean", "observed"] = order(posted, "mean", "observed")
+    found["borda", "zero_points"] = order(posted, "borda", "zero_points")
+    own = (frame.method, frame.missing)
+    return {
+        key: scores.goodness
+        for key, scores in found.items()
+        if isinstance(scores, Scores) and key != own and np.isfinite(scores.values).all()
+    }
+
+
+def _order(
+    here: ScoreMatrix, counted: Counted, part: Sequence[int], method: Method, missing: Missing
+) -> Scores | Refused:
+    """One order of the members of a component, from what was counted where that has it."""
+    refused = refusal(here, method, missing)
+    if refused is None and method == "mean_difference" and here.bounded and is_loose(counted.linked, part):
+        refused = Refused(LOOSE)
+    if refused is not None:
+        return refused
+    if method in OF_DIFFERENCES:
+        return mean_difference(counted, part)
+    if method not in ("win_rate", "bradley_terry"):
+        return order(here, method, missing)
+    if missing == "zero_votes":
+        return _of_votes(here, method)
+    return win_rate(counted, part) if method == "win_rate" else strengths(counted, part)
+
+
+def _of_votes(here: ScoreMatrix, method: Method) -> Scores:
+    """The orders of wins in which a missing name loses to every name that is there."""
+    votes = zero_vote_tally(here)
+    if method == "bradley_terry":
+        found = bradley_terry(votes.wins, votes.linked)
+        return Scores(found.values, True, {"strengths": found})
+    games = votes.meets.sum(axis=1)
+    return Scores(np.divide(votes.wins.sum(axis=1), games, out=np.full(games.size, np.nan), where=games > 0))

@@ -1,0 +1,157 @@
+"""How the ranks of a leaderboard spread over its benchmarks: drawn again, and each left out in turn.
+
+Where a score is an average of what each benchmark gives a name, drawing benchmarks again is a product of matrices.
+Least-squares scores of pairs are one where every name has every benchmark; with gaps they are replaced by their
+linear part in the benchmarks' weights (the infinitesimal jackknife, Efron 1982, The Jackknife, the Bootstrap and Other
+Resampling Plans, section 6.2), which is exact without gaps: the weights change the mean differences of pairs, whose
+system of equations stays that of all benchmarks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from registry.results.policies import Method, Missing
+from registry.results.ranking import Ranking
+from registry.results.resampling import Resampling
+from registry.results.stability import LeaveOneOut
+from workers.statistics.blocks import ranks_of
+from workers.statistics.counted import Counted
+from workers.statistics.counted_cells import Blocks, blocks_of, difference_within
+from workers.statistics.ranking_methods import Refused, Scores, block_goodness, borda_points, helm_rates
+from workers.statistics.ranks import rank_rows, shared_ranks
+from workers.statistics.resampling import FEWEST, MOST_SHARES, SEED, TOO_FEW, draws, expanded, spread
+from workers.statistics.score_matrix import ScoreMatrix
+from workers.statistics.terms import FloatArray, IntArray
+
+NO_AVERAGE = (
+    "this order is no average over benchmarks: it would be computed anew for each draw; ask with method=borda, "
+    "mean_difference or helm_win_rate, or about fewer names"
+)
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Benchmarks x names: what each benchmark gives, of which more is better, and its weight. A score is the sum of the
+    first over that of the second."""
+
+    given: FloatArray
+    weight: FloatArray
+    law: Literal["bootstrap", "linearised_bootstrap"] = "bootstrap"
+
+    def goodness(self, counts: FloatArray) -> FloatArray:
+        """Draws x names: the scores with benchmarks counted so often; NaN where a name has none of them."""
+        weight = counts @ self.weight
+        return np.asarray(
+            np.divide(counts @ self.given, weight, out=np.full(weight.shape, np.nan), where=weight > 0),
+            dtype=np.float64,
+        )
+
+
+def spread_over_benchmarks(
+    here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, frame: Ranking, number: int
+) -> tuple[tuple[LeaveOneOut, ...], tuple[Resampling, ...]]:
+    """The ranges of ranks of the members of a component, each benchmark left out, and drawn again."""
+    benchmarks = int(np.unique(here.benchmarks).size)
+    again = Resampling("insufficient", number, benchmarks, 1 - frame.alpha)
+    if len(part) < 2 or benchmarks < 2:
+        reason = "one name has one rank" if len(part) < 2 else "one benchmark cannot be resampled"
+        return (), (replace(again, reason=reason),)
+    found = averages(here, counted, part, own, frame.method, frame.missing)
+    if found is None:
+        return (), (replace(again, reason=NO_AVERAGE),)
+    ranks = shared_ranks(own.goodness)
+    left = rank_rows_defined(found.goodness(1 - np.eye(len(found.given))))
+    ends = np.vstack([ranks, left]).min(axis=0), np.vstack([ranks, left]).max(axis=0)
+    one_less = tuple(
+        LeaveOneOut(name, int(best), int(worst)) for name, best, worst in zip(here.names, *ends, strict=True)
+    )
+    if benchmarks < FEWEST:
+        return one_less, (replace(again, reason=TOO_FEW),)
+    counts = draws(len(found.given))
+    drawn = rank_rows_defined(found.goodness(counts.astype(np.float64)))
+    again = replace(again, law=found.law, resamples=len(counts), seed=SEED, ranked=len(drawn) / len(counts))
+    if not len(drawn):
+        return one_less, (replace(again, status="undefined", reason="no resample leaves every name a benchmark"),)
+    inside = expanded(1 - frame.alpha / 2, benchmarks)
+    names = tuple(
+        spread(name, int(ranks[i]), drawn[:, i], inside, len(ranks) <= MOST_SHARES) for i, name in enumerate(here.names)
+    )
+    return one_less, (replace(again, status="ok", names=names),)
+
+
+def rank_rows_defined(goodness: FloatArray) -> IntArray:
+    """Ranks within the rows in which every name has a score."""
+    return rank_rows(goodness[np.isfinite(goodness).all(axis=1)])
+
+
+def averages(
+    here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, method: Method, missing: Missing
+) -> Averages | None:
+    """What the benchmarks give in an order that is an average of them, or None."""
+    if method in ("mean_difference", "standardised_difference"):
+        return _of_differences(here, counted, part, own)
+    if method in ("mean_rank", "borda"):
+        return _of_ranks(here, missing)
+    complete = bool(here.present.all())
+    if method == "helm_win_rate" or (method == "win_rate" and complete):
+        return _of_cells(here, helm_rates(here, missing), 1)
+    if method != "mean":
+        return None
+    usable = here.present if missing == "observed" else here.present.all(axis=0)
+    return _of_cells(here, np.where(usable, here.values, np.nan), here.sign)
+
+
+def _of_cells(here: ScoreMatrix, values: FloatArray, sign: int) -> Averages:
+    """The mean of a name's values within each benchmark; the weight is 1 where it has any."""
+    order = np.argsort(here.benchmarks, kind="stable")
+    starts = np.unique(here.benchmarks[order], return_index=True)[1]
+    there = np.isfinite(values[:, order])
+    held = np.add.reduceat(there, starts, axis=1, dtype=np.int64)
+    total = np.add.reduceat(np.where(there, values[:, order], 0.0), starts, axis=1)
+    return Averages((sign * total / np.maximum(held, 1)).T, (held > 0).T.astype(np.float64))
+
+
+def _of_ranks(here: ScoreMatrix, missing: Missing) -> Averages | None:
+    if missing == "zero_points":
+        points = borda_points(here)
+        return Averages(points, np.ones(points.shape))
+    goodness = block_goodness(here, missing)
+    if isinstance(goodness, Refused):
+        return None
+    return Averages(-ranks_of(goodness), np.ones(goodness.shape))
+
+
+def _of_differences(here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores) -> Averages:
+    """What each benchmark adds to the least-squares scores, to first order in its weight."""
+    at = np.ix_(part, part)
+    linked, mean = counted.linked[at], counted.mean[at]
+    share = np.where(linked, 1 / np.maximum(counted.benchmarks[at], 1), 0.0)
+    found = blocks_of(here)
+    flow = _flows(found, share, mean)
+    laplacian = np.diag(linked.sum(axis=1)) - linked.astype(np.float64)
+    moved = np.zeros(flow.shape)
+    moved[1:] = np.linalg.solve(laplacian[1:, 1:], flow[1:])
+    moved -= moved.mean(axis=0)
+    size = flow.shape[1]
+    given = here.sign * (own.values[:, None] + size * moved)
+    law: Literal["bootstrap", "linearised_bootstrap"] = "bootstrap" if here.present.all() else "linearised_bootstrap"
+    return Averages(given.T, np.ones((size, len(part))), law)
+
+
+def _flows(found: Blocks, share: FloatArray, mean: FloatArray) -> FloatArray:
+    """Names x benchmarks: the sum over rivals of (difference in the benchmark less mean difference) / benchmarks."""
+    flow = np.zeros(found.held.shape)
+    chosen = np.flatnonzero(found.whole)
+    has = (found.held[:, chosen] > 0).astype(np.float64)
+    values = np.add.reduceat(found.values, found.starts, axis=1)[:, chosen] / found.sizes[chosen]
+    flow[:, chosen] = has * (values * (share @ has) - share @ values - (share * mean) @ has)
+    for benchmark in np.flatnonzero(~found.whole).tolist():
+        rows, common, means = difference_within(found, benchmark)
+        at = np.ix_(rows, rows)
+        flow[rows, benchmark] = np.where(common > 0, (means - mean[at]) * share[at], 0.0).sum(axis=1)
+    return flow
