@@ -45,6 +45,8 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     answers["identity"] = mine.get_json()
     ask("alias", "POST", "projects/demo/aliases", json=examples.ALIAS_IN)
     ask("aliases", "GET", "projects/demo/aliases")
+    ask("suite", "PUT", "projects/demo/suites/reasoning", json=examples.SUITE_IN)
+    ask("suites", "GET", "projects/demo/suites")
     ask("audit", "GET", "projects/demo/audit?limit=1")
     grid = ask("grid_summary", "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
     ask("pending", "GET", f"grids/{grid}/statistics")
@@ -89,15 +91,23 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     return answers
 
 
+_LISTED = 2
+
+
+def _objects(value: list[Any]) -> bool:
+    return all(isinstance(one, dict) for one in value)
+
+
 def short(value: Any) -> Any:
-    """The value with its numbers at six digits: readers of examples need no more."""
+    """The value with its numbers at six digits, and of long lists of objects the first ones: readers of examples need
+    no more."""
     match value:
         case float():
             return float(f"{value:.6g}")
         case dict():
             return {name: short(one) for name, one in value.items()}
         case list():
-            return [short(one) for one in value]
+            return [short(one) for one in (value[:_LISTED] if _objects(value) else value)]
     return value
 
 

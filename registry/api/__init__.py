@@ -22,6 +22,7 @@ from registry.api import (
     service,
     shares,
     statistics,
+    suites,
     whoami,
 )
 from registry.api.long_poll import note_preference
@@ -36,7 +37,7 @@ def register(app: Flask) -> None:
     app.after_request(note_preference)
     answers = (statistics, pictures, rankings, comparisons, experiments)
     stored = (projects, grids, revisions, batch, cells, feeds)
-    modules = (*stored, *answers, names, whoami, audit_log, shares, service)
+    modules = (*stored, *answers, names, suites, whoami, audit_log, shares, service)
     for blueprint in dict.fromkeys(module.blp for module in modules):
         api.register_blueprint(blueprint)
     openapi.register(app, api)

@@ -63,6 +63,7 @@ CELLS_IN: dict[str, Any] = {"cells": [{"at": {"Type": "1", "Length": 5}, "value"
 PROJECT_IN = {"slug": "demo", "name": "Demo", "visibility": "public"}
 TOKEN_IN = {"name": "nightly evaluation", "role": "writer", "days": 30}
 SHARE_IN = {"path": "/api/v1/projects/demo/cells", "expires_in": 604_800}
+SUITE_IN = {"benchmarks": ["AIME'24", "GPQA_D"]}
 ALIAS_IN = {"kind": "benchmark", "alias": "AIME24", "name": "AIME'24"}
 
 
@@ -86,6 +87,8 @@ SHARES = _answer("shares")
 BADGE = _answer("badge")
 ALIAS = _answer("alias")
 ALIASES = _answer("aliases")
+SUITE = _answer("suite")
+SUITES = _answer("suites")
 AUDIT = _answer("audit")
 NAMES = _answer("names")
 GRID_SUMMARY = _answer("grid_summary")

@@ -72,6 +72,7 @@ class RankingParameters(Schema):
             " benchmarks. `fixed_cells` is the old word for the first."
         ),
     )
+    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
     pairs_of = Name(
         empty=True,
         load_default="",

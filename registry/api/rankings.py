@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Response
@@ -9,10 +10,13 @@ from marshmallow import INCLUDE
 
 from registry.api import examples
 from registry.api.cached_results import answer_to
+from registry.api.context import enter, parts
 from registry.api.filters import slice_of_request
 from registry.api.query_schemas import RankingParameters
 from registry.api.responses import of_values, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.errors import Fault, Invalid
+from registry.operations.suites import benchmarks_of
 from registry.query import RankingQuery
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
 from registry.results.ranking import Ranking
@@ -59,11 +63,23 @@ def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Respons
     return _answer(query, project, suffix)
 
 
+def benchmarks_asked(query: Mapping[str, Any], project: str) -> tuple[str, ...]:
+    """The benchmarks that are asked about, those of the suite if one is named; `Invalid` when there is none of its
+    name."""
+    if not query["suite"]:
+        return tuple(sorted(set(query["benchmark"])))
+    if query["benchmark"]:
+        raise Invalid([Fault("/suite", "stands in place of benchmarks; give one or the other")])
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        return tuple(sorted(benchmarks_of(connection, row.id, query["suite"])))
+
+
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     question = RankingQuery(
         query["experiment"],
         query["metric"],
-        benchmark=tuple(sorted(set(query["benchmark"]))),
+        benchmark=benchmarks_asked(query, project),
         model=tuple(sorted(set(query["model"]))),
         variant=tuple(sorted(set(query["variant"]))),
         at=slice_of_request(query, RankingParameters),
@@ -73,5 +89,6 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
         alpha=query["alpha"],
         target=query["target"],
         pairs_of=query["pairs_of"],
+        suite=query["suite"],
     )
     return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)

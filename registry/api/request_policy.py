@@ -27,7 +27,7 @@ _HOST = re.compile(r"(?:[a-z0-9._-]+|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?", re.IGNOR
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _ALL_ADDRESSES = {"0.0.0.0", "::"}  # noqa: S104 (compared, not bound)
 _CORS = {
-    "Access-Control-Allow-Methods": "GET, HEAD, POST, PATCH, DELETE",
+    "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
         "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Prefer, Range"
     ),

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from typing import Any, get_args
 
-from marshmallow import Schema, ValidationError, fields, validates_schema
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from registry.api.fields import (
     Choice,
@@ -24,6 +24,7 @@ from registry.renderings.heatmap import PALETTES, THEMES
 
 SLUG = "[a-z0-9][a-z0-9-]{0,62}"
 KINDS = ("model", "benchmark", "variant", "experiment")
+MOST_IN_SUITE = 2_000
 
 
 def about(text: str, example: Any = None) -> dict[str, Any]:
@@ -98,7 +99,18 @@ class AliasIn(Schema):
     name = Name(required=True, metadata=about("What it stands for.", "AIME'24"))
 
 
-BODIES: tuple[type[Schema], ...] = (ProjectIn, ProjectChange, TokenIn, ShareIn, AliasIn)
+class SuiteIn(Schema):
+    """The benchmarks of a suite."""
+
+    benchmarks = fields.List(
+        Name(),
+        required=True,
+        validate=validate.Length(1, MOST_IN_SUITE, error=f"has 1 to {MOST_IN_SUITE:,} names"),
+        metadata=about("Their names; one that stands there twice counts once."),
+    )
+
+
+BODIES: tuple[type[Schema], ...] = (ProjectIn, ProjectChange, TokenIn, ShareIn, AliasIn, SuiteIn)
 """The bodies that are described here; their docstrings are the document's."""
 
 

@@ -40,6 +40,10 @@ def share(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("id", "path", "created_at", "expires_at")}
 
 
+def suite(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in ("name", "benchmarks", "updated_at")}
+
+
 def alias(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("id", "kind", "alias", "name", "created_at")}
 

@@ -47,6 +47,7 @@ _STYLES: dict[str, Style] = {
     type=click.Choice(TARGETS),
     help="These cells run again, other questions, or other benchmarks?  [default: rerun]",
 )
+@click.option("--suite", metavar="NAME", help="The benchmarks of this suite of the project.")
 @click.option("--pairs-of", metavar="NAME", help="With --full: the pairs of this name.  [default: all of few names]")
 @click.option("--full", is_flag=True, help="Also the pairs behind the order, and how other policies would order.")
 @cuts_slices

@@ -23,6 +23,8 @@ Action = Literal[
     "grid.purged",
     "alias.created",
     "alias.deleted",
+    "suite.set",
+    "suite.deleted",
     "share.created",
     "share.revoked",
     "visit.ended",

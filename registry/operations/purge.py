@@ -35,6 +35,7 @@ from registry.storage.tables import (
     shares,
     statistics,
     stored_revisions,
+    suites,
     tokens,
 )
 
@@ -138,6 +139,7 @@ def purge_projects(connection: Connection, actor: Actor, *, older_than_days: int
         aliases,
         names,
         shares,
+        suites,
         idempotency_keys,
         bi_readers,
         tokens,

@@ -32,12 +32,15 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
     known = _known(connection, project_id, scope)
     if not known:
         raise NotFound(f'No grid of experiment "{query.experiment}" has the metric "{query.metric}".')
+    suite = query.suite if isinstance(query, RankingQuery) else ""
     faults = [
         Fault(f"/{kind}", _not_found(kind, wanted, {names[place] for names in known}))
         for place, kind in enumerate(_FILTERS)
         for wanted in getattr(query, kind)
-        if wanted not in {names[place] for names in known}
+        if wanted not in {names[place] for names in known} and not (suite and kind == "benchmark")
     ]
+    if suite and not any(names[0] in query.benchmark for names in known):
+        faults.append(Fault("/suite", f'no grid of this experiment is of a benchmark of the suite "{suite}"'))
     by = query.by if isinstance(query, RankingQuery) else ""
     if isinstance(query, RankingQuery) and query.pairs_of and by in _FILTERS:
         there = {names[_FILTERS.index(by)] for names in known}

@@ -14,6 +14,7 @@ from sqlalchemy import Connection
 from registry.api.cached_results import ask
 from registry.api.context import enter, parts
 from registry.api.query_schemas import RankingParameters
+from registry.api.rankings import benchmarks_asked
 from registry.errors import Fault, Invalid, NotFound
 from registry.operations.find import Filters
 from registry.operations.form_options import axis_options, count_grids, is_lower_better, name_options, scope_options
@@ -72,7 +73,7 @@ def ranking(project: str) -> Response:
     found: Any = None
     if not faults and "experiment" in query and "metric" in query:
         try:
-            found = ask(_question(query), project, patience=2.0)[1]
+            found = ask(_question(query, project), project, patience=2.0)[1]
         except (Invalid, NotFound) as error:
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
     state = state_of(found)
@@ -106,7 +107,7 @@ def _pairs_row(query: Mapping[str, Any], project: str, found: Any) -> Any:
     wanted, names = request.args.get(PAIRS), {row.name for row in read(Ranking, found.document).ranking}
     if wanted not in names or len(names) <= MOST_WITH_PAIRS:
         return None
-    return ask(replace(_question(query), pairs_of=wanted), project, patience=2.0)[1]
+    return ask(replace(_question(query, project), pairs_of=wanted), project, patience=2.0)[1]
 
 
 def _scope_of(query: Mapping[str, Any]) -> Filters:
@@ -213,12 +214,12 @@ def _link_of(project: str, query: Mapping[str, Any]) -> Callable[[str], str]:
     return lambda name: to(grids, experiment=query["experiment"], metric=query["metric"], **{by: name})
 
 
-def _question(query: Mapping[str, Any]) -> RankingQuery:
+def _question(query: Mapping[str, Any], project: str) -> RankingQuery:
     return RankingQuery(
         query["experiment"],
         query["metric"],
-        **named(query),
-        **{name: query[name] for name in ("by", "method", "missing", "alpha", "target")},
+        **named(query) | {"benchmark": benchmarks_asked(query, project)},
+        **{name: query[name] for name in ("by", "method", "missing", "alpha", "target", "suite")},
     )
 
 

@@ -76,6 +76,7 @@ class Ranking:
     experiment: Annotated[str, "The experiment that was asked about."]
     metric: Annotated[str, "The name of the metric."]
     benchmarks: Annotated[tuple[str, ...], "The benchmarks of the grids that were compared.", Presence.OPTIONAL]
+    suite: Annotated[str | None, "The suite that the benchmarks are from.", Presence.OMITTED]
     variant: Annotated[tuple[str, ...], "Only these variants were asked for; empty: all.", Presence.OPTIONAL]
     status: Annotated[Status, Presence.OPTIONAL]
     method: Annotated[Method, "What scores come from."]

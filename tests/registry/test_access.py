@@ -51,6 +51,7 @@ BODIES: dict[tuple[str, str], Any] = {
     ("post", "/api/v1/projects/{project}/grids"): publication(model="another"),
     ("post", "/api/v1/projects/{project}/grids/batch"): [publication(model="another")],
     ("post", "/api/v1/projects/{project}/aliases"): {"kind": "model", "alias": "x", "name": "y"},
+    ("put", "/api/v1/projects/{project}/suites/{suite}"): {"benchmarks": ["AIME'24"]},
     ("patch", "/api/v1/grids/{grid}/cells"): {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 1.0}]},
 }
 QUERIES = {
@@ -101,6 +102,8 @@ def _scene(house: House, visibility: str) -> Scene:
     house.compute()
     alias = {"kind": "model", "alias": "Qwen", "name": "Qwen-2.5 3B"}
     joined = project.call("POST", f"projects/{project.slug}/aliases", json=alias).get_json()
+    suite = {"benchmarks": ["AIME'24"]}
+    assert project.call("PUT", f"projects/{project.slug}/suites/maths", json=suite).status_code == 201
     with house.database.transaction() as connection:
         made = {
             name: issue_token(connection, project_id=project.id, role="admin", name=name, days=1)
@@ -124,6 +127,7 @@ def _scene(house: House, visibility: str) -> Scene:
     }
     names = {
         "project": project.slug, "grid": grid["id"], "token_id": str(made["spare"][0].id), "alias_id": joined["id"],
+        "suite": "maths",
         "share_id": str(share.id), "suffix": "json", "part": "statistics", "form": "md",
         "experiment": "type-by-length", "kind": "models", "revision": "1", "a": "1", "b": "2",
     }  # fmt: skip

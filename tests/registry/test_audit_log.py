@@ -28,6 +28,8 @@ def test_every_act_is_in_the_log_newest_first(project: Project) -> None:
     alias = {"kind": "model", "alias": "Qwen", "name": "Qwen-2.5 3B"}
     joined = project.call("POST", f"{base}/aliases", json=alias).get_json()
     project.call("DELETE", f"{base}/aliases/{joined['id']}")
+    project.call("PUT", f"{base}/suites/maths", json={"benchmarks": ["AIME'24"]})
+    project.call("DELETE", f"{base}/suites/maths")
     grid = project.published()
     project.call("DELETE", f"grids/{grid['id']}")
     project.call("PATCH", base, "admin", json={"visibility": "public"})
@@ -35,6 +37,8 @@ def test_every_act_is_in_the_log_newest_first(project: Project) -> None:
     assert [one["act"] for one in found] == [
         "project.updated",
         "grid.deleted",
+        "suite.deleted",
+        "suite.set",
         "alias.deleted",
         "alias.created",
         "token.revoked",
@@ -43,6 +47,8 @@ def test_every_act_is_in_the_log_newest_first(project: Project) -> None:
     assert [one["subject"] for one in found] == [
         str(project.id),
         grid["id"],
+        found[2]["subject"],
+        found[2]["subject"],
         joined["id"],
         joined["id"],
         token["id"],
@@ -50,6 +56,7 @@ def test_every_act_is_in_the_log_newest_first(project: Project) -> None:
     ]
     assert found[-1]["request_id"] == made.headers["X-Request-Id"]
     assert found[-1]["detail"]["name"] == "nightly"
+    assert found[2]["detail"] == found[3]["detail"] == {"name": "maths", "benchmarks": ["AIME'24"]}
     assert found[1]["detail"]["names"]["model"] == "Qwen-2.5 3B"
     assert token["token"] not in str(found)
     tokens = {one["name"]: one["id"] for one in project.call("GET", f"{base}/tokens", "admin").get_json()["items"]}

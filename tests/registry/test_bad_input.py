@@ -22,6 +22,7 @@ VALID: dict[str, Any] = {
     "change a project": {"name": "Never changed", "visibility": "public"},
     "make a token": {"name": "never made", "role": "writer", "days": 30},
     "make an alias": {"kind": "model", "alias": "never", "name": "ever"},
+    "set a suite": {"benchmarks": ["never", "ever"]},
     "make a share": {"path": "/api/v1/projects/never/cells", "expires_in": 3600},
     "publish": publication(model="never stored", labels={"git_sha": "4f2c1e9"}),
     "publish cells": {name: value for name, value in publication(model="never").items() if name != "values"} | CELLS,
@@ -32,7 +33,7 @@ COUNTS = text("""
     SELECT (SELECT count(*) FROM projects), (SELECT max(updated_at) FROM projects), (SELECT count(*) FROM tokens),
            (SELECT count(*) FROM aliases), (SELECT count(*) FROM grids), (SELECT count(*) FROM revisions),
            (SELECT count(*) FROM names), (SELECT count(*) FROM idempotency_keys),
-           (SELECT count(*) FROM shares)
+           (SELECT count(*) FROM shares), (SELECT count(*) FROM suites)
 """)
 
 
@@ -49,6 +50,7 @@ class Target:
             "change a project": ("PATCH", home),
             "make a token": ("POST", f"{home}/tokens"),
             "make an alias": ("POST", f"{home}/aliases"),
+            "set a suite": ("PUT", f"{home}/suites/never"),
             "make a share": ("POST", f"{home}/shares"),
             "publish": ("POST", f"{home}/grids"),
             "publish cells": ("POST", f"{home}/grids"),
@@ -266,6 +268,7 @@ REQUIRED = {
     "make a project": ["slug"],
     "make a token": ["name"],
     "make an alias": ["kind", "alias", "name"],
+    "set a suite": ["benchmarks"],
     "publish": ["experiment", "benchmark", "model", "metric", "values"],
     "amend": ["cells"],
 }
@@ -598,7 +601,12 @@ def _written_operations() -> set[tuple[str, str]]:
 def test_every_route_that_takes_a_body_meets_a_hundred_and_twenty_bad_ones(target: Target) -> None:
     """A new route belongs into VALID and into the routes of `Target`."""
     slug, grid = target.project.slug, target.grid
-    met = {(method, path.replace(slug, "{project}").replace(grid, "{grid}")) for method, path in target.routes.values()}
+    named = {slug: "{project}", grid: "{grid}", "suites/never": "suites/{suite}"}
+    met = set()
+    for method, path in target.routes.values():
+        for word, place in named.items():
+            path = path.replace(word, place)  # noqa: PLW2901 (one name after the other)
+        met.add((method, path))
     assert met == _written_operations()
     for route in VALID:
         altered = "publish" if route == "batch" else route

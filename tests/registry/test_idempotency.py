@@ -37,6 +37,7 @@ def writes(project: Project) -> dict[str, Send]:
     share = project.call("POST", f"{home}/shares", "admin", json={"path": f"/api/v1/{home}"}).get_json()["id"]
     alias = {"kind": "model", "alias": "b", "name": "a"}
     parted = project.call("POST", f"{home}/aliases", json=alias | {"alias": "c"}).get_json()["id"]
+    assert project.call("PUT", f"{home}/suites/old", json={"benchmarks": ["A"]}).status_code == 201
     cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 5}]}
     return {
         "POST /api/v1/projects": sender(project, "POST", "projects", {"slug": f"q-{key()[:12]}"}),
@@ -48,6 +49,10 @@ def writes(project: Project) -> dict[str, Send]:
         ),
         "DELETE /api/v1/projects/{project}/shares/{share_id}": sender(project, "DELETE", f"{home}/shares/{share}"),
         "POST /api/v1/projects/{project}/aliases": sender(project, "POST", f"{home}/aliases", alias),
+        "PUT /api/v1/projects/{project}/suites/{suite}": sender(
+            project, "PUT", f"{home}/suites/new", {"benchmarks": ["A"]}
+        ),
+        "DELETE /api/v1/projects/{project}/suites/{suite}": sender(project, "DELETE", f"{home}/suites/old"),
         "DELETE /api/v1/projects/{project}/aliases/{alias_id}": sender(project, "DELETE", f"{home}/aliases/{parted}"),
         "POST /api/v1/projects/{project}/grids": sender(project, "POST", f"{home}/grids", publication(model="new")),
         "POST /api/v1/projects/{project}/grids/batch": sender(

@@ -60,15 +60,16 @@ def board_ranking(connection: Connection, project_id: uuid.UUID, query: RankingQ
     if standings is None:
         return None
     ranked = rank_board(standings, query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
+    scoped = of_scope(ranked, query, standings.benchmark_names)
     return replace(
-        of_scope(ranked, query, standings.benchmark_names),
+        scoped,
         inputs_left_out=_checksum(matrices),
         derived=_derived(connection, aliases, project_id, query),
         warnings=(
             *_overlap_warnings(matrices, aliases),
             *scale_warnings(known),
             *derived_name_warnings(standings.benchmark_names),
-            *ranked.warnings,
+            *scoped.warnings,
         ),
     )
 

@@ -69,6 +69,7 @@ def asked(slots: Slots, method: str, missing: str, alpha: float, target: str, pa
         experiment="",
         metric="",
         benchmarks=(),
+        suite=None,
         variant=(),
         status="ok",
         method=cast(Method, method),

@@ -10,6 +10,7 @@ from registry.api.shapes.words import (
     NULLABLE_TEXT,
     TEXT,
     Shape,
+    array_of,
     described,
     extended,
     map_of,
@@ -90,6 +91,16 @@ PROJECTS: dict[str, Shape] = {
         "Two names that count as one.",
     ),
     "Aliases": page("Alias", "A page of aliases."),
+    "Suite": described(
+        object_of(
+            "name benchmarks updated_at",
+            name=described(TEXT, "Its name."),
+            benchmarks=described(array_of(TEXT), "The names of its benchmarks, in their order."),
+            updated_at=described(INSTANT, "When it was last set."),
+        ),
+        "Benchmarks that are ranked together.",
+    ),
+    "Suites": page("Suite", "A page of suites."),
     "Act": described(
         object_of(
             "id at act subject detail token_id request_id",

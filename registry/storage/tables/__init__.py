@@ -10,6 +10,7 @@ from registry.storage.tables.projects import (
     projects,
     shares,
     signing_keys,
+    suites,
     tokens,
 )
 from registry.storage.tables.results import cached_results, derivations, invalidations, statistics
@@ -38,5 +39,6 @@ __all__ = [
     "signing_keys",
     "statistics",
     "stored_revisions",
+    "suites",
     "tokens",
 ]

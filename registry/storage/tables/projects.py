@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    ARRAY,
     CheckConstraint,
     Column,
     DateTime,
@@ -12,6 +13,7 @@ from sqlalchemy import (
     SmallInteger,
     Table,
     Text,
+    UniqueConstraint,
     Uuid,
     text,
 )
@@ -59,6 +61,18 @@ shares = Table(
     instant("created_at"),
     Column("expires_at", DateTime(timezone=True), nullable=False),
     Index(None, "project_id", "id"),
+)
+
+suites = Table(
+    "suites",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("benchmarks", ARRAY(Text), nullable=False),
+    instant("updated_at"),
+    UniqueConstraint("project_id", "name"),
+    comment="lists of benchmarks that are ranked together",
 )
 
 signing_keys = Table(
