@@ -83,7 +83,7 @@ def meeting(rivals: Side, own: Side) -> IntArray:
         for start in range(0, slots, _CELLS_AT_ONCE):
             here = slice(start, start + _CELLS_AT_ONCE)
             _add_slots(total[:, some], rivals.rows(some).slots(here), own.slots(here))
-    _add_benchmark(total)
+    add_benchmark(total)
     return total
 
 
@@ -104,13 +104,18 @@ def _add_slots(total: IntArray, rivals: Side, own: Side) -> None:
     top, rest = moves >> _HALF, moves & _HALF_MASK
     squares = (top * top).sum(axis=1), (top * rest).sum(axis=1), (rest * rest).sum(axis=1)
     for shift, sums in zip((2 * _HALF, _HALF + 1, 0), squares, strict=True):
-        kept = _LOW - shift
-        total[MOVE2] += sums >> kept
-        total[MOVE2 + 1] += (sums & ((1 << kept) - 1)) << shift
+        add_wide(total, MOVE2, sums, shift)
     carry(total)
 
 
-def _add_benchmark(total: IntArray) -> None:
+def add_wide(total: IntArray, place: int, sums: IntArray, shift: int) -> None:
+    """Add sums * 2^shift to a wide sum, which `carry` brings into its form afterwards."""
+    kept = _LOW - shift
+    total[place] += sums >> kept
+    total[place + 1] += (sums & ((1 << kept) - 1)) << shift
+
+
+def add_benchmark(total: IntArray) -> None:
     """The terms that weigh benchmarks equally: functions of the integers that are there already."""
     count = total[COMMON]
     met = count > 0
@@ -126,9 +131,7 @@ def _add_benchmark(total: IntArray) -> None:
     total[MEAN] = np.sign(total[MOVE]) * size
     top, rest = size >> _HALF, size & _HALF_MASK
     for shift, sums in ((2 * _HALF, top * top), (_HALF + 1, top * rest), (0, rest * rest)):
-        kept = _LOW - shift
-        total[MEAN2] += sums >> kept
-        total[MEAN2 + 1] += (sums & ((1 << kept) - 1)) << shift
+        add_wide(total, MEAN2, sums, shift)
     share = np.rint(wide(total, MOVE2) / some.astype(np.float64) ** 2)
     # Dividing by a power of two is exact, so both places together hold the very float.
     high = np.floor(share / 2.0**_LOW)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from workers.rankings.matrices import Floats, GridMatrix
 from workers.rankings.pair_sums.read import BenchmarkChange
 from workers.rankings.ranking_input import Slots, slot_numbers
+from workers.statistics.all_pair_sums import all_meetings
 from workers.statistics.pair_sums import MOST_TICKS, Side, empty, meeting
 
 Aliases = Mapping[tuple[str, str], str]
@@ -91,6 +92,11 @@ def sums_delta(change: BenchmarkChange, aliases: Aliases, exponent: int) -> Sums
         int(np.count_nonzero(new.present.sum(axis=0) > least) - np.count_nonzero(old.present.sum(axis=0) > least))
         for least in (0, 1)
     )
+    if not change.before and not change.unchanged and (every := all_meetings(new)) is not None:
+        for i in touched.tolist():
+            if new.present[i].any():
+                delta.sums[names[i]], delta.cells[names[i]] = every[:, i], int(new.present[i].sum())
+        return delta
     # The rivals turn from old to new row by row. So a pair of two changed names is counted in two steps that add up to
     # its whole change: the first name moves against the old values of the second, the second against the new of the
     # first.
