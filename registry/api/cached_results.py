@@ -13,7 +13,7 @@ from registry.api.long_poll import preference, unready, waited
 from registry.api.responses import known_tags, rendered, send_stored, tagged
 from registry.errors import Busy
 from registry.operations.auth import authorize
-from registry.operations.cached_results import find_result, note_read, request_result, resolve
+from registry.operations.cached_results import find_result, note_read, progress_of, request_result, resolve
 from registry.operations.find import with_aliases
 from registry.operations.query_names import check_names
 from registry.query import Query
@@ -38,7 +38,8 @@ def answer_to(question: Query, project: str, form: str, renderers: Renderers, pa
     known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
     question, row = ask(question, project, known)
     if not settled(row) or not answered(row):
-        return unready(row, question.document(), pending=not settled(row))
+        waits = not settled(row)
+        return unready(row, question.document(), pending=waits, progress=progress(row, question) if waits else None)
     if row.document is None or (form == "json" and part is None):
         return send_stored(row.document, tagged(row.etag + mark, form))
     document = from_bytes(row.document)
@@ -77,6 +78,12 @@ def ask(question: Query, project: str, known: Sequence[str] = (), patience: floa
             return question, row
         question = asked  # an alias was made or removed meanwhile: what was answered is another question
     raise Busy("The aliases in this question are being changed; ask again.")
+
+
+def progress(row: Any, question: Query) -> float | None:
+    """How much of a pending answer is done, from 0 to 1; None where nobody knows."""
+    with parts().database.reading() as connection:
+        return progress_of(connection, row.project_id, question)
 
 
 def _resolved(project_id: Any, question: Query) -> Query:

@@ -49,12 +49,16 @@ def preference() -> int:
     return seconds
 
 
-def unready(row: Any, subject: dict[str, Any], *, pending: bool | None = None) -> Response:
-    """The answer where there is no document: pending (202, and where to ask again) or failed (200, with the reason)."""
+def unready(
+    row: Any, subject: dict[str, Any], *, pending: bool | None = None, progress: float | None = None
+) -> Response:
+    """The answer where there is no document: pending (202, and where to ask again, and how much is done if that is
+    known) or failed (200, with the reason)."""
     if not (row.state != "failed" if pending is None else pending):
         return json_answer(subject | {"state": "failed", "reason": row.reason, "attempts": row.attempts})
     href = asked_address()
-    promised = subject | {"state": "pending", "derivation": {"state": "pending", "href": href}}
+    known = {} if progress is None else {"progress": progress}
+    promised = subject | {"state": "pending", "derivation": {"state": "pending", "href": href, **known}}
     return json_answer(promised, status=202, Retry_After="1", Location=href)
 
 

@@ -11,6 +11,7 @@ import click
 from registry.commands.session import Session
 from registry.errors import RegistryError, TryLater
 
+_BAR = 20
 _ONE_ASK = 10
 """Seconds for which one request waits on the server."""
 _SEVERAL = ("statistics", "trends", "peaks", "thresholds")
@@ -34,13 +35,15 @@ def awaited(session: Session, path: str, what: str, seconds: float, **query: Any
     Raises `Failed` when its computation failed, and `TryLater` when it is not ready after so many seconds.
     """
     until = time.monotonic() + seconds
-    with session.screen.waiting(f"waiting for {what}"):
+    done: list[float] = []
+    with session.screen.waiting(lambda: sentence(what, done[-1] if done else None)):
         while True:
             left = max(0, min(_ONE_ASK, round(until - time.monotonic())))
             headers = {"Prefer": f"wait={left}"} if left else None
             answer = session.transport.call("GET", path, query=query, headers=headers)
             if answer.status != 202:
                 break
+            done += [one for one in [answer.json().get("derivation", {}).get("progress")] if one is not None]
             if time.monotonic() >= until:
                 verb = "are" if what in _SEVERAL else "is"
                 raise TryLater(
@@ -51,6 +54,14 @@ def awaited(session: Session, path: str, what: str, seconds: float, **query: Any
     if document.get("state") == "failed":
         raise Failed(f"The {what} could not be computed: {document.get('reason')}")
     return document
+
+
+def sentence(what: str, progress: float | None) -> str:
+    """What is waited for, with a bar of how much of it is done where the server tells."""
+    if progress is None:
+        return f"waiting for {what}"
+    full = round(progress * _BAR)
+    return f"waiting for {what} {'━' * full}{'╌' * (_BAR - full)} {progress:.0%} counted"
 
 
 def waits(command: Callable[..., None]) -> Callable[..., None]:

@@ -28,7 +28,7 @@ from sqlalchemy.dialects.postgresql import insert
 from registry.errors import TooManyRequests
 from registry.query import Query, RankingQuery
 from registry.storage.prepared_statements import Prepared
-from registry.storage.tables import aliases, cached_results, invalidations, new_id, projects
+from registry.storage.tables import aliases, cached_results, grids, invalidations, new_id, pair_sum_scopes, projects
 
 
 def resolve(connection: Connection, project_id: uuid.UUID, query: Query) -> Query:
@@ -172,6 +172,30 @@ def note_read(connection: Connection, project_id: uuid.UUID, result_id: uuid.UUI
     requeued = {"state": "pending", "due_at": func.now(), "attempts": 0}
     connection.execute(update(cached_results).where(mine, stale).values(requeued))
     connection.execute(update(cached_results).where(mine).values(read_at=func.now()))
+
+
+def progress_of(connection: Connection, project_id: uuid.UUID, query: Query) -> float | None:
+    """Share, from 0 to 1, of the grids of a large ranking that are counted already; None for a query without any
+    counting."""
+    if not isinstance(query, RankingQuery):
+        return None
+    scope = (
+        pair_sum_scopes.c.project_id == project_id,
+        pair_sum_scopes.c.experiment == query.experiment,
+        pair_sum_scopes.c.metric == query.metric,
+    )
+    counted = connection.scalar(select(pair_sum_scopes.c.grids).where(*scope))
+    if counted is None:
+        return None
+    here = (
+        grids.c.project_id == project_id,
+        grids.c.experiment == query.experiment,
+        grids.c.metric == query.metric,
+        grids.c.deleted_at.is_(None),
+    )
+    total = connection.scalar(select(func.count()).select_from(grids).where(*here)) or 0
+    # Grids that an alias brings here are counted in the sums only.
+    return round(min(1.0, counted / total), 3) if total else None
 
 
 def _check_room(connection: Connection, project_id: uuid.UUID, most: int) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from flask import Response, redirect, request
 from sqlalchemy import Connection
 
-from registry.api.cached_results import ask
+from registry.api.cached_results import ask, progress
 from registry.api.context import enter, parts
 from registry.api.query_schemas import RankingParameters
 from registry.api.rankings import benchmarks_asked
@@ -91,6 +91,7 @@ def ranking(project: str) -> Response:
             "targets": [(name, target(name)) for name in TARGETS],
             "most_listed": MOST_LISTED,
             "state_word": state,
+            "progress": progress(found, _question(query, project)) if state == "pending" else None,
             "reason": found.reason if state == "failed" else None,
             "ranking": answer,
             "data": lambda suffix="": data_path(f"/projects/{project}/rankings{suffix}", row.visibility, _given()),

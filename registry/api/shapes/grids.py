@@ -140,6 +140,7 @@ GRIDS: dict[str, Shape] = {
             state=described(STATE, "How the computation stands."),
             href=described(TEXT, "Where the answer is or will be."),
             reason=described(NULLABLE_TEXT, "Why it failed; where it did."),
+            progress=described(NUMBER, "How much is done, 0 to 1; where it is known."),
         ),
         "What is computed of this, and where.",
     ),

@@ -93,9 +93,10 @@ class Screen:
         if not self.quiet:
             click.echo(sentence, err=True)
 
-    def waiting(self, sentence: str) -> AbstractContextManager[None]:
-        """Show a spinner while the block runs."""
-        return spinner(sentence, shown=self.notes_are_seen and not self.quiet)
+    def waiting(self, sentence: str | Callable[[], str]) -> AbstractContextManager[None]:
+        """Show a spinner while the block runs, with a sentence that may change meanwhile."""
+        said = sentence if callable(sentence) else lambda: sentence
+        return spinner(said, shown=self.notes_are_seen and not self.quiet)
 
 
 def field(value: Any) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 _FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
@@ -12,8 +12,9 @@ _BEGINS_AFTER, _TURNS_EVERY = 0.3, 0.1
 
 
 @contextmanager
-def spinner(sentence: str, *, shown: bool) -> Iterator[None]:
-    """Spin until the block ends; a block that takes less than a third of a second shows nothing."""
+def spinner(sentence: Callable[[], str], *, shown: bool) -> Iterator[None]:
+    """Spin beside the sentence as it is by then, until the block ends; a block that takes less than a third of a second
+    shows nothing."""
     if not shown:
         yield
         return
@@ -27,12 +28,12 @@ def spinner(sentence: str, *, shown: bool) -> Iterator[None]:
         turning.join()
 
 
-def _turn(sentence: str, done: threading.Event) -> None:
+def _turn(sentence: Callable[[], str], done: threading.Event) -> None:
     if done.wait(_BEGINS_AFTER):
         return
     turn = 0
     while True:
-        sys.stderr.write(f"\r\x1b[K{_FRAMES[turn % len(_FRAMES)]} {sentence} … ")
+        sys.stderr.write(f"\r\x1b[K{_FRAMES[turn % len(_FRAMES)]} {sentence()} … ")
         sys.stderr.flush()
         turn += 1
         if done.wait(_TURNS_EVERY):
