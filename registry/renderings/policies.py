@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from registry.renderings.numbers import UNDEFINED, p_value
+from registry.renderings.resampling import MOST_NAMED
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import counted, said
@@ -21,7 +22,7 @@ _TARGETS = {
 
 
 def policy_blocks(ranking: Ranking) -> Iterator[Block]:
-    """One row a policy, one column a name in the order of the ranking."""
+    """One row a policy, one column a name in the order of the ranking; of many names only how far policies agree."""
     place = {row.name: number for number, row in enumerate(ranking.ranking)}
     found = sorted(ranking.policy_sensitivity, key=lambda one: place.get(one.name, len(place)))
     if not found:
@@ -45,11 +46,12 @@ def _table(ranking: Ranking, found: Sequence[PolicySensitivity]) -> Table:
     if agreement:
         taus = [agreement.get(policy) for policy in policies]
         columns.append(Column("tau", ["" if tau is None else f"{tau:.2f}" for tau in taus], True))
-    for entry in found:
+    named = found if len(found) <= MOST_NAMED else ()  # a column a name: nobody reads hundreds
+    for entry in named:
         ranks = {_key(one): one.rank for one in entry.ranks} | {asked: entry.rank}
         cells = [str(ranks.get(policy, UNDEFINED)) for policy in policies]
         columns.append(Column(entry.name, cells, True))
-    return Table(columns, keys=len(columns) - len(found))
+    return Table(columns, keys=len(columns) - len(named))
 
 
 def _key(policy: Ranking | OtherRank | PolicyAgreement) -> tuple[str, str]:

@@ -11,6 +11,9 @@ from registry.renderings.words import counted
 from registry.results.resampling import ResampledRank, Resampling
 from registry.results.stability import Stability
 
+MOST_NAMED = 100
+"""Names up to which ranks are written out a second time, beside the order."""
+
 
 def resampled(stability: Stability) -> Mapping[str, ResampledRank]:
     """The ranks of each name over the resamples, by the name."""
@@ -24,7 +27,10 @@ def resampling_blocks(stability: Stability) -> Iterator[Block]:
         return
     yield Heading("Ranks with benchmarks drawn again", 2)
     for part in parts:
-        if part.names:
+        if len(part.names) > MOST_NAMED:
+            yield f"the ranges of {len(part.names):,} names stand in the JSON and CSV forms of this ranking"
+            yield Lines(tuple(_law(part)))
+        elif part.names:
             yield _table(part)
             yield Lines(tuple(_law(part)))
         else:
@@ -63,6 +69,8 @@ def _percent(share: float | None) -> str:
 def _law(part: Resampling) -> Iterator[str]:
     benchmarks = counted(part.benchmarks, "benchmark", "benchmarks")
     yield f"{part.resamples:,} draws of {benchmarks} with replacement, seed {part.seed}"
+    if part.law == "linearised_bootstrap":
+        yield "scores follow the weights of the benchmarks by their linear part"
     yield "first in: the share of the draws in which a name is first; no probability that it is the best"
     if part.ranked is not None and part.ranked < 1:
         yield f"{_percent(part.ranked)} of the draws rank all names together; the rest is given that"

@@ -153,3 +153,31 @@ def test_a_name_of_another_metric_is_not_offered_in_place_of_a_wrong_one(project
     experiment = publication()["experiment"]
     page = visitor.read(f"/projects/{project.slug}/rankings?experiment={experiment}&metric=a&model=three", 422)
     assert 'has the model "three"; there are one, two.' in page.text
+
+
+def test_the_page_of_three_hundred_names_is_short(project: Project, visitor: Browser) -> None:
+    """A lab's leaderboard: 300 kB at most, with a form in which the pairs of one name are asked for."""
+    opened(project)
+    for benchmark in range(9):
+        grids = [
+            publication(
+                experiment="board",
+                benchmark=f"b{benchmark}",
+                model=f"m{model:03}",
+                axes=[],
+                values=float((model * 37 + benchmark * 11 + (model * benchmark) % 17) % 100),
+                trials=None,
+            )
+            for model in range(300)
+        ]
+        assert project.call("POST", f"projects/{project.slug}/grids/batch", json=grids).status_code == 200
+    project.house.compute()
+    path = f"/projects/{project.slug}/rankings?experiment=board&metric=accuracy"
+    text = visitor.get(path).text
+    assert len(text.encode()) <= 300_000
+    assert text.count("<circle") == 300
+    assert "There are 44,850 pairs" in text
+    visitor.get(f"{path}&pairs_of=m007")
+    project.house.compute()
+    rows = visitor.get(f"{path}&pairs_of=m007").text.split('id="pairs"')[1].split("<tbody>")[1].split("</tbody>")[0]
+    assert rows.count("<tr>") == 299
