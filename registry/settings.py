@@ -158,3 +158,9 @@ def inherited_environment() -> dict[str, str]:
 def given_variables() -> set[str]:
     """Names of the settings that the environment gives."""
     return {field.name for field in fields(Settings) if f"REGISTRY_{field.name.upper()}" in os.environ}
+
+
+def multiply_with_one_thread() -> None:
+    """Have NumPy multiply matrices with one thread in this process and its children, unless the environment says how
+    many; without effect once it is imported."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
