@@ -1,4 +1,5 @@
-"""Rankings at a leaderboard's size: `python -m bench.leaderboard [DATABASE_URL]`, by default on embedded servers.
+"""Rankings at a leaderboard's size: `python -m bench.leaderboard [DATABASE_URL]`, by default on embedded servers;
+OPENBLAS_NUM_THREADS=1 as in worker processes.
 
 A project of 200,000 grids of one cell: a full table of 1,000 models on 100 benchmarks, and a ragged one of 662 models
 on 1,555 benchmarks, 88 % of it missing, as in MTEB. Rankings are computed in this process, by methods and policies,
