@@ -36,9 +36,8 @@ openapi:  ## write openapi.yaml anew from the code
 chaos:  ## break a registry while clients use it: SEED=n SECONDS=n; prints what was lost, stale, duplicated or wrong
 	python -m tests.faults.chaos --seconds $(or $(SECONDS),60) $(if $(SEED),--seed $(SEED))
 
-bench:  ## measure publishing, serving and the way to statistics
-	python -m bench.main_job gunicorn
-	python -m bench.describing
+bench:  ## measure everything (20 minutes), and write the table of bench/README.md; ONLY=describing: one program
+	python -m bench --write $(if $(ONLY),--only $(ONLY))
 
 measure:  ## measure the code, and write the table of docs/decisions/0018-measured-house.md anew
 	python -m bench.measure_house --write docs/decisions/0018-measured-house.md

@@ -1,7 +1,7 @@
-"""What hostile requests cost: `python -m bench.attacks` prints a table.
+"""What hostile requests cost.
 
-Each goes to a waitress process while another client asks for `/healthz`. Told are the answer, how long
-it took, the longest that `/healthz` waited meanwhile, and by how much the process grew at its peak.
+Each goes to a waitress process while another client asks for `/healthz`. Told are how long it took, the answer, the
+longest that `/healthz` waited meanwhile, and by how much the process grew at its peak.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import Any
 
+from bench.figures import Figure, show
 from bench.system import System, system
 
 MEBIBYTE = 1024 * 1024
 IDENTITY = "experiment=e&benchmark=b&model=m&metric=x&columns=L"
-FLOOD = 2_000
 
 
-def main() -> None:
+def measure(questions: int = 2_000, side: int = 1_000) -> Iterator[Figure]:
+    """Seconds of each request, and of a ranking after so many questions; the large grid has `side` levels an axis."""
     with system("waitress") as found:
-        publish_large(found)
-        print("| | status | took s | /healthz s | peak MiB |\n|---|---|---|---|---|")
+        publish_large(found, side)
         for name, attack in ATTACKS.items():
-            print(told(found, name, attack), flush=True)
-        for line in flood(found):
-            print(line, flush=True)
+            yield told(found, name, attack)
+        yield from flood(found, questions)
 
 
-def told(found: System, name: str, attack: Callable[[System], int]) -> str:
-    """A line of the table."""
+def told(found: System, name: str, attack: Callable[[System], int]) -> Figure:
+    """The figure of one request."""
     Path(f"/proc/{found.web}/clear_refs").write_text("5")  # the peak counts from here
     before, began = resident(found, "VmRSS"), time.perf_counter()
     with watched(found) as waits:
         status = attack(found)
     took, peak = time.perf_counter() - began, resident(found, "VmHWM")
-    return f"| {name} | {status} | {took:.2f} | {max(waits, default=0.0):.3f} | {peak - before:.0f} |"
+    beside = f"answered {status}; `/healthz` {1000 * max(waits, default=0.0):.0f} ms, {peak - before:.0f} MiB more"
+    return Figure(name, took, "s", beside=beside)
 
 
 def resident(found: System, which: str) -> float:
@@ -103,9 +103,9 @@ def repeated_keys(count: int) -> bytes:
     return f'{{{keys},"k{count - 1}":2}}'.encode()
 
 
-def publish_large(found: System) -> None:
-    """A grid of a million cells."""
-    levels = [list(range(1_000)), list(range(1_000))]
+def publish_large(found: System, side: int) -> None:
+    """A grid of so many cells squared."""
+    levels = [list(range(side)), list(range(side))]
     axes = [{"name": name, "kind": "numeric", "levels": each} for name, each in zip("AB", levels, strict=True)]
     grid: dict[str, Any] = {
         "experiment": "large",
@@ -114,7 +114,7 @@ def publish_large(found: System) -> None:
         "metric": {"name": "x"},
         "axes": axes,
     }
-    grid["values"] = [[a * 1_000 + b for b in range(1_000)] for a in range(1_000)]
+    grid["values"] = [[a * side + b for b in range(side)] for a in range(side)]
     assert json_post(json.dumps(grid).encode())(found) == 201
 
 
@@ -134,14 +134,15 @@ def usual(found: System) -> float:
     return time.perf_counter() - began
 
 
-def flood(found: System) -> Iterator[str]:
+def flood(found: System, questions: int) -> Iterator[Figure]:
     """Questions without end, each another: what they are answered, and what the usual ranking is delayed by them."""
     before = sorted(usual(found) for _ in range(5))[2]
     question = "/api/v1/projects/bench/rankings?experiment=board&metric=x&alpha=0.0"
-    given = Counter(call(found, "GET", f"{question}{number + 1_000}") for number in range(FLOOD))
+    given = Counter(call(found, "GET", f"{question}{number + 1_000}") for number in range(questions))
     after = sorted(usual(found) for _ in range(5))[2]
-    yield f"\n{FLOOD:,} rankings with another alpha each: {dict(given)}"
-    yield f"the usual ranking after a publication: {before:.2f} s before, {after:.2f} s after ({after / before:.1f} x)"
+    answers = ", ".join(f"{count:,} × {status}" for status, count in sorted(given.items()))
+    beside = f"{before:.2f} s before it; answered {answers}"
+    yield Figure(f"the usual ranking after a flood of {questions:,} questions", after, "s", beside=beside)
 
 
 # Numbered, so that it does not shrink so far that it is refused for that alone.
@@ -158,10 +159,10 @@ ATTACKS: dict[str, Callable[[System], int]] = {
     "Markdown: one cell of 15 MiB": table_post(b"a|b\n-|-\n" + b"x" * (15 * MEBIBYTE) + b"|1\n", "text/markdown"),
     "Markdown: 13 MiB of pipes": table_post(b"|" * (13 * MEBIBYTE) + b"\n|-|-|\n", "text/markdown"),
     "Markdown: bold and 9,900 spaces": table_post((b"**a**" + b" " * 9_900 + b"x\n") * 4, "text/markdown"),
-    "a million cells as NDJSON": large_cells("ndjson"),
-    "a million cells as JSON": large_cells("json"),
-    "a million cells as Arrow": large_cells("arrow"),
+    "the cells of the large grid as NDJSON": large_cells("ndjson"),
+    "the cells of the large grid as JSON": large_cells("json"),
+    "the cells of the large grid as Arrow": large_cells("arrow"),
 }
 
 if __name__ == "__main__":
-    main()
+    show(measure())

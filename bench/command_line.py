@@ -1,4 +1,4 @@
-"""How soon the command line answers: `python -m bench.command_line [RUNS]`.
+"""How soon the command line answers.
 
 Each figure is the median of fresh processes, beside a Python that only imports click; the runs of all take turns. The
 processor's time is what the command costs; the time that passes is that where nothing else runs.
@@ -11,8 +11,12 @@ import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
+from bench.figures import Figure, show
+
+MOST = 150.0
 COMMAND = str(Path(sys.executable).with_name("registry"))
 TASKS = {
     "python -c 'import click'": [sys.executable, "-c", "import click"],
@@ -33,20 +37,19 @@ def milliseconds(command: list[str]) -> tuple[float, float]:
     return 1000 * (used.ru_utime + used.ru_stime), 1000 * passed
 
 
-def main() -> None:
-    runs = int(sys.argv[1]) if len(sys.argv) > 1 else 20
+def measure(runs: int = 20) -> Iterator[Figure]:
+    """Milliseconds of processor and of the clock for each command."""
     took: dict[str, list[tuple[float, float]]] = {name: [] for name in TASKS}
     for turn in range(runs + 1):
         for name, command in TASKS.items():
             found = milliseconds(command)
             if turn:  # the first one reads the files from the disk
                 took[name].append(found)
-    print(f"{'':28} processor   passed: p50     least   (load {os.getloadavg()[0]:.1f})")
     for name, found in took.items():
-        processor, passed = zip(*found, strict=True)
-        least, middle = min(passed), statistics.median(passed)
-        print(f"{name:28} {statistics.median(processor):6.0f} ms     {middle:8.0f} ms {least:6.0f} ms")
+        processor, passed = (statistics.median(column) for column in zip(*found, strict=True))
+        most = MOST if name == "registry --help" else None
+        yield Figure(name, passed, "ms", at_most=most, beside=f"{processor:.0f} ms of processor")
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

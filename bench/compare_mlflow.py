@@ -8,24 +8,20 @@ model at the client. Both systems have two server processes and the same clients
 
 from __future__ import annotations
 
-import argparse
 import json
 import multiprocessing
-import os
 import statistics
-import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
-from pathlib import Path
 from typing import Any
 
 from bench.load import grid, post, read
-from bench.mlflow_server import Tracking, environment, tracking_server
+from bench.mlflow_server import Tracking
 from bench.scale import settle
-from bench.system import System, system
+from bench.system import System
 
 MODELS = 50
 ALONE = 100
@@ -33,7 +29,6 @@ ALONE = 100
 CLIENTS = 8
 BATCH = 500
 PAGE = 1000
-READS = 200
 Send = Callable[[HTTPConnection, Any, int], None]
 
 
@@ -78,7 +73,7 @@ def send_batches(found: System, count: int) -> float:
     return count / (time.perf_counter() - begun)
 
 
-def measure_registry(found: System, count: int) -> Measured:
+def measure_registry(found: System, count: int, reads: int) -> Measured:
     """Publish with statistics pending; the ranking is computed once, as a worker would, then read."""
     plain = replace(found, database=None)  # type: ignore[arg-type]
     one, eight = published(send_grid, plain, count)
@@ -88,7 +83,7 @@ def measure_registry(found: System, count: int) -> Measured:
     settle(replace(found, settings=settings))
     read(found, path, 1)
     first = time.perf_counter() - begun
-    again = statistics.median(read(found, path, READS))
+    again = statistics.median(read(found, path, reads))
     return Measured(one, eight, first, again, send_batches(found, count))
 
 
@@ -177,47 +172,3 @@ def _send_some(work: tuple[Send, Any, range]) -> None:
     connection = target.connection()
     for number in numbers:
         send(connection, target, number)
-
-
-def rows(count: int, ours: Measured, theirs: Measured) -> list[str]:
-    """The lines of the table for one number of grids."""
-
-    def rate(name: str, mine: float, other: float) -> str:
-        return f"| {name} | {mine:,.0f} grids/s | {other:,.1f} grids/s | **{mine / other:,.0f} ×** |"
-
-    def seconds(name: str, mine: float, other: float) -> str:
-        return f"| {name} | {1000 * mine:,.1f} ms | {1000 * other:,.0f} ms | **{other / mine:,.1f} ×** |"
-
-    found = [
-        rate(f"{count:,} grids: publish, one client", ours.one, theirs.one),
-        rate("… eight clients", ours.eight, theirs.eight),
-    ]
-    if ours.batches is not None:
-        found.append(rate(f"… batches of {BATCH}, one client (MLflow: eight clients)", ours.batches, theirs.eight))
-    return [
-        *found,
-        seconds("… first ranking after the last grid", ours.first, theirs.first),
-        seconds("… every further ranking", ours.again, theirs.again),
-    ]
-
-
-def main(arguments: Sequence[str] | None = None) -> None:
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--grids", type=int, nargs="+", default=[1000, 10_000], help="how many to publish")
-    parser.add_argument("--environment", type=Path, default=cache / "results-registry" / "mlflow")
-    given = parser.parse_args(arguments)
-    program = environment(given.environment)
-    print("| 140 cells a grid, 50 models | registry | MLflow | ratio |\n|---|---|---|---|", flush=True)
-    for count in given.grids:
-        with (
-            tempfile.TemporaryDirectory(prefix="registry-mlflow-") as home,
-            system(workers=False) as found,
-        ):
-            ours = measure_registry(found, count)
-            with tracking_server(program, found.settings.database_url, Path(home)) as server:
-                print("\n".join(rows(count, ours, measure_mlflow(server, count))), flush=True)
-
-
-if __name__ == "__main__":
-    main()

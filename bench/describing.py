@@ -1,15 +1,14 @@
-"""What a description costs, on one core and through Celery. `python -m bench.describing` prints a table."""
+"""What a description costs, on one core and through Celery."""
 
 from __future__ import annotations
 
-import os
 import random
 import statistics
 import time
-from pathlib import Path
+from collections.abc import Iterator
 
-from bench.load import publish
-from bench.main_job import drain
+from bench.figures import Figure, show
+from bench.load import drain, publish
 from bench.system import system
 from registry.demo import demo_grids
 from registry.garbage import collect_rarely
@@ -56,42 +55,24 @@ def cpu_together(count: int) -> float:
     return 1000 * statistics.median(seconds) / count
 
 
-def memory(name: str) -> list[float]:
-    """Resident MiB of the worker's processes."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                command = (entry / "cmdline").read_bytes()
-                pages = int((entry / "statm").read_text().split()[1])
-            except OSError:
-                continue
-            if name.encode() in command:
-                found.append(pages * os.sysconf("SC_PAGE_SIZE") / 2**20)
-    return sorted(found)
-
-
-def main() -> None:
+def measure(grids: int = 1000, together: int = 100, times: int = 15) -> Iterator[Figure]:
+    """Milliseconds of a core for a description, and grids a second through Celery."""
     collect_rarely()
     seed = read_submission({"axes": []} | demo_grids()[0], Limits()).grid
-    for name, found in (
-        ("seed 0 (7 × 20, one nominal axis, trials)", seed),
-        ("7 × 20, two numeric axes, trials", numeric(7, 20, 300)),
-        ("7 × 20, two numeric axes, no trials", numeric(7, 20, None)),
-        ("35 × 35, two numeric axes, trials", numeric(35, 35, 300)),
+    for name, found, most in (
+        ("7 × 20, two numeric axes, trials, alone", numeric(7, 20, 300), 9.0),
+        ("7 × 20, two numeric axes, no trials, alone", numeric(7, 20, None), None),
+        ("35 × 35, two numeric axes, trials, alone", numeric(35, 35, 300), 30.0),
+        ("seed 0 (7 × 20, one nominal axis, trials), alone", seed, None),
     ):
-        print(f"  describe {name}: {cpu(found):.1f} ms of one core")
-    print(f"  describe 100 of 7 × 20, two numeric axes, trials: {cpu_together(100):.1f} ms of one core for each")
+        yield Figure(name, cpu(found, times), "ms of a core", at_most=most)
+    each = cpu_together(together)
+    yield Figure("7 × 20, two numeric axes, trials, each of 100", each, "ms of a core", at_most=5.0)
     with system() as running:
-        publish(running, 1000, 1, 0, batch=100)
-        begun = time.perf_counter()
-        drain(running)
-        seconds = time.perf_counter() - begun
-        print(f"  1,000 grids of 7 × 20 through Celery, two worker processes: {seconds:.1f} s")
-        print(f"  that is {60 * 1000 / seconds:.0f} grids a minute, {60 * 1000 / seconds / 2:.0f} for each core")
-        sizes = ", ".join(f"{size:.0f}" for size in memory("workers.app"))
-        print(f"  resident memory of the worker's processes (MiB): {sizes}")
+        publish(running, grids, 1, 0, batch=min(grids, 100))
+        rate = grids / drain(running)
+    yield Figure("7 × 20 (one nominal axis) through Celery, two processes", rate, "grids/s", at_least=400.0)
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

@@ -1,19 +1,20 @@
-"""`registry push` of a folder of MTEB-like files, through batches: grids a second, over everything the command does.
-
-Against a registry that runs: `REGISTRY_URL=… REGISTRY_TOKEN=… REGISTRY_PROJECT=… python -m bench.importing [files]`.
-"""
+"""`registry push` of a folder of MTEB-like files, through batches: grids a second, over everything the command does."""
 
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-FILES = 10_000
-TARGET = 1000
+from bench.figures import Figure, show
+from bench.system import system
+
+TARGET = 1000.0
 
 
 def write_files(folder: Path, count: int) -> None:
@@ -34,17 +35,21 @@ def write_files(folder: Path, count: int) -> None:
         (home / f"Task{task}.json").write_text(json.dumps(file))
 
 
-def main() -> None:
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else FILES
-    with tempfile.TemporaryDirectory() as directory:
-        write_files(Path(directory), count)
-        for name in ("first", "again"):
+def measure(files: int = 5_000) -> Iterator[Figure]:
+    """Grids a second of the whole command, with new files and with the same again."""
+    with system("waitress") as found, tempfile.TemporaryDirectory() as directory:
+        write_files(Path(directory), files)
+        surroundings = os.environ | {
+            "REGISTRY_URL": f"http://127.0.0.1:{found.port}",
+            "REGISTRY_TOKEN": found.token,
+            "REGISTRY_PROJECT": found.project,
+        }
+        for name in (f"{files:,} files, new", "… all there already"):
             begun = time.perf_counter()
             command = [sys.executable, "-m", "registry", "push", "-q", directory]
-            subprocess.run(command, check=True)
-            seconds = time.perf_counter() - begun
-            print(f"{name}: {count} files in {seconds:.1f} s, {count / seconds:.0f} grids/s (target {TARGET})")
+            subprocess.run(command, check=True, env=surroundings, stdout=subprocess.DEVNULL)
+            yield Figure(name, files / (time.perf_counter() - begun), "grids/s", at_least=TARGET)
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

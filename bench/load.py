@@ -7,11 +7,14 @@ import multiprocessing
 import random
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from http.client import HTTPConnection
 from typing import Any
 
+from sqlalchemy import func, select
+
 from bench.system import System
+from registry.storage.tables import derivations
 
 
 def grid(number: int, seed: int = 0, models: int = 50, rows: int = 7, columns: int = 20) -> dict[str, Any]:
@@ -92,14 +95,17 @@ def read(found: System, path: str, count: int, headers: dict[str, str] | None = 
 
 def ms(times: Sequence[float], share: float = 0.5) -> float:
     """A quantile in milliseconds."""
+    if len(times) == 1:
+        return 1000 * times[0]
     return 1000 * statistics.quantiles(times, n=1000, method="inclusive")[int(1000 * share) - 1]
 
 
-def until(condition: Callable[[], bool], seconds: float) -> float:
-    """How long it took until the condition held."""
+def drain(found: System, patience: float = 300.0) -> float:
+    """Seconds until no statistics are pending; `RuntimeError` when that takes longer than somebody would wait."""
     begun = time.perf_counter()
-    while not condition():
-        if time.perf_counter() - begun > seconds:
-            raise RuntimeError("took too long")
-        time.sleep(0.002)
-    return time.perf_counter() - begun
+    while (took := time.perf_counter() - begun) < patience:
+        with found.database.reading() as reading:
+            if not reading.scalar(select(func.count()).where(derivations.c.state == "pending")):
+                return took
+        time.sleep(0.02)
+    raise RuntimeError(f"statistics are pending after {patience:.0f} s")

@@ -25,6 +25,10 @@ PACKAGES = ("mlflow==3.17.2", "psycopg2-binary")
 _PATIENCE = 180.0
 
 
+class Unreachable(Exception):
+    """MLflow cannot be installed here."""
+
+
 @dataclass(frozen=True)
 class Tracking:
     """Where it listens; a call is one request on a connection that the caller keeps."""
@@ -46,13 +50,20 @@ class Tracking:
 
 
 def environment(directory: Path) -> Path:
-    """The `mlflow` program of a virtual environment in the directory, installed there if it is not yet."""
+    """The `mlflow` program of a virtual environment in the directory, installed there if it is not yet.
+
+    `Unreachable` where the package registry does not give it.
+    """
     program = directory / "bin" / "mlflow"
     if not program.exists():
         print(f"installing {' and '.join(PACKAGES)} into {directory}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", str(directory)], check=True)
         python = str(directory / "bin" / "python")
-        subprocess.run([python, "-m", "pip", "install", "--quiet", *PACKAGES], check=True)
+        install = [python, "-m", "pip", "install", "--quiet", *PACKAGES]
+        ran = subprocess.run(install, capture_output=True, text=True, check=False)
+        if ran.returncode:
+            faults = [line for line in ran.stderr.splitlines() if line.startswith("ERROR")]
+            raise Unreachable(f"the package registry gives no MLflow: {faults[-1] if faults else ran.stderr[-300:]}")
     return program
 
 

@@ -1,4 +1,4 @@
-"""What a page costs the server, from the request to the bytes: `python -m bench.pages` prints a table.
+"""What a page costs the server, from the request to the bytes.
 
 Runs the application in one process, on an embedded registry of its own with the demonstration and its statistics.
 """
@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from flask.testing import FlaskClient
 
+from bench.figures import Figure, show
 from migrations.apply import migrate
 from registry import create_app
 from registry.demo import publish_demo
@@ -26,7 +27,6 @@ from workers.derive import derive_due
 from workers.jobs.invalidation import apply_invalidations
 from workers.queries import compute_due
 
-ROUNDS = 60
 TARGET_MS = 60.0
 
 
@@ -55,31 +55,36 @@ EXPERIMENT = "/projects/demo/experiments/window-by-ratio?model=R1-Qwen"
 RANKING = "/projects/demo/rankings?experiment=window-by-ratio&metric=Pass@1"
 
 
-def main() -> None:
+def measure(rounds: int = 60) -> Iterator[Figure]:
+    """Milliseconds of a page, medians of so many requests."""
     logging.disable(logging.CRITICAL)
     configure_logs("ERROR")
     with demonstration() as (client, grid):
         tag = client.get(grid).headers["ETag"]
-        print(f"{'grid page, 7 x 20 with trials':<36} {spent(client, grid)}   target: {TARGET_MS:.0f} ms")
-        print(f"{'the same, not modified':<36} {spent(client, grid, tag)}")
-        print(f"{'experiment page, four panels':<36} {spent(client, EXPERIMENT)}")
-        print(f"{'ranking page, two models':<36} {spent(client, RANKING)}")
-        print(f"{'statistics as JSON, for comparison':<36} {spent(client, f'/api/v1{grid}/statistics')}")
+        for name, path, known, most in (
+            ("a grid's page (7 × 20, trials, every statistic)", grid, None, TARGET_MS),
+            ("… not modified (304)", grid, tag, None),
+            ("an experiment's page, four panels", EXPERIMENT, None, None),
+            ("a ranking's page, two models", RANKING, None, None),
+            ("`/statistics` as JSON, for comparison", f"/api/v1{grid}/statistics", None, None),
+        ):
+            passed, worked = spent(client, path, rounds, known)
+            yield Figure(name, passed, "ms", at_most=most, beside=f"{worked:.1f} ms of processor")
 
 
-def spent(client: FlaskClient, path: str, tag: str | None = None) -> str:
-    """The medians of `ROUNDS` requests: milliseconds that passed, and those of this process's processor time."""
+def spent(client: FlaskClient, path: str, rounds: int, tag: str | None = None) -> tuple[float, float]:
+    """The medians of the requests: milliseconds that passed, and those of this process's processor time."""
     headers = {} if tag is None else {"If-None-Match": tag}
     client.get(path, headers=headers)
     passed, worked = [], []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         begun, begun_work = time.perf_counter(), time.process_time()
         answer = client.get(path, headers=headers)
         passed.append(1000 * (time.perf_counter() - begun))
         worked.append(1000 * (time.process_time() - begun_work))
         assert answer.status_code == (200 if tag is None else 304), answer.status
-    return f"{statistics.median(passed):6.1f} ms, {statistics.median(worked):6.1f} ms of processor time"
+    return statistics.median(passed), statistics.median(worked)
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

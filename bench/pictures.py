@@ -1,4 +1,4 @@
-"""Pictures and feeds: how fast, how large, in how much memory. `python -m bench.pictures [cells in millions]`.
+"""Pictures and feeds: how fast, and in how much memory.
 
 On an embedded server of its own: the SVG of seed 0, the same as PNG, and the feed of a project as CSV, read to its end
 by a client that keeps nothing.
@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 import resource
 import statistics
-import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+from bench.figures import Figure, show
 from migrations.apply import migrate
 from registry import create_app
 from registry.demo import demo_grids
 from registry.grids.intake import Limits, read_submission
 from registry.local.embedded import embedded_servers
+from registry.logs import configure_logs
 from registry.operations.export import exported, select_cells
 from registry.operations.find import Filters
 from registry.operations.publish import publish
@@ -27,16 +29,18 @@ from registry.renderings.feed import cells_of, columns_of
 from registry.renderings.feed_text import csv_pieces
 from registry.renderings.heatmap import heatmap_svg
 from registry.renderings.heatmap.png import png_of
+from registry.results.codec import from_document
+from registry.results.statistics import Statistics
 from registry.settings import Settings
 from registry.storage.database import Database
-from tests.house import House, publication
+from tests.house import House, Project, publication
 
 
-def median_ms(work: object, times: int = 30) -> float:
+def median_ms(work: Callable[[], object], times: int) -> float:
     found = []
     for _ in range(times):
         begun = time.perf_counter()
-        work()  # type: ignore[operator]
+        work()
         found.append(1000 * (time.perf_counter() - begun))
     return statistics.median(found)
 
@@ -46,21 +50,23 @@ def mebibytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def pictures(house: House) -> None:
+def pictures(house: House, times: int) -> Iterator[Figure]:
+    """Seed 0 as pictures."""
     project = house.make_project()
     grid = project.publish({"axes": []} | demo_grids()[0]).get_json()["id"]
     house.compute()
     document = json.loads(project.get(f"grids/{grid}").data)
-    found = json.loads(project.get(f"grids/{grid}/statistics").data)
+    found = from_document(Statistics, json.loads(project.get(f"grids/{grid}/statistics").data))
     svg = heatmap_svg(document, found)
-    print(f"SVG 7 x 20: {median_ms(lambda: heatmap_svg(document, found)):.1f} ms, {len(svg)} bytes")
-    print(f"PNG 7 x 20: {median_ms(lambda: png_of(svg), 10):.0f} ms")
-    print(f"GET heatmap.svg: {median_ms(lambda: project.get(f'grids/{grid}/heatmap.svg')):.1f} ms in process")
+    took = median_ms(lambda: heatmap_svg(document, found), times)
+    yield Figure("SVG of seed 0 (7 × 20)", took, "ms", at_most=8.0, beside=f"{len(svg) / 1000:.0f} kB")
+    yield Figure("the same as PNG", median_ms(lambda: png_of(svg), min(times, 10)), "ms")
+    answered = median_ms(lambda: project.get(f"grids/{grid}/heatmap.svg"), times)
+    yield Figure("`GET heatmap.svg`, without HTTP between", answered, "ms")
 
 
-def feed(house: House, million: float) -> None:
-    """Publish so many cells in grids of 7 x 20, and read them as CSV."""
-    project, count = house.make_project(), int(million * 1_000_000 / 140)
+def publish_cells(house: House, project: Project, count: int) -> None:
+    """Publish so many grids of 7 x 20."""
     axes = [
         {"name": "Type", "kind": "nominal", "levels": list("1234567"), "unit": None, "scale": "linear"},
         {"name": "Length", "kind": "numeric", "levels": list(range(20)), "unit": None, "scale": "linear"},
@@ -79,6 +85,12 @@ def feed(house: House, million: float) -> None:
         with house.database.transaction() as connection:
             row = type("Row", (), {"id": project.id, "slug": project.slug, "project_id": project.id})
             publish(connection, row, [read_submission(one, Limits()) for one in sent])
+
+
+def feed(house: House, cells: int) -> Iterator[Figure]:
+    """So many cells, read as CSV."""
+    project = house.make_project()
+    publish_cells(house, project, cells // 140)
     before, begun, busy, size = mebibytes(), time.perf_counter(), time.process_time(), 0
     with house.database.snapshot() as connection:
         selection = select_cells(connection, project.id, Filters())
@@ -88,23 +100,23 @@ def feed(house: House, million: float) -> None:
     for piece in csv_pieces(columns, rows, explicit=False):
         size += len(piece)
     seconds, busy = time.perf_counter() - begun, time.process_time() - busy
-    print(
-        f"feed of {selection.cells} cells as CSV: {selection.cells / seconds:,.0f} cells/s, "
-        f"{selection.cells / busy:,.0f} a second of this process's CPU time, {size / 1e6:.0f} MB, "
-        f"chosen in {chosen:.2f} s, memory {before:.0f} -> {mebibytes():.0f} MiB"
-    )
+    rate, grown = selection.cells / seconds, mebibytes() - before
+    beside = f"{selection.cells / busy:,.0f} a second of this process, {size / 1e6:.0f} MB, chosen in {chosen:.2f} s"
+    yield Figure(f"feed of {selection.cells:,} cells as CSV", rate, "cells/s", at_least=200_000, beside=beside)
+    yield Figure("… memory that it takes", grown, "MiB", at_most=16.0)
 
 
-def main() -> None:
-    millions = [float(text) for text in sys.argv[1:]] or [1.0]
+def measure(cells: int = 1_000_000, times: int = 30) -> Iterator[Figure]:
+    """Milliseconds of a picture, cells a second of a feed."""
+    configure_logs("ERROR")
     with tempfile.TemporaryDirectory() as home, embedded_servers(Path(home)) as (database_url, redis_url):
         migrate(database_url)
         settings = replace(Settings(), database_url=database_url, redis_url=redis_url, ranking_debounce=0.0)
         house = House(create_app(settings), Database(settings, name="bench"), settings)
-        pictures(house)
-        for million in millions:
-            feed(house, million)
+        yield from pictures(house, times)
+        yield from feed(house, cells)
+        house.database.close()
 
 
 if __name__ == "__main__":
-    main()
+    show(measure())

@@ -1,4 +1,4 @@
-"""Rankings as the registry grows: `python -m bench.scale [1000 10000 …]`, grids of 140 cells, embedded servers.
+"""Rankings as the registry grows, with grids of 140 cells: `python -m bench.scale [1000 … 1000000]`.
 
 For each size (100 models, one experiment, published in batches): what a stored ranking takes to read, what one more
 grid costs, and what all of it takes on disk. Then the same for 1,000 models. Statistics are not computed here (that is
@@ -14,11 +14,13 @@ import random
 import statistics
 import sys
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import func, select, text
 
-from bench.system import System, await_ready, system
+from bench.figures import Figure, show
+from bench.system import System, system
 from registry.errors import Unavailable
 from registry.query import RankingQuery
 from registry.storage.tables import cached_results, pair_sums
@@ -29,6 +31,7 @@ from workers.rankings.pair_sums.update import catch_up
 
 CELLS = 140
 BATCH = 500
+PATIENCE = 900.0
 METRIC = {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100}
 AXES = [
     {"name": "Type", "kind": "nominal", "levels": [str(i) for i in range(7)]},
@@ -109,10 +112,12 @@ def settle(found: System) -> float:
         with found.database.reading() as connection:
             if not connection.scalar(select(func.count()).where(cached_results.c.state == "pending")):
                 return time.perf_counter() - begun
+        if time.perf_counter() - begun > PATIENCE:
+            raise RuntimeError(f"the ranking is pending after {PATIENCE:.0f} s")
         time.sleep(0.05)
 
 
-def read_times(found: System, size: Size, count: int = 400) -> tuple[list[float], int]:
+def read_times(found: System, size: Size, count: int) -> tuple[list[float], int]:
     connection = found.connection()
     path = f"/api/v1/projects/{found.project}/rankings?experiment={size.experiment}&metric=accuracy"
     times, length = [], 0
@@ -128,7 +133,7 @@ def read_times(found: System, size: Size, count: int = 400) -> tuple[list[float]
     return times, length
 
 
-def one_more(found: System, size: Size, rounds: int = 9) -> tuple[list[float], float]:
+def one_more(found: System, size: Size, rounds: int) -> tuple[list[float], float]:
     """Seconds to count one changed grid, and of the last ranking made from the sums."""
     question = RankingQuery(size.experiment, "accuracy")
     with found.database.reading() as connection:
@@ -165,18 +170,27 @@ def disk(found: System) -> dict[str, int]:
         return {row[0]: row[1] for row in connection.execute(query)}
 
 
-def report(found: System, size: Size, rate: float, ready: float) -> None:
-    times, length = read_times(found, size)
-    more, refresh = one_more(found, size)
-    settle(found)
-    cells = sum(value for name, value in disk(found).items()) / _grids(found) / CELLS
-    p50 = f"{1000 * statistics.median(times):.2f} ms"
-    counted = f"{1000 * statistics.median(more):.1f} ms" if more else "from cells"
-    print(
-        f"| {size.models:,} | {size.grids:,} | {rate:,.0f}/s | {ready:.1f} s | {p50} | {length / 1000:,.0f} kB | "
-        f"{counted} | {refresh:.2f} s | {cells:.1f} B |",
-        flush=True,
+def grown(found: System, size: Size, have: int, most: float, reads: int, rounds: int) -> Iterator[Figure]:
+    """Publish what a size lacks, and measure what its ranking costs; one more grid may take `most` milliseconds."""
+    name = f"{size.models:,} models, {size.grids:,} grids"
+    rate = grow(found, size, have)
+    ready = settle(found)
+    first_most = 60.0 if size.grids >= 1_000_000 else None
+    yield Figure(f"{name}: first ranking", ready, "s", at_most=first_most, beside=f"published {rate:,.0f} a second")
+    times, length = read_times(found, size, reads)
+    yield Figure(
+        f"{name}: a stored ranking, p50", 1000 * statistics.median(times), "ms", beside=f"{length / 1000:,.0f} kB"
     )
+    more, anew = one_more(found, size, rounds)
+    settle(found)
+    if more:
+        beside = f"the ranking made anew {anew:.2f} s"
+        yield Figure(f"{name}: one more grid", 1000 * statistics.median(more), "ms", at_most=most, beside=beside)
+
+
+def without_statistics(found: System) -> float:
+    """Bytes a cell on disk."""
+    return sum(disk(found).values()) / _grids(found) / CELLS
 
 
 def _grids(found: System) -> int:
@@ -192,28 +206,27 @@ def statistics_on_disk(found: System) -> float:
     return float(size / rows / CELLS)
 
 
-def main(sizes: list[int]) -> None:
+def measure(
+    sizes: Sequence[int] = (1_000, 10_000), thousands: Sequence[int] = (10_000,), reads: int = 400, rounds: int = 9
+) -> Iterator[Figure]:
+    """Rankings of 100 models at growing numbers of grids, then of 1,000 models beside them.
+
+    The usual sizes take a minute; a million grids of 100 models take ten.
+    """
     with system(workers=False) as found:
-        await_ready(found)
-        print(
-            "| models | grids | published | first ranking | stored ranking p50 | its size | one more grid "
-            "| ranking made anew | disk a cell |"
+        for have, grids in zip((0, *sizes), sizes, strict=False):
+            yield from grown(found, Size("hundred", 100, grids), have, 10.0, reads, rounds)
+        bare = without_statistics(found)
+        largest = ", ".join(
+            f"{name} {bytes_ / _grids(found) / CELLS:.1f}"
+            for name, bytes_ in sorted(disk(found).items(), key=lambda item: -item[1])[:4]
         )
-        print("|---|---|---|---|---|---|---|---|---|")
-        have = 0
-        for grids in sizes:
-            size = Size("hundred", 100, grids)
-            report(found, size, grow(found, size, have), settle(found))
-            have = grids
-        print(f"statistics: {statistics_on_disk(found):.1f} B a cell, compressed", flush=True)
-        have = 0
-        for grids in (grids for grids in sizes if 10_000 <= grids <= 100_000):
-            size = Size("thousand", 1_000, grids)
-            report(found, size, grow(found, size, have), settle(found))
-            have = grids
-        for name, bytes_ in sorted(disk(found).items(), key=lambda item: -item[1])[:8]:
-            print(f"    {name}: {bytes_ / _grids(found):,.0f} B a grid")
+        yield Figure("disk a cell without statistics", bare, "B", at_most=15.0, beside=largest)
+        told = statistics_on_disk(found)
+        yield Figure("disk a cell with statistics", bare + told, "B", at_most=40.0)
+        for have, grids in zip((0, *thousands), thousands, strict=False):
+            yield from grown(found, Size("thousand", 1_000, grids), have, 50.0, reads, rounds)
 
 
 if __name__ == "__main__":
-    main([int(one) for one in sys.argv[1:]] or [1_000, 10_000, 100_000, 1_000_000])
+    show(measure([int(one) for one in sys.argv[1:]] or (1_000, 10_000)))

@@ -1,0 +1,64 @@
+"""Figures: what a program of this directory measured, beside what was aimed at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One measurement. `value` is None where nothing could be measured; `beside` then says why, else what it compares
+    to."""
+
+    name: str
+    value: float | None
+    unit: str
+    at_most: float | None = None
+    at_least: float | None = None
+    beside: str = ""
+
+    @property
+    def is_met(self) -> bool | None:
+        """Whether the target is met; None without a target or a value."""
+        if self.value is None or (self.at_most is None and self.at_least is None):
+            return None
+        return (self.at_most is None or self.value <= self.at_most) and (
+            self.at_least is None or self.value >= self.at_least
+        )
+
+    @property
+    def verdict(self) -> str:
+        """`met`, or by which share of the target it is missed; empty without a target."""
+        if self.is_met is None:
+            return "" if self.value is not None else "not measured"
+        if self.is_met:
+            return "met"
+        target = self.at_most if self.at_most is not None and self.value > self.at_most else self.at_least
+        return f"missed by {abs(self.value - target) / target:.0%}"
+
+    @property
+    def target(self) -> str:
+        """The target as the table says it."""
+        signs = (("≤", self.at_most), ("≥", self.at_least))
+        return ", ".join(_amount(bound, self.unit, sign) for sign, bound in signs if bound is not None)
+
+    @property
+    def measured(self) -> str:
+        """The value as the table says it, with what it compares to."""
+        said = "" if self.value is None else _amount(self.value, self.unit)
+        return f"{said} ({self.beside})" if said and self.beside else said or self.beside
+
+
+def _amount(value: float, unit: str, sign: str = "") -> str:
+    """A number with three digits at least, and its unit."""
+    size = abs(value)
+    text = f"{value:,.0f}" if size >= 100 or value == int(value) else f"{value:.1f}" if size >= 10 else f"{value:.2f}"
+    return f"{sign} {text} {unit}".strip()
+
+
+def show(figures: Iterable[Figure]) -> None:
+    """Print each figure when it is there, for a program that runs alone."""
+    for one in figures:
+        aim = f"  (target {one.target}: {one.verdict})" if one.target else ""
+        print(f"{one.name}: {one.measured}{aim}", flush=True)
