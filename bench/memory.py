@@ -51,9 +51,12 @@ def measure(grids: int = 10_000, idle: float = SETTLED) -> Iterator[Figure]:
 def running() -> Iterator[tuple[System, int]]:
     """A registry as `registry up` starts it, without limits of rate; with the process number of its supervisor."""
     with tempfile.TemporaryDirectory(prefix="registry-memory-") as directory:
-        home, port = Path(directory), free_port()
+        home, port = Path(directory) / "home", free_port()
         settings = replace(Settings(), port=port, **UNLIMITED)
         given = {f"REGISTRY_{name.upper()}": str(value) for name, value in UNLIMITED.items()}
+        given["PYTHONPATH"] = os.pathsep.join(
+            [str(without_tools(Path(directory) / "path")), os.environ.get("PYTHONPATH", "")]
+        )
         kept = {name: text for name, text in os.environ.items() if not name.startswith("REGISTRY_")}
         command = [sys.executable, "-m", "registry", "up", "--home", str(home), "--port", str(port)]
         child = subprocess.Popen(command, env=kept | given, stdout=subprocess.PIPE, text=True)
@@ -69,6 +72,14 @@ def running() -> Iterator[tuple[System, int]]:
             child.send_signal(signal.SIGINT)
             child.wait(30)
             child.stdout.close()
+
+
+def without_tools(path: Path) -> Path:
+    """A folder that hides `rich`, which tools of the tests need and structlog loads where it is; the registry does not
+    depend on it."""
+    (path / "rich").mkdir(parents=True)
+    (path / "rich" / "__init__.py").write_text('raise ImportError("hidden")')
+    return path
 
 
 def by_part(supervisor: int) -> Counter[str]:

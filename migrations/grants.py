@@ -11,11 +11,10 @@ from psycopg2 import sql
 from sqlalchemy import make_url
 
 from registry.errors import Misconfigured
-from registry.settings import driver_url
+from registry.settings import WEB_ROLE, driver_url
 
 APPEND_ONLY = ("stored_revisions", "revisions", "shapes", "audit_log")
 READ_ONLY = ("alembic_version", "bi_readers", "signing_keys")
-WEB_ROLE = "registry_web"
 
 
 def grant_web_role(database_url: str, role: str, password: str | None = None) -> None:

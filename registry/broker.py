@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import redis
-from celery import Celery
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from registry.settings import Settings
+
+if TYPE_CHECKING:
+    from celery import Celery
 
 WAKE_LIST = "registry:wake"
 QUEUE = "registry"
@@ -47,6 +49,8 @@ def redis_client(settings: Settings) -> redis.Redis:
 
 def celery_app(settings: Settings, name: str = "registry") -> Celery:
     """Celery application without result backend or countdowns, with JSON only and one prefetched message."""
+    from celery import Celery  # a web process only notifies, and does without it
+
     app = Celery(name, broker=broker_url(settings))
     app.conf.update(
         task_default_queue=QUEUE,

@@ -16,6 +16,8 @@ from results_registry.local_instance import DEFAULT_HOME
 
 MEBIBYTE = 1024 * 1024
 LOG_LEVELS = ("DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL")
+WEB_ROLE = "registry_web"
+"""Role of the web process in the database of `registry up`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from celery.signals import worker_process_init, worker_shutting_down
+from celery.signals import worker_before_create_process, worker_process_init, worker_shutting_down
 
 from registry.broker import celery_app
 from registry.garbage import collect_rarely
@@ -20,6 +20,12 @@ configure_logs(settings.log_level)
 app = celery_app(settings)
 app.conf.update(imports=("workers.tasks",), worker_concurrency=settings.worker_processes)
 database = Database(settings, name="worker", statement_timeout=settings.worker_statement_timeout)
+
+
+@worker_before_create_process.connect
+def _keep_shared(**_signal: object) -> None:
+    """Never look for cycles among what is loaded before a fork: that writes into it, and each process gets a copy."""
+    collect_rarely()
 
 
 @worker_process_init.connect

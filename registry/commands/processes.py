@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from sqlalchemy.exc import OperationalError
 
 from registry.commands.environment import settings_of_environment
 from registry.local import processes
@@ -63,6 +62,8 @@ def migrate(role: str | None) -> None:
     The web process may then log in with a role of its own, which changes no table and no revision; its password is
     REGISTRY_WEB_PASSWORD.
     """
+    from sqlalchemy.exc import OperationalError
+
     from migrations.apply import migrate as apply
     from migrations.grants import grant_web_role
 

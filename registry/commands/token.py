@@ -9,7 +9,7 @@ import click
 
 from registry.commands.environment import settings_of_environment
 from registry.errors import NotFound
-from registry.local.processes import write_secret
+from registry.local.preparation import write_secret
 from registry.operations.audit_log import COMMAND, record
 from registry.operations.auth import issue_token
 from registry.operations.projects import find_project

@@ -1,4 +1,8 @@
-"""Processes of the service, each by itself or all of them on one machine (`registry up`)."""
+"""Processes of the service, each by itself or all of them on one machine (`registry up`).
+
+The process of `registry up` only watches the others, for as long as they live: what it needs once is imported where it
+is needed, or is done by a process of its own.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +10,30 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import urlopen
+from typing import TYPE_CHECKING
 
-from sqlalchemy import make_url
-
-from registry.demo import PROJECT, await_statistics, publish_demo
-from registry.errors import Misconfigured, Unauthenticated, Unavailable
+from registry.errors import Misconfigured, Unavailable
 from registry.garbage import collect_rarely
 from registry.local.embedded import Child, Home, Postgres, Supervisor, Valkey
-from registry.operations.auth import authenticate, has_operator, issue_token
-from registry.settings import Settings, inherited_environment
-from registry.storage.database import Database
+from registry.local.embedded.children import run_to_end
+from registry.settings import WEB_ROLE, Settings, inherited_environment
 from results_registry.local_instance import TOKEN_FILE, announced
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
-ADMIN_TOKEN_DAYS = 365
+if TYPE_CHECKING:
+    from registry.storage.database import Database
 
-WORKER = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--loglevel", "WARNING"]
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+# Workers do not talk to each other: everything that they must know of each other is in the database.
+ALONE = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
+WORKER = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--loglevel", "WARNING", *ALONE]
 DISPATCHER = [sys.executable, "-m", "workers.dispatcher"]
 SERVE = [sys.executable, "-m", "registry", "serve"]
+PREPARE = [sys.executable, "-m", "registry.local.preparation"]
+OWN_DATABASE = "--own-database"
+"""Word for `PREPARE`: the database is ours alone, and the web process gets a role of its own."""
 
 
 def serve(settings: Settings) -> None:
@@ -42,6 +49,8 @@ def serve(settings: Settings) -> None:
 
 def refuse_if_open(settings: Settings, database: Database) -> None:
     """Raise `Misconfigured` where other machines could reach a registry that has no administrator yet."""
+    from registry.operations.auth import has_operator
+
     if settings.host in LOOPBACK:
         return
     try:
@@ -64,9 +73,6 @@ def become(command: list[str], settings: Settings) -> None:
 def up(settings: Settings, *, given: set[str], demo: bool, say: Callable[[str], None]) -> None:
     """Run the whole service until Ctrl-C: servers (those whose URLs were not `given`), migrations, web, worker,
     dispatcher."""
-    from migrations.apply import migrate
-    from migrations.grants import WEB_ROLE, grant_web_role
-
     with Home(settings.home) as home, Supervisor(home) as supervisor:
         if "redis_url" not in given:
             valkey = Valkey(home)
@@ -76,33 +82,35 @@ def up(settings: Settings, *, given: set[str], demo: bool, say: Callable[[str], 
             postgres = Postgres(home, settings.pg_bin or None)
             supervisor.start(postgres.child())
             settings = replace(settings, database_url=postgres.url)
-        migrate(settings.database_url)
-        database = Database(settings, name="up")
-        token_file = admin_token(database, home.path / TOKEN_FILE)
-        environment = settings.environment()
-        serving = environment
-        if "database_url" not in given:
-            grant_web_role(settings.database_url, WEB_ROLE)
-            url = make_url(settings.database_url).set(username=WEB_ROLE)
-            serving = replace(settings, database_url=url.render_as_string(hide_password=False)).environment()
+        environment = serving = replace(settings, home=home.path).environment()
+        own = "database_url" not in given
+        run_to_end(Child("preparation", [*PREPARE, *([OWN_DATABASE] if own else [])], env=environment), home)
+        if own:
+            serving = environment | {"REGISTRY_DATABASE_URL": Postgres(home).url_of(WEB_ROLE)}
         for name, command in (("dispatcher", DISPATCHER), ("worker", WORKER)):
             supervisor.start(Child(name, command, env=environment))
-        address = f"http://{_local(settings.host)}:{settings.port}"
-        supervisor.start(Child("web", SERVE, env=serving, ready=probe(f"{address}/readyz")))
+        local = _local(settings.host)
+        address = f"http://{local}:{settings.port}"
+        supervisor.start(Child("web", SERVE, env=serving, ready=probe(local, settings.port, "/readyz")))
         say(f"The results registry is at {settings.url} (documentation: {settings.url}/docs).")
+        token_file = home.path / TOKEN_FILE
         say(f"The administrator's token is in {token_file}; the logs are in {home.logs}.")
-        greet(settings, database, token_file, demo=demo, say=say)
-        database.close()
+        greet(settings, token_file, demo=demo, say=say)
         with announced(home.path, address):
             supervisor.run()
 
 
-def greet(settings: Settings, database: Database, token_file: Path, *, demo: bool, say: Callable[[str], None]) -> None:
+def greet(settings: Settings, token_file: Path, *, demo: bool, say: Callable[[str], None]) -> None:
     """Print curl lines that work when they are pasted."""
     api = f"{settings.url}/api/v1"
     if demo:
+        from registry.demo import PROJECT, await_statistics, publish_demo
+        from registry.storage.database import Database
+
+        database = Database(settings, name="up")
         grids = publish_demo(database)
         await_statistics(database, grids)
+        database.close()
         say("\nTrends of a heatmap, then two models over the slots that they share:\n")
         say(f"curl -s -H 'Accept: text/plain' '{api}/grids/{grids[0]}/trends'")
         question = f"{api}/projects/{PROJECT}/rankings?experiment=window-by-ratio&metric=Pass@1"
@@ -116,43 +124,21 @@ def greet(settings: Settings, database: Database, token_file: Path, *, demo: boo
     say("\nCtrl-C stops everything.")
 
 
-def probe(url: str) -> Callable[[], bool]:
-    """Function that tells whether a URL answers 200."""
+def probe(host: str, port: int, path: str) -> Callable[[], bool]:
+    """Function that tells whether a path of a server answers 200."""
 
     def ask() -> bool:
+        connection = HTTPConnection(host, port, timeout=2)
         try:
-            with urlopen(url, timeout=2) as response:  # noqa: S310 (our own server)
-                return bool(response.status == 200)
-        except (URLError, OSError):
+            connection.request("GET", path)
+            return connection.getresponse().status == 200
+        except (HTTPException, OSError):
             return False
+        finally:
+            connection.close()
 
     return ask
 
 
 def _local(host: str) -> str:
     return {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104 (compared, not bound)
-
-
-def admin_token(database: Database, path: Path) -> Path:
-    """File with a working administrator's token, made if there is none; only its owner may read it."""
-    with database.transaction() as connection:
-        if path.exists():
-            try:
-                authenticate(connection, path.read_text(encoding="utf-8").strip())
-            except Unauthenticated:
-                path.unlink()
-            else:
-                return path
-        _, token = issue_token(connection, project_id=None, role="admin", name="registry up", days=ADMIN_TOKEN_DAYS)
-        write_secret(path, token)
-    return path
-
-
-def write_secret(path: Path, token: str) -> None:
-    """Write a token to a new file with mode 0600; `Misconfigured` when the file exists."""
-    try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    except FileExistsError:
-        raise Misconfigured(f"{path} is there already.") from None
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(token + "\n")

@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, or_, 
 
 from registry.settings import Settings
 from registry.storage.database import Database, quietly_committed
-from workers.statistics import METHODS_VERSION
+from workers.methods_version import METHODS_VERSION
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = timedelta(minutes=10)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Connection, and_, exists, func, or_, select, update
 
 from registry.storage.tables import cached_results, derivations, grids
-from workers.statistics import METHODS_VERSION
+from workers.methods_version import METHODS_VERSION
 
 REQUEUED_AT_ONCE = 1_000
 

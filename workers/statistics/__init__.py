@@ -5,11 +5,11 @@
 """
 
 from registry.results.parameters import Parameters
+from workers.methods_version import METHODS_VERSION
 from workers.statistics.comparison import gap
 from workers.statistics.describe import describe, describe_all
 from workers.statistics.ranking import rank
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.sweet_spot import sweet_spot
-from workers.statistics.terms import METHODS_VERSION
 
 __all__ = ["METHODS_VERSION", "Parameters", "ScoreMatrix", "describe", "describe_all", "gap", "rank", "sweet_spot"]

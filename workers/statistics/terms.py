@@ -12,9 +12,6 @@ from scipy.special import erfc, ndtri, stdtr, stdtrit
 from registry.results.parameters import POWER
 from registry.results.terms import Interval
 
-METHODS_VERSION = "5"
-"""Changes whenever a number that was stored before would come out differently."""
-
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]

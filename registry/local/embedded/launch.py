@@ -19,7 +19,25 @@ import signal
 import socket
 import sys
 import time
-from typing import NoReturn, TypedDict
+
+# Type checkers take it for true. Every program has a launcher for as long as it runs, and `typing` is a megabyte.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn, TypedDict
+
+    class Order(TypedDict):
+        """Program to run, its user, and the signal that stops it."""
+
+        argv: list[str]
+        env: dict[str, str]
+        cwd: str | None
+        parent: int
+        lock: int | None
+        user: list[int] | None
+        namespace: bool
+        stop_signal: int
+        orphan_signal: int
+
 
 LINUX = sys.platform.startswith("linux")
 PR_SET_PDEATHSIG, PR_SET_KEEPCAPS, PR_SET_SECUREBITS, PR_SET_CHILD_SUBREAPER, PR_CAP_AMBIENT = 1, 8, 28, 36, 47
@@ -31,20 +49,6 @@ CLONE_NEWUSER = 0x10000000
 HEARD = (signal.SIGCHLD, signal.SIGUSR1, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 ORPHAN_GRACE = 2.0  # the next `registry up` may be waiting for this home already
 SIGNALLED_GRACE = 10.0
-
-
-class Order(TypedDict):
-    """Program to run, its user, and the signal that stops it."""
-
-    argv: list[str]
-    env: dict[str, str]
-    cwd: str | None
-    parent: int
-    lock: int | None
-    user: list[int] | None
-    namespace: bool
-    stop_signal: int
-    orphan_signal: int
 
 
 def main() -> int:

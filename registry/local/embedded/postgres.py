@@ -39,7 +39,11 @@ class Postgres:
     def __init__(self, home: Home, binaries: str | Path | None = None) -> None:
         self.home = home
         self.binaries = binaries
-        self.url = f"postgresql+psycopg2://{NAME}@/{NAME}?host={home.sockets}&port={PORT}"
+        self.url = self.url_of(NAME)
+
+    def url_of(self, role: str) -> str:
+        """The database's URL for a role, which needs no password: only this user reaches the socket."""
+        return f"postgresql+psycopg2://{role}@/{NAME}?host={self.home.sockets}&port={PORT}"
 
     def child(self) -> Child:
         """The server, ready to be started. The first call creates the data directory (about 0.6 s).

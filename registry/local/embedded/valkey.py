@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+import socket
 
 from registry.local.embedded.binaries import find_valkey
 from registry.local.embedded.children import Child
@@ -42,7 +39,10 @@ class Valkey:
 
     def is_ready(self) -> bool:
         """Return whether the server answers; it does not while it loads its data."""
-        client = redis.Redis(unix_socket_path=str(self.socket), socket_timeout=1.0, retry=Retry(NoBackoff(), 0))
-        with contextlib.closing(client), contextlib.suppress(redis.RedisError):
-            return bool(client.ping())
+        # The protocol has a form that needs no library; the supervisor would keep one for as long as it lives.
+        with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as line:
+            line.settimeout(1.0)
+            line.connect(str(self.socket))
+            line.sendall(b"PING\r\n")
+            return line.recv(16) == b"+PONG\r\n"
         return False

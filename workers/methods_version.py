@@ -1,0 +1,7 @@
+"""Version of the statistical methods, which is stored beside every answer.
+
+A module of its own, so that a process that computes nothing does not load numpy and scipy to know it.
+"""
+
+METHODS_VERSION = "5"
+"""Changes whenever a number that was stored before would come out differently."""
