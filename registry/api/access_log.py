@@ -14,12 +14,15 @@ from registry.storage.statement_timeout import request_deadline
 
 log = structlog.get_logger()
 
-_SAFE = {
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "X-Frame-Options": "DENY",
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'",
-}
+_USUAL = (
+    # What says nothing of caches is an answer of this moment to this caller: who it is, a secret, what is pending.
+    ("Cache-Control", "no-store"),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("X-Frame-Options", "DENY"),
+    ("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'"),
+)
+"""Headers of every answer that does not say otherwise itself."""
 
 
 def watch(app: Flask, seconds: float) -> None:
@@ -40,12 +43,12 @@ def _begin() -> None:
 
 
 def _end(response: Response) -> Response:
+    said = {name.lower() for name, _ in response.headers}
+    for name, value in _USUAL:
+        if name.lower() not in said:  # pages say more
+            response.headers.add(name, value)
     response.headers["X-Request-Id"] = request_id()
-    # What says nothing of caches is an answer of this moment to this caller: who it is, a secret, what is pending.
-    response.headers.setdefault("Cache-Control", "no-store")
-    for name, value in _SAFE.items():
-        response.headers.setdefault(name, value)  # pages say more
-    if "PATCH" in response.allow:
+    if "allow" in said and "PATCH" in response.allow:
         response.headers["Accept-Patch"] = "application/json"
     route = request.url_rule.rule if request.url_rule is not None else "none"
     seconds = time.perf_counter() - g.get("begun", time.perf_counter())

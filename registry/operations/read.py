@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from sqlalchemy import ARRAY, Connection, Text, and_, any_, bindparam, case, select
+from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Text, and_, any_, bindparam, case, select
 
 from registry.errors import NotFound
 from registry.grids.grid import Cell, Grid
@@ -18,34 +18,44 @@ from registry.storage.rows import MEMBERS, level_document
 from registry.storage.tables import derivations, grids, projects, revisions, statistics, tokens
 
 _GRID = grids.c.id == bindparam("grid_id")
-_CURRENT = stored_grids().where(_GRID)
-_AT_REVISION = stored_grids(bindparam("revision")).where(_GRID)
+_CURRENT = Prepared("grid", stored_grids().where(_GRID), {"grid_id": "uuid"})
+_AT_REVISION = Prepared(
+    "revision", stored_grids(bindparam("revision")).where(_GRID), {"grid_id": "uuid", "revision": "int"}
+)
 _SUMMARY = grid_summaries(bindparam("revision")).where(_GRID)
 _OWNER = (
     select(grids.c.project_id, projects.c.visibility, projects.c.slug.label("project"), grids.c.revision)
     .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
     .where(_GRID)
 )
+
+
+def _statistics(document: ColumnElement[Any]) -> Select[Any]:
+    """Statement for the derivations of current revisions, with this column for their documents."""
+    return (
+        select(
+            grids.c.id,
+            grids.c.revision,
+            grids.c.project_id,
+            projects.c.slug.label("project"),
+            projects.c.visibility,
+            derivations.c.state,
+            derivations.c.reason,
+            derivations.c.attempts,
+            statistics.c.etag,
+            document.label("document"),
+        )
+        .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
+        .join(derivations, and_(derivations.c.grid_id == grids.c.id, derivations.c.revision == grids.c.revision))
+        .outerjoin(statistics, and_(statistics.c.grid_id == grids.c.id, statistics.c.revision == grids.c.revision))
+        .where(grids.c.deleted_at.is_(None))
+    )
+
+
+_KNOWN = statistics.c.etag == any_(bindparam("known", type_=ARRAY(Text)))
 _STATISTICS = Prepared(
     "statistics",
-    select(
-        grids.c.id,
-        grids.c.revision,
-        grids.c.project_id,
-        projects.c.slug.label("project"),
-        projects.c.visibility,
-        derivations.c.state,
-        derivations.c.reason,
-        derivations.c.attempts,
-        statistics.c.etag,
-        case(
-            (statistics.c.etag == any_(bindparam("known", type_=ARRAY(Text))), None), else_=statistics.c.document
-        ).label("document"),
-    )
-    .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
-    .join(derivations, and_(derivations.c.grid_id == grids.c.id, derivations.c.revision == grids.c.revision))
-    .outerjoin(statistics, and_(statistics.c.grid_id == grids.c.id, statistics.c.revision == grids.c.revision))
-    .where(_GRID, grids.c.deleted_at.is_(None)),
+    _statistics(case((_KNOWN, None), else_=statistics.c.document)).where(_GRID),
     {"grid_id": "uuid", "known": "text[]"},
 )
 
@@ -53,7 +63,7 @@ _STATISTICS = Prepared(
 def find_grid(connection: Connection, grid_id: uuid.UUID, revision: int | None = None) -> Any:
     """Row of a grid at its current or at the given revision, None if there is none."""
     statement = _CURRENT if revision is None else _AT_REVISION
-    return connection.execute(statement, {"grid_id": grid_id, "revision": revision}).one_or_none()
+    return statement.one_or_none(connection, {"grid_id": str(grid_id), "revision": revision})
 
 
 def find_summary(connection: Connection, grid_id: uuid.UUID, revision: int) -> Any:
@@ -76,6 +86,13 @@ def find_statistics(connection: Connection, grid_id: uuid.UUID, known: Sequence[
     The document is left out when its etag is among the `known` ones.
     """
     return _STATISTICS.one_or_none(connection, {"grid_id": str(grid_id), "known": list(known)})
+
+
+def find_statistics_of(connection: Connection, grid_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
+    """Derivations of the current revisions of grids, by the grids' ids, each with its document if that is ready; a grid
+    that is not there has none."""
+    query = _statistics(statistics.c.document).where(grids.c.id.in_(grid_ids))
+    return {row.id: row for row in connection.execute(query)}
 
 
 def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit: int) -> list[Any]:

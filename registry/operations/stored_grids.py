@@ -126,12 +126,13 @@ def stored_grids(number: ColumnElement[int] | int | None = None) -> Select[Any]:
 
 def grid_summary(row: Any) -> GridSummary:
     """Value of a row of `grid_summaries`."""
-    return GridSummary(**_told(row))
+    return GridSummary(metric=metric_of(row.metric), axes=tuple(axis_of(axis) for axis in row.axes), **_told(row))
 
 
 def stored_grid(row: Any) -> StoredGrid:
     """Value of a row of `stored_grids`."""
-    return StoredGrid(**_told(row), grid=grid_of(row))
+    grid = grid_of(row)
+    return StoredGrid(metric=grid.metric, axes=grid.axes, grid=grid, **_told(row))
 
 
 def _told(row: Any) -> dict[str, Any]:
@@ -139,8 +140,6 @@ def _told(row: Any) -> dict[str, Any]:
         "id": row.id,
         "project": row.project,
         "names": Names(row.experiment, row.benchmark, row.model, row.variant, row.metric["name"]),
-        "metric": metric_of(row.metric),
-        "axes": tuple(axis_of(axis) for axis in row.axes),
         "cell_count": row.cell_count,
         "labels": row.labels,
         "members": {name: given for name in MEMBERS if (given := getattr(row, name)) is not None},

@@ -20,7 +20,7 @@ from registry.grids.intake.levels import has_control
 from registry.operations.find import Filters, Page, find_whole_grids, sort_key
 from registry.operations.form_options import count_grids, name_options
 from registry.operations.query_names import known_names_text
-from registry.operations.read import find_statistics
+from registry.operations.read import find_statistics_of
 from registry.operations.stored_grids import StoredGrid
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Choice, choice_of
@@ -136,10 +136,12 @@ def _listed(connection: Connection, project_id: uuid.UUID, scope: Scope) -> List
     after = cursor_of("model")
     found = find_whole_grids(connection, project_id, filters, Page("model", after, MOST_PANELS))
     last = found[MOST_PANELS - 1] if len(found) > MOST_PANELS else None
-    shown = sorted(found[:MOST_PANELS], key=lambda one: (one.names.model, one.names.variant, one.names.benchmark))
+    known = find_statistics_of(connection, [one.id for one in found[:MOST_PANELS]])
+    there = (one for one in found[:MOST_PANELS] if one.id in known)
+    shown = sorted(there, key=lambda one: (one.names.model, one.names.variant, one.names.benchmark))
     return Listed(
         shown,
-        [find_statistics(connection, one.id) for one in shown],
+        [known[one.id] for one in shown],
         count_grids(connection, project_id, filters),
         count_grids(connection, project_id, filters, after) if after else 0,
         write_key(sort_key(last, "model"), last.id) if last else None,

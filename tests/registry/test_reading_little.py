@@ -3,32 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from sqlalchemy import Engine, event
 
 from registry.operations.stored_grids import CELLS
 from tests.house import Project
+from tests.recorder import statements
 
 READS_CELLS = re.compile(rf'SELECT\b.*\brevisions\."?({"|".join(CELLS)})\b', re.DOTALL)
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    """Every statement that is sent to the database while the block lasts."""
-    seen: list[str] = []
-
-    def note(_connection: Any, _cursor: Any, statement: str, *_more: Any) -> None:
-        seen.append(statement)
-
-    event.listen(Engine, "before_cursor_execute", note)
-    try:
-        yield seen
-    finally:
-        event.remove(Engine, "before_cursor_execute", note)
 
 
 def reading_cells(seen: list[str]) -> list[str]:

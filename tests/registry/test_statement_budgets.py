@@ -1,0 +1,168 @@
+"""How many statements a request may send to the database, and which of them may read what grows with a grid.
+
+A number here is a budget: less is welcome, more is a decision. BEGIN and COMMIT are not counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import pytest
+
+from registry.operations.stored_grids import CELLS
+from tests.house import Project, publication
+from tests.recorder import statements
+
+RANKING = "projects/{slug}/rankings?experiment=ranked&metric=accuracy"
+READS_CELLS = re.compile(rf'SELECT\b.*\brevisions\."?({"|".join(CELLS)})\b', re.DOTALL)
+AMENDED = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 5}]}
+
+
+@pytest.fixture(scope="module")
+def place(house: Any) -> tuple[Project, str]:
+    """A public project with a grid, its statistics and a ranking, and the grid's id; every connection knows the
+    prepared statements."""
+    project: Project = house.make_project("public")
+    grid = project.published()["id"]
+    for model in "ab":
+        project.published(model=model, experiment="ranked")
+    project.get(RANKING.format(slug=project.slug))
+    house.compute()
+    assert project.get(RANKING.format(slug=project.slug)).status_code == 200
+    return project, grid
+
+
+def sent_by(call: Callable[[], Any], *statuses: int) -> list[str]:
+    """The statements of a request, which is answered with one of these statuses."""
+    with statements() as seen:
+        answer = call()
+    assert answer.status_code in statuses, answer.text
+    assert seen
+    return seen
+
+
+def cells_read(seen: list[str]) -> int:
+    return sum(bool(READS_CELLS.search(one)) for one in seen)
+
+
+def test_publishing_a_new_grid(place: tuple[Project, str]) -> None:
+    project, _ = place
+    project.published(model="new before")  # its benchmark and variant are known
+    seen = sent_by(lambda: project.publish(publication(model="new")), 201)
+    assert len(seen) <= 6
+    assert cells_read(seen) == 0
+
+
+def test_publishing_again_what_is_there(place: tuple[Project, str]) -> None:
+    project, _ = place
+    project.published(model="again")
+    seen = sent_by(lambda: project.publish(publication(model="again")), 200)
+    assert len(seen) <= 9
+    assert cells_read(seen) == 0
+    assert not any("INTO stored_revisions" in one for one in seen[-3:])
+
+
+def test_publishing_other_content(place: tuple[Project, str]) -> None:
+    project, _ = place
+    project.published(model="other")
+    seen = sent_by(lambda: project.publish(publication(model="other", trials=301)), 201)
+    assert len(seen) <= 13
+    assert cells_read(seen) == 0
+
+
+def test_amending(place: tuple[Project, str]) -> None:
+    project, _ = place
+    grid = project.published(model="amended")["id"]
+    seen = sent_by(lambda: project.call("PATCH", f"grids/{grid}/cells", json=AMENDED), 200)
+    assert len(seen) <= 11
+    assert cells_read(seen) == 1
+
+
+@pytest.mark.parametrize("again, budget", [(False, 10), (True, 9)])
+def test_a_batch_takes_as_many_statements_whatever_its_size(
+    place: tuple[Project, str], again: bool, budget: int
+) -> None:
+    project, _ = place
+    counts = []
+    for size in (2, 100):
+        batch = [publication(model=f"batch {again} {size} {number}") for number in range(size)]
+
+        def send(batch: list[dict[str, Any]] = batch) -> Any:
+            return project.call("POST", f"projects/{project.slug}/grids/batch", json=batch)
+
+        if again:
+            assert send().status_code == 200
+        seen = sent_by(send, 200)
+        assert cells_read(seen) == 0
+        counts.append(len(seen))
+    assert counts[0] == counts[1] <= budget
+
+
+@pytest.mark.parametrize(
+    "path, budget",
+    [
+        ("grids/{grid}", 2),
+        ("grids/{grid}/statistics", 2),
+        (RANKING, 2),
+        ("projects/{slug}/grids?limit=100", 3),
+        ("projects/{slug}/models", 4),
+        ("grids/{grid}/revisions", 4),
+    ],
+)
+def test_reading(place: tuple[Project, str], path: str, budget: int) -> None:
+    project, grid = place
+    full = path.format(slug=project.slug, grid=grid)
+    seen = sent_by(lambda: project.get(full), 200)
+    assert len(seen) <= budget
+    assert cells_read(seen) == (path == "grids/{grid}")
+
+
+@pytest.mark.parametrize("path", ["grids/{grid}", "grids/{grid}/statistics", RANKING])
+def test_what_the_caller_has_takes_no_more_statements(place: tuple[Project, str], path: str) -> None:
+    project, grid = place
+    full = path.format(slug=project.slug, grid=grid)
+    headers = {"If-None-Match": project.get(full).headers["ETag"]}
+    assert len(sent_by(lambda: project.get(full, headers=headers), 304)) <= 2
+
+
+def test_a_list_of_a_hundred_grids_is_one_statement_without_arrays(house: Any) -> None:
+    project: Project = house.make_project("public")
+    batch = [publication(model=f"model {number}") for number in range(100)]
+    assert project.call("POST", f"projects/{project.slug}/grids/batch", json=batch).status_code == 200
+    seen = sent_by(lambda: project.get(f"projects/{project.slug}/grids?limit=100"), 200)
+    [listing] = [one for one in seen if "FROM grids" in one]
+    assert not re.search(rf"\brevisions\.({'|'.join(CELLS)})\b", listing)
+
+
+@pytest.mark.parametrize(
+    "path, budget, cells",
+    [
+        ("/grids/{grid}", 13, 1),
+        ("/" + RANKING, 22, 0),
+    ],
+)
+def test_a_page(place: tuple[Project, str], path: str, budget: int, cells: int) -> None:
+    project, grid = place
+    full = path.format(slug=project.slug, grid=grid)
+    project.get(full)
+    project.house.compute()
+    seen = sent_by(lambda: project.get(full), 200)
+    assert len(seen) <= budget
+    assert cells_read(seen) == cells
+
+
+def test_the_page_of_an_experiment_takes_as_many_statements_whatever_its_panels(house: Any) -> None:
+    counts = []
+    for models in (2, 12):
+        project: Project = house.make_project("public")
+        batch = [publication(model=f"model {number}") for number in range(models)]
+        assert project.call("POST", f"projects/{project.slug}/grids/batch", json=batch).status_code == 200
+        page = f"/projects/{project.slug}/experiments/type-by-length"
+        for _ in range(3):  # what it asks for is computed, and then asked for again
+            project.get(page)
+            house.compute()
+        counts.append(len(sent_by(partial(project.get, page), 200)))
+    assert counts[0] == counts[1] <= 35
