@@ -49,10 +49,10 @@ def compared(name: str, grids: int, ours: Measured, theirs: Measured) -> Iterato
     """What the registry measured, and how many times as fast as the other that is."""
 
     def rate(what: str, mine: float, other: float, whose: str = name) -> Figure:
-        return Figure(f"beside {name}: {what}", mine, "grids/s", beside=f"{whose} {other:,.0f}: {mine / other:,.1f} ×")
+        return Figure(f"beside {name}: {what}", mine, "grids/s", beside=f"{whose} {other:,.0f}: {times(mine / other)}")
 
     def seconds(what: str, mine: float, other: float) -> Figure:
-        beside = f"{name} {1000 * other:,.0f} ms: {other / mine:,.1f} ×"
+        beside = f"{name} {1000 * other:,.0f} ms: {times(other / mine)}"
         return Figure(f"beside {name}: {what}", 1000 * mine, "ms", beside=beside)
 
     yield rate(f"publish {grids:,} grids, one client", ours.one, theirs.one)
@@ -62,6 +62,11 @@ def compared(name: str, grids: int, ours: Measured, theirs: Measured) -> Iterato
         yield rate(f"publish in batches of {BATCH}, one client", ours.batches, theirs.eight, eight)
     yield seconds("first ranking after the last grid", ours.first, theirs.first)
     yield seconds("every further ranking", ours.again, theirs.again)
+
+
+def times(ratio: float) -> str:
+    """How many times as fast the registry is."""
+    return f"{ratio:,.0f} ×" if ratio >= 10 else f"{ratio:.2g} ×"
 
 
 if __name__ == "__main__":

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+SEVERAL = 3.0
+"""A target that is missed by so many times is not said as a share."""
+
 
 @dataclass(frozen=True, slots=True)
 class Figure:
@@ -29,13 +32,16 @@ class Figure:
 
     @property
     def verdict(self) -> str:
-        """`met`, or by which share of the target it is missed; empty without a target."""
+        """`met`, or by how much the target is missed: a share of it, or how many times it; empty without a target."""
         if self.is_met is None:
             return "" if self.value is not None else "not measured"
         if self.is_met:
             return "met"
         target = self.at_most if self.at_most is not None and self.value > self.at_most else self.at_least
-        return f"missed by {abs(self.value - target) / target:.0%}"
+        times = self.value / target if target == self.at_most else target / max(self.value, 1e-9)
+        return (
+            f"missed {times:,.0f} times" if times >= SEVERAL else f"missed by {abs(self.value - target) / target:.0%}"
+        )
 
     @property
     def target(self) -> str:
