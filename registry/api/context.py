@@ -36,6 +36,8 @@ class Parts:
     policy: RequestPolicy
     stopping: threading.Event = field(default_factory=threading.Event)
     """Set when the process is to end: nobody waits for anything any more."""
+    read_queries: dict[Any, Any] = field(default_factory=dict, init=False)
+    """What queries say, by their schemas and texts; the settings bound some of it."""
 
     @property
     def limits(self) -> Limits:

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import flask_smorest
 from apispec.ext.marshmallow import MarshmallowPlugin
-from flask import Flask, Request
+from flask import Flask, Request, request
 from marshmallow import RAISE, Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import UnsupportedMediaType
@@ -27,12 +27,26 @@ from registry.grids.intake.faults import escaped
 from results_registry import __version__
 
 API_PREFIX = "/api/v1"
+LONGEST_KEPT = 300
+"""Bytes of the longest query that is not read again when it is asked again."""
+MOST_KEPT = 256
 
 
 class Parser(FlaskParser):
     """Arguments are read strictly: unknown names are faults, bodies go through the one reader."""
 
     DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012 (webargs declares it so)
+
+    def parse(self, argmap: Any, req: Request | None = None, *, location: str | None = None, **options: Any) -> Any:
+        """Override webargs', which reads a query anew for every request: pages and jobs ask the same ones all day."""
+        if location != "query" or len(request.query_string) > LONGEST_KEPT:
+            return super().parse(argmap, req, location=location, **options)
+        known, asked = parts().read_queries, (argmap, options.get("unknown"), *request.args.items(multi=True))
+        if (found := known.get(asked)) is None:
+            if len(known) >= MOST_KEPT:
+                known.clear()
+            found = known[asked] = super().parse(argmap, req, location=location, **options)
+        return {name: list(given) if isinstance(given, list) else given for name, given in found.items()}
 
     def load_json(self, req: Request, schema: Schema) -> Any:
         authorize_body()
