@@ -39,9 +39,10 @@ class Figure:
             return "met"
         target = self.at_most if self.at_most is not None and self.value > self.at_most else self.at_least
         times = self.value / target if target == self.at_most else target / max(self.value, 1e-9)
-        return (
-            f"missed {times:,.0f} times" if times >= SEVERAL else f"missed by {abs(self.value - target) / target:.0%}"
-        )
+        if times >= SEVERAL:
+            return f"missed {times:,.0f} times"
+        share = abs(self.value - target) / target
+        return f"missed by {share:.0%}" if share >= 0.01 else f"missed by {share:.1%}"
 
     @property
     def target(self) -> str:

@@ -49,6 +49,7 @@ def test_without_mlflow_the_comparison_says_so_and_goes_on(tmp_path: Path) -> No
         (Figure("x", 12.0, "ms", at_most=10.0), "≤ 10 ms", "missed by 20%"),
         (Figure("x", 10.0, "ms", at_most=10.0), "≤ 10 ms", "met"),
         (Figure("x", 300.0, "grids/s", at_least=400.0), "≥ 400 grids/s", "missed by 25%"),
+        (Figure("x", 10.03, "ms", at_most=10.0), "≤ 10 ms", "missed by 0.3%"),
         (Figure("x", 40.0, "ms", at_most=10.0), "≤ 10 ms", "missed 4 times"),
         (Figure("x", 50.0, "grids/s", at_least=400.0), "≥ 400 grids/s", "missed 8 times"),
         (Figure("x", 3.0, "ms"), "", ""),
