@@ -60,6 +60,7 @@ def writes(project: Project) -> dict[str, Send]:
         ),
         "PATCH /api/v1/grids/{grid}/cells": sender(project, "PATCH", f"grids/{first}/cells", cells),
         "DELETE /api/v1/grids/{grid}": sender(project, "DELETE", f"grids/{second}"),
+        "POST /api/v1/grids/{grid}/restore": sender(project, "POST", f"grids/{second}/restore"),
         "DELETE /api/v1/projects/{project}": sender(project, "DELETE", home),
     }
 
