@@ -33,7 +33,8 @@ LONGEST = 600.0
 def ran(name: str, *, tiny: bool, longest: float = LONGEST) -> tuple[list[Figure], bool]:
     """The figures of a program that runs in a process of its own, and whether it ended well."""
     command = [sys.executable, "-m", "bench", "--figures", name, *(["--tiny"] if tiny else [])]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}  # as worker processes have
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True, env=environment)
     assert child.stdout is not None
     late = threading.Event()
 

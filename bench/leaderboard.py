@@ -1,5 +1,5 @@
-"""Rankings at a leaderboard's size: `python -m bench.leaderboard [DATABASE_URL]`, by default on embedded servers;
-OPENBLAS_NUM_THREADS=1 as in worker processes.
+"""Rankings at a leaderboard's size, on embedded servers, with one thread for products of matrices as worker processes
+have.
 
 A project of 200,000 grids of one cell: a full table of 1,000 models on 100 benchmarks, and a ragged one of 662 models
 on 1,555 benchmarks, 88 % of it missing, as in MTEB. Rankings are computed in this process, by methods and policies,
@@ -8,10 +8,9 @@ over all benchmarks and over 56 of them; the times are processor time of this pr
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -19,15 +18,16 @@ from uuid import UUID
 
 import numpy as np
 import orjson
-from sqlalchemy import insert, select, text
+from sqlalchemy import insert, text
 
+from bench.figures import Figure
 from migrations.apply import migrate
 from registry.local.embedded import embedded_servers
 from registry.operations.projects import make_project
 from registry.query import RankingQuery
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import grids, new_id, projects, shapes, stored_revisions
+from registry.storage.tables import grids, new_id, shapes, stored_revisions
 from workers.queries import compute, document_of
 
 METRIC = {"name": "score", "unit": None, "direction": "higher", "lower": 0.0, "upper": 100.0}
@@ -101,17 +101,13 @@ def _row(
     return grid, revision
 
 
-def fill(database: Database) -> UUID:
-    """The project with its grids, as if it had been published long ago; it is filled once."""
-    with database.reading() as connection:
-        known = connection.scalar(select(projects.c.id).where(projects.c.slug == SLUG))
-    if known is not None:
-        return UUID(str(known))
+def fill(database: Database, boards: Sequence[Board], grids_in_all: int) -> UUID:
+    """The project with its grids, as if it had been published long ago."""
     with database.transaction() as connection:
         project = UUID(str(make_project(connection, slug=SLUG, name=SLUG, visibility="public").id))
         connection.execute(insert(shapes).values(SHAPE))
-    pairs = [pair for board in BOARDS for pair in rows(project, board)]
-    rest = GRIDS - len(pairs)
+    pairs = [pair for board in boards for pair in rows(project, board)]
+    rest = grids_in_all - len(pairs)
     pairs += [_row(project, "others", f"m{number % 500}", f"o{number // 500}", 50.0) for number in range(max(0, rest))]
     for start in range(0, len(pairs), 2_000):
         some = pairs[start : start + 2_000]
@@ -123,40 +119,32 @@ def fill(database: Database) -> UUID:
     return project
 
 
-def ask(database: Database, settings: Settings, project: UUID, query: RankingQuery) -> str:
-    """A row of the table: what the ranking takes, and how long it is."""
+def asked(database: Database, settings: Settings, project: UUID, query: RankingQuery, board: Board) -> Figure:
+    """What a ranking takes, and how long it is."""
     begun, passed = time.process_time(), time.perf_counter()
     found = compute(database, settings, project, query)
     while found is None:
         found = compute(database, settings, project, query)
     taken, by_clock = time.process_time() - begun, time.perf_counter() - passed
-    document = orjson.dumps(document_of(found))
-    reason = getattr(found, "reason", None)
-    said = f"{len(found.ranking)} names" if not reason else f"none: {reason}"  # type: ignore[union-attr]
-    over = "all" if not query.benchmark else str(len(query.benchmark))
-    cells = [query.experiment, over, query.method, query.missing, f"{taken:.2f} s", f"{by_clock:.2f} s"]
-    return f"| {' | '.join([*cells, f'{len(document) / 1000:,.0f} kB', said])} |"
+    size = len(orjson.dumps(document_of(found))) / 1000
+    over = f" over {len(query.benchmark)} named ones" if query.benchmark else ""
+    name = f"{board.models:,} models × {board.benchmarks:,} benchmarks{over}, {query.method}, {query.missing}"
+    if reason := getattr(found, "reason", None):
+        return Figure(name, None, "s of a core", beside=f"no order: {reason}")
+    return Figure(name, taken, "s of a core", at_most=2.0, beside=f"{by_clock:.1f} s by the clock, {size:,.0f} kB")
 
 
-def main(database: Database, settings: Settings) -> None:
-    project = fill(database)
-    print("| board | benchmarks | method | missing | processor | by the clock | document | |\n" + "|---" * 8 + "|")
-    for board in BOARDS:
-        for benchmarks in ((), SUITE):
-            for method, missing in POLICIES:
-                query = RankingQuery(board.experiment, "score", benchmarks, method=method, missing=missing)
-                print(ask(database, settings, project, query), flush=True)
-
-
-def _run(url: str) -> None:
-    settings = replace(Settings(), database_url=url)
-    migrate(url)
-    main(Database(settings, name="bench"), settings)
-
-
-if __name__ == "__main__":
-    if sys.argv[1:]:
-        _run(sys.argv[1])
-    else:
-        with tempfile.TemporaryDirectory(prefix="registry-bench-") as home, embedded_servers(home) as urls:
-            _run(urls[0])
+def measure(models: int = 1_000, benchmarks: int = 100, ragged: bool = True, others: int = GRIDS) -> Iterator[Figure]:
+    """Every method and policy over all benchmarks, and the first of them over the named ones."""
+    boards = (Board("full", models, benchmarks, 1.0), *(BOARDS[1:] if ragged else ()))
+    with tempfile.TemporaryDirectory(prefix="registry-bench-") as home, embedded_servers(home) as urls:
+        migrate(urls[0])
+        settings = replace(Settings(), database_url=urls[0])
+        database = Database(settings, name="bench")
+        project = fill(database, boards, others)
+        for board in boards:
+            for place, (method, missing) in enumerate(POLICIES):
+                for suite in ((), SUITE)[: 1 if place else 2]:
+                    query = RankingQuery(board.experiment, "score", suite, method=method, missing=missing)
+                    yield asked(database, settings, project, query, board)
+        database.close()

@@ -12,6 +12,7 @@ TINY: Mapping[str, Mapping[str, Any]] = {
     "main_job": {"grids": 8, "reads": 2, "seen": 2, "rate": 4.0},
     "describing": {"grids": 8, "together": 3, "times": 1},
     "scale": {"sizes": (1000,), "thousands": (), "reads": 3, "rounds": 2},
+    "leaderboard": {"models": 330, "benchmarks": 60, "ragged": False, "others": 20_000},
     "compare": {"grids": 120, "mlflow": False, "reads": 3},
     "memory": {"grids": 20, "idle": 0.5},
     "command_line": {"runs": 1},
