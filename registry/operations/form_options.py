@@ -8,7 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, and_, func, or_, select
 
+from registry.grids.grid import Axis
 from registry.operations.find import Filters, conditions
+from registry.storage.rows import axis_of
 from registry.storage.tables import grids, revisions
 
 _EVERYTHING = Filters()
@@ -29,6 +31,13 @@ def axis_options(connection: Connection, project_id: uuid.UUID, filters: Filters
     axis = func.jsonb_array_elements(revisions.c.axes)
     query = select(axis.op("->>")("name")).distinct().select_from(grids).join(revisions, _CURRENT)
     return sorted(connection.scalars(_found(query, connection, project_id, filters)))
+
+
+def axes_with_levels(connection: Connection, project_id: uuid.UUID, filters: Filters = _EVERYTHING) -> list[Axis]:
+    """The different axes of these grids at their current revisions; one name may come with several sets of levels."""
+    axis = func.jsonb_array_elements(revisions.c.axes)
+    query = select(axis).distinct().select_from(grids).join(revisions, _CURRENT)
+    return [axis_of(document) for document in connection.scalars(_found(query, connection, project_id, filters))]
 
 
 def is_lower_better(connection: Connection, project_id: uuid.UUID, filters: Filters) -> bool:

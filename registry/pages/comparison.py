@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 from flask import Response, request
 from sqlalchemy import Connection
@@ -15,7 +15,9 @@ from registry.api.cached_results import ask
 from registry.api.comparisons import comparison_asked
 from registry.api.context import enter, parts
 from registry.api.query_schemas import ComparisonParameters
-from registry.errors import Fault, NotFound
+from registry.errors import Fault, Invalid, NotFound
+from registry.grids.grid import Grid
+from registry.grids.slices import PARAMETER, Slice, sliced
 from registry.operations.find import Filters
 from registry.operations.form_options import search_grids
 from registry.operations.read import find_grid, find_statistics
@@ -27,6 +29,7 @@ from registry.pages.links import data_path
 from registry.pages.palette import BINS, DIFFERENCES
 from registry.pages.queries import LOOK, look, salvaged, state_of, tags_of
 from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.pages.slices import slice_lists, slice_of_page
 from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.options import Options
@@ -45,7 +48,8 @@ SIDES = ("baseline", "contender")
 @pages.get("/projects/<project>/comparisons")
 def comparison(project: str) -> Response:
     """Contender less baseline; without both in the address, the form alone."""
-    query, faults = salvaged(ComparisonParameters, also=(*LOOK, FIND), optional=SIDES)
+    query, faults = salvaged(ComparisonParameters, also=(*LOOK, FIND), optional=SIDES, families=(PARAMETER,))
+    wanted = slice_of_page()
     options, words = look(), request.args.get(FIND, "").replace("\0", "").split()
     question, sides, known, absent = None, [], [], False
     with parts().database.reading() as connection:
@@ -53,16 +57,20 @@ def comparison(project: str) -> Response:
         offer = _offer(connection, row.id, words, [query[side] for side in SIDES if side in query])
         if "baseline" in query and "contender" in query and not faults:
             try:
-                question = comparison_asked(connection, row.project_id, query)
+                question = comparison_asked(connection, row.project_id, query, wanted)
                 sides = [stored_grid(find_grid(connection, uuid.UUID(i), n)) for i, n in _sides(question)]
-                known = [find_statistics(connection, one.id) for one in sides]
+                # What is best in a whole grid need not be in the slice.
+                known = [None if wanted else find_statistics(connection, one.id) for one in sides]
             except NotFound as error:
                 faults, absent = [Fault("/baseline", error.detail)], True
+            except Invalid as error:
+                faults = list(error.faults)
     found: Any = ask(question, project, patience=2.0)[1] if question else None
     state = state_of(found)
 
     def context() -> dict[str, Any]:
         document = read(Comparison, found.document) if state == "ready" else None
+        shown = [_cut(one, wanted) for one in sides]
         return {
             "project": row,
             "query": query,
@@ -74,7 +82,8 @@ def comparison(project: str) -> Response:
             "reason": found.reason if state == "failed" else None,
             "comparison": document,
             "parts_": parts_of(comparison_blocks(document)) if document else [],
-            "maps": _maps(sides, [_statistics(one) for one in known], options, document) if sides else None,
+            "slices": slice_lists((axis for one in sides for axis in one.axes), wanted),
+            "maps": _maps(shown, [_statistics(one) for one in known], options, document) if sides else None,
             "palette": options.palette,
             "bins": range(BINS),
             "difference_bins": range(DIFFERENCES),
@@ -86,9 +95,15 @@ def comparison(project: str) -> Response:
             "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
         }
 
-    tags = [*((one.id, one.etag) for one in sides), *(one.etag for one in known), *tags_of(found)]
+    tags = [*((one.id, one.etag) for one in sides), *(one.etag for one in known if one), *tags_of(found)]
     made_of = [row.updated_at, offer, faults, *tags]
     return page("comparison.html", made_of, context, status=404 if absent else 422 if faults else 200)
+
+
+def _cut(stored: StoredGrid, wanted: Slice) -> StoredGrid:
+    """The grid with the cells of the slice alone, which it has."""
+    grid = cast(Grid, sliced(stored.grid, wanted))
+    return replace(stored, grid=grid, axes=grid.axes, cell_count=grid.cell_count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,7 +62,7 @@ def _after() -> str | None:
 @pages.get("/projects/<project>/grids")
 def project(project: str) -> Response:
     """The experiments and the grids of a project, filtered as in the API."""
-    query = checked(FindParameters, without=("limit", "deleted"), also=(_FROM,), labels=True)
+    query = checked(FindParameters, without=("limit", "deleted"), also=(_FROM,), families=("label.",))
     after, filters = cursor_of(query["sort"]), filters_of(query, FindParameters)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")

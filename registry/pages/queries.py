@@ -42,18 +42,18 @@ def checked(
     without: tuple[str, ...] = (),
     also: tuple[str, ...] = (),
     optional: tuple[str, ...] = (),
-    labels: bool = False,
+    families: tuple[str, ...] = (),
 ) -> dict[str, Any]:
     """The page's parameters by a schema of the API, `Invalid` as there.
 
-    `also` names those that only pages have, `optional` those that a page may do without; with `labels` those that begin
-    with `label.` are left to `filters_of`.
+    `also` names those that only pages have, `optional` those that a page may do without; those that begin with one of
+    `families`, as with `label.` or `at.`, are left to others.
     """
     rules = schema(exclude=without)
     given: dict[str, Any] = {}
     for name, texts in request.args.lists():
         kept = [text for text in texts if text]
-        if name in also or not kept or (labels and name.startswith("label.")):
+        if name in also or not kept or name.startswith(families):
             continue
         many = isinstance(rules.fields.get(name), fields.List)
         given[name] = kept if many else kept[-1]
@@ -65,14 +65,18 @@ def checked(
 
 
 def salvaged(
-    schema: type[Schema], also: tuple[str, ...] = (), optional: tuple[str, ...] = ()
+    schema: type[Schema],
+    also: tuple[str, ...] = (),
+    optional: tuple[str, ...] = (),
+    families: tuple[str, ...] = (),
 ) -> tuple[dict[str, Any], list[Fault]]:
     """Like `checked`, but what is wrong is left out and told, so that a form can be shown again."""
     try:
-        return checked(schema, also=also, optional=optional), []
+        return checked(schema, also=also, optional=optional, families=families), []
     except Invalid as error:
         wrong = tuple(fault.pointer.split("/")[1] for fault in error.faults)
-        return checked(schema, also=(*also, *wrong), optional=(*optional, *wrong)), list(error.faults)
+        kept = checked(schema, also=(*also, *wrong), optional=(*optional, *wrong), families=families)
+        return kept, list(error.faults)
 
 
 def cursor_of(sort: str) -> tuple[Any, uuid.UUID] | None:

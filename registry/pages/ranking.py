@@ -16,8 +16,17 @@ from registry.api.context import enter, parts
 from registry.api.query_schemas import RankingParameters
 from registry.api.rankings import benchmarks_asked
 from registry.errors import Fault, Invalid, NotFound
+from registry.grids.grid import Axis
+from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.find import Filters
-from registry.operations.form_options import axis_options, count_grids, is_lower_better, name_options, scope_options
+from registry.operations.form_options import (
+    axes_with_levels,
+    axis_options,
+    count_grids,
+    is_lower_better,
+    name_options,
+    scope_options,
+)
 from registry.operations.query_names import known_names_text
 from registry.pages.bars import WIDTH, bars_of, further_columns
 from registry.pages.blocks import parts_of
@@ -29,6 +38,7 @@ from registry.pages.pairs import pairs_of
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.pages.slices import slice_lists, slice_of_page
 from registry.query import METHODS, MISSING, TARGETS, RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks, target
 from registry.renderings.policies import method as by_author
@@ -55,12 +65,15 @@ class Offer:
     axes: Sequence[str]
     choices: Sequence[Choice]
     scopes: Sequence[Any]
+    levels: Sequence[Axis] = ()
+    """The axes with their levels, from which a slice is chosen."""
 
 
 @pages.get("/projects/<project>/rankings")
 def ranking(project: str) -> Response:
     """Show a ranking; while the query is incomplete or wrong, the form and what is missing."""
-    query, faults = salvaged(RankingParameters, also=(PAIRS,), optional=("experiment", "metric"))
+    query, faults = salvaged(RankingParameters, also=(PAIRS,), optional=("experiment", "metric"), families=(PARAMETER,))
+    wanted = slice_of_page()
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         offer = _offer(connection, row.id, query)
@@ -73,11 +86,11 @@ def ranking(project: str) -> Response:
     found: Any = None
     if not faults and "experiment" in query and "metric" in query:
         try:
-            found = ask(_question(query, project), project, patience=2.0)[1]
+            found = ask(_question(query, project, wanted), project, patience=2.0)[1]
         except (Invalid, NotFound) as error:
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
     state = state_of(found)
-    pairs = _pairs_row(query, project, found) if state == "ready" else None
+    pairs = _pairs_row(_question(query, project, wanted), project, found) if state == "ready" else None
 
     def context() -> dict[str, Any]:
         answer = read(Ranking, found.document) if state == "ready" else None
@@ -85,13 +98,15 @@ def ranking(project: str) -> Response:
             "project": row,
             "query": query,
             "offer": offer,
+            "slices": slice_lists(offer.levels, wanted),
+            "slice_text": slice_text(wanted),
             "faults": faults,
             "methods": [(name, by_author(name)) for name in METHODS],
             "missings": [(name, by_author(name)) for name in MISSING],
             "targets": [(name, target(name)) for name in TARGETS],
             "most_listed": MOST_LISTED,
             "state_word": state,
-            "progress": progress(found, _question(query, project)) if state == "pending" else None,
+            "progress": progress(found, _question(query, project, wanted)) if state == "pending" else None,
             "reason": found.reason if state == "failed" else None,
             "ranking": answer,
             "data": lambda suffix="": data_path(f"/projects/{project}/rankings{suffix}", row.visibility, _given()),
@@ -103,12 +118,12 @@ def ranking(project: str) -> Response:
     return page("ranking.html", made_of, context, status=_status(faults, unknown))
 
 
-def _pairs_row(query: Mapping[str, Any], project: str, found: Any) -> Any:
+def _pairs_row(question: RankingQuery, project: str, found: Any) -> Any:
     """The answer with the pairs of the wanted name, where the ranking has too many names to list all; else None."""
     wanted, names = request.args.get(PAIRS), {row.name for row in read(Ranking, found.document).ranking}
     if wanted not in names or len(names) <= MOST_WITH_PAIRS:
         return None
-    return ask(replace(_question(query, project), pairs_of=wanted), project, patience=2.0)[1]
+    return ask(replace(question, pairs_of=wanted), project, patience=2.0)[1]
 
 
 def _scope_of(query: Mapping[str, Any]) -> Filters:
@@ -155,6 +170,7 @@ def _offer(connection: Connection, project_id: uuid.UUID, query: Mapping[str, An
         axis_options(connection, project_id, scope),
         [choice_of(connection, project_id, kind, query[kind], scope) for kind in FILTERS],
         (),
+        axes_with_levels(connection, project_id, scope),
     )
 
 
@@ -215,11 +231,11 @@ def _link_of(project: str, query: Mapping[str, Any]) -> Callable[[str], str]:
     return lambda name: to(grids, experiment=query["experiment"], metric=query["metric"], **{by: name})
 
 
-def _question(query: Mapping[str, Any], project: str) -> RankingQuery:
+def _question(query: Mapping[str, Any], project: str, wanted: Slice) -> RankingQuery:
     return RankingQuery(
         query["experiment"],
         query["metric"],
-        **named(query) | {"benchmark": benchmarks_asked(query, project)},
+        **named(query) | {"benchmark": benchmarks_asked(query, project), "at": wanted},
         **{name: query[name] for name in ("by", "method", "missing", "alpha", "target", "suite")},
     )
 

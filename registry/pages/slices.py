@@ -1,0 +1,78 @@
+"""The part of a form with which a slice is chosen: from which level to which, or which level of an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from flask import request
+
+from registry.grids.grid import Axis, Level
+from registry.grids.slices import PARAMETER, Slice, read_slice
+from registry.renderings.numbers import plain_number
+
+MOST_LEVELS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    value: str
+    text: str
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SliceList:
+    """A list to choose from, under the name of its parameter; without options, a field to type in."""
+
+    label: str
+    parameter: str
+    options: Sequence[Option]
+    typed: str = ""
+
+    @property
+    def chosen(self) -> int:
+        return sum(option.chosen for option in self.options)
+
+
+def slice_of_page() -> Slice:
+    """The slice in the address; fields that were left empty ask for nothing. `Invalid` for what can be no slice."""
+    given = ((name, [text for text in texts if text]) for name, texts in request.args.lists())
+    return read_slice((name, texts) for name, texts in given if texts)
+
+
+def slice_lists(axes: Iterable[Axis], wanted: Slice) -> list[SliceList]:
+    """The lists for each axis with two levels or more: two where all levels have numbers, else one."""
+    conditions, levels = dict(wanted), dict[str, dict[str, Level]]()
+    for axis in axes:
+        levels.setdefault(axis.name, {}).update({level.label: level for level in axis.levels})
+    return [
+        one
+        for name, known in levels.items()
+        if len(known) > 1 or name in conditions
+        for one in _lists(name, list(known.values()), conditions.get(name, ()))
+    ]
+
+
+def _lists(axis: str, levels: Sequence[Level], chosen: Sequence[str]) -> Iterator[SliceList]:
+    parameter = PARAMETER + axis
+    if len(levels) > MOST_LEVELS:
+        yield SliceList(axis, parameter, (), " ".join(chosen))
+        return
+    numbered = sorted((level.number, level.label) for level in levels if level.number is not None)
+    if len(numbered) < len(levels):
+        offered = [Option(level.label, level.label, level.label in chosen) for level in levels]
+        yield SliceList(axis, parameter, [*offered, *_others(chosen, offered)])
+        return
+    first, last = (
+        [Option(value, label, value in chosen) for n, label in numbered for value in [f"{sign}{plain_number(n)}"]]
+        for sign in (">=", "<=")
+    )
+    yield SliceList(f"{axis} from", parameter, [*first, *_others(chosen, [*first, *last])])
+    yield SliceList("to", parameter, last)
+
+
+def _others(chosen: Sequence[str], offered: Sequence[Option]) -> list[Option]:
+    """What is in the address and is none of the options: it stays asked for."""
+    known = {option.value for option in offered}
+    return [Option(one, one, True) for one in chosen if one not in known]
