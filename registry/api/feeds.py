@@ -90,7 +90,7 @@ def _feed(query: dict[str, Any], project: str, suffix: str | None) -> Response:
         row = enter(connection, project, "reader")
     with parts().database.snapshot() as connection:
         selection = select_cells(connection, row.id, filters)
-        if wanted:
+        if wanted and selection.keys:
             check_slice_of_grids(connection, grids_of(connection, row.id, filters), wanted)
     explicit = query["missing"] == "explicit"
     return send_export(export_of(selection, form, f"feed-{selection.digest}", explicit, wanted=wanted))

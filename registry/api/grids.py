@@ -28,9 +28,10 @@ from registry.api.schemas import (
     RevisionParameters,
 )
 from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.errors import Unauthenticated
 from registry.operations.amend import amend
 from registry.operations.audit_log import record
-from registry.operations.auth import authorize
+from registry.operations.auth import Caller, authorize
 from registry.operations.delete import restore, tombstone
 from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.publish import Published, publish
@@ -152,11 +153,20 @@ def find(query: dict[str, Any], project: str) -> Response:
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         if filters.deleted != "exclude":
-            authorize(caller(connection), row._replace(visibility="private"), "reader")
+            _check_token(caller(connection), row)
         wanted = Page(query["sort"], after, query["limit"])
         found = find_grids(connection, row.id, filters, wanted)
     sort = query["sort"]
     return page(found, query["limit"], serializers.summary, lambda last: write_key(sort_key(last, sort), last.id))
+
+
+def _check_token(asking: Caller, project: Any) -> None:
+    """Refuse who has no token of the project: what was deleted is not public."""
+    if asking.role is None:
+        raise Unauthenticated(
+            "What was deleted is listed for tokens of the project. Send one: Authorization: Bearer rgs_…"
+        )
+    authorize(asking, project._replace(visibility="private"), "reader")
 
 
 @blp.get("/grids/<uuid:grid>")

@@ -48,6 +48,14 @@ class ThresholdsParameters(StatisticsParameters):
     )
 
 
+_MISSING = (
+    "What is made of slots that not all have. `matched` compares two names where both are measured; `observed` takes"
+    " what each has; `complete` keeps the slots that all have; `worst` fills a gap with the worst value; `zero_votes`"
+    " lets who is missing lose to all who are there; `zero_points`, for Borda, gives who is missing no points, as mteb"
+    " counts."
+)
+
+
 class RankingParameters(Schema):
     experiment = Name(required=True, metadata=about("The experiment whose grids are ranked."))
     metric = Name(required=True, metadata=about("The name of the metric that they are ranked by."))
@@ -61,7 +69,7 @@ class RankingParameters(Schema):
     variant = many_names("Only these; all if not given.")
     model = many_names("Only these; all if not given.")
     method = Choice(*METHODS, load_default="mean_difference", metadata=about("What scores come from."))
-    missing = Choice(*MISSING, load_default="matched", metadata=about("What is made of slots that not all have."))
+    missing = Choice(*MISSING, load_default="matched", metadata=about(_MISSING))
     alpha = Share(load_default=0.05, metadata=about("The level of the tests."))
     target = Choice(
         *TARGETS,

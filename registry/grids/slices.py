@@ -181,7 +181,7 @@ def slice_text(wanted: Slice) -> str:
 
 def _conditions_text(conditions: Sequence[str]) -> str:
     ranges = [(found[0], one.removeprefix(found[0])) for one in conditions if (found := _range_of(one)) is not None]
-    named = [one for one in conditions if _range_of(one) is None]
+    named = [f'"{one}"' if one[0] in "<>=" else one for one in conditions if _range_of(one) is None]
     parts = [" or ".join(named)] if named else []
     return " and ".join([*parts, *(f"{_WORDS[sign]} {bound}" for sign, bound in ranges)])
 

@@ -28,6 +28,7 @@ from registry.operations.form_options import (
     scope_options,
 )
 from registry.operations.query_names import known_names_text
+from registry.operations.suites import list_suites
 from registry.pages.bars import WIDTH, bars_of, further_columns
 from registry.pages.blocks import parts_of
 from registry.pages.choices import MOST_LISTED, Choice, choice_of
@@ -65,6 +66,7 @@ class Offer:
     axes: Sequence[str]
     choices: Sequence[Choice]
     scopes: Sequence[Any]
+    suites: Sequence[str] = ()
     levels: Sequence[Axis] = ()
     """The axes with their levels, from which a slice is chosen."""
 
@@ -164,13 +166,15 @@ def _offer(connection: Connection, project_id: uuid.UUID, query: Mapping[str, An
     if not experiment:
         return Offer(experiments, (), (), (), scope_options(connection, project_id, MOST_LISTED + 1))
     scope = Filters(experiment=[experiment])
+    levels = axes_with_levels(connection, project_id, scope)
     return Offer(
         experiments,
         name_options(connection, project_id, "metric", scope),
-        axis_options(connection, project_id, scope),
+        sorted({axis.name for axis in levels}),
         [choice_of(connection, project_id, kind, query[kind], scope) for kind in FILTERS],
         (),
-        axes_with_levels(connection, project_id, scope),
+        [one.name for one in list_suites(connection, project_id, None, MOST_LISTED)],
+        levels,
     )
 
 

@@ -75,4 +75,4 @@ def _lists(axis: str, levels: Sequence[Level], chosen: Sequence[str]) -> Iterato
 def _others(chosen: Sequence[str], offered: Sequence[Option]) -> list[Option]:
     """What is in the address and is none of the options: it stays asked for."""
     known = {option.value for option in offered}
-    return [Option(one, one, True) for one in chosen if one not in known]
+    return [Option(one, one if one[0] in "<>=" else f"only {one}", True) for one in chosen if one not in known]

@@ -14,15 +14,17 @@ _LISTED = 40
 """Pairs that never met, as far as they are written out."""
 
 
-def pair_blocks(pairs: Sequence[Pair]) -> Iterator[Block]:
-    """A table of the pairs that met, and the names of those that did not."""
+def pair_blocks(pairs: Sequence[Pair], names: int | None = None) -> Iterator[Block]:
+    """A table of the pairs that met, and the names of those that did not; of `names` names these may be some."""
     met = [pair for pair in pairs if _met(pair)]
     apart = [pair for pair in pairs if not _met(pair)]
     if met:
         yield Heading("Pairs, a minus b", 2)
         yield _pair_table(met)
         tests = list(dict.fromkeys(_test(pair.test) for pair in met if pair.test))
-        told = f"test: {', '.join(tests) or 'none'}; Holm p over {counted(_tested(met), 'pair', 'pairs')}"
+        whole = names is None or len(pairs) == names * (names - 1) // 2
+        over = counted(_tested(met), "pair", "pairs") if whole else f"every tested pair of all {names:,} names"
+        told = f"test: {', '.join(tests) or 'none'}; Holm p over {over}"
         yield Lines((told, *_legend(met), *_doubts(met)))
     if apart:
         yield Heading("Not comparable: no slot in common", 2)

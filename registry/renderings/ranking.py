@@ -40,7 +40,7 @@ def ranking_markdown(ranking: Ranking) -> str:
 
 
 def ranking_csv(ranking: Ranking) -> str:
-    """One row a name, in the order of the ranking."""
+    """One row a name, in the order of the ranking; with columns for a suite and a slice where they were asked for."""
     policy = (
         ranking.experiment,
         ranking.by,
@@ -52,8 +52,10 @@ def ranking_csv(ranking: Ranking) -> str:
     )
     head = [harmless(one) for one in policy]
     spread = resampled(ranking.stability)
-    rows = ([*head, *_row(one), *_resampled(spread.get(one.name))] for one in ranking.ranking)
-    return tidy([*_POLICY, *_NAMED, *_RESAMPLED], rows)
+    asked = {"suite": ranking.suite, "slice": ", ".join(slice_line(ranking.slice, short=True))}
+    also = {name: harmless(said) for name, said in asked.items() if said}
+    rows = ([*head, *_row(one), *_resampled(spread.get(one.name)), *also.values()] for one in ranking.ranking)
+    return tidy([*_POLICY, *_NAMED, *_RESAMPLED, *also], rows)
 
 
 def _row(one: Ranked) -> list[str | int | float | None]:
@@ -74,7 +76,7 @@ def page(ranking: Ranking) -> Iterator[Block]:
     yield from slice_line(ranking.slice)
     yield from order_blocks(ranking)
     yield from friedman_blocks(ranking.friedman)
-    yield from pair_blocks(ranking.pairs)
+    yield from pair_blocks(ranking.pairs, len(ranking.ranking))
     yield from resampling_blocks(ranking.stability)
     yield from policy_blocks(ranking)
     if ranking.left_out:
@@ -101,7 +103,8 @@ def _policy(ranking: Ranking) -> Iterator[str]:
     parts += [f"target {target(ranking.target)}"] if ranking.target else []
     if parts:
         yield " · ".join(parts)
-    over = [_compared(ranking.slots)] if ranking.slots else []
+    over = [f"suite {ranking.suite}"] if ranking.suite else []
+    over += [_compared(ranking.slots)] if ranking.slots else []
     over += [_benchmarks(ranking.benchmarks)] if ranking.benchmarks else []
     if over:
         yield " · ".join(over)

@@ -35,10 +35,14 @@ def label(level: Any) -> str:
     return plain_number(level) if isinstance(level, (int, float)) else str(level)
 
 
-def slice_line(document: SliceDocument) -> Iterator[str]:
-    """What a result is restricted to; nothing for a result of whole grids."""
+def slice_line(document: SliceDocument, *, short: bool = False) -> Iterator[str]:
+    """What a result is restricted to, as a sentence or in short; nothing for a result of whole grids."""
     if document:
-        yield f"Only {isolated(slice_text(slice_of(document)))}; nothing else is counted."
+        yield (
+            slice_text(slice_of(document))
+            if short
+            else f"Only {isolated(slice_text(slice_of(document)))}; nothing else is counted."
+        )
 
 
 def place(at: Mapping[str, Any], without: str | None = None) -> str:

@@ -139,4 +139,4 @@ def test_the_picture_of_an_older_revision_promises_no_statistics(project: Projec
     project.house.compute()
     project.published(trials=100)
     picture = project.get(f"grids/{grid['id']}/heatmap.svg?revision=1").get_data(as_text=True)
-    assert "No statistics of this revision are shown here" in picture
+    assert "No statistics of just these cells are shown here" in picture

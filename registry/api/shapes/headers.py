@@ -88,7 +88,7 @@ PARAMETERS: dict[str, Shape] = {
         " several ranges hold at once. Computed as if nothing else had been posted.",
         "style": "form",
         "explode": True,
-        "schema": map_of(TEXT | {"pattern": PRINTABLE})
+        "schema": map_of(TEXT | {"pattern": PRINTABLE, "minLength": 1})
         | {"propertyNames": {"pattern": r"^at\.[^<>\u0000-\u001f\u007f-\u009f]+$"}},
         "example": {"at.Context": ">=64000"},
     },

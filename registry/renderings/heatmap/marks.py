@@ -37,7 +37,7 @@ def marks_of(document: GridDocument, values: Sequence[float | None], statistics:
         return Marks(
             best,
             frozenset(),
-            "No statistics of this revision are shown here: which other cells may be the best is left open.",
+            "No statistics of just these cells are shown here: which other cells may be the best is left open.",
         )
     within = statistics.peaks.best_set if statistics.peaks else None
     if within is None:

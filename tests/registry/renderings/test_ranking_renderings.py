@@ -275,3 +275,19 @@ def test_where_no_pair_was_tested_every_rank_is_left_open_and_no_group_is_claime
     text = ranking_text(ranking(pairs=[untested]))
     assert "no pair was tested, so every rank is left open: questions unknown\n" in text
     assert "the tests do not separate" not in text
+
+
+def test_pairs_of_one_name_say_that_the_correction_is_over_those_of_all() -> None:
+    some = ranking(pairs_of="alpha", pairs=[pair("alpha", "beta", 1.0), pair("alpha", "gamma", 2.0)])
+    assert "Holm p over every tested pair of all 3 names" in ranking_text(some)
+    assert "Holm p over 2 pairs" in ranking_text(ranking())
+
+
+def test_a_suite_and_a_slice_stand_in_text_and_csv_where_they_were_asked_for() -> None:
+    asked = ranking(suite="AIME", slice={"Context": [">=64000"], "Type": ["1", "<8k"]})
+    text = ranking_text(asked)
+    assert "suite AIME · 18 of 20 slots compared" in text
+    assert 'Only Context at least 64000, Type 1 or "<8k"; nothing else is counted.' in text
+    rows = list(csv.DictReader(io.StringIO(ranking_csv(asked))))
+    assert {(row["suite"], row["slice"]) for row in rows} == {("AIME", 'Context at least 64000, Type 1 or "<8k"')}
+    assert not {"suite", "slice"} & set(next(csv.DictReader(io.StringIO(ranking_csv(ranking())))))
