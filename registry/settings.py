@@ -104,7 +104,7 @@ class Settings:
     """Models times cells, plus a hundred for each pair of models. A ranking with more tests its pairs by the normal
     limit of the exact test."""
     ranking_cells: int = 2_000_000
-    """Cells up to which such a ranking is computed from all of them at once; of more, from pair sums."""
+    """Cells up to which such a ranking may be computed from all of them at once; of more, from pair sums."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Settings:
