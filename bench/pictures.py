@@ -106,8 +106,26 @@ def feed(house: House, cells: int) -> Iterator[Figure]:
     yield Figure("… memory that it takes", grown, "MiB", at_most=16.0)
 
 
-def measure(cells: int = 1_000_000, times: int = 30) -> Iterator[Figure]:
-    """Milliseconds of a picture, cells a second of a feed."""
+def statistics_feeds(house: House, grids: int) -> Iterator[Figure]:
+    """The trends and the best cells of so many grids, as CSV and Parquet through the application; a second read comes
+    from the file that the first one wrote."""
+    project = house.make_project()
+    publish_cells(house, project, grids)
+    house.compute()
+    for path in ("trends.csv", "peaks.parquet"):
+        before, begun = mebibytes(), time.perf_counter()
+        answer = project.get(f"projects/{project.slug}/{path}", buffered=False)
+        size = sum(map(len, answer.response))
+        took, grown = time.perf_counter() - begun, mebibytes() - before
+        begun = time.perf_counter()
+        again = sum(map(len, project.get(f"projects/{project.slug}/{path}", buffered=False).response))
+        beside = f"{size / 1e6:.1f} MB; again in {time.perf_counter() - begun:.2f} s" if again == size else "differs"
+        yield Figure(f"{path} of {grids:,} grids of 7 × 20", took, "s", beside=beside)
+        yield Figure(f"… memory that {path} takes", grown, "MiB", at_most=48.0)
+
+
+def measure(cells: int = 1_000_000, times: int = 30, grids: int = 5_000) -> Iterator[Figure]:
+    """Milliseconds of a picture, cells a second of a feed, seconds of the feeds of statistics."""
     configure_logs("ERROR")
     with tempfile.TemporaryDirectory() as home, embedded_servers(Path(home)) as (database_url, redis_url):
         migrate(database_url)
@@ -115,6 +133,7 @@ def measure(cells: int = 1_000_000, times: int = 30) -> Iterator[Figure]:
         house = House(create_app(settings), Database(settings, name="bench"), settings)
         yield from pictures(house, times)
         yield from feed(house, cells)
+        yield from statistics_feeds(house, grids)
         house.database.close()
 
 

@@ -15,7 +15,7 @@ from socket import socket
 
 from migrations.apply import migrate
 from registry.local.embedded import embedded_servers
-from registry.local.processes import DISPATCHER, WORKER
+from registry.local.processes import DISPATCHER, SERVE, WORKER
 from registry.operations.auth import issue_token
 from registry.operations.projects import make_project
 from registry.settings import Settings
@@ -56,7 +56,7 @@ def free_port() -> int:
 
 @contextmanager
 def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2) -> Iterator[System]:
-    """Run a system while the block lasts; `server` is gunicorn (with `processes`) or waitress."""
+    """Run a system while the block lasts; `server` is gunicorn (with `processes`), waitress, or `serve`, our own."""
     with tempfile.TemporaryDirectory(prefix="registry-bench-") as home, embedded_servers(home) as urls:
         settings = replace(
             Settings(), database_url=urls[0], redis_url=urls[1], port=free_port(), log_level="WARNING", **UNLIMITED
@@ -67,7 +67,7 @@ def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2
             make_project(connection, slug="bench", name="bench", visibility="public")
             _, token = issue_token(connection, project_id=None, role="admin", name="bench", days=1)
         bind = ["--workers", str(processes), "--bind", f"127.0.0.1:{settings.port}"]
-        web = GUNICORN + bind if server == "gunicorn" else WAITRESS
+        web = {"gunicorn": GUNICORN + bind, "waitress": WAITRESS, "serve": SERVE}[server]
         environment = os.environ | settings.environment()
         commands = [web, DISPATCHER, WORKER] if workers else [web]
         children = [
@@ -88,7 +88,7 @@ def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2
 
 def await_ready(found: System) -> None:
     """Until requests are answered."""
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         try:
             connection = found.connection()

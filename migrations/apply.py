@@ -6,6 +6,7 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.pool import NullPool
 
@@ -15,19 +16,44 @@ _LOCK = 0x72656769  # "regi"
 
 
 def migrate(database_url: str) -> None:
-    """Apply every migration that the database does not have; a second process waits, then finds nothing to do."""
+    """Apply every migration that the database does not have; a second process waits, then finds nothing to do.
+
+    A release that has been gone back to finds a newer schema, which it works with, and leaves it alone.
+    """
     engine = create_engine(driver_url(database_url), poolclass=NullPool)
     with engine.connect() as guard:
-        guard.execute(text("SELECT pg_advisory_lock(:lock)"), {"lock": _LOCK})
+        # Of the transaction, both the lock and the parameters: a pooler may give each transaction another session.
+        _without_limits(guard, lock_timeout="0")
+        guard.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         with engine.connect() as connection:
-            connection.execute(text("SET lock_timeout = '1s'"))
-            upgrade(connection)
+            _without_limits(connection, lock_timeout="1s")
+            if not _is_newer(connection):
+                upgrade(connection)
             connection.commit()
+
+
+def _without_limits(connection: Connection, *, lock_timeout: str) -> None:
+    """Lift the limits that the role may have for its other sessions: a migration takes the time that it takes."""
+    limits = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "lock_timeout": lock_timeout}
+    for name, value in limits.items():
+        connection.execute(text(f"SET LOCAL {name} = '{value}'"))
 
 
 def upgrade(connection: Connection, target: str = "head") -> None:
     """Apply migrations on an open connection, which the caller commits."""
-    config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent))
+    config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, target)
+
+
+def _is_newer(connection: Connection) -> bool:
+    """Whether the database has a migration that comes after all of this code's."""
+    there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
+    version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
+    return version is not None and version > (ScriptDirectory.from_config(_config()).get_current_head() or "")
+
+
+def _config() -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent))
+    return config

@@ -6,6 +6,8 @@ tables are included: `registry migrate --grant-web-role NAME` does both.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import psycopg2
 from psycopg2 import sql
 from sqlalchemy import make_url
@@ -13,12 +15,24 @@ from sqlalchemy import make_url
 from registry.errors import Misconfigured
 from registry.settings import WEB_ROLE, driver_url
 
-APPEND_ONLY = ("stored_revisions", "revisions", "shapes", "audit_log")
-READ_ONLY = ("alembic_version", "bi_readers", "signing_keys")
+APPEND_ONLY = (
+    *("stored_revisions", "revisions", "shapes", "audit_log"),
+    *("item_ids", "item_outcomes", "item_continuations"),
+    *("judgements", "arrivals"),
+)
+READ_ONLY = (
+    *("alembic_version", "bi_readers", "gate_verdicts", "signing_keys"),
+    *("events", "event_heads", "delivery_attempts", "job_counts", "processes"),
+)
 
 
-def grant_web_role(database_url: str, role: str, password: str | None = None) -> None:
+def grant_web_role(
+    database_url: str, role: str, password: str | None = None, parameters: Mapping[str, str] | None = None
+) -> None:
     """Make the role if there is none, and give it what the web process needs and no more.
+
+    `parameters` hold in all of its sessions in this database; whoever may not set them leaves that to an administrator,
+    whom `registry doctor` tells so where it matters, behind a pooler.
 
     Raises `Misconfigured` when the role is missing and may not be made, or has rights that cannot be taken away.
     """
@@ -28,6 +42,7 @@ def grant_web_role(database_url: str, role: str, password: str | None = None) ->
         with connection, connection.cursor() as cursor:
             _make(cursor, role, password)
             _grant(cursor, sql.Identifier(role))
+            _set_parameters(cursor, role, parameters or {})
             _check(cursor, role)
     finally:
         connection.close()
@@ -79,6 +94,19 @@ def _grant(cursor: psycopg2.extensions.cursor, role: sql.Identifier) -> None:
                 read_only=tables.join(map(sql.Identifier, READ_ONLY)),
             )
         )
+
+
+def _set_parameters(cursor: psycopg2.extensions.cursor, role: str, parameters: Mapping[str, str]) -> None:
+    cursor.execute("SELECT current_database()")
+    [database] = cursor.fetchone() or [""]
+    cursor.execute("SAVEPOINT parameters")
+    try:
+        for name, value in parameters.items():
+            statement = sql.SQL("ALTER ROLE {} IN DATABASE {} SET {} TO {}")
+            names = (sql.Identifier(one) for one in (role, database, name))
+            cursor.execute(statement.format(*names, sql.Literal(value)))
+    except psycopg2.errors.InsufficientPrivilege:
+        cursor.execute("ROLLBACK TO SAVEPOINT parameters")
 
 
 def _check(cursor: psycopg2.extensions.cursor, role: str) -> None:

@@ -16,21 +16,42 @@ def create_app(settings: Settings) -> Flask:
     from flask import Flask
 
     from registry import api, pages
+    from registry.api import replica
     from registry.api.access_log import watch
     from registry.api.context import Parts
+    from registry.api.event_watch import EventWatch, StreamPlaces
     from registry.api.request_policy import RequestPolicy, enforce
     from registry.broker import Notifier
     from registry.storage.circuit_breaker import CircuitBreaker
     from registry.storage.database import Database
+    from registry.storage.replica import ReplicatedDatabase
+    from registry.tracing import start_tracing
 
+    traced = start_tracing(settings, "web")
     app = Flask("registry", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body
     app.url_map.strict_slashes = False
     waiters = threading.BoundedSemaphore(max(1, settings.web_threads // 2))
-    database = Database(settings, name="web", breaker=CircuitBreaker(max(1, settings.web_threads - 1)))
-    app.extensions["registry"] = Parts(settings, database, Notifier(settings), waiters, RequestPolicy(settings))
+    threads = max(1, settings.web_threads - 1)
+    database = (
+        ReplicatedDatabase(settings, name="web", breaker=CircuitBreaker(threads), threads=threads)
+        if settings.replica_url
+        else Database(settings, name="web", breaker=CircuitBreaker(threads))
+    )
+    stopping = threading.Event()
+    app.extensions["registry"] = Parts(
+        settings,
+        database,
+        Notifier(settings),
+        waiters,
+        RequestPolicy(settings),
+        stopping,
+        EventWatch(database, stopping),
+        StreamPlaces(settings.max_streams),
+    )
     api.register(app)
     pages.register(app)
-    watch(app, settings.request_timeout)
+    watch(app, settings.request_timeout, traced=traced)
     enforce(app, app.extensions["registry"].policy)
+    replica.register(app)
     return app

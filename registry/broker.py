@@ -9,12 +9,18 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+import orjson
 import redis
+import structlog
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
+from registry.outages import OutageLog
 from registry.settings import Settings
 
 if TYPE_CHECKING:
@@ -26,6 +32,10 @@ DERIVE_TASK = "workers.derive"
 ANSWER_TASK = "workers.answer"
 _SOCKET_SECONDS = 3.0
 _BREAK_SECONDS = 1.0
+MOST_ORIGINS = 16
+"""Requests that a wake-up names: those that came last."""
+_ORIGIN = ("request_id", "traceparent")
+"""What a wake-up carries of the context of a request."""
 
 
 def broker_url(settings: Settings) -> str:
@@ -76,12 +86,30 @@ def celery_app(settings: Settings, name: str = "registry") -> Celery:
     return app
 
 
+def answering_workers(settings: Settings, seconds: float = 1.0) -> list[str]:
+    """Names of the workers that answer a ping through the broker within so many seconds."""
+    replies = celery_app(settings).control.ping(timeout=seconds)
+    return sorted(name for reply in replies or () for name in reply)
+
+
+def origins_of(wakeups: Iterable[bytes]) -> list[dict[str, str]]:
+    """Requests that wake-ups name, the last ones; those of an older release name none."""
+    found: list[dict[str, str]] = []
+    for wakeup in wakeups:
+        with suppress(ValueError):
+            told = orjson.loads(wakeup)
+            found += told if isinstance(told, list) else []
+    return found[-MOST_ORIGINS:]
+
+
 class Notifier:
     """Wakes the dispatcher from a thread of its own, so that `notify` never waits and never raises."""
 
     def __init__(self, settings: Settings) -> None:
         self._client = redis_client(settings)
+        self._outages = OutageLog("broker", settings.redis_url)
         self._asked = threading.Event()
+        self._origins: deque[dict[str, str]] = deque(maxlen=MOST_ORIGINS)
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
 
@@ -92,16 +120,22 @@ class Notifier:
                 if self._thread is None:
                     self._thread = threading.Thread(target=self._send, name="notifier", daemon=True)
                     self._thread.start()
+        origin = {name: text for name, text in structlog.contextvars.get_contextvars().items() if name in _ORIGIN}
+        if origin:
+            self._origins.append(origin)
         self._asked.set()
 
     def _send(self) -> None:
         while True:
             self._asked.wait()
             self._asked.clear()
+            origins = [self._origins.popleft() for _ in range(len(self._origins))]
             try:
                 with self._client.pipeline(transaction=False) as pipe:
-                    pipe.rpush(WAKE_LIST, "1")
+                    pipe.rpush(WAKE_LIST, orjson.dumps(origins))
                     pipe.ltrim(WAKE_LIST, -16, -1)
                     pipe.execute()
-            except (redis.RedisError, OSError):
+                self._outages.answered()
+            except (redis.RedisError, OSError) as error:
+                self._outages.failed(error)
                 time.sleep(_BREAK_SECONDS)

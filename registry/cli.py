@@ -15,13 +15,27 @@ SECTIONS = {
         "pull": ("registry.commands.pull:pull", "Write a grid, or all cells of many, to a file."),
         "plot": ("registry.commands.pull:plot", "Draw a grid: SVG, PNG or Vega-Lite."),
         "open": ("registry.commands.browse:open_page", "Open the page of a grid or the project in the browser."),
+        "describe": ("registry.commands.describe:describe", "Show or change the description and labels of something."),
         "project": ("registry.commands.projects:project", "Make, list and delete projects."),
+        "alerts": ("registry.commands.alerts:alerts", "List, acknowledge and dismiss alerts of baselines."),
+        "baseline": ("registry.commands.baselines:baseline", "Set, show, list and delete baselines of gates."),
+        "claim": ("registry.commands.claims:claim", "Keep claims, list, show and remove them."),
+        "events": ("registry.commands.events:events", "Show what was done in a project, and what happens."),
+        "hooks": ("registry.commands.hooks:hooks", "Send events to webhooks, and see what came of it."),
+        "protocol": ("registry.commands.protocol:protocol", "Show and set which keys of protocols bind."),
+        "suite": ("registry.commands.suites:suite", "Set, list and delete lists of benchmarks."),
         "sync": ("registry.commands.sync:sync_command", "Send what jobs could not send themselves."),
     },
     "Statistics": {
         "rank": ("registry.commands.rank:rank", "Rank models, variants or the levels of an axis."),
+        "table": ("registry.commands.table:table", "Tabulate means, bests or numbers of cells."),
         "trends": ("registry.commands.statistics:trends", "Show how values change along the axes, and how surely."),
         "peaks": ("registry.commands.statistics:peaks", "Show the best cells, and which others may be the best."),
+        "lines": ("registry.commands.lines:lines", "Draw several models along one axis."),
+        "noise": ("registry.commands.noise:noise", "Show by how much values vary when nothing was changed."),
+        "plan": ("registry.commands.plan:plan", "Plan trials: what would show a difference."),
+        "gate": ("registry.commands.gate:gate", "Judge a contender by a baseline's policy; fail unless it is kept."),
+        "check": ("registry.commands.check:check", "Judge the claims in a README or claims.toml."),
         "compare": ("registry.commands.compare:compare", "Compare two grids; fail on a regression."),
     },
     "Account": {
@@ -39,8 +53,10 @@ SECTIONS = {
         "verify": ("registry.commands.verify:verify", "Compute everything again, and compare."),
         "backup": ("registry.commands.backup:backup", "Write the whole database to a file."),
         "restore": ("registry.commands.backup:restore", "Restore the database from a file."),
+        "retry": ("registry.commands.retry:retry_command", "Try failed statistics and rankings again."),
         "purge": ("registry.commands.purge:purge_command", "Remove for good what was deleted long ago."),
         "bi-role": ("registry.commands.bi_role:bi_role", "Make a database role for SQL tools."),
+        "deploy-files": ("registry.commands.deploy_files:deploy_files", "Write docker-compose.yml and deploy/."),
         "token": ("registry.commands.token:token", "Make a token; its secret is shown only once."),
     },
     "More": {
@@ -50,8 +66,20 @@ SECTIONS = {
 }
 
 
+def say_version(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    """Print version and, where it is known, the commit."""
+    if wanted and not context.resilient_parsing:
+        from registry.distribution import commit
+
+        built = commit()
+        click.echo(f"registry, version {__version__}" + (f" (commit {built[:12]})" if built else ""))
+        context.exit()
+
+
 @click.group(cls=LazyGroup, sections=SECTIONS, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="registry")
+@click.option(
+    "--version", is_flag=True, is_eager=True, expose_value=False, callback=say_version, help="Say which it is."
+)
 @click.option("--debug", is_flag=True, help="Show the trace of an error instead of one sentence.")
 def main(debug: bool) -> None:
     """Registry of experiment results: grids in, statistics with their uncertainty out."""

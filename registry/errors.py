@@ -21,6 +21,8 @@ class RegistryError(Exception):
     def __init__(self, detail: str) -> None:
         super().__init__(detail)
         self.detail = detail
+        self.reason = self.code
+        """Word for operators: in logs and metrics, one of few."""
 
 
 class Malformed(RegistryError):
@@ -77,6 +79,16 @@ class Conflict(RegistryError):
     code = "conflict"
 
 
+class CursorExpired(RegistryError):
+    """The feed no longer keeps what follows the cursor; `first` is the cursor of all that is kept."""
+
+    code = "cursor_expired"
+
+    def __init__(self, detail: str, first: str) -> None:
+        super().__init__(detail)
+        self.first = first
+
+
 class PreconditionFailed(RegistryError):
     """`If-Match` or `If-None-Match` did not hold."""
 
@@ -94,9 +106,10 @@ class TryLater(RegistryError):
 
     code = "try_later"
 
-    def __init__(self, detail: str, after: int = 1) -> None:
+    def __init__(self, detail: str, after: int = 1, reason: str = "") -> None:
         super().__init__(detail)
         self.after = after
+        self.reason = reason or self.code
 
 
 class Busy(TryLater):
@@ -118,9 +131,20 @@ class Misdirected(RegistryError):
 
 
 class Unavailable(TryLater):
-    """The database does not answer."""
+    """The database does not answer, or takes no writes.
+
+    `cause` is what the driver said, for operators: it is never sent to a client.
+    """
 
     code = "unavailable"
+
+    def __init__(self, detail: str, after: int = 1, reason: str = "", *, cause: str = "") -> None:
+        super().__init__(detail, after, reason)
+        self.cause = cause
+
+
+class ReadOnly(Unavailable):
+    """The database answers but takes no writes: a standby, or a server that is about to hand over to one."""
 
 
 class Misconfigured(RegistryError):

@@ -28,13 +28,20 @@ def configure_logs(level: str) -> None:
     """Send this process's events, and the warnings of the libraries, to standard error."""
     lines = Lines(sys.stderr)
     structlog.configure(
-        processors=[structlog.processors.add_log_level, _STAMP, *_LAST],
+        processors=[_OF_REQUEST, structlog.processors.add_log_level, _STAMP, *_LAST],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
         logger_factory=lambda *_names: Events(lines),
         cache_logger_on_first_use=True,
     )
     lines.setFormatter(library_lines())
     logging.basicConfig(level=logging.WARNING, handlers=[lines])
+
+
+def library_handler() -> logging.Handler:
+    """A handler that writes what libraries log to standard error, for those that set up their logs themselves."""
+    lines = Lines(sys.stderr)
+    lines.setFormatter(library_lines())
+    return lines
 
 
 class Lines(logging.Handler):
@@ -93,6 +100,8 @@ def _without_secrets(value: Any, longest: int) -> Any:
             return value
 
 
+_OF_REQUEST = structlog.contextvars.merge_contextvars
+"""What is bound for a request, or for a worker's turn, such as its id."""
 _STAMP = structlog.processors.TimeStamper(fmt="iso", utc=True)
 _LAST = (structlog.processors.format_exc_info, redact, structlog.processors.JSONRenderer())
 """The last processors of every event, our own and the libraries'."""
@@ -101,6 +110,6 @@ _LAST = (structlog.processors.format_exc_info, redact, structlog.processors.JSON
 def library_lines() -> logging.Formatter:
     """A formatter of what libraries log, in the form of our own events and without secrets."""
     return structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=[structlog.stdlib.add_logger_name, structlog.stdlib.add_log_level, _STAMP],
+        foreign_pre_chain=[_OF_REQUEST, structlog.stdlib.add_logger_name, structlog.stdlib.add_log_level, _STAMP],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *_LAST],
     )

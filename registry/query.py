@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 from hashlib import sha256
-from typing import Any, ClassVar, get_args
+from typing import Any, ClassVar, Self, get_args
 
 import orjson
 
 from registry.grids.slices import Slice, slice_document, slice_of
-from registry.results.policies import Method, Missing, Target
+from registry.results.policies import Method, Missing, Reduction, SlotPolicy, Target
 
 METHODS: tuple[str, ...] = get_args(Method)
 MISSING: tuple[str, ...] = get_args(Missing)
 TARGETS: tuple[str, ...] = get_args(Target)
+REDUCTIONS: tuple[str, ...] = get_args(Reduction)
+SLOT_POLICIES: tuple[str, ...] = get_args(SlotPolicy)
 OLD_TARGETS = {"fixed_cells": "rerun"}
 """Former names of targets, which are still read."""
+KINDS = ("benchmark", "model", "variant")
+"""Kinds of names that a query may be restricted to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,17 @@ class Query:
         plain = {name: list(one) if isinstance(one, tuple) else one for name, one in given}
         return {"kind": self.kind, **plain} | ({"at": slice_document(self.at)} if self.at else {})
 
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """Every name in the query but the experiment's: its kind, the parameter that it stands in, and itself."""
+        return ((kind, kind, name) for kind in KINDS for name in getattr(self, kind))
+
+    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
+        """Query with every alias replaced by the name that it stands for."""
+        named: dict[str, Any] = {
+            kind: tuple(sorted({joined.get((kind, name), name) for name in getattr(self, kind)})) for kind in KINDS
+        }
+        return replace(self, experiment=joined.get(("experiment", self.experiment), self.experiment), **named)
+
     @property
     def key(self) -> uuid.UUID:
         """First 128 bits of the SHA-256 of the query."""
@@ -53,8 +68,9 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class RankingQuery(Query):
-    """Ranking of the scope. `by` is `model`, `variant` or `axis:<name>`; `pairs_of` the name whose pairs it lists, ""
-    for those that it lists by itself. `suite` is the name of the list that the benchmarks are from, "" for none."""
+    """Ranking of the scope. `by` is `model`, `variant`, `benchmark` or `axis:<name>`; `pairs_of` the name whose pairs
+    it lists, "" for those that it lists by itself. `suite` is the name of the list that the benchmarks are from, ""
+    for none."""
 
     kind: ClassVar[str] = "ranking"
     by: str = "model"
@@ -70,6 +86,16 @@ class RankingQuery(Query):
         found = Query.document(self)
         return {name: value for name, value in found.items() if value or name not in ("pairs_of", "suite")}
 
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """Also the name whose pairs are asked for; none of an axis, whose levels have no aliases."""
+        yield from Query.names(self)
+        if self.pairs_of and self.by in KINDS:
+            yield self.by, "pairs_of", self.pairs_of
+
+    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
+        """Query with every alias replaced by the name that it stands for."""
+        return replace(Query.canonical(self, joined), pairs_of=joined.get((self.by, self.pairs_of), self.pairs_of))
+
     def _identity(self) -> dict[str, Any]:
         # By the former name, so that a result stored under it keeps its row.
         old = {new: word for word, new in OLD_TARGETS.items()}
@@ -84,6 +110,32 @@ class SweetSpotQuery(Query):
 
 
 @dataclass(frozen=True, slots=True)
+class AggregatesQuery(Query):
+    """Table of the scope: an entry for each combination of levels of the dimensions in `group_by`, averaged over the
+    levels of those in `over`. A dimension is `benchmark`, `model`, `variant` or `axis:<name>`. `suite` is the name of
+    the list that the benchmarks are from, "" for none."""
+
+    kind: ClassVar[str] = "aggregates"
+    group_by: tuple[str, ...] = ("model",)
+    over: tuple[str, ...] = ()
+    value: str = "mean"
+    missing: str = "matched"
+    alpha: float = 0.05
+    suite: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatNoiseQuery(Query):
+    """What values vary by between repeats of one cell, and by their trials."""
+
+    kind: ClassVar[str] = "noise"
+    alpha: float = 0.05
+
+
+OF_REVISIONS = ("", "")  # experiment and metric of queries about revisions, which no publication invalidates
+
+
+@dataclass(frozen=True, slots=True)
 class RevisionQuery(Query):
     """Query about one revision of a grid, with settings where they are not the default. A revision never changes, so
     experiment and metric are empty: no publication invalidates the result."""
@@ -93,6 +145,7 @@ class RevisionQuery(Query):
     alpha: float | None = None
     sharp_change: float | None = None
     equivalence: float | None = None
+    split: float | None = None
 
     def document(self) -> dict[str, Any]:
         """Query as it is stored and sent, without settings that have their default."""
@@ -118,7 +171,9 @@ class ThresholdsQuery(RevisionQuery):
 @dataclass(frozen=True, slots=True)
 class ComparisonQuery(Query):
     """Difference between a revision of one grid and a revision of another. Revisions never change, so experiment and
-    metric are empty here too: only an alias invalidates the result."""
+    metric are empty here too: only an alias, or what an experiment declares of protocols, invalidates the result.
+    Outcomes of items may come later: `baseline_items` and `contender_items` are the last that were known (0: none), so
+    that others make another query."""
 
     kind: ClassVar[str] = "comparison"
     baseline: str = ""
@@ -126,6 +181,144 @@ class ComparisonQuery(Query):
     contender: str = ""
     contender_revision: int = 0
     alpha: float = 0.05
+    baseline_items: int = 0
+    contender_items: int = 0
+
+    def document(self) -> dict[str, Any]:
+        """Query as it is stored and sent, without items where none were posted; so it was before there were any."""
+        found = Query.document(self)
+        return {name: value for name, value in found.items() if value or not name.endswith("_items")}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelComparisonQuery(Query):
+    """Difference between two models, or two variants of models, on every benchmark and over all of them. The variants
+    of both sides are None where a side may have any: then a grid is compared with that of the same variant.
+
+    Made by `model_comparison`, which restricts the scope to both sides.
+    """
+
+    kind: ClassVar[str] = "model_comparison"
+    baseline_model: str = ""
+    baseline_variant: str | None = None
+    contender_model: str = ""
+    contender_variant: str | None = None
+    alpha: float = 0.05
+    suite: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """Query as it is stored and sent, without what was not asked for."""
+        found = Query.document(self)
+        return {name: value for name, value in found.items() if value is not None and (value or name != "suite")}
+
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """Every name in the query, those of the sides as the parameters of the sides."""
+        sides = [(kind, f"{side}_{kind}") for side in SIDES for kind in ("model", "variant")]
+        yield from ((kind, place, name) for kind, place in sides if (name := getattr(self, place)) is not None)
+        taken = {"model"} if self.baseline_variant is None else {"model", "variant"}
+        yield from (one for one in Query.names(self) if one[0] not in taken)
+
+    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
+        """Query with every alias replaced by the name that it stands for."""
+        sides: dict[str, Any] = {
+            place: joined.get((kind, name), name) for kind, place, name in self.names() if place not in KINDS
+        }
+        return replace(Query.canonical(self, joined), **sides)
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimsQuery(Query):
+    """Claims about grids of one experiment and metric, each the JSON text of its normal form, without aliases."""
+
+    kind: ClassVar[str] = "claims"
+    claims: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimPlanQuery(ClaimsQuery):
+    """What decides one claim beyond noise with this probability."""
+
+    kind: ClassVar[str] = "claim_plan"
+    power: float = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class StoredClaimsQuery(Query):
+    """Claims that are kept about one experiment and metric, as they name them; `part` is one of the lists in which
+    they are judged. Which claims are in it is no part of the query: another one invalidates the result."""
+
+    kind: ClassVar[str] = "stored_claims"
+    part: int = 0
+
+
+SIDES = ("baseline", "contender")
+
+
+def model_comparison(
+    baseline: tuple[str, str | None], contender: tuple[str, str | None], **asked: Any
+) -> ModelComparisonQuery:
+    """Query that compares two models, each with a variant; None: the same of both sides."""
+    (mine, my_variant), (theirs, their_variant) = baseline, contender
+    if my_variant is not None and their_variant is not None:
+        asked |= {"variant": tuple(sorted({my_variant, their_variant}))}
+    return ModelComparisonQuery(
+        model=tuple(sorted({mine, theirs})),
+        baseline_model=mine,
+        baseline_variant=my_variant,
+        contender_model=theirs,
+        contender_variant=their_variant,
+        **asked,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class GateQuery(Query):
+    """Whether a contender is shown to be as good as a baseline. The baseline is a model, or revisions as
+    `<grid>@<revision>`; the contender a model, such a revision, or `content`: the columns of a grid that is not stored,
+    with its benchmark and variant. The rest is the policy (`registry.results.gates.Policy`)."""
+
+    kind: ClassVar[str] = "gate"
+    baseline_name: str = ""
+    policy_version: int = 0
+    baseline_model: str = ""
+    baseline_grids: tuple[str, ...] = ()
+    contender_model: str = ""
+    contender_grid: str = ""
+    content: Mapping[str, Any] | None = None
+    policy: Mapping[str, Any] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Query as it is stored and sent, without what it does not name."""
+        return {name: value for name, value in Query.document(self).items() if value or name in KINDS}
+
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """Every name in the query, those of the sides as the parameters of the sides."""
+        sides = (("baseline", self.baseline_model), ("contender", self.contender_model))
+        yield from (("model", side, name) for side, name in sides if name)
+        yield from (one for one in Query.names(self) if one[0] != "model")
+
+    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
+        """Query with every alias replaced by the name that it stands for."""
+        sides: dict[str, Any] = {
+            place: joined.get(("model", name), name)
+            for place in ("baseline_model", "contender_model")
+            for name in [getattr(self, place)]
+        }
+        return replace(Query.canonical(self, joined), **sides)
+
+
+@dataclass(frozen=True, slots=True)
+class BaselineQuery(Query):
+    """What the contenders of a baseline are, by this version of its policy. Nobody asks it: it stands as long as the
+    version does, and each change of the scope has the contenders judged that changed."""
+
+    kind: ClassVar[str] = "baseline"
+    baseline: str = ""
+    policy_version: int = 0
+
+    def _identity(self) -> dict[str, Any]:
+        # Without the experiment, which another alias may give another name.
+        return {"kind": self.kind, "baseline": self.baseline, "policy_version": self.policy_version}
 
 
 def sliced_by(query: Query) -> dict[str, Any]:
@@ -134,7 +327,22 @@ def sliced_by(query: Query) -> dict[str, Any]:
 
 
 _KINDS: dict[str, type[Query]] = {
-    one.kind: one for one in (RankingQuery, SweetSpotQuery, StatisticsQuery, ThresholdsQuery, ComparisonQuery)
+    one.kind: one
+    for one in (
+        RankingQuery,
+        SweetSpotQuery,
+        AggregatesQuery,
+        RepeatNoiseQuery,
+        StatisticsQuery,
+        ThresholdsQuery,
+        ComparisonQuery,
+        ModelComparisonQuery,
+        GateQuery,
+        BaselineQuery,
+        ClaimsQuery,
+        ClaimPlanQuery,
+        StoredClaimsQuery,
+    )
 }
 
 
@@ -151,5 +359,5 @@ def query_of(document: Mapping[str, Any]) -> Query:
         given["target"] = OLD_TARGETS.get(given["target"], given["target"])
     if "alpha" in given:
         given["alpha"] = float(given["alpha"])
-    given |= {name: float(given[name]) for name in ("sharp_change", "equivalence") if name in given}
+    given |= {name: float(given[name]) for name in ("sharp_change", "equivalence", "split") if name in given}
     return query_class(**given)

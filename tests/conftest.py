@@ -7,6 +7,8 @@ themselves: each makes a project of its own, and a project is the boundary of ev
 from __future__ import annotations
 
 import os
+import shutil
+import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
@@ -15,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as examples
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
@@ -29,9 +33,47 @@ ROOT = Path(__file__).parent
 UNCOUNTED = {"token_rate": 0.0, "address_rate": 0.0, "failure_rate": 0.0}
 """Tests ask faster than people and share an address; what the limits do is tested with limits."""
 
+examples.register_profile(
+    "the same on every run, however busy the machine",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+examples.load_profile("the same on every run, however busy the machine")
 
 FIRST = ("faults", "live", "pages", "commands")
 """The directories whose files take long: begun first, so that no process ends with one of them while others idle."""
+
+
+ON_EVERY_VERSION = ("registry", "workers", "test_migrations.py", "test_migrations_of_rows.py")
+AND_THESE = {"test_bi", "test_links", "test_search_pages", "test_settings"}
+BUT_NOT_THESE = {"test_bad_input", "test_bad_tables", "test_hostile_parameters"}
+"""What asks the servers something that another version may answer otherwise: whatever has SQL or messages of its own,
+and a walk over all pages. What is refused before anything is asked, or only shows what others ask, is the same."""
+
+
+MEMORY = Path("/dev/shm")  # noqa: S108 -- directories in it are made with mkdtemp
+_ROOM = 8 << 30
+
+
+def pytest_configure() -> None:
+    """Keep what tests write in memory where there is room: on a disk, each commit of the many servers waits for it.
+
+    And keep compiled modules, even where the environment says not to, as containers do: hundreds of processes are
+    started, and each would compile the registry anew, and each that tests would rewrite the assertions of all tests.
+    """
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    sys.dont_write_bytecode = False
+    if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > _ROOM and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
+        os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)  # processes that tests start look there, too
+
+
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One more than cores, unless the environment says how many: whoever breaks a registry waits most of the time."""
+    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
+        return None
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return (cores or 1) + 1
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
@@ -56,11 +98,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         part = item.path.relative_to(ROOT).parts[0]
         if "servers" in getattr(item, "fixturenames", ()):
             item.add_marker("db")
+            of_versions = part in ON_EVERY_VERSION or item.path.stem in AND_THESE
+            if of_versions and item.path.stem not in BUT_NOT_THESE:
+                item.add_marker("versions")
         elif part not in FIRST:
             item.add_marker("unit")
         if part in ("faults", "live"):
             item.add_marker(part)
-        if item.path.stem == "test_browser":
+        if item.path.stem.startswith("test_browser"):
             item.add_marker("browser")
     order = {part: place for place, part in enumerate(FIRST)}
     items.sort(key=lambda item: order.get(item.path.relative_to(ROOT).parts[0], len(order)))
@@ -115,7 +160,7 @@ def empty_database_url(servers: tuple[str, str]) -> Iterator[str]:
 
 def clone(servers: tuple[str, str], template: str) -> Iterator[str]:
     name = f"registry_test_{uuid.uuid4().hex[:12]}"
-    _run(servers[0], f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
+    _run(servers[0], f"CREATE DATABASE {name} TEMPLATE {template}")
     yield _another(servers[0], name)
     _run(servers[0], f"DROP DATABASE {name} WITH (FORCE)")
 
@@ -139,7 +184,9 @@ def redis_url(servers: tuple[str, str]) -> str:
 
 @pytest.fixture(scope="session")
 def settings(database_url: str, redis_url: str) -> Settings:
-    return replace(Settings(), database_url=database_url, redis_url=redis_url, ranking_debounce=0.0, **UNCOUNTED)
+    # Sixteen writers in one process share its connections: on a slow machine the last waits longer than people would.
+    patient = {"pool_timeout": 8.0, "ranking_debounce": 0.0}
+    return replace(Settings(), database_url=database_url, redis_url=redis_url, **UNCOUNTED, **patient)
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,7 @@ EXAMPLES = "registry/api/examples.py"
 """All its constants are examples of the document, by their names."""
 REGISTERED = [
     "@*.app_errorhandler",
+    "@administration.*",
     "@app.task",
     "@blp.*",
     "@click.*",
@@ -35,18 +36,25 @@ REGISTERED = [
 """Functions with these decorators are called by what they are registered with."""
 CALLED_BY_LIBRARIES = [
     # Python, structlog, PyYAML, pyarrow
+    "makefile", "readable", "readinto",
     "__doc__", "__getattr__", "exception", "flow_style", "ignore_aliases", "writable",
     # Flask, Jinja, flask-smorest, marshmallow, webargs
+    "max_content_length",
     "ARGUMENTS_PARSER", "DEFAULT_*", "error_messages", "handle_error", "handle_http_exception", "filename", "load_json",
-    "max_age", "nominal", "ordinal", "preprocess", "strict_slashes",
+    "max_age", "nominal", "ordinal", "preprocess", "regex", "strict_slashes",
     # click
     "convert", "format_commands", "get_command",
     # SQLAlchemy, psycopg2
-    "autocommit", "bind_processor", "cache_ok", "get_col_spec",
+    "autocommit", "bind_processor", "cache_ok", "get_col_spec", "isolation_level", "readonly",
+    # markdown-it
+    "validateLink",
     # waitress, gunicorn
-    "application", "channel_class", "connection_close", "error_task_class", "parser_class", "response_headers",
-    # transformers, Lightning
-    "control", "finalize", "log_hyperparams", "log_metrics", "on_evaluate", "on_log",
+    "Admission", "application", "channel_class", "channel_request_lookahead", "connection_close", "error_task_class",
+    "library_handler", "outbuf_high_watermark", "parser_class", "response_headers",
+    # Celery
+    "safe_say",
+    # Jupyter, transformers, Lightning
+    "_repr_html_", "control", "finalize", "log_hyperparams", "log_metrics", "on_evaluate", "on_log",
 ]  # fmt: skip
 USED_BY_TESTS = ["RIVAL_IN", "client_url", "demo_grids", "forget", "pids"]
 

@@ -9,14 +9,16 @@ from functools import cached_property
 from typing import Any
 
 from flask import Flask
-from sqlalchemy import text
+from sqlalchemy import insert, text
 from werkzeug.test import TestResponse
 
 from registry.operations.auth import ROLES, issue_token
 from registry.operations.projects import make_project
 from registry.settings import Settings
 from registry.storage.database import Database
+from registry.storage.tables import alerts, gate_verdicts, new_id
 
+WEBHOOK = {"url": "https://hooks.example.org/registry", "types": ["grid.*"]}
 ACCURACY = {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100}
 
 
@@ -76,12 +78,19 @@ class House:
         """Do what the dispatcher and the workers would do, until nothing is due but in projects of ended tests."""
         from workers.derive import derive_due
         from workers.jobs.invalidation import apply_invalidations
+        from workers.jobs.sequencing import sequence_arrivals
         from workers.queries import compute_due
 
         self._drop_jobs_of_ended_tests()
         apply_invalidations(self.database, self.settings)
+        with self.database.transaction() as connection:
+            # A result that took long rests as its inputs change on and on; no test waits for that.
+            connection.execute(
+                text("UPDATE cached_results SET due_at = now() WHERE state = 'pending' AND attempts = 0")
+            )
         while derive_due(self.database, self.settings) + compute_due(self.database, self.settings):
             pass
+        sequence_arrivals(self.database)
 
     def _drop_jobs_of_ended_tests(self) -> None:
         """Delete what is due in projects that nobody will look at again: most tests publish and never compute."""
@@ -97,6 +106,7 @@ class House:
 
 
 _JOBS = (
+    "DELETE FROM arrivals WHERE project_id = ANY(:ended)",
     "DELETE FROM invalidations WHERE project_id = ANY(:ended)",
     "DELETE FROM cached_results WHERE state = 'pending' AND project_id = ANY(:ended)",
     "DELETE FROM derivations USING grids WHERE derivations.state = 'pending' AND grids.id = derivations.grid_id"
@@ -131,6 +141,25 @@ class Project:
         answer = self.publish(publication(**changes))
         assert answer.status_code in (200, 201), answer.text
         return answer.get_json()
+
+    def hooked(self) -> tuple[str, str]:
+        """The ids of a webhook that nothing is sent to, and of a delivery of it."""
+        made = self.call("POST", f"projects/{self.slug}/webhooks", "admin", json=WEBHOOK).get_json()["id"]
+        sent = self.call("POST", f"projects/{self.slug}/webhooks/{made}/test", "admin").get_json()["id"]
+        return made, sent
+
+    def alerted(self) -> str:
+        """The id of an alert that no baseline made."""
+        verdict, alert, baseline = new_id(), new_id(), new_id()
+        told = {"project_id": self.id, "baseline_id": baseline, "policy_version": 1}
+        judged = {"contender": "B", "inputs_key": verdict, "look": 1, "passes": False, "grid_ids": []}
+        document = {"verdict": "regressed", "sentence": "B is worse.", "failing": [{}]}
+        opened = {"baseline": "main", "model": "B", "key": alert, "group_id": alert, "verdict_id": verdict}
+        with self.house.database.transaction() as connection:
+            row = told | judged | {"id": verdict, "number": 1, "document": document}
+            connection.execute(insert(gate_verdicts).values(row))
+            connection.execute(insert(alerts).values(told | opened | {"id": alert}))
+        return str(alert)
 
 
 def _dumps(value: Any) -> str:

@@ -47,6 +47,14 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("aliases", "GET", "projects/demo/aliases")
     ask("suite", "PUT", "projects/demo/suites/reasoning", json=examples.SUITE_IN)
     ask("suites", "GET", "projects/demo/suites")
+    hook = ask("webhook_secret", "POST", "projects/demo/webhooks", json=examples.WEBHOOK_IN)["id"]
+    hook = f"projects/demo/webhooks/{hook}"
+    ask("webhook", "GET", hook)
+    ask("webhooks", "GET", "projects/demo/webhooks")
+    ask("delivery", "POST", f"{hook}/test")
+    ask("recovery", "POST", f"{hook}/recover", json={"since": 0})
+    ask("deliveries", "GET", f"{hook}/deliveries")
+    ask("plan", "POST", "projects/demo/plan", json=examples.PLAN_IN)
     ask("audit", "GET", "projects/demo/audit?limit=1")
     grid = ask("grid_summary", "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
     ask("pending", "GET", f"grids/{grid}/statistics")
@@ -54,19 +62,35 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask(None, "POST", "projects/demo/grids", json=examples.RIVAL_IN)
     curve = ask(None, "POST", "projects/demo/grids", json=examples.CURVE_IN)["id"]
     number = ask(None, "POST", "projects/demo/grids", json=examples.NUMBER_IN)["id"]
+    measured = ask(None, "POST", "projects/demo/grids", json=examples.MEASURED_IN)["id"]
+    ask("items", "POST", f"grids/{measured}/items", json=examples.ITEMS_IN)
     ask(None, "POST", "projects/demo/grids", json=examples.PAIR_IN)
     rival = ask(None, "POST", "projects/demo/grids", json=examples.OTHER_NUMBER_IN)["id"]
     ask(None, "POST", "projects/demo/grids", json=examples.OTHER_CURVE_IN)
+    ask("baseline", "PUT", "projects/demo/baselines/main", json=examples.BASELINE_IN)
+    ask("baselines", "GET", "projects/demo/baselines")
+    floor = {"kind": "floor", "margin": 99.9, "missing": "common", "common_share": 0.1}
+    ask(None, "PUT", "projects/demo/baselines/floor", json=examples.BASELINE_IN | {"policy": floor})
     asked = {
         "ranking": "projects/demo/rankings?experiment=type-by-length&metric=accuracy",
+        "aggregates": "projects/demo/aggregates?experiment=type-by-length&metric=accuracy&group_by=model,benchmark"
+        "&missing=available",
         "sweet_spot": "projects/demo/experiments/type-by-length/sweet-spot?metric=accuracy",
+        "noise": "projects/demo/noise?experiment=type-by-length&metric=accuracy&model=Qwen-2.5%203B",
+        "gate": "projects/demo/baselines/main/gate?contender=Qwen-2.5%207B",
         "comparison": f"projects/demo/comparisons?baseline={number}&contender={rival}",
     }
     for question in asked.values():
         ask(None, "GET", question)
     ask(None, "GET", f"grids/{curve}/thresholds?value=95")
+    ask(None, "POST", "projects/demo/claims/judge", json=examples.CLAIM)
+    claim = ask(None, "POST", "projects/demo/claims", json=examples.CLAIM)["id"]
     ask("grids", "GET", "projects/demo/grids?limit=1&model=Qwen-2.5%203B")
     ask("names", "GET", "projects/demo/models")
+    ask("experiment", "PATCH", "projects/demo/experiments/type-by-length", json=examples.EXPERIMENT_CHANGE)
+    rules = "projects/demo/experiments/type-by-length/protocol"
+    ask("protocol_rules", "PUT", rules, json=examples.PROTOCOL_RULES_IN)
+    ask("protocol_difference", "GET", f"grids/{grid}/protocol-difference?with={curve}")
     house.compute()
     ask("grid", "GET", f"grids/{grid}")
     forms("grid_forms", f"grids/{grid}?", "md")
@@ -77,21 +101,44 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     feed = "projects/demo/cells?model=Qwen-2.5%203B&benchmark=Ends"
     ask("feed", "GET", feed)
     forms("feed_forms", feed, "csv")
+    for statistic in ("trends", "peaks", "coverage"):
+        ask(f"{statistic}_feed", "GET", f"projects/demo/{statistic}?model=Qwen-2.5%203B&benchmark=Ends")
     ask("statistics", "GET", f"grids/{number}/statistics")
     for part in ("trends", "peaks", "coverage", "sensitivity", "precision"):
         ask(part, "GET", f"grids/{curve}/{part}")
     ask("changes", "GET", f"grids/{number}/changes")
     for name, question in asked.items():
         ask(name, "GET", question)
+    ask("stored_verdicts", "GET", "projects/demo/baselines/floor/verdicts?limit=1")
+    [alert] = ask("alerts", "GET", "projects/demo/alerts?limit=1")["items"]
+    ask("alert", "PATCH", f"projects/demo/alerts/{alert['id']}", json=examples.ALERT_CHANGE)
+    ask("judgement", "POST", "projects/demo/claims/judge", json=examples.CLAIM)
+    ask("stored_claim", "GET", f"claims/{claim}")
+    ask("stored_claims", "GET", "projects/demo/claims")
+    ask("recorded_judgements", "GET", f"claims/{claim}/judgements")
+    ask("parsed_text", "POST", "projects/demo/claims/parse", json=examples.TEXT_IN)
     ask("thresholds", "GET", f"grids/{curve}/thresholds?value=95")
+    lines = "projects/demo/lines?experiment=type-by-length&metric=accuracy&along=Length"
+    halves = "x=metric:accuracy&y=metric:accuracy&x.at.Length=%3C=1&y.at.Length=%3E=2"
+    for name, path in (("lines", lines), ("trade_off", f"projects/demo/trade-offs?experiment=type-by-length&{halves}")):
+        ask(name, "GET", path)
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
     ask("difference", "GET", f"grids/{grid}/revisions/1..2")
+    ask("history", "GET", f"grids/{grid}/history?at.Type=1&at.Length=5")
+    told = "projects/demo/events?type=grid.published&limit=1"
+    ask("events", "GET", told)
+    forms("events_forms", told, "atom")
     ask("limits", "GET", "limits")
     return answers
 
 
-_LISTED = 2
+_LISTED, _LARGE = 2, 4
+"""Objects that a list of an example has, and the number of fields from which one object is enough."""
+
+
+def _listed(value: list[Any]) -> int:
+    return 1 if value and len(value[0]) >= _LARGE else _LISTED
 
 
 def _objects(value: list[Any]) -> bool:
@@ -99,15 +146,15 @@ def _objects(value: list[Any]) -> bool:
 
 
 def short(value: Any) -> Any:
-    """The value with its numbers at six digits, and of long lists of objects the first ones: readers of examples need
+    """The value with its numbers at four digits, and of long lists of objects the first ones: readers of examples need
     no more."""
     match value:
         case float():
-            return float(f"{value:.6g}")
+            return float(f"{value:.4g}")
         case dict():
             return {name: short(one) for name, one in value.items()}
         case list():
-            return [short(one) for one in (value[:_LISTED] if _objects(value) else value)]
+            return [short(one) for one in (value[: _listed(value)] if _objects(value) else value)]
     return value
 
 

@@ -41,3 +41,13 @@ def test_a_version_imports_none_of_the_code_that_goes_on_changing(path: Path) ->
     imported = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom | ast.Import)]
     names = {one.module or "" if isinstance(one, ast.ImportFrom) else one.names[0].name for one in imported}
     assert {name.partition(".")[0] for name in names} <= {"alembic", "sqlalchemy", "orjson", *sys.stdlib_module_names}
+
+
+def test_a_release_that_was_gone_back_to_leaves_a_newer_schema_alone(empty_database_url: str) -> None:
+    migrate(empty_database_url)
+    engine = create_engine(driver_url(empty_database_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    migrate(empty_database_url)
+    with engine.begin() as connection:
+        assert connection.scalar(text("SELECT version_num FROM alembic_version")) == "9999"

@@ -109,6 +109,42 @@ def test_the_release_before_reads_and_writes_through_views(connection: Connectio
     assert one(connection, "SELECT count(*) FROM invalidations") == (0,)
 
 
+def before_and_after(connection: Connection, version: str) -> None:
+    """Give a grid a revision in the schema of a version and, as that version writes it, another one in today's."""
+    insert = """INSERT INTO revisions (grid_id, number, digest, metric, axes, cell_count, values)
+        VALUES (:grid, {number}, '\\x00', '{{}}', '[]', 1, ARRAY[1.5])"""
+    upgrade(connection, version)
+    columns = "(id, project_id, identity, experiment, benchmark, model, variant, metric, revision)"
+    execute(connection, "INSERT INTO projects (id, slug, name, visibility) VALUES (:project, 'p', 'P', 'private')")
+    execute(connection, f"INSERT INTO grids {columns} VALUES (:grid, :project, :grid, 'e', 'b', 'm', '', 'x', 1)")
+    execute(connection, insert.format(number=1))
+    upgrade(connection)
+    execute(connection, insert.format(number=2))
+
+
+def test_revisions_from_before_protocols_have_none_and_the_release_before_goes_on_writing(
+    connection: Connection,
+) -> None:
+    before_and_after(connection, "0012")
+    found = connection.execute(text("SELECT number, values, protocol FROM revisions ORDER BY number"))
+    assert [tuple(row) for row in found] == [(1, [1.5], None), (2, [1.5], None)]
+    connection.rollback()
+
+
+def test_revisions_from_before_sources_have_none_and_the_release_before_goes_on_writing(
+    connection: Connection,
+) -> None:
+    before_and_after(connection, "0010")
+    found = connection.execute(text("SELECT number, values, source, labels, warnings FROM revisions ORDER BY number"))
+    assert [tuple(row) for row in found] == [(1, [1.5], None, {}, []), (2, [1.5], None, {}, [])]
+    assert one(connection, "SELECT projects.description, labels, grids.description FROM projects, grids") == (
+        "",
+        {},
+        "",
+    )
+    connection.rollback()
+
+
 def test_a_role_keeps_what_it_may_do(connection: Connection) -> None:
     role = f"registry_old_{uuid.uuid4().hex[:12]}"
     upgrade(connection, "0007")

@@ -20,9 +20,13 @@ from registry.storage.bi_facts import facts_of_statistics
 from registry.storage.database import Database
 from registry.storage.rows import grid_of
 from registry.storage.tables import derivations, grids, revisions, statistics
+from registry.tracing import job_span
 from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
+from workers.jobs.reports import done as jobs_done
+from workers.jobs.settling import settle_ready
 from workers.jobs.shutdown import is_shutting_down
+from workers.jobs.waking import wake_dispatcher
 from workers.statistics import METHODS_VERSION, describe_all
 
 log = structlog.get_logger()
@@ -61,7 +65,8 @@ def derive_due(database: Database, settings: Settings) -> int:
         if rest:
             release(database, claimed, rest)
     if rows:
-        _derive(database, settings, claimed, rows)
+        with job_span("derive", **{"registry.grids": [f"{row.grid_id}@{row.revision}" for row in rows]}):
+            _derive(database, settings, claimed, rows)
     return len(rows)
 
 
@@ -97,16 +102,24 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
             (row.grid_id, row.number): row for row in connection.execute(select(revisions).where(wanted))
         }
     done: list[dict[str, Any]] = []
-    since = time.monotonic()
+    computed_keys: list[Key] = []
+    begun = since = time.monotonic()
     for place, group in _groups(batch, revisions_by_key):
         if is_shutting_down():
             release(database, claimed, batch[place:])
             break
-        done += _computed(database, settings, claimed, group, revisions_by_key)
+        began = time.perf_counter()
+        computed = _computed(database, settings, claimed, group, revisions_by_key)
+        jobs_done.add("statistics", len(computed), seconds=time.perf_counter() - began)
+        done += computed
+        computed_keys += [(row["grid_id"], row["revision"]) for row in computed]
         if time.monotonic() - since > _WRITTEN_EVERY:
             _settle(database, claimed, done)
             done, since = [], time.monotonic()
     _settle(database, claimed, done)
+    if computed_keys:
+        names = [f"{grid_id}@{revision}" for grid_id, revision in computed_keys]
+        log.info("derived", grids=names, count=len(names), ms=round(1000 * (time.monotonic() - begun), 1))
 
 
 def _groups(batch: Sequence[Any], revisions_by_key: Mapping[Key, Any]) -> Iterator[tuple[int, Sequence[Any]]]:
@@ -131,6 +144,7 @@ def _computed(
     except Exception as error:
         if len(group) == 1:
             log.warning("derivation failed", grid=str(group[0].grid_id), revision=group[0].revision, error=repr(error))
+            jobs_done.add("statistics", failed=1)
             fail_attempt(database, settings, claimed, group[0], error)
             return []
         log.warning("a group failed, computing its grids one by one", grids=len(group), error=repr(error))
@@ -146,6 +160,7 @@ def _settle(database: Database, claimed: Claim, documents: Sequence[dict[str, An
         kept = [row for row in documents if (row["grid_id"], row["revision"]) in held]
         if kept:
             _write(connection, kept)
+    wake_dispatcher()
 
 
 def _still_held(connection: Connection, claimed: Claim, keys: Sequence[Key]) -> set[Key]:
@@ -179,7 +194,7 @@ def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     }
     keys = [(row["grid_id"], row["revision"]) for row in rows]
     job = tuple_(derivations.c.grid_id, derivations.c.revision)
-    connection.execute(update(derivations).where(job.in_(keys)).values(settled))
+    settle_ready(connection, update(derivations).where(job.in_(keys)).values(settled), METHODS_VERSION)
     # Statistics of superseded revisions are never shown, and would be most of the stored bytes.
     ids = [row["grid_id"] for row in rows]
     superseded = and_(grids.c.id == statistics.c.grid_id, statistics.c.revision < grids.c.revision)

@@ -1,4 +1,5 @@
-"""Dispatcher: applies invalidations, wakes the workers, and computes by itself when no worker responds.
+"""Dispatcher: gives events their positions, has them sent to webhooks, applies invalidations, wakes the workers, and
+computes by itself when no worker responds.
 
 All of its state is in PostgreSQL. Several dispatchers may run; superfluous wake-ups find nothing to do.
 """
@@ -9,6 +10,7 @@ import math
 import signal
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +21,10 @@ from celery import Celery
 from kombu.exceptions import OperationalError
 from sqlalchemy import Table, func, select
 
-from registry.broker import ANSWER_TASK, DERIVE_TASK, QUEUE, WAKE_LIST, celery_app, redis_client
-from registry.errors import RegistryError
+from registry.broker import ANSWER_TASK, DERIVE_TASK, QUEUE, WAKE_LIST, celery_app, origins_of, redis_client
+from registry.errors import RegistryError, Unavailable
 from registry.logs import configure_logs
+from registry.outages import OutageLog
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import cached_results, derivations
@@ -29,7 +32,11 @@ from workers.inline_worker import InlineWorker
 from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.leases import due, fail_exhausted
 from workers.jobs.old_methods import requeue_old_methods
-from workers.jobs.retention import delete_old_keys, delete_unread_results
+from workers.jobs.reports import Reporter, forget_silent
+from workers.jobs.retention import delete_old_events, delete_old_keys, delete_unread_results
+from workers.jobs.sequencing import sequence_arrivals
+from workers.webhooks.courier import Courier
+from workers.webhooks.upkeep import delete_settled_deliveries, wake_those_behind
 
 log = structlog.get_logger()
 
@@ -59,32 +66,48 @@ class Dispatcher:
     last_housekeeping: float = -math.inf
     cycle_began: float = 0.0
     last_cleanup: float = -math.inf
+    hears_broker: bool = True
+    was_woken: bool = True
+    """True if the cycle began with a wake-up, such as of somebody who tests a webhook."""
+    origins: Sequence[dict[str, str]] = ()
+    """Requests that woke this dispatcher last, which it names to the workers."""
     old_methods_left: bool = True
     """True if results of older methods may be left. A worker of an older release may add some at any time, so they are
     looked for again now and then after none was found."""
 
+    old_events_left: bool = False
+
     def __post_init__(self) -> None:
         self.client = redis_client(self.settings)
+        self.outages = OutageLog("broker", self.settings.redis_url)
         self.celery: Celery = celery_app(self.settings)
         self.inline_worker = InlineWorker(self.settings)
+        self.reporter = Reporter(self.database, "dispatcher")
+        self.courier = Courier(self.settings, self.database)
 
     def run(self) -> None:
         """Run cycles; after one that failed for want of the database, pause and try again."""
+        self.courier.start()
         while not self.stopped:
             try:
                 self.run_cycle()
             except RegistryError as error:
-                log.warning("no database", error=error.detail)
+                if not isinstance(error, Unavailable):  # whose reason the database has logged, once
+                    log.warning("no turn", error=error.detail)
                 time.sleep(_PAUSE_WITHOUT_DATABASE)
                 continue
             self.sleep()
+        self.courier.stop()
         self.inline_worker.stop()
+        self.reporter.end()
 
     def run_cycle(self) -> None:
         """Wake workers for due jobs, apply invalidations, clean up. Grids come first, because clients wait for them."""
         self.cycle_began = time.monotonic()
         grids = self.count_due(derivations)
         broker_took = self.notify(DERIVE_TASK, -(-grids.jobs // self.settings.batch_promises))
+        if sequence_arrivals(self.database) or self.was_woken:
+            self.courier.wake()
         apply_invalidations(self.database, self.settings)
         self.run_housekeeping()
         queries = self.count_due(cached_results)
@@ -92,6 +115,7 @@ class Dispatcher:
         overdue = max(grids.waited, queries.waited) > self.settings.unanswered_seconds
         if overdue or not broker_took:
             self.inline_worker.start()
+        self.reporter.report_now_and_then(broker_up=broker_took and self.hears_broker)
 
     def run_housekeeping(self) -> None:
         """Fail exhausted jobs, delete what has expired and requeue results of old methods, each at its interval."""
@@ -103,10 +127,16 @@ class Dispatcher:
                 delete_old_keys(connection, self.settings.idempotency_days)
                 cleanup = time.monotonic() - self.last_cleanup > _CLEANUP_SECONDS
                 if cleanup:
+                    forget_silent(connection)
                     self.last_cleanup = time.monotonic()
                     delete_unread_results(connection, self.settings.question_days, self.settings.max_questions)
+                    delete_settled_deliveries(connection, self.settings.delivery_days)
+                    wake_those_behind(connection)
                 if cleanup or self.old_methods_left:
                     self.old_methods_left = requeue_old_methods(connection) > 0
+            if cleanup or self.old_events_left:
+                days, most = self.settings.event_days, self.settings.max_events
+                self.old_events_left = delete_old_events(self.database, days, most)
 
     def count_due(self, table: Table) -> Due:
         """Due jobs of a table, counted only as far as the number of wake-ups depends on it."""
@@ -124,10 +154,11 @@ class Dispatcher:
         try:
             queued = self.queued()
             for _ in range(min(wanted - queued[name], MOST_WAKEUPS - queued.total())):
-                self.celery.send_task(name, retry=False)
+                self.celery.send_task(name, retry=False, headers={"origins": self.origins})
         except (redis.RedisError, OperationalError, OSError) as error:
-            log.warning("no broker", error=str(error))
+            self.outages.failed(error)
             return False
+        self.outages.answered()
         return True
 
     def queued(self) -> Counter[str]:
@@ -141,10 +172,20 @@ class Dispatcher:
         The first wake-up after a quiet time starts a cycle at once; under steady publication one cycle serves several.
         """
         try:
-            self.client.blpop([WAKE_LIST], timeout=max(_SHORTEST_CYCLE, self.settings.dispatch_seconds))
+            seconds = max(_SHORTEST_CYCLE, self.settings.dispatch_seconds)
+            first: Any = self.client.blpop([WAKE_LIST], timeout=seconds)
+            self.was_woken = first is not None
             time.sleep(max(0.0, self.cycle_began + _SHORTEST_CYCLE - time.monotonic()))
-            self.client.delete(WAKE_LIST)
-        except (redis.RedisError, OSError):
+            with self.client.pipeline() as pipe:
+                pipe.lrange(WAKE_LIST, 0, -1)
+                pipe.delete(WAKE_LIST)
+                others: list[bytes] = pipe.execute()[0]
+            self.origins = origins_of([*([first[1]] if first else []), *others])
+            self.hears_broker = True
+            self.outages.answered()
+        except (redis.RedisError, OSError) as error:
+            self.hears_broker = False
+            self.outages.failed(error)
             time.sleep(self.settings.dispatch_seconds)
 
 

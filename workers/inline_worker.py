@@ -10,11 +10,14 @@ import time
 
 import structlog
 
+from registry.broker import Notifier
 from registry.garbage import collect_rarely
 from registry.logs import configure_logs
 from registry.settings import Settings, inherited_environment
 from registry.storage.database import Database
+from registry.tracing import start_tracing
 from workers.jobs.shutdown import is_shutting_down, request_shutdown
+from workers.jobs.waking import wake_through
 
 log = structlog.get_logger()
 
@@ -33,7 +36,7 @@ class InlineWorker:
         if self._child is None or self._child.poll() is not None:
             log.warning("nobody answers: computing without the broker")
             environment = inherited_environment() | self._settings.environment()
-            command = [sys.executable, "-m", "workers.inline_worker"]
+            command = [sys.executable, "-P", "-m", "workers.inline_worker"]
             self._child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
 
     def stop(self) -> None:
@@ -48,12 +51,17 @@ class InlineWorker:
 def main() -> None:
     """Compute due jobs until none was due for a while."""
     from workers.derive import derive_shift
+    from workers.jobs.reports import Reporter
     from workers.queries import compute_due
 
     settings = Settings.from_environment()
     configure_logs(settings.log_level)
     database = Database(settings, name="inline-worker", statement_timeout=settings.worker_statement_timeout)
+    wake_through(Notifier(settings))
     collect_rarely()
+    reporter = Reporter(database, "inline-worker")
+    reporter.start()
+    start_tracing(settings, "inline-worker")
     signal.signal(signal.SIGTERM, lambda *_: request_shutdown())
     parent, idle_since = os.getppid(), time.monotonic()
     while os.getppid() == parent and not is_shutting_down() and time.monotonic() - idle_since < IDLE_SECONDS:
@@ -61,6 +69,7 @@ def main() -> None:
             idle_since = time.monotonic()
         else:
             time.sleep(settings.dispatch_seconds)
+    reporter.end()
 
 
 if __name__ == "__main__":

@@ -11,14 +11,22 @@ from typing import Any, Literal
 
 import orjson
 import structlog
-from sqlalchemy import and_, case, func, select, update
+from sqlalchemy import Connection, and_, case, func, literal, select, update
 
 from registry.query import (
+    AggregatesQuery,
+    BaselineQuery,
+    ClaimPlanQuery,
+    ClaimsQuery,
     ComparisonQuery,
+    GateQuery,
+    ModelComparisonQuery,
     Query,
     RankingQuery,
+    RepeatNoiseQuery,
     RevisionQuery,
     StatisticsQuery,
+    StoredClaimsQuery,
     SweetSpotQuery,
     ThresholdsQuery,
     query_of,
@@ -28,22 +36,40 @@ from registry.results.ranking import Ranking
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_answer
 from registry.storage.database import Database
+from registry.storage.items import current_rows
+from registry.storage.protocol_rules import rules_of
 from registry.storage.rows import sliced_row
-from registry.storage.tables import cached_results, revisions
-from workers.comparisons import compared_rows, comparison_document
+from registry.storage.tables import cached_results, projects, revisions
+from registry.tracing import job_span
+from workers.aggregates import aggregates_document, aggregates_of, refused_aggregates
+from workers.cell_reader import CellReader
+from workers.claims.answer import MOST_CELLS, claims_document, claims_of
+from workers.claims.former import former_rows
+from workers.claims.plans import claim_plan_document
+from workers.claims.stored import judge_part, judge_turn, record_judgements
+from workers.comparisons import compared_items, compared_rows, comparison_document
+from workers.comparisons_of_models import Asked, model_comparison_document, refused_model_comparison
+from workers.contenders import SHIFT, Judging, judge_contenders
+from workers.gates import gate_document, read_sides, refused_gate
 from workers.jobs.cpu_limit import cpu_limit
 from workers.jobs.leases import Claim, claim, fail_attempt, release
+from workers.jobs.reports import done as jobs_done
+from workers.jobs.waking import wake_dispatcher
+from workers.protocols import Screen, screen_of, told
 from workers.rankings.board import board_ranking
 from workers.rankings.direct import direct_ranking, refused_ranking
 from workers.rankings.from_pair_sums import ranking_from_sums, size_from_sums
 from workers.rankings.pair_sums.scopes import close_scope, is_up_to_date, keeps_sums, open_scope
 from workers.rankings.pair_sums.update import catch_up
-from workers.scope import alias_map, scope_rows, scope_size
+from workers.rankings.told import facts_untold, record_ranking
+from workers.repeat_noise import repeat_noise_document
+from workers.scope import alias_map, scope_rows, scope_size, stream_rows
 from workers.statistics import METHODS_VERSION
 from workers.statistics.counted_ranking import sums_have_order
 from workers.statistics.ranking import MOST_NAMES
 from workers.statistics_by_settings import statistics_asked_document
-from workers.sweet_spots import TOO_LARGE, sweet_spot_document, thresholds_document
+from workers.sweet_spots import TOO_LARGE, TOO_MANY, sweet_spot_document, thresholds_document
+from workers.verdict_records import record_judging
 
 log = structlog.get_logger()
 
@@ -51,6 +77,7 @@ _PER_PAIR = 100
 """Cost of a pair of models besides their cells, in cells."""
 READY = {"methods_version": METHODS_VERSION, "state": "ready"}
 _TOO_MANY_CELLS = "too many cells to be compared one by one; ask about fewer models or benchmarks"
+_TOO_MANY_PROTOCOLS = f"protocols differ in keys that bind, and there are {_TOO_MANY_CELLS}"
 _MOST_WITHOUT_SUMS = 300_000
 """Cells up to which a ranking that pair sums could give is made from all cells each time. At 1.4 million one more grid
 takes 0.8 to 3 s that way, and a tenth of it from sums."""
@@ -59,7 +86,7 @@ _COUNTING_PAUSE = 0.1
 """Seconds for which one claim updates pair sums, and those until its next one: other jobs get their share."""
 
 
-Result = Ranking | dict[str, Any]
+Result = Ranking | Judging | dict[str, Any]
 Way = Literal["cells", "board", "sums", "refused"]
 """From cells with exact tests, from all cells of a leaderboard at once, from pair sums, or not at all."""
 
@@ -70,28 +97,47 @@ _FROM_REVISION: dict[type[Query], Callable[[Any, Any], dict[str, Any]]] = {
 _FROM_GRIDS: dict[type[Query], Callable[[Any, Sequence[Any], Mapping[tuple[str, str], str]], Result]] = {
     RankingQuery: direct_ranking,
     SweetSpotQuery: sweet_spot_document,
+    AggregatesQuery: aggregates_document,
+    RepeatNoiseQuery: repeat_noise_document,
 }
+_RECORDERS: Mapping[type[Query], Callable[[Connection, Any, Any], None]] = {
+    BaselineQuery: record_judging,
+    RankingQuery: record_ranking,
+    StoredClaimsQuery: record_judgements,
+}
+"""What else is written with a result: functions of the row of its question and of the result, each called in the
+transaction that settles it, and only for a result of the current inputs."""
 
 
 def compute_due(database: Database, settings: Settings) -> int:
     """Compute one due query, if there is one; return how many there were."""
     claimed = claim(database, settings, cached_results, 1)
     for row in claimed.rows:
+        began, computed, failed = time.perf_counter(), False, False
         try:
-            _compute_and_settle(database, settings, claimed, row)
+            with job_span("answer", **{"registry.answer": str(row.id), "registry.kind": row.query["kind"]}):
+                computed = _compute_and_settle(database, settings, claimed, row)
         except Exception as error:
+            failed = True
             log.warning("answer failed", answer=str(row.id), error=repr(error))
             fail_attempt(database, settings, claimed, row, error)
+        seconds = time.perf_counter() - began
+        jobs_done.add(row.query["kind"], computed, failed=failed, seconds=seconds)
+        if computed:
+            told = {"kind": row.query["kind"], "project_id": str(row.project_id), "ms": round(1000 * seconds, 1)}
+            log.info("answered", answer=str(row.id), generation=row.generation, **told)
     return len(claimed.rows)
 
 
-def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, row: Any) -> None:
+def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, row: Any) -> bool:
+    """Return whether there is a result; where sums take another turn, the job is released."""
     started = time.perf_counter()
+    query = query_of(row.query)
     with cpu_limit():
-        result = compute(database, settings, row.project_id, query_of(row.query))
+        result = compute(database, settings, row.project_id, query)
     if result is None:
         release(database, claimed, [row], _COUNTING_PAUSE)
-        return
+        return False
     document = document_of(result)
     columns = {
         # The generation grew if an input changed since the claim. The job then stays pending, and this result, although
@@ -103,7 +149,7 @@ def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, 
         "leased_until": None,
         "reason": None,
         "document": to_bytes(document | {"computed_at": datetime.now(UTC)}),
-        "facts": to_document(facts_of_answer(result)),
+        "facts": _facts_of(row, document if isinstance(result, Judging) else result),
         "etag": etag_of(document),
         "methods_version": METHODS_VERSION,
         "seconds": time.perf_counter() - started,
@@ -112,11 +158,28 @@ def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, 
     with database.transaction() as connection:
         # Only under its own lease: after that ran out, another worker may have computed a newer result.
         held = and_(cached_results.c.id == row.id, cached_results.c.lease == claimed.lease)
-        connection.execute(update(cached_results).where(held).values(columns))
+        settled = update(cached_results).where(held).values(columns).returning(cached_results.c.generation)
+        record = _RECORDERS.get(type(query))
+        if connection.scalar(settled) == row.generation and record is not None:
+            record(connection, row, result)
+    wake_dispatcher()
+    return True
+
+
+def _facts_of(row: Any, result: Ranking | dict[str, Any]) -> Any:
+    """Value of the column `facts`: a ranking that is not served keeps what was told last."""
+    facts = to_document(facts_of_answer(result))
+    if facts is None:
+        return None
+    kind = cached_results.c.facts.type
+    told = cached_results.c.generation == row.generation
+    return case((told, literal(facts, kind)), else_=literal(facts_untold(row, facts), kind))
 
 
 def document_of(result: Result) -> dict[str, Any]:
     """The document of a result, but for the time of computation."""
+    if isinstance(result, Judging):
+        return result.document | READY
     if not isinstance(result, Ranking):
         return result | READY
     document: dict[str, Any] = to_document(replace(result, methods_version=METHODS_VERSION))
@@ -129,53 +192,96 @@ def etag_of(document: Mapping[str, Any]) -> str:
 
 
 def compute_again(database: Database, settings: Settings, project_id: Any, query: Query) -> dict[str, Any] | None:
-    """Complete document of a query, computed without a write; None while its pair sums are out of date."""
+    """Complete document of a query, computed without a write and by nothing that was stored with its result; None while
+    its pair sums are out of date, and where it takes more than one turn."""
     with cpu_limit():
-        if isinstance(query, RankingQuery) and _way_of(database, settings, project_id, query) == "sums":
+        if isinstance(query, StoredClaimsQuery):
+            every = judge_part(database, project_id, query, min(MOST_CELLS, settings.ranking_work))
+            return None if every["left"] else document_of(every)
+        screen = screen_of(database, project_id, query)
+        if isinstance(query, RankingQuery) and _way_of(database, settings, project_id, query, screen) == "sums":
             # Unlike `compute`, this opens and updates no scope: verifying writes nothing.
             with database.snapshot() as connection:
                 whole = is_up_to_date(connection, project_id, query)
-                return document_of(ranking_from_sums(connection, project_id, query)) if whole else None
+                return document_of(told(ranking_from_sums(connection, project_id, query), screen)) if whole else None
         result = compute(database, settings, project_id, query)
     return None if result is None else document_of(result)
 
 
 def compute(database: Database, settings: Settings, project_id: Any, query: Query) -> Result | None:
     """Result of a query from the rows as they are now; None while its pair sums are still being updated."""
-    if isinstance(query, RevisionQuery):
-        with database.reading() as connection:
-            wanted = (revisions.c.grid_id == query.grid, revisions.c.number == query.revision)
-            revision = sliced_row(connection.execute(select(revisions).where(*wanted)).one(), query.at)
-        return _FROM_REVISION[type(query)](query, revision)
-    if isinstance(query, ComparisonQuery):
-        with database.reading() as connection:
-            aliases = alias_map(connection, project_id)
-            baseline, contender = compared_rows(connection, project_id, query)
-            return comparison_document(query, baseline, contender, aliases)
-    way = _way_of(database, settings, project_id, query)
+    if isinstance(query, RevisionQuery | ComparisonQuery):
+        return _compute_from_revisions(database, project_id, query)
+    if isinstance(query, BaselineQuery):
+        return judge_contenders(database, project_id, query, settings.ranking_work, time.monotonic() + SHIFT)
+    if isinstance(query, StoredClaimsQuery):
+        return judge_turn(database, project_id, query, min(MOST_CELLS, settings.ranking_work))
+    screen = screen_of(database, project_id, query)
+    way = _way_of(database, settings, project_id, query, screen)
+    if isinstance(query, ModelComparisonQuery | GateQuery):
+        compare: Callable[..., Result] = _judge_contender if isinstance(query, GateQuery) else _compare_models
+        return compare(database, project_id, query, refused=way == "refused")
     if way == "cells":
-        return _compute_from_cells(database, project_id, query)
-    if not isinstance(query, RankingQuery):
-        return {"experiment": query.experiment, "metric": query.metric} | TOO_LARGE
-    if way == "sums":
-        return _compute_from_sums(database, settings, project_id, query)
-    return (
-        _compute_board(database, settings, project_id, query)
-        if way == "board"
-        else refused_ranking(query, _TOO_MANY_CELLS)
-    )
+        found: Result | None = _compute_from_cells(database, project_id, query, screen)
+    elif not isinstance(query, RankingQuery):
+        whose = {"experiment": query.experiment, "metric": query.metric}
+        return refused_aggregates(query, TOO_MANY) if isinstance(query, AggregatesQuery) else whose | TOO_LARGE
+    elif way == "sums":
+        found = _compute_from_sums(database, settings, project_id, query)
+    elif way == "board":
+        found = _compute_board(database, settings, project_id, query, screen)
+    else:
+        found = refused_ranking(query, _TOO_MANY_PROTOCOLS if screen.ids else _TOO_MANY_CELLS)
+    return found and told(found, screen)
 
 
-def _compute_board(database: Database, settings: Settings, project_id: Any, query: RankingQuery) -> Result:
+def _compute_from_revisions(database: Database, project_id: Any, query: RevisionQuery | ComparisonQuery) -> Result:
+    with database.reading() as connection:
+        if isinstance(query, ComparisonQuery):
+            aliases = alias_map(connection, project_id)
+            sides = compared_rows(connection, project_id, query)
+            items = compared_items(connection, query, *sides)
+            own = aliases.get(("experiment", sides[0].experiment), sides[0].experiment)
+            rules = rules_of(connection, project_id, own)
+            return comparison_document(query, sides, aliases, rules, items)
+        wanted = (revisions.c.grid_id == query.grid, revisions.c.number == query.revision)
+        revision = sliced_row(connection.execute(select(revisions).where(*wanted)).one(), query.at)
+    return _FROM_REVISION[type(query)](query, revision)
+
+
+def _compare_models(database: Database, project_id: Any, query: ModelComparisonQuery, *, refused: bool) -> Result:
+    if refused:
+        return refused_model_comparison(query)
+    with database.reading() as connection:
+        slug = str(connection.scalar(select(projects.c.slug).where(projects.c.id == project_id)))
+        rows, aliases = scope_rows(connection, project_id, query), alias_map(connection, project_id)
+        rules = rules_of(connection, project_id, query.experiment)
+        items = current_rows(connection, [row.id for row in rows])
+    return model_comparison_document(query, rows, aliases, rules, Asked(slug, items))
+
+
+def _judge_contender(database: Database, project_id: Any, query: GateQuery, *, refused: bool) -> Result:
+    if refused and query.model:  # without a model nothing of the scope is read
+        return refused_gate(query)
+    with database.reading() as connection:
+        slug = str(connection.scalar(select(projects.c.slug).where(projects.c.id == project_id)))
+        both = read_sides(connection, project_id, query, alias_map(connection, project_id))
+        rules = rules_of(connection, project_id, query.experiment)
+    return gate_document(query, both, rules, slug)
+
+
+def _compute_board(
+    database: Database, settings: Settings, project_id: Any, query: RankingQuery, screen: Screen
+) -> Result:
     with database.reading() as connection:
         kept = _comes_from_sums(query) and not query.model and keeps_sums(connection, project_id, query)
     if kept:
         # It was larger once, or was opened by a release that had no other way. What is left may even be small.
         close_scope(database, project_id, query)
         if not exceeds_limit(settings, query, *_size(database, project_id, query)):
-            return _compute_from_cells(database, project_id, query)
+            return _compute_from_cells(database, project_id, query, screen)
     with database.snapshot() as connection:
-        found = board_ranking(connection, project_id, query)
+        found = board_ranking(connection, project_id, query, screen.ids)
     return refused_ranking(query, _TOO_MANY_CELLS) if found is None else found
 
 
@@ -184,34 +290,51 @@ def _size(database: Database, project_id: Any, query: Query) -> tuple[int, int]:
         return scope_size(connection, project_id, query)
 
 
-def _compute_from_cells(database: Database, project_id: Any, query: Query) -> Result:
+def _compute_from_cells(database: Database, project_id: Any, query: Query, screen: Screen) -> Result:
+    if isinstance(query, AggregatesQuery):
+        with database.snapshot() as connection:
+            aliases = alias_map(connection, project_id)
+            streamed = stream_rows(connection, project_id, query)
+            cells = CellReader(query, aliases).read(row for row in streamed if row.id not in screen.ids)
+        # Outside of the block: PostgreSQL ends a transaction that is idle for long.
+        return aggregates_of(query, cells)
     # Two statements and so two snapshots: a change between them has invalidated the result before it is served.
     with database.reading() as connection:
-        rows = scope_rows(connection, project_id, query)
-        aliases = alias_map(connection, project_id)
+        rows = [row for row in scope_rows(connection, project_id, query) if row.id not in screen.ids]
+        aliases, rules = alias_map(connection, project_id), rules_of(connection, project_id, query.experiment)
+        of_items = isinstance(query, RankingQuery) and query.target == "new_questions"
+        items = current_rows(connection, [row.id for row in rows]) if of_items else {}
+        former = former_rows(connection, project_id, claims_of(query)) if isinstance(query, ClaimsQuery) else []
+    if isinstance(query, ClaimPlanQuery):
+        return claim_plan_document(query, rows, aliases, rules, former)
+    if isinstance(query, ClaimsQuery):
+        return claims_document(query, rows, aliases, rules, former)
+    if items and isinstance(query, RankingQuery):
+        return direct_ranking(query, rows, aliases, items)
     return compute_from_rows(query, rows, aliases)
 
 
-def _way_of(database: Database, settings: Settings, project_id: Any, query: Query) -> Way:
+def _way_of(database: Database, settings: Settings, project_id: Any, query: Query, screen: Screen) -> Way:
     """How a query about a scope is computed.
 
     A scope that keeps pair sums goes on with them until it is half as large as one that would begin to keep them, so
-    that a scope near the limit does not change its way by turns.
+    that a scope near the limit does not change its way by turns. Sums are of all grids, also of those that are left
+    out because of their protocols.
     """
     with database.reading() as connection:
         models, cells = scope_size(connection, project_id, query)
         keeps = isinstance(query, RankingQuery) and _has_pair_sums(query) and keeps_sums(connection, project_id, query)
     if not isinstance(query, RankingQuery):
         return "refused" if exceeds_limit(settings, query, models, cells) else "cells"
-    usual = keeps and not query.model
+    usual = keeps and not query.model and not screen.ids
     if not usual and not exceeds_limit(settings, query, models, cells):
         return "cells"
     most = settings.ranking_cells
-    if _comes_from_sums(query):
+    if _comes_from_sums(query) and not screen.ids:
         most = min(most, _MOST_WITHOUT_SUMS) // (2 if usual else 1)
-    if query.by in ("model", "variant") and not query.at and cells <= most:
+    if not query.by.startswith("axis:") and not query.at and cells <= most:
         return "board"
-    return "sums" if _has_pair_sums(query) else "refused"
+    return "sums" if _has_pair_sums(query) and not screen.ids else "refused"
 
 
 def _comes_from_sums(query: RankingQuery) -> bool:
@@ -223,7 +346,7 @@ def exceeds_limit(settings: Settings, query: Query, models: int, cells: int) -> 
     """Return whether a query over so many models and cells is too large."""
     if isinstance(query, RankingQuery) and query.by == "model":
         return models > MOST_NAMES or models * cells + _PER_PAIR * models**2 > settings.ranking_work
-    return cells > settings.ranking_work
+    return cells > (min(MOST_CELLS, settings.ranking_work) if isinstance(query, ClaimsQuery) else settings.ranking_work)
 
 
 def _has_pair_sums(query: RankingQuery) -> bool:
@@ -243,7 +366,7 @@ def _compute_from_sums(database: Database, settings: Settings, project_id: Any, 
     # Most of the scope was deleted. What is left is ranked from its cells again; the size is doubled above, so that a
     # scope near the limit is not opened and closed by turns.
     close_scope(database, project_id, query)
-    return _compute_from_cells(database, project_id, query)
+    return _compute_from_cells(database, project_id, query, Screen())
 
 
 def compute_from_rows(query: Query, rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> Result:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select
+from sqlalchemy import ARRAY, ColumnElement, Connection, Uuid, and_, any_, bindparam, func, literal, select
 
 from registry.query import Query
 from registry.storage.rows import sliced_row
@@ -13,6 +13,8 @@ from registry.storage.tables import aliases, grids, revisions
 
 Aliases = Mapping[tuple[str, str], str]
 """Name behind each alias of a project, by (kind, alias)."""
+_AT_ONCE = 500
+"""Grids that are read at once."""
 
 _ALIASES = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == bindparam("project"))
 
@@ -20,11 +22,37 @@ _ALIASES = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases
 def scope_rows(connection: Connection, project_id: Any, query: Query) -> Sequence[Any]:
     """Current revisions of the grids in the scope, cut to the query's slice, oldest update first. Grids that have
     nothing of the slice are left out."""
+    rows: Sequence[Any] = connection.execute(_rows(connection, project_id, query)).all()
+    return [cut for row in rows if (cut := sliced_row(row, query.at)) is not None] if query.at else rows
+
+
+def stream_rows(connection: Connection, project_id: Any, query: Query) -> Iterator[Any]:
+    """The same rows, which are never all in memory. `connection` must be in a transaction."""
+    statement = _rows(connection, project_id, query)
+    for row in connection.execute(statement, execution_options={"yield_per": _AT_ONCE}):
+        if (cut := sliced_row(row, query.at)) is not None:
+            yield cut
+
+
+def _rows(connection: Connection, project_id: Any, query: Query) -> Any:
     joined = alias_map(connection, project_id)
     names = select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, revisions)
-    statement = _current(names).where(*conditions(joined, project_id, query)).order_by(grids.c.updated_at, grids.c.id)
-    rows: Sequence[Any] = connection.execute(statement).all()
-    return [cut for row in rows if (cut := sliced_row(row, query.at)) is not None] if query.at else rows
+    return _current(names).where(*conditions(joined, project_id, query)).order_by(grids.c.updated_at, grids.c.id)
+
+
+def named_grids(connection: Connection, project_id: Any, query: Query) -> Sequence[Any]:
+    """Ids and names of the grids in the scope, with number, digest and number of cells of their current revisions."""
+    joined = alias_map(connection, project_id)
+    names = (grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant)
+    told = select(*names, revisions.c.number, revisions.c.digest, revisions.c.cell_count)
+    return connection.execute(_current(told).where(*conditions(joined, project_id, query)).order_by(grids.c.id)).all()
+
+
+def current_rows(connection: Connection, ids: Sequence[Any]) -> Sequence[Any]:
+    """Current revisions of these grids, without those that are deleted."""
+    names = select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, revisions)
+    here = (grids.c.id == any_(literal(ids, ARRAY(Uuid))), grids.c.deleted_at.is_(None))
+    return connection.execute(_current(names).where(*here).order_by(grids.c.id)).all()
 
 
 def scope_size(connection: Connection, project_id: Any, query: Query) -> tuple[int, int]:

@@ -11,13 +11,13 @@ from registry.storage.rows import grid_of
 from workers.derive import statistics_document
 from workers.statistics import Parameters, describe
 
-_MARGINS = ("sharp_change", "equivalence")
+_OWN = ("sharp_change", "equivalence", "split")
 
 
 def asked_parameters(query: RevisionQuery, metric: Metric) -> Parameters:
     """Parameters with the query's settings, and the defaults of the metric for the rest."""
     usual = Parameters.of(metric) if query.alpha is None else Parameters.of(metric, query.alpha)
-    given = {name: value for name in _MARGINS if (value := getattr(query, name)) is not None}
+    given = {name: value for name in _OWN if (value := getattr(query, name)) is not None}
     return replace(usual, **given)
 
 

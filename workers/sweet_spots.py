@@ -13,9 +13,12 @@ from registry.results.thresholds import SeriesThresholds
 from registry.storage.rows import grid_of
 from workers.scope import canonical_names, matches
 from workers.statistics import describe, sweet_spot
+from workers.statistics.level_counts import level_counts
+from workers.statistics.table import Table
 from workers.statistics_by_settings import asked_parameters
 
-TOO_LARGE = {"status": "undefined", "reason": "too many cells; ask about fewer models or benchmarks", "inputs": []}
+TOO_MANY = "too many cells; ask about fewer models or benchmarks"
+TOO_LARGE = {"status": "undefined", "reason": TOO_MANY, "inputs": []}
 """Result for a scope with more cells than are read at once."""
 
 
@@ -57,6 +60,7 @@ def thresholds_document(query: ThresholdsQuery, revision: Any) -> dict[str, Any]
         "thresholds": list(query.thresholds),
         **sliced_by(query),
         "series": to_document([_crossings(one) for one in meant]),
+        "counts": to_document(level_counts(Table.of(grid), query.thresholds, parameters.alpha)),
         "series_left_out": described.series_left_out,
     }
 

@@ -18,7 +18,15 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import derivations, grids, projects, revisions
 from registry.storage.tables import statistics as documents
-from workers.verify_checks import Difference, check_grids, check_results, check_revision, check_scopes
+from workers.verify_checks import (
+    Difference,
+    check_events,
+    check_grids,
+    check_items,
+    check_results,
+    check_revision,
+    check_scopes,
+)
 
 AT_ONCE = 20
 CHECK_FAILED = 3
@@ -67,6 +75,8 @@ def verify(
         tally.position = None
         with database.snapshot() as connection:
             tally.differences += check_grids(connection, project_id)
+            tally.differences += check_events(connection, project_id)
+            tally.differences += check_items(connection, project_id)
             tally.differences += check_scopes(connection, project_id)
         tally.differences += check_results(database, settings, project_id)
     yield tally

@@ -10,12 +10,14 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, exists, select, text
 
-from registry.query import RankingQuery, query_of
+from registry.grids.outcomes import disagreement, scale_of
+from registry.query import BaselineQuery, RankingQuery, query_of
 from registry.results.codec import from_bytes
 from registry.settings import Settings
 from registry.storage.database import Database
+from registry.storage.items import held_items, unpacked_cells
 from registry.storage.rows import grid_of
-from registry.storage.tables import cached_results, invalidations, pair_sum_scopes
+from registry.storage.tables import cached_results, grids, invalidations, item_outcomes, pair_sum_scopes, revisions
 from workers.derive import statistics_rows
 from workers.queries import compute_again, etag_of
 from workers.rankings.pair_sums.verify import check_sums
@@ -26,6 +28,18 @@ _GAPS = """
     SELECT g.id, g.project_id, g.revision, count(r.number) AS count, coalesce(max(r.number), 0) AS last
     FROM grids g LEFT JOIN revisions r ON r.grid_id = g.id {mine}
     GROUP BY g.id HAVING count(r.number) <> g.revision OR max(r.number) <> g.revision ORDER BY g.id
+"""
+
+
+_PLACES = """
+    SELECT coalesce(h.project_id, e.project_id) AS project_id, coalesce(h.first, 0) AS first,
+        coalesce(h.position, 0) AS position, coalesce(e.count, 0) AS count, e.lowest, e.highest
+    FROM event_heads h FULL JOIN (
+        SELECT project_id, count(*) AS count, min(position) AS lowest, max(position) AS highest
+        FROM events {mine} GROUP BY project_id
+    ) e USING (project_id)
+    WHERE (h.project_id IS NULL OR coalesce(e.count, 0) <> h.position - h.first + 1
+        OR e.lowest <> h.first OR e.highest <> h.position) {and_mine}
 """
 
 
@@ -110,10 +124,22 @@ def check_grids(connection: Connection, project_id: uuid.UUID | None) -> Iterato
         yield Difference("revisions", row.project_id, row.id, row.revision, detail)
 
 
+def check_events(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
+    """Projects whose events do not have every position from the oldest kept one to the latest."""
+    mine, and_mine = ("", "") if project_id is None else ("WHERE project_id = :mine", "AND project_id = :mine")
+    statement = text(_PLACES.format(mine=mine, and_mine=and_mine))
+    for row in connection.execute(statement, {} if project_id is None else {"mine": project_id}):
+        kept = f"positions {row.first} to {row.position} are kept"
+        detail = f"{kept}, stored are {row.count} events, from {row.lowest} to {row.highest}"
+        yield Difference("events", row.project_id, None, None, detail)
+
+
 def check_results(database: Database, settings: Settings, project_id: uuid.UUID | None) -> Iterator[Difference]:
     """Current cached results that differ from what their inputs give now."""
     with database.reading() as connection:
-        statement = select(cached_results.c.id, cached_results.c.project_id).order_by(cached_results.c.id)
+        # Verdicts are of their time: what stands for a baseline is no result that can be computed again.
+        other = cached_results.c.query["kind"].astext != BaselineQuery.kind
+        statement = select(cached_results.c.id, cached_results.c.project_id).where(other).order_by(cached_results.c.id)
         found = connection.execute(
             statement if project_id is None else statement.where(cached_results.c.project_id == project_id)
         )
@@ -158,6 +184,34 @@ def _current_result(database: Database, result_id: uuid.UUID) -> Any:
     )
     with database.reading() as connection:
         return connection.execute(select(cached_results).where(*current, ~invalidated)).one_or_none()
+
+
+def check_items(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
+    """Outcomes of items that are not those of the cells that they were posted for."""
+    statement = select(item_outcomes, grids.c.project_id).join(grids, grids.c.id == item_outcomes.c.grid_id)
+    if project_id is not None:
+        statement = statement.where(grids.c.project_id == project_id)
+    for row in connection.execute(statement.order_by(item_outcomes.c.id), execution_options={"yield_per": 20}):
+        try:
+            details = list(_odd_outcomes(connection, row))
+        except Exception as error:
+            details = [f"cannot be read: {error!r}"]
+        for detail in details:
+            yield Difference("items", row.project_id, row.grid_id, row.revision, detail)
+
+
+def _odd_outcomes(connection: Connection, row: Any) -> Iterator[str]:
+    here = (revisions.c.grid_id == row.grid_id, revisions.c.number == row.revision)
+    grid = grid_of(connection.execute(select(revisions).where(*here)).one())
+    given = list(unpacked_cells(row))
+    held = held_items(grid, [row])
+    if len(held) != len(given):
+        yield f"of {len(given)} cells with outcomes {len(held)} are cells of the revision"
+    for index, one in held.items():
+        cell, whole = grid.cell(index), scale_of(grid.metric)
+        odd = disagreement(cell, whole, one.outcomes) if cell and whole else "the metric is no proportion"
+        if odd is not None:
+            yield f"{', '.join(one.at)}: {odd}"
 
 
 def check_scopes(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:

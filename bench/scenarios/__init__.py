@@ -35,6 +35,7 @@ class Scenario:
 
 def all_scenarios() -> list[Scenario]:
     """Every scenario, in the order of the published page."""
-    from bench.scenarios import best, rankings, series, tables
+    from bench.scenarios import aggregates, best, claims, items, rankings, series, tables
 
-    return [*series.SCENARIOS, *tables.SCENARIOS, *best.SCENARIOS, *rankings.SCENARIOS]
+    parts = (series, tables, aggregates, best, rankings, items, claims)
+    return [scenario for part in parts for scenario in part.SCENARIOS]

@@ -4,7 +4,10 @@
     log_grid(table, experiment="type-by-length", benchmark="AIME'24", model="Qwen-2.5 3B", metric="accuracy")
 
 publishes from a job; `log_cells` adds to a grid while the job runs, `flush` waits for both; `grids`, `grid`, `cells`,
-`statistics`, `comparison` and `ranking` read back; `Transport` is plain HTTP with the registry's manners.
+`trends`, `peaks`, `coverage`, `statistics`, `comparison`, `ranking` and `aggregates` read back; `plan` says what the
+next measurement takes, `gate` whether a contender is as good as a baseline; `events` tells what happens;
+`judge_claims`, `add_claims` and `claims` are about what is said of results; `Transport` is plain HTTP with the
+registry's manners.
 """
 
 from __future__ import annotations
@@ -24,22 +27,47 @@ if TYPE_CHECKING:
         Refused,
         Unreachable,
     )
+    from results_registry.following import events
+    from results_registry.gates import gate
     from results_registry.http import Transport
+    from results_registry.judging import add_claims, claim, claims, judge_claims
     from results_registry.logging import flush, log_cells, log_grid
-    from results_registry.reading import cells, comparison, grid, grids, ranking, statistics
-    from results_registry.records import Cells, GridDocument, RankingDocument, Records
+    from results_registry.planning import plan
+    from results_registry.reading import (
+        aggregates,
+        cells,
+        comparison,
+        coverage,
+        grid,
+        grids,
+        peaks,
+        ranking,
+        statistics,
+        trends,
+    )
+    from results_registry.records import (
+        AggregatesDocument,
+        Cells,
+        ComparisonDocument,
+        GridDocument,
+        RankingDocument,
+        Records,
+        StatisticsDocument,
+    )
     from results_registry.response import Answer
     from results_registry.sender import Receipt
 
-__version__ = "0.2.0"
+__version__ = "0.2.0.dev0"
 """The version of the client and of the server, which are released together."""
 
 __all__ = [
+    "AggregatesDocument",
     "Answer",
     "BadAddress",
     "BadData",
     "Cells",
     "ClientError",
+    "ComparisonDocument",
     "Config",
     "GridDocument",
     "NotAllowed",
@@ -49,18 +77,30 @@ __all__ = [
     "Receipt",
     "Records",
     "Refused",
+    "StatisticsDocument",
     "Transport",
     "Unreachable",
+    "add_claims",
+    "aggregates",
     "cells",
+    "claim",
+    "claims",
     "comparison",
+    "coverage",
+    "events",
     "find_config",
     "flush",
+    "gate",
     "grid",
     "grids",
+    "judge_claims",
     "log_cells",
     "log_grid",
+    "peaks",
+    "plan",
     "ranking",
     "statistics",
+    "trends",
 ]
 
 _MODULES = {
@@ -78,25 +118,41 @@ _MODULES = {
         "Refused",
         "Unreachable",
     ),
+    "following": ("events",),
+    "gates": ("gate",),
     "http": ("Transport",),
+    "judging": (
+        "add_claims",
+        "claim",
+        "claims",
+        "judge_claims",
+    ),
     "logging": (
         "flush",
         "log_cells",
         "log_grid",
     ),
+    "planning": ("plan",),
     "reading": (
+        "aggregates",
         "cells",
         "comparison",
+        "coverage",
         "grid",
         "grids",
+        "peaks",
         "ranking",
         "statistics",
+        "trends",
     ),
     "records": (
+        "AggregatesDocument",
         "Cells",
+        "ComparisonDocument",
         "GridDocument",
         "RankingDocument",
         "Records",
+        "StatisticsDocument",
     ),
     "response": ("Answer",),
     "sender": ("Receipt",),

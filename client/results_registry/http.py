@@ -21,6 +21,7 @@ from results_registry import __version__
 from results_registry.connection import Connection, prepare
 from results_registry.errors import BadAddress, NotNow, Unreachable
 from results_registry.origin import backoff, clean_token, split_url
+from results_registry.positions import Position
 from results_registry.response import Answer, raise_problem, read_chunks, read_whole
 
 API = "/api/v1"
@@ -42,6 +43,7 @@ class Transport:
         prepare(self.origin)
         self.timeout, self.patience = timeout, patience
         self._token = None if token is None else clean_token(token)
+        self._position = Position(self.url)
         self._local = threading.local()
         self._sleep: Callable[[float], object] = time.sleep
 
@@ -191,6 +193,7 @@ class Transport:
             raise
         if response.status >= 400:
             raise_problem(response.status, headers, body)
+        self._position.note(headers)
         return Answer(response.status, headers, body)
 
     def _send(
@@ -203,7 +206,7 @@ class Transport:
         seconds: float,
     ) -> http.client.HTTPResponse:
         connection.open(seconds)
-        headers = {"Host": self.origin.authority} | sent | connection.headers
+        headers = {"Host": self.origin.authority} | self._position.headers() | sent | connection.headers
         connection.http.request(method, connection.prefix + target, payload, headers)
         return connection.http.getresponse()
 

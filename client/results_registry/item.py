@@ -57,6 +57,11 @@ class Item:
         return int(self.header["at"]), int(self.header["n"])
 
     @property
+    def has_items(self) -> bool:
+        """Whether the body has outcomes of items beside the grid, which are sent after it."""
+        return bool(self.header.get("items"))
+
+    @property
     def headers(self) -> dict[str, str]:
         """The headers that tell a server how to read the body."""
         encoding = {"Content-Encoding": "gzip"} if self.header.get("gzip") else {}
@@ -84,6 +89,7 @@ def make_item(kind: str, document: dict[str, Any], url: str | None, project: str
         "identity": identity_of(document),
         "at": time.time_ns(),
         "n": number,
+        **({"items": True} if "items" in document else {}),
     }
     if len(body) >= _COMPRESSED_FROM:
         # Kept as it is sent: another zlib would make other bytes, and so another request under the same key.

@@ -9,6 +9,7 @@ from typing import Any
 
 from results_registry.config import DEFAULT_URL, Config, find_config
 from results_registry.data import read_cells, read_data
+from results_registry.data.items import read_items
 from results_registry.data.scalars import quantity, whole
 from results_registry.environment import is_silent
 from results_registry.errors import BadAddress, BadData, Unreachable
@@ -35,7 +36,11 @@ def log_grid(  # noqa: PLR0913 (a grid has that many names, all by keyword)
     questions: int | None = None,
     design_effect: float | None = None,
     derived: bool | Sequence[str] = False,
+    protocol: Mapping[str, Any] | None = None,
     labels: Mapping[str, Any] | None = None,
+    description: str | None = None,
+    source: Mapping[str, str] | None = None,
+    items: Mapping[str, Any] | None = None,
     project: str | None = None,
     url: str | None = None,
     token: str | None = None,
@@ -50,6 +55,12 @@ def log_grid(  # noqa: PLR0913 (a grid has that many names, all by keyword)
     or `{"name", "unit", "direction", "lower", "upper"}`. `trials` and `stderr` are one number or shaped like the data.
     With `trials` go `questions`, that they are about (trials = questions × samples), and `design_effect`, a cell's
     variance over that of independent trials. `derived`: the values are made of other grids, or of these names.
+    `protocol` says how they were measured: `{"harness": "lm-eval", "shots": 5}`, texts, numbers or booleans by key.
+    `description` is Markdown for the pages and takes the place of the one that the grid has; `source` says where the
+    values come from: any of `format`, `name` (of a file) and `sha256` (of its bytes, 64 hexadecimal digits).
+    `items` are the outcomes behind the values, by which grids of the same items are compared one by one: `name`, `ids`
+    (or a `digest`), and `outcomes`, a list of 0 and 1 (or scores between) for a single number, else such lists by
+    coordinate: `{("1", 0): [0, 1, 1]}`; `repeats` where a score is the mean of several trials.
 
     Raises nothing unless `strict`: then bad data, a refusal or a registry that cannot be reached within a minute is
     an error, and the answer is waited for. In a job of several processes only rank 0 speaks, unless `all_ranks`.
@@ -57,8 +68,10 @@ def log_grid(  # noqa: PLR0913 (a grid has that many names, all by keyword)
     names = _names(experiment, benchmark, model, variant, metric)
 
     def document() -> dict[str, Any]:
-        members = _members(questions, design_effect, derived)
-        return _header(names, metric, labels) | members | read_data(data, axes, names, trials, stderr)
+        members = _members(questions, design_effect, derived, protocol) | _notes(description, source)
+        read = read_data(data, axes, names, trials, stderr)
+        sent = [] if items is None else [read_items(items, [axis["name"] for axis in read.get("axes", ())])]
+        return _header(names, metric, labels) | members | read | ({"items": sent} if sent else {})
 
     return _log(GRID, document, (url, token, project), strict=strict, all_ranks=all_ranks)
 
@@ -75,6 +88,7 @@ def log_cells(  # noqa: PLR0913
     questions: int | None = None,
     design_effect: float | None = None,
     derived: bool | Sequence[str] = False,
+    protocol: Mapping[str, Any] | None = None,
     labels: Mapping[str, Any] | None = None,
     project: str | None = None,
     url: str | None = None,
@@ -85,8 +99,8 @@ def log_cells(  # noqa: PLR0913
     """Add cells to a grid, or replace them, while the job goes on; the grid is made if it is not there.
 
     `cells` is one record (`{"Step": 100, "value": 0.7}`), several, or anything that `log_grid` takes. Calls within a
-    second go in one request. Otherwise like `log_grid`; `questions`, `design_effect`, `derived` and `labels` count only
-    for a grid that is made.
+    second go in one request. Otherwise like `log_grid`; `questions`, `design_effect`, `derived`, `protocol` and
+    `labels` count only for a grid that is made.
     """
     names = _names(experiment, benchmark, model, variant, metric)
 
@@ -94,7 +108,7 @@ def log_cells(  # noqa: PLR0913
         read_axes, read = read_cells(cells, axes, names)
         if not read:
             raise BadData("There is no measured cell in this.")
-        members = _members(questions, design_effect, derived)
+        members = _members(questions, design_effect, derived, protocol)
         return _header(names, metric, labels) | members | {"axes": read_axes, "cells": read}
 
     return _log(CELLS, document, (url, token, project), strict=strict, all_ranks=all_ranks)
@@ -132,7 +146,12 @@ def _header(
     return identity | {"metric": fields} | ({"labels": given} if given else {})
 
 
-def _members(questions: int | None, design_effect: float | None, derived: bool | Sequence[str]) -> dict[str, Any]:
+def _members(
+    questions: int | None,
+    design_effect: float | None,
+    derived: bool | Sequence[str],
+    protocol: Mapping[str, Any] | None,
+) -> dict[str, Any]:
     """Members that are about the whole grid."""
     named = [str(name) for name in derived] if isinstance(derived, (list, tuple, set, frozenset)) else bool(derived)
     if isinstance(derived, str):
@@ -141,8 +160,27 @@ def _members(questions: int | None, design_effect: float | None, derived: bool |
         "questions": whole(questions, "questions"),
         "design_effect": quantity(design_effect, "design_effect"),
         "derived": named or None,
+        "protocol": {str(key): _plain(value) for key, value in (protocol or {}).items()} or None,
     }
     return {name: value for name, value in given.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    """A value of a protocol: numbers of numpy become Python's, anything but text, numbers and booleans its text."""
+    value = value.item() if hasattr(value, "item") else value
+    return value if value is None or isinstance(value, (str, bool, int, float)) else str(value)
+
+
+_SOURCE_FIELDS = ("format", "name", "sha256")
+
+
+def _notes(description: str | None, source: Mapping[str, str] | None) -> dict[str, Any]:
+    """What is said of the grid beside its content."""
+    if wrong := [name for name in source or () if name not in _SOURCE_FIELDS]:
+        raise BadData(f"A source has {', '.join(_SOURCE_FIELDS)}, not {wrong[0]!r}.")
+    given: dict[str, Any] = {} if description is None else {"description": str(description)}
+    named = {name: str(text) for name, text in (source or {}).items()}
+    return given | ({"source": named} if named else {})
 
 
 def _config(where: tuple[str | None, str | None, str | None], *, strict: bool) -> Config:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +11,16 @@ from results_registry.config import Config, find_config
 from results_registry.errors import BadAddress, BadData
 from results_registry.http import Transport
 from results_registry.origin import segment
-from results_registry.records import Cells, GridDocument, RankingDocument, Records, read_feed
+from results_registry.records import (
+    AggregatesDocument,
+    Cells,
+    ComparisonDocument,
+    GridDocument,
+    RankingDocument,
+    Records,
+    StatisticsDocument,
+    read_feed,
+)
 
 Names = str | Sequence[str] | None
 _AT_ONCE = 30
@@ -29,9 +39,10 @@ def grids(
 ) -> Records:
     """The grids of a project without their values, newest first. A list of names means any of them.
 
-    `where` is `project`, `url`, `token`, and the list's own `sort` and `updated_since`.
+    `where` is `project`, `url`, `token`, and the list's own `q` (words of names and labels), `sort` and
+    `updated_since`.
     """
-    config, more = _config(where)
+    config, more = configured(where)
     names = {"experiment": experiment, "benchmark": benchmark, "model": model, "variant": variant, "metric": metric}
     wanted = names | {f"label.{name}": text for name, text in (labels or {}).items()} | more
     with config.transport() as transport:
@@ -40,7 +51,7 @@ def grids(
 
 def grid(id: str, **where: Any) -> GridDocument:
     """One grid with its values."""
-    config, more = _config(where, needs_project=False)
+    config, more = configured(where, needs_project=False)
     with config.transport() as transport:
         return GridDocument(transport.get(f"grids/{segment(_id(id))}", **more))
 
@@ -50,22 +61,51 @@ def cells(grid: str | Mapping[str, Any] | None = None, **wanted: Any) -> Cells:
 
     `at={"Context": ">=64000"}` reads only these.
     """
-    config, more = _config(wanted, needs_project=grid is None)
-    labels = more.pop("labels", None) or {}
-    query = _sliced(more) | {f"label.{name}": text for name, text in labels.items()}
+    config, more = configured(wanted, needs_project=grid is None)
     path = f"projects/{segment(config.project or '')}" if grid is None else f"grids/{segment(_id(grid))}"
+    return read_feed(_table(config, f"{path}/cells", more))
+
+
+def trends(**wanted: Any) -> Records:
+    """A row for each series of all grids that the names of `grids` find, with its slope, its change and how sure they
+    are; a grid without any has one row, whose `state` and `reason` say why. `lost=10`: only series whose last value is
+    worse than the first by more than 10."""
+    return _statistic("trends", wanted)
+
+
+def peaks(**wanted: Any) -> Records:
+    """A row for each best cell of all grids that the names of `grids` find; a grid without one has a row, too."""
+    return _statistic("peaks", wanted)
+
+
+def coverage(**wanted: Any) -> Records:
+    """How much of each grid was measured, for all grids that the names of `grids` find."""
+    return _statistic("coverage", wanted)
+
+
+def _statistic(name: str, wanted: Mapping[str, Any]) -> Records:
+    config, more = configured(wanted)
+    lines = _table(config, f"projects/{segment(config.project or '')}/{name}", more)
+    return Records(json.loads(line) for line in lines.splitlines())
+
+
+def _table(config: Config, path: str, wanted: Mapping[str, Any]) -> bytes:
+    """A tidy table as NDJSON."""
+    query = _sliced(wanted)
+    labels = query.pop("labels", None) or {}
+    query |= {f"label.{name}": text for name, text in labels.items()}
     with config.transport() as transport:
-        answer = transport.call("GET", f"{path}/cells.ndjson", query=query, headers={"Accept": "*/*"})
-    return read_feed(answer.body)
+        return transport.call("GET", f"{path}.ndjson", query=query, headers={"Accept": "*/*"}).body
 
 
-def statistics(grid: str | Mapping[str, Any], *, timeout: float = 30.0, **where: Any) -> dict[str, Any]:
+def statistics(grid: str | Mapping[str, Any], *, timeout: float = 30.0, **where: Any) -> StatisticsDocument:
     """Everything that was computed about a grid; waits for it so many seconds. `state`: ready, failed or pending.
 
-    `alpha`, `sharp_change` and `equivalence` ask for other settings than the usual ones, `at` for a slice.
+    `alpha`, `sharp_change` and `equivalence` ask for other settings than the usual ones, `at` for a slice, `lost` for
+    series that lost more than this, `split` for what lies beyond a level less what lies up to it.
     """
-    config, more = _config(where, needs_project=False)
-    return _awaited(config, f"grids/{segment(_id(grid))}/statistics", _sliced(more), timeout)
+    config, more = configured(where, needs_project=False)
+    return StatisticsDocument(awaited(config, f"grids/{segment(_id(grid))}/statistics", _sliced(more), timeout))
 
 
 def ranking(experiment: str, metric: str, *, timeout: float = 30.0, **asked: Any) -> RankingDocument:
@@ -73,21 +113,51 @@ def ranking(experiment: str, metric: str, *, timeout: float = 30.0, **asked: Any
 
     `at={"Context": ">=64000"}` ranks on these cells alone; a list of levels means any of them.
     """
-    config, more = _config(asked)
+    config, more = configured(asked)
     query = {"experiment": experiment, "metric": metric, **_sliced(more)}
-    return RankingDocument(_awaited(config, f"projects/{segment(config.project or '')}/rankings", query, timeout))
+    return RankingDocument(awaited(config, f"projects/{segment(config.project or '')}/rankings", query, timeout))
+
+
+def aggregates(
+    experiment: str,
+    metric: str,
+    *,
+    group_by: str | Sequence[str] = ("model", "benchmark"),
+    timeout: float = 30.0,
+    **asked: Any,
+) -> AggregatesDocument:
+    """A table of means, bests or counts, by default of models by benchmarks.
+
+    `group_by` and `over` name `benchmark`, `model`, `variant` or `axis:<name>`; `value`, `missing`, `benchmark` and so
+    on are as in the API, `at` tabulates a slice. `.to_pandas()["value"].unstack()` is the table.
+    """
+    config, more = configured(asked)
+    query = {"experiment": experiment, "metric": metric, "group_by": group_by, **_sliced(more)}
+    path = f"projects/{segment(config.project or '')}/aggregates"
+    return AggregatesDocument(awaited(config, path, query, timeout))
 
 
 def comparison(
-    baseline: str | Mapping[str, Any], contender: str | Mapping[str, Any], *, timeout: float = 30.0, **asked: Any
-) -> dict[str, Any]:
-    """How far the contender is from the baseline, on the cells that both have; `at` compares a slice."""
-    config, more = _config(asked)
-    query = {"baseline": _id(baseline), "contender": _id(contender), **_sliced(more)}
-    return _awaited(config, f"projects/{segment(config.project or '')}/comparisons", query, timeout)
+    baseline: str | Mapping[str, Any] | None = None,
+    contender: str | Mapping[str, Any] | None = None,
+    *,
+    timeout: float = 30.0,
+    **asked: Any,
+) -> ComparisonDocument:
+    """How far the contender is from the baseline, on the cells that both have; `at` compares a slice.
+
+    Two grids by their ids, or two models by name: `comparison(experiment="E", metric="accuracy", baseline_model="A",
+    contender_model="B")` has `by_benchmark`, and over all of them `whole`. Names go with `benchmark`, `suite`,
+    `variant`, or `baseline_variant` and `contender_variant`, as in the API; with `baseline_benchmark` and
+    `contender_benchmark` they are two grids.
+    """
+    config, more = configured(asked)
+    grids = {"baseline": baseline, "contender": contender}
+    query = {side: _id(grid) for side, grid in grids.items() if grid is not None} | _sliced(more)
+    return ComparisonDocument(awaited(config, f"projects/{segment(config.project or '')}/comparisons", query, timeout))
 
 
-def _config(where: Mapping[str, Any], *, needs_project: bool = True) -> tuple[Config, dict[str, Any]]:
+def configured(where: Mapping[str, Any], *, needs_project: bool = True) -> tuple[Config, dict[str, Any]]:
     """The registry that is meant, and what else was asked."""
     config = find_config(where.get("url"), where.get("token"), where.get("project"))
     if needs_project and config.project is None:
@@ -114,13 +184,17 @@ def _id(grid: str | Mapping[str, Any]) -> str:
     return str(grid["id"])
 
 
-def _awaited(config: Config, path: str, query: Mapping[str, Any], timeout: float) -> dict[str, Any]:
+def awaited(
+    config: Config, path: str, query: Mapping[str, Any], timeout: float, question: Any = None
+) -> dict[str, Any]:
+    """The answer at a path, or to a question that is sent there, once it is computed, or as it is after `timeout`."""
+    method = "GET" if question is None else "POST"
     until = time.monotonic() + timeout
     with config.transport(timeout=_AT_ONCE + 10.0) as transport:
         while True:
             left = until - time.monotonic()
             headers = {"Prefer": f"wait={min(_AT_ONCE, round(left))}"} if left >= 1 else {}
-            answer = transport.call("GET", path, query=query, headers=headers)
+            answer = transport.call(method, path, question, query=query, headers=headers)
             if answer.status != 202 or left <= 0:
                 found: dict[str, Any] = answer.json()
                 return found

@@ -1,10 +1,13 @@
-"""Results that were read back: lists and dictionaries that can turn into pandas and xarray, which are imported then."""
+"""Results that were read back: lists and dictionaries that can turn into pandas and xarray, which are imported then,
+and that notebooks show as tables and heatmaps."""
 
 from __future__ import annotations
 
 import json
 import math
 from typing import TYPE_CHECKING, Any
+
+from results_registry.notebook import comparison_html, document_html, grid_html, ranking_html, records_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -21,6 +24,9 @@ class Records(list[dict[str, Any]]):
         import pandas as pd
 
         return pd.DataFrame(list(self))
+
+    def _repr_html_(self) -> str:
+        return records_html(self)
 
 
 class Cells(Records):
@@ -87,6 +93,9 @@ class GridDocument(dict[str, Any]):
             return array.to_pandas()
         return array.to_series().unstack()
 
+    def _repr_html_(self) -> str:
+        return grid_html(self)
+
 
 class RankingDocument(dict[str, Any]):
     """A ranking as the registry answers it; `reason` says why where there is none, or not yet."""
@@ -97,6 +106,48 @@ class RankingDocument(dict[str, Any]):
 
         frame = pd.DataFrame(list(self.get("ranking") or []))
         return frame.set_index("name") if "name" in frame else frame
+
+    def _repr_html_(self) -> str:
+        return ranking_html(self)
+
+
+class StatisticsDocument(dict[str, Any]):
+    """The statistics of a grid as the registry answers them; `state` says whether they are there."""
+
+    def _repr_html_(self) -> str:
+        return document_html(self)
+
+
+class ComparisonDocument(dict[str, Any]):
+    """A comparison as the registry answers it; `state` says whether it is there."""
+
+    def _repr_html_(self) -> str:
+        return comparison_html(self)
+
+
+class AggregatesDocument(dict[str, Any]):
+    """A table as the registry answers it; `reason` says why where there is none, or not yet."""
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A row for each entry with its levels as the index, `value`, `n`, `cells`, `over`, and `low` and `high` of its
+        interval; NaN where there is none. Empty if there is no table."""
+        import pandas as pd
+
+        entries: list[dict[str, Any]] = list(self.get("entries") or [])
+        names = list(self.get("group_by") or [])
+        rows = [
+            {
+                **one["at"],
+                **{name: one[name] for name in ("value", "n", "cells", "over")},
+                **{end: (one.get("interval") or {}).get(end) for end in ("low", "high")},
+            }
+            for one in entries
+        ]
+        frame = pd.DataFrame(rows, columns=[*names, "value", "n", "cells", "over", "low", "high"])
+        return frame.astype(dict.fromkeys(("value", "low", "high"), float)).set_index(names) if names else frame
+
+    def _repr_html_(self) -> str:
+        return document_html(self)
 
 
 def read_feed(lines: bytes) -> Cells:

@@ -43,7 +43,9 @@ def read_whole(response: http.client.HTTPResponse, headers: Mapping[str, str]) -
 def read_chunks(response: http.client.HTTPResponse, headers: Mapping[str, str]) -> Iterator[bytes]:
     """The body of a response in chunks, not compressed any more. Raises what a connection that breaks raises."""
     inflate = zlib.decompressobj(wbits=31) if headers.get("content-encoding", "").lower() == "gzip" else None
-    while chunk := response.read(_CHUNK):
+    # A stream of events is read as it comes, not a block at a time.
+    is_stream = headers.get("content-type", "").startswith("text/event-stream")
+    while chunk := (response.read1 if is_stream else response.read)(_CHUNK):
         yield chunk if inflate is None else inflate.decompress(chunk)
     if response.length:
         raise http.client.IncompleteRead(b"", response.length)

@@ -13,7 +13,7 @@ from results_registry.item import IDENTITY
 
 _FULL = re.compile(r"an axis has at most (\d+) levels")
 _BLOCKS = ("values", "trials", "stderr")
-_MEMBERS = (*IDENTITY, "labels", "questions", "design_effect", "derived")
+_MEMBERS = (*IDENTITY, "labels", "questions", "design_effect", "derived", "protocol", "source")
 
 
 def most_levels(error: Refused) -> int | None:

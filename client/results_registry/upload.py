@@ -32,8 +32,21 @@ class Uploader:
         first = items[0]
         if first.kind == CELLS:
             return self._deliver_cells(first, merged([item.document() for item in items]))
+        if first.has_items:
+            return self._deliver_with_items(first)
         headers = first.headers | {"Idempotency-Key": first.key}
         return self._send("POST", self._grids, first.body, headers)
+
+    def _deliver_with_items(self, item: Item) -> Answered:
+        """The grid, then the outcomes of its items. Whoever is interrupted sends all again, which changes nothing."""
+        document = item.document()
+        bodies = document.pop("items")
+        answered = self._send("POST", self._grids, document, {"Idempotency-Key": item.key})
+        for number, body in enumerate(bodies):
+            query, key = {"revision": answered["revision"]}, f"{item.key}-items-{number}"
+            path, headers = f"grids/{answered['id']}/items", {"Idempotency-Key": key}
+            self.transport.call("POST", path, body, query=query, headers=headers, repeat=False)
+        return answered
 
     @property
     def _grids(self) -> str:

@@ -5,24 +5,45 @@ from __future__ import annotations
 from flask import Flask
 
 from registry.api import (
+    aggregates,
+    alerts,
     audit_log,
+    baselines,
     batch,
     cells,
+    claims,
     comparisons,
+    deliveries,
+    events,
     experiments,
     feeds,
+    gates,
+    grid_by_names,
+    grid_notes,
     grids,
+    items,
+    lines,
     names,
     openapi,
     pictures,
+    plans,
     problems,
     projects,
+    protocol_difference,
+    protocols,
     rankings,
+    repeat_noise,
+    retry,
     revisions,
     service,
     shares,
     statistics,
+    statistics_feeds,
+    stored_claims,
     suites,
+    trade_offs,
+    verdicts,
+    webhooks,
     whoami,
 )
 from registry.api.long_poll import note_preference
@@ -31,13 +52,17 @@ from registry.api.smorest import Api
 
 def register(app: Flask) -> None:
     """Add every resource, the OpenAPI document and the answers to errors."""
+    app.url_map.converters["experiment"] = experiments.ExperimentPath
     api = Api(app)
     problems.register(app)
     shares.take_links(app)
     app.after_request(note_preference)
-    answers = (statistics, pictures, rankings, comparisons, experiments)
-    stored = (projects, grids, revisions, batch, cells, feeds)
-    modules = (*stored, *answers, names, suites, whoami, audit_log, shares, service)
+    answers = (statistics, pictures, rankings, comparisons, aggregates, experiments, lines, trade_offs, plans)
+    judged = (claims, stored_claims, baselines, gates, verdicts, alerts, repeat_noise)
+    told = (events, webhooks, deliveries)
+    stored = (projects, grids, grid_by_names, grid_notes, revisions, batch, cells, items, feeds, statistics_feeds)
+    others = (names, suites, protocols, protocol_difference, whoami, audit_log, shares, retry, service)
+    modules = (*stored, *answers, *judged, *told, *others)
     for blueprint in dict.fromkeys(module.blp for module in modules):
         api.register_blueprint(blueprint)
     openapi.register(app, api)

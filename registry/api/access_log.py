@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import structlog
 from flask import Flask, Response, g, request
+from werkzeug.wsgi import ClosingIterator
 
-from registry.api.metrics import REQUESTS, SECONDS
+from registry.api.context import parts
+from registry.api.event_streams import is_stream
+from registry.api.metrics import IN_FLIGHT, REFUSALS, count_request
 from registry.api.problems import request_id
+from registry.api.request_ids import trace_id
 from registry.storage.statement_timeout import request_deadline
+from registry.storage.statement_times import begin_times, times_so_far
+from registry.tracing import annotate, current_traceparent, request_span
 
 log = structlog.get_logger()
 
@@ -25,49 +33,122 @@ _USUAL = (
 """Headers of every answer that does not say otherwise itself."""
 
 
-def watch(app: Flask, seconds: float) -> None:
+def watch(app: Flask, seconds: float, *, traced: bool = False) -> None:
     """Measure and log the requests of this application, none of which waits for the database beyond these seconds."""
     serve = app.wsgi_app
+    span: Callable[[str | None], AbstractContextManager[None]] = request_span if traced else _no_span
 
     def within_deadline(environ: Any, start_response: Any) -> Any:
-        with request_deadline(seconds):
-            return serve(environ, start_response)
+        if is_stream(environ):
+            # It has no thread of the requests' (STREAMS counts it), and reads the database long after its answer began.
+            with request_deadline(seconds):
+                return serve(environ, start_response)
+        IN_FLIGHT.inc()
+        try:
+            with request_deadline(seconds), span(environ.get("HTTP_TRACEPARENT")):
+                answer = serve(environ, start_response)
+        except BaseException:
+            IN_FLIGHT.dec()
+            raise
+        return ClosingIterator(answer, IN_FLIGHT.dec)
 
     app.wsgi_app = within_deadline  # type: ignore[method-assign]
     app.before_request(_begin)
     app.after_request(_end)
 
 
+def _no_span(_traceparent: str | None) -> AbstractContextManager[None]:
+    return nullcontext()
+
+
 def _begin() -> None:
     g.begun = time.perf_counter()
+    begin_times()
+    structlog.contextvars.clear_contextvars()
+    structlog.contextvars.bind_contextvars(request_id=request_id())
+    traceparent = current_traceparent()
+    if traceparent is not None:
+        structlog.contextvars.bind_contextvars(traceparent=traceparent)
 
 
 def _end(response: Response) -> Response:
     said = {name.lower() for name, _ in response.headers}
     for name, value in _USUAL:
-        if name.lower() not in said:  # pages say more
+        # Pages say more. Which sites may frame an embedded one its policy says, and this header cannot.
+        if name.lower() not in said and not (name == "X-Frame-Options" and "embedded" in g):
             response.headers.add(name, value)
     response.headers["X-Request-Id"] = request_id()
     if "allow" in said and "PATCH" in response.allow:
         response.headers["Accept-Patch"] = "application/json"
     route = request.url_rule.rule if request.url_rule is not None else "none"
-    seconds = time.perf_counter() - g.get("begun", time.perf_counter())
-    REQUESTS.labels(route, response.status_code).inc()
-    SECONDS.labels(route).observe(seconds)
+    begun = g.get("begun", time.perf_counter())
+    count_request(request.method, route, response.status_code, time.perf_counter() - begun)
+    if "Retry-After" in response.headers and "reason" in g:
+        REFUSALS.labels(response.status_code, g.reason).inc()
     if route not in ("/healthz", "/readyz", "/metrics"):
-        _log(response, route, seconds)
+        fields = _fields(response, route)
+        _log(response, fields, begun)
+        annotate(f"{request.method} {route}", _attributes(fields))
     return response
 
 
-def _log(response: Response, route: str, seconds: float) -> None:
+def _attributes(fields: dict[str, Any]) -> dict[str, Any]:
+    """What a span says of a request, in the names of OpenTelemetry where it has some."""
+    names = {"method": "http.request.method", "route": "http.route", "status": "http.response.status_code"}
+    names |= {name: f"registry.{name}" for name in ("request_id", "project", "location", "reason")}
+    return {names[name]: value for name, value in fields.items() if name in names}
+
+
+def _fields(response: Response, route: str) -> dict[str, Any]:
+    """What is known of a request when its answer begins. No headers, no bodies, and nothing that quotes them."""
     caller: Any = g.get("caller")
-    log.info(
-        "request",
-        request_id=request_id(),
-        method=request.method,
-        route=route,
-        path=request.path,
-        status=response.status_code,
-        ms=round(1000 * seconds, 1),
-        token_id=None if caller is None or caller.token_id is None else str(caller.token_id),
-    )
+    found: dict[str, Any] = {
+        "request_id": request_id(),
+        "trace_id": trace_id(),
+        "client": parts().policy.address(),
+        "method": request.method,
+        "route": route,
+        "path": request.path,
+        "status": response.status_code,
+        "reason": g.get("reason") if response.status_code >= 400 else None,
+        "project": (request.view_args or {}).get("project") or getattr(g.get("project"), "slug", None),
+        "location": response.headers.get("Location") if response.status_code == 201 else None,
+        "bytes_in": request.content_length or None,
+        "user_id": None if caller is None or caller.user_id is None else str(caller.user_id),
+    }
+    told = {name: value for name, value in found.items() if value is not None}
+    return told | {"token_id": None if caller is None or caller.token_id is None else str(caller.token_id)}
+
+
+def _log(response: Response, fields: dict[str, Any], begun: float) -> None:
+    """Log a request: at once, or when the last byte was sent of an answer whose length nobody knows before."""
+    if "Content-Length" not in response.headers and response.is_streamed and request.method != "HEAD":
+        counted = _Counted(response.response)
+        response.response = counted
+        response.call_on_close(lambda: _write(fields | {"streamed": True}, counted.size, begun))
+    else:
+        _write(fields, 0 if request.method == "HEAD" else response.calculate_content_length(), begun)
+
+
+class _Counted:
+    """The parts of an answer, whose bytes are counted as they are sent."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+        self.size = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        for part in self._inner:
+            self.size += len(part)
+            yield part
+
+    def close(self) -> None:
+        """Close what makes the parts."""
+        if hasattr(self._inner, "close"):
+            self._inner.close()
+
+
+def _write(fields: dict[str, Any], size: int | None, begun: float) -> None:
+    times = times_so_far()
+    took = {"ms": round(1000 * (time.perf_counter() - begun), 1), "db_ms": round(1000 * times.seconds, 1)}
+    log.info("request", **fields, bytes=size, statements=times.count, **took)

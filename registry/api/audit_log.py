@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import asdict
 from typing import Any
 
 from flask import Response
@@ -14,14 +15,27 @@ from registry.api.paging import page
 from registry.api.problems import request_id
 from registry.api.schemas import ByIdParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations.audit_log import Actor, list_records
+from registry.operations.audit_log import Actor, list_records, record
+from registry.operations.labels import told_changes
+from registry.operations.publish import Published
 
 blp = Blueprint("audit", __name__, url_prefix=API_PREFIX, description="Who did what and when.")
 
 
 def actor(connection: Connection) -> Actor:
     """Author of this request, as the log names them."""
-    return Actor(caller(connection).token_id, uuid.UUID(request_id()))
+    who = caller(connection)
+    return Actor(who.token_id, uuid.UUID(request_id()), who.user_id)
+
+
+def record_description(connection: Connection, project_id: uuid.UUID, published: Published) -> None:
+    """Add to the log that a publication gave a grid, which was there, another description."""
+    if published.is_described:
+        stored = published.stored
+        told = told_changes(
+            {"names": asdict(stored.names), "revision": stored.revision, "description": stored.description}
+        )
+        record(connection, actor(connection), "grid.updated", stored.id, project_id=project_id, **told)
 
 
 @blp.get("/projects/<project>/audit")
@@ -31,8 +45,10 @@ def actor(connection: Connection) -> Actor:
 def list_audit(query: dict[str, Any], project: str) -> Response:
     """Read the audit log
 
-    Tokens created and revoked, the project created, updated or deleted, grids deleted or purged, aliases created and
-    deleted, shares created and revoked, sessions ended by signing out: each with the token and the request that did it.
+    Tokens created and revoked, the project created, updated or deleted, experiments and grids described, keys of
+    protocols declared binding, grids deleted or purged, outcomes of items added, aliases created and deleted, shares
+    created and revoked, members added and removed, sessions begun and ended: each with the token or the user and the
+    request that did it.
     Nothing is changed or removed here. Needs the role admin.
     """
     before = uuid.UUID(query["cursor"]) if "cursor" in query else None

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from werkzeug.exceptions import UnsupportedMediaType
 
 from registry.api import examples, serializers
+from registry.api.audit_log import record_description
 from registry.api.context import authorize_body, caller, enter, parts
 from registry.api.idempotency import written
 from registry.api.problems import problem_of
@@ -19,6 +20,7 @@ from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid, Malformed, RegistryError
 from registry.grids.intake import Submission
+from registry.operations.imports import announce_import
 from registry.operations.publish import Published, publish
 
 blp = Blueprint("batch", __name__, url_prefix=API_PREFIX, description="Many grids in one request.")
@@ -60,7 +62,9 @@ def publish_batch(project: str) -> Response:
                 items[place] = {"index": place, "status": problem["status"], "problem": problem}
         published = publish(connection, row, list(submissions.values()), token_id=caller(connection).token_id)
         for place, outcome in zip(submissions, published, strict=True):
+            record_description(connection, row.id, outcome)
             items[place] = {"index": place, "status": 201 if outcome.is_new else 200, "grid": item(outcome)}
+        announce_import(connection, row, submissions.values(), published, len(sent) - len(published))
         return json_answer({"items": items, "failed": len(sent) - len(published)})
 
     sent = read_batch()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +20,7 @@ from registry.operations.query_names import check_names
 from registry.query import Query
 from registry.results.codec import from_bytes
 
-Renderers = Mapping[str, Callable[[Any], str]]
+Renderers = Mapping[str, Callable[[Any], str | bytes]]
 _ROUNDS = 5
 """Attempts to look a question up again when its aliases change while it is answered."""
 
@@ -46,11 +47,13 @@ def answer_to(question: Query, project: str, form: str, renderers: Renderers, pa
     return rendered(form, document if part is None else part.select(document), renderers, row.etag + mark)
 
 
-def ask(question: Query, project: str, known: Sequence[str] = (), patience: float = 0.0) -> tuple[Query, Any]:
+def ask(
+    question: Query, project: str, known: Sequence[str] = (), patience: float = 0.0, *, most: float = math.inf
+) -> tuple[Query, Any]:
     """The question without aliases and the row of its answer, which is promised when nobody asked before.
 
-    Waits as long as the caller prefers, or for `patience` seconds if that is longer. The document is left out when
-    its etag is among the `known` ones.
+    Waits as long as the caller prefers, or for `patience` seconds if that is longer, but for `most` seconds at most.
+    The document is left out when its etag is among the `known` ones.
     """
 
     def look() -> Any:
@@ -73,11 +76,22 @@ def ask(question: Query, project: str, known: Sequence[str] = (), patience: floa
                 note_read(connection, row.project_id, row.id, parts().settings.max_open_questions)
         if not settled(row):
             parts().notifier.notify()
-            row = waited(look, settled, patience)
+            row = waited(look, settled, patience, most)
         if question == asked or question == _resolved(row.project_id, asked):
             return question, row
         question = asked  # an alias was made or removed meanwhile: what was answered is another question
-    raise Busy("The aliases in this question are being changed; ask again.")
+    raise Busy("The aliases in this question are being changed; ask again.", reason="aliases_changing")
+
+
+def known_answer(question: Query, project: str) -> Any:
+    """The row of an answer that is there, for a caller who may read the project; None where there is none, which
+    promises nothing."""
+    with parts().database.reading() as connection:
+        row = find_result(connection, project, question)
+        if row is not None and row.aliased:
+            row = find_result(connection, project, resolve(connection, row.project_id, question))
+        authorize(caller(connection), row, "reader")
+    return row if answered(row) and row.document is not None else None
 
 
 def progress(row: Any, question: Query) -> float | None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
-from hashlib import sha256
-from typing import Any, cast
+from typing import Any
 
 from flask import Response
 from marshmallow import INCLUDE
@@ -14,15 +12,14 @@ from registry.api import examples, serializers
 from registry.api.context import grid_row, parts
 from registry.api.exports import send_export
 from registry.api.feeds import export_of
-from registry.api.filters import slice_of_request
+from registry.api.filters import slice_mark, slice_of_request
 from registry.api.responses import MEDIA, rendered, wanted_form
 from registry.api.schemas import CellsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.grids.grid import Grid
-from registry.grids.slices import slice_document, sliced
+from registry.grids.slices import slice_document
 from registry.operations.export import select_revision
 from registry.operations.query_names import check_slice_of_grid
-from registry.operations.stored_grids import stored_grid
+from registry.operations.stored_grids import cut_to_slice, stored_grid
 from registry.renderings.grid import cells_markdown, cells_text
 
 blp = Blueprint("cells", __name__, url_prefix=API_PREFIX, description="The measured cells of a grid, one row each.")
@@ -53,8 +50,9 @@ _DESCRIBED = blp.answers(
 def read_cells(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid's cells
 
-    Unmeasured cells are absent. CSV, NDJSON, Parquet and Arrow have the columns of the project's feed; so do the
-    objects of the JSON, and besides them each cell's coordinate as `at`.
+    Unmeasured cells are absent. CSV, NDJSON, Parquet and Arrow have the columns of the project's feed with
+    `names=sent`: a grid's own path has its names as they were posted. So do the objects of the JSON, and besides them
+    each cell's coordinate as `at`.
     """
     return _answer(grid, query, None)
 
@@ -76,10 +74,8 @@ def _answer(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Respo
             check_slice_of_grid(connection, grid, stored.revision, wanted)
     form, tag = wanted_form(suffix, _FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
     if form in ("txt", "md"):
-        grid_cut = cast(Grid, sliced(stored.grid, wanted))
-        cut = replace(stored, grid=grid_cut, axes=grid_cut.axes, cell_count=grid_cut.cell_count)
-        mark = sha256(repr(wanted).encode()).hexdigest()[:8] if wanted else ""
-        return rendered(form, serializers.grid(cut), {"txt": cells_text, "md": cells_markdown}, tag + mark)
+        document = serializers.grid(cut_to_slice(stored, wanted), wanted)
+        return rendered(form, document, {"txt": cells_text, "md": cells_markdown}, tag + slice_mark(wanted))
     axes = tuple(axis.name for axis in stored.grid.axes)
     selection = select_revision(stored.id, stored.revision, len(stored.grid.values), axes)
     head = {"grid": str(stored.id), "revision": stored.revision, "digest": stored.digest}

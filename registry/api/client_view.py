@@ -27,10 +27,15 @@ FORMS = {
     "html": ("Html", "as HTML"),
     "parquet": ("Parquet", "as Parquet"),
     "arrow": ("Arrow", "as an Arrow file"),
+    "atom": ("Atom", "as an Atom feed"),
+    "svg": ("Svg", "as SVG"),
+    "png": ("Png", "as PNG"),
 }
 """Suffixes that a form adds to an operation's id and to its summary."""
 _LEFT_OUT = {"publishGrid": frozenset(PublishParameters().fields) - {"dry_run"}, "getTrends": frozenset({"threshold"})}
 """Parameters that clients do without: those of tables, and one that has an operation of its own."""
+_UNTYPED = frozenset({"fields"})
+"""Parameters whose answers lack what the schema requires."""
 _SCHEMAS = {"getTrends": ready("Trends")}
 """Schemas of the responses without those parameters."""
 
@@ -88,7 +93,7 @@ def suffixes_of(document: Mapping[str, Any], path: str) -> list[str]:
 
 def _content(document: Mapping[str, Any], operation: Operation) -> dict[str, Any]:
     """Content of the operation's successful response, by media type."""
-    content: dict[str, Any] = looked_up(document, operation["responses"]["200"]).get("content", {})
+    content: dict[str, Any] = looked_up(document, operation["responses"].get("200", {})).get("content", {})
     return content
 
 
@@ -98,7 +103,7 @@ def _plain(document: Mapping[str, Any], operation: Operation) -> Operation:
     if "requestBody" in found:
         content = found["requestBody"]["content"]
         found["requestBody"]["content"] = {JSON: content[JSON]}
-    left_out = _LEFT_OUT.get(operation["operationId"], frozenset())
+    left_out = _LEFT_OUT.get(operation["operationId"], frozenset()) | _UNTYPED
     if operation["operationId"] in _SCHEMAS:
         found["responses"]["200"]["content"][JSON]["schema"] = _SCHEMAS[operation["operationId"]]
     parameters = operation.get("parameters", [])

@@ -6,16 +6,19 @@ import threading
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from flask import current_app, g, request
 from sqlalchemy import Connection
 
+from registry.api.event_watch import EventWatch, StreamPlaces
 from registry.api.request_policy import RequestPolicy, sent_token
 from registry.broker import Notifier
 from registry.errors import NotFound, Unauthenticated
 from registry.grids.intake import Limits
 from registry.operations.auth import ANYONE, Caller, Role, authenticate, authorize, authorize_operator
+from registry.operations.deliveries import owner_of_delivery
+from registry.operations.find_claims import find_claim_owner
 from registry.operations.idempotency import find_records
 from registry.operations.projects import find_project
 from registry.operations.read import find_grid, find_owner
@@ -34,8 +37,10 @@ class Parts:
     waiters: threading.Semaphore
     """Requests that may wait for a derivation at once, so that the others find a thread."""
     policy: RequestPolicy
-    stopping: threading.Event = field(default_factory=threading.Event)
+    stopping: threading.Event
     """Set when the process is to end: nobody waits for anything any more."""
+    watch: EventWatch
+    streams: StreamPlaces
     read_queries: dict[Any, Any] = field(default_factory=dict, init=False)
     """What queries say, by their schemas and texts; the settings bound some of it."""
 
@@ -56,6 +61,8 @@ def caller(connection: Connection) -> Caller:
             g.caller = _recognised(lambda: authenticate_share(connection, g.share, request.path))
         else:
             g.caller = ANYONE if token is None else _recognised(lambda: authenticate(connection, token))
+            if g.caller.unnoted:
+                g.used_token = g.caller.token_id
     return cast(Caller, g.caller)
 
 
@@ -77,27 +84,55 @@ def enter(connection: Connection, slug: str, needs: Role) -> Any:
     return row
 
 
+View = TypeVar("View", bound=Callable[..., Any])
+
+
+def asks(view: View) -> View:
+    """Decorate a view whose body is a question: readers may ask it, and it changes nothing."""
+    view.is_question = True  # type: ignore[attr-defined]
+    return view
+
+
 def authorize_body() -> None:
     """Let in whoever sends a body before it is read: strangers learn nothing from its faults and cost nothing.
 
     Whoever repeats a request with its Idempotency-Key is let in too where what it was about is gone since.
     """
     arguments = request.view_args or {}
-    slug, grid = arguments.get("project"), arguments.get("grid")
+    slug, grid, claim = (arguments.get(name) for name in ("project", "grid", "claim"))
+    needs: Role = "writer"
+    if hasattr(current_app.view_functions[request.endpoint or ""], "is_question"):
+        needs = "reader"
     with parts().database.reading() as connection:
         try:
             if slug is not None:
-                g.project = enter(connection, slug, "writer")
+                g.project = enter(connection, slug, needs)
             elif grid is not None:
                 owned(connection, grid, "writer")
+            elif claim is not None:
+                owned_claim(connection, claim, "writer")
             else:
                 authorize_operator(caller(connection))
         except NotFound:
             key = request.headers.get("Idempotency-Key", "")
-            answered = find_records(connection, key, slug=slug, grid_id=grid) if key.isascii() else []
+            answered = find_records(connection, key, slug=slug, grid_id=grid, claim_id=claim) if key.isascii() else []
             if not answered:
                 raise
             authorize(caller(connection), answered[0].project, "writer")
+
+
+def owned_claim(connection: Connection, claim_id: uuid.UUID, needs: Role) -> Any:
+    """A claim that is kept, of a project that the caller may use in this role, without its judgement."""
+    row = find_claim_owner(connection, claim_id)
+    authorize(caller(connection), row, needs)
+    return row
+
+
+def owned_delivery(connection: Connection, delivery_id: uuid.UUID, needs: Role) -> Any:
+    """The project of a delivery that the caller may use in this role, and its webhook."""
+    row = owner_of_delivery(connection, delivery_id)
+    authorize(caller(connection), row, needs)
+    return row
 
 
 def project_for(slug: str, needs: Role) -> Any:

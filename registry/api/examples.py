@@ -21,6 +21,12 @@ GRID_IN: dict[str, Any] = {
     "values": [[99.3, 96.7, 98.3, 92.7, 87.7, None], [100.0, 99.3, 99.7, 99.7, 99.0, 100.0]],
     "trials": 300,
     "labels": {"git_sha": "4f2c1e9"},
+    "source": {"format": "csv", "name": "type-by-length.csv"},
+}
+GRID_CHANGE: dict[str, Any] = {"description": "Measured with the *second* tokenizer.", "labels": {"git_sha": "9ab1c04"}}
+EXPERIMENT_CHANGE: dict[str, Any] = {
+    "description": "Accuracy by type and length, 300 trials a cell.",
+    "labels": {"protocol": "https://example.org/protocol", "draft": None},
 }
 GRID_TIDY = """\
 Type,Length,value,trials
@@ -60,10 +66,39 @@ PAIR_IN: dict[str, Any] = CURVE_IN | {
 }
 OTHER_CURVE_IN: dict[str, Any] = CURVE_IN | {"model": "Qwen-2.5 7B", "values": [99.7, 99.0, 95.3, 90.7]}
 CELLS_IN: dict[str, Any] = {"cells": [{"at": {"Type": "1", "Length": 5}, "value": 83.0, "trials": 300}]}
+ITEMS_IN: dict[str, Any] = {
+    "set": {"name": "Ends", "count": 4, "ids": ["q1", "q2", "q3", "q4"]},
+    "cells": [{"at": {"Length": 0}, "outcomes": "0A=="}, {"at": {"Length": 3}, "outcomes": "kA=="}],
+}
+"""Bits 1101 and 1001."""
+MEASURED_IN: dict[str, Any] = CURVE_IN | {
+    "benchmark": "Items",
+    "axes": [{"name": "Length", "kind": "numeric", "levels": [0, 3]}],
+    "values": [75, 50],
+    "trials": 4,
+}
+"""A grid with these outcomes."""
 PROJECT_IN = {"slug": "demo", "name": "Demo", "visibility": "public"}
 TOKEN_IN = {"name": "nightly evaluation", "role": "writer", "days": 30}
 SHARE_IN = {"path": "/api/v1/projects/demo/cells", "expires_in": 604_800}
+PROTOCOL_RULES_IN = {"binding": ["dataset_revision", "shots"], "free": ["git_hash"], "required": False}
 SUITE_IN = {"benchmarks": ["AIME'24", "GPQA_D"]}
+PLAN_IN: dict[str, Any] = {"question": {"kind": "rates", "first": 0.9, "second": 0.6}, "power": 0.8}
+BASELINE_IN: dict[str, Any] = {
+    "experiment": "type-by-length",
+    "metric": "accuracy",
+    "subject": {"model": "Qwen-2.5 3B"},
+    "policy": {"kind": "non_inferior", "margin": 0.5},
+}
+WEBHOOK_IN: dict[str, Any] = {
+    "url": "https://ci.example.org/hooks/registry",
+    "types": ["claim.flipped", "alert.*"],
+    "filter": {"experiment": ["type-by-length"]},
+    "description": "Opens an issue.",
+}
+WEBHOOK_CHANGE: dict[str, Any] = {"types": ["claim.flipped"], "filter": {}}
+RECOVER_IN: dict[str, Any] = {"since": "2026-11-21T08:00:00Z"}
+ALERT_CHANGE = {"state": "dismissed", "reason": "expected", "note": "The longer context costs this."}
 ALIAS_IN = {"kind": "benchmark", "alias": "AIME24", "name": "AIME'24"}
 
 
@@ -85,23 +120,54 @@ IDENTITY = _answer("identity")
 SHARE_LINK = _answer("share_link")
 SHARES = _answer("shares")
 BADGE = _answer("badge")
+EXPERIMENT = _answer("experiment")
+PROTOCOL_RULES = _answer("protocol_rules")
+PROTOCOL_DIFFERENCE = _answer("protocol_difference")
 ALIAS = _answer("alias")
 ALIASES = _answer("aliases")
 SUITE = _answer("suite")
 SUITES = _answer("suites")
+BASELINE = _answer("baseline")
+BASELINES = _answer("baselines")
+WEBHOOK_SECRET = _answer("webhook_secret")
+WEBHOOK = _answer("webhook")
+WEBHOOKS = _answer("webhooks")
+DELIVERY = _answer("delivery")
+DELIVERIES = _answer("deliveries")
+RECOVERY = _answer("recovery")
+ALERT = _answer("alert")
+ALERTS = _answer("alerts")
+EVENTS = _answer("events")
+_STREAM = """\
+retry: 3120
+id: AWiZ1nSsRAE
+
+id: AQW3bQ9KcgI
+data: {"id":"8c7c2f0e-4f5d-4c39-9d57-0a4f6b8f0e11","position":2,"type":"grid.published",…}
+
+"""
+EVENTS_FORMS = _forms("events_forms", "atom") | {"sse": _STREAM}
+STORED_VERDICTS = _answer("stored_verdicts")
+GATE = _answer("gate")
+NOISE = _answer("noise")
 AUDIT = _answer("audit")
 NAMES = _answer("names")
 GRID_SUMMARY = _answer("grid_summary")
 GRID = _answer("grid")
 GRID_FORMS = _forms("grid_forms")
+ITEMS = _answer("items")
 GRIDS = _answer("grids")
 BATCH_ANSWER = _answer("batch_answer")
 CELLS = _answer("cells")
 CELLS_FORMS = _forms("cells_forms", "txt", "md", "csv", "ndjson")
 FEED = _answer("feed")
 FEED_FORMS = _forms("feed_forms", "csv", "ndjson")
+TRENDS_FEED = _answer("trends_feed")
+PEAKS_FEED = _answer("peaks_feed")
+COVERAGE_FEED = _answer("coverage_feed")
 REVISIONS = _answer("revisions")
 DIFFERENCE = _answer("difference")
+HISTORY = _answer("history")
 CHANGES = _answer("changes")
 PEAKS = _answer("peaks")
 COVERAGE = _answer("coverage")
@@ -112,10 +178,39 @@ STATISTICS_FORMS = _forms("statistics_forms")
 TRENDS = _answer("trends")
 TREND_FORMS = _forms("trend_forms")
 PENDING = _answer("pending")
+LINES = _answer("lines")
+LINES_FORMS = _forms("lines_forms")
+TRADE_OFF = _answer("trade_off")
+TRADE_OFF_FORMS = _forms("trade_off_forms")
+PLAN = _answer("plan")
 RANKING = _answer("ranking")
 RANKING_FORMS = _forms("ranking_forms")
 COMPARISON = _answer("comparison")
 COMPARISON_FORMS = _forms("comparison_forms")
+CLAIM: dict[str, Any] = {
+    "kind": "trend",
+    "about": {
+        "experiment": "type-by-length",
+        "metric": "accuracy",
+        "benchmark": "Length Generalization",
+        "model": "Qwen-2.5 3B",
+    },
+    "along": "Length",
+    "goes": "down",
+    "text": "Accuracy falls with length.",
+}
+JUDGEMENT = _answer("judgement")
+CLAIM_CHANGE = {"text": "Accuracy falls as sequences grow.", "source": {"url": "README.md", "line": 12}}
+STORED_CLAIM = _answer("stored_claim")
+STORED_CLAIMS = _answer("stored_claims")
+RECORDED_JUDGEMENTS = _answer("recorded_judgements")
+TEXT_IN: dict[str, Any] = {
+    "text": "On Length Generalization, Qwen-2.5 3B declines steadily with length. It feels slower.",
+    "about": {"experiment": "type-by-length", "metric": "accuracy"},
+}
+PARSED_TEXT = _answer("parsed_text")
+AGGREGATES = _answer("aggregates")
+AGGREGATES_FORMS = _forms("aggregates_forms")
 SWEET_SPOT = _answer("sweet_spot")
 SWEET_SPOT_FORMS = _forms("sweet_spot_forms")
 THRESHOLDS = _answer("thresholds")
@@ -130,7 +225,12 @@ def part(name: str) -> Any:
     return _answer(name)
 
 
-_SUFFIXES = {"txt": "Text", "md": "Markdown", "csv": "Csv", "ndjson": "Ndjson"}
+def feed_of(statistic: str) -> Any:
+    """The example of the feed of a statistic."""
+    return _answer(f"{statistic}_feed")
+
+
+_SUFFIXES = {"txt": "Text", "md": "Markdown", "csv": "Csv", "ndjson": "Ndjson", "atom": "Atom", "sse": "Stream"}
 
 
 def named() -> dict[str, Any]:

@@ -1,18 +1,28 @@
-"""Experiments: what can be asked about all of their grids together."""
+"""Experiments: what people wrote about them, and what can be asked about all of their grids together."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 from marshmallow import INCLUDE
+from sqlalchemy import Connection
+from werkzeug.routing import PathConverter
 
-from registry.api import examples
+from registry.api import examples, serializers
+from registry.api.audit_log import actor
 from registry.api.cached_results import answer_to
+from registry.api.context import enter, parts
 from registry.api.filters import slice_of_request
+from registry.api.idempotency import idempotent_write
+from registry.api.partial import part_asked
 from registry.api.query_schemas import SweetSpotParameters
-from registry.api.responses import of_values, wanted_form
+from registry.api.responses import json_answer, known_tags, of_values, wanted_form
+from registry.api.schemas import Empty, ExperimentChange
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.operations.audit_log import record
+from registry.operations.experiments import describe_experiment, find_experiment
+from registry.operations.labels import told_changes
 from registry.query import SweetSpotQuery
 from registry.renderings.sweet_spot import sweet_spot_csv, sweet_spot_markdown, sweet_spot_text
 from registry.results.sweet_spot import SweetSpot
@@ -37,6 +47,15 @@ _DESCRIBED = blp.answers(
 )
 
 
+class ExperimentPath(PathConverter):
+    """The name of an experiment at the end of a path, slashes and all, but not what is asked about an experiment.
+
+    Otherwise `Allow` of a sweet spot would name the methods of an experiment.
+    """
+
+    regex = r"(?![^?]*/(?:protocol|sweet-spot(?:\.(?:json|txt|md|csv))?)\Z)[^/].*?"
+
+
 @blp.get("/projects/<project>/experiments/<path:experiment>/sweet-spot")
 @blp.doc(operationId="getSweetSpot")
 @blp.arguments(SweetSpotParameters, location="query", unknown=INCLUDE)
@@ -59,7 +78,60 @@ def read_sweet_spot_as(query: dict[str, Any], project: str, experiment: str, suf
     return _answer(query, project, experiment, suffix)
 
 
+@blp.get("/projects/<project>/experiments/<experiment:experiment>")
+@blp.doc(operationId="getExperiment")
+@blp.arguments(Empty, location="query")
+@blp.answers(
+    reply(200, "The experiment", "Experiment", example=examples.EXPERIMENT, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def read_experiment(_query: dict[str, Any], project: str, experiment: str) -> Response:
+    """Read an experiment
+
+    What people wrote about it, and how much it holds. An alias finds the experiment that it stands for. 404 for one
+    that has no grid and that nothing was written about.
+    """
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        found = find_experiment(connection, row.id, experiment)
+    return json_answer(serializers.experiment(found, row.slug), tag=found.etag)
+
+
+@blp.patch("/projects/<project>/experiments/<experiment:experiment>")
+@blp.doc(operationId="updateExperiment")
+@blp.arguments(ExperimentChange, example=examples.EXPERIMENT_CHANGE)
+@blp.answers(
+    reply(200, "The experiment", "Experiment", example=examples.EXPERIMENT, headers=["ETag"]),
+    errors=[400, 409, 412, 415],
+    parameters=["Idempotency-Key", "If-Match"],
+)
+@idempotent_write()
+def change_experiment(
+    connection: Connection, row: Any, changes: dict[str, Any], project: str, experiment: str
+) -> Response:
+    """Change an experiment's description or labels
+
+    Labels are set and taken away by name. `If-Match` holds for the description and the labels, not for what the
+    experiment holds.
+    """
+    tags = known_tags("If-Match")
+    expected = None if "If-Match" not in request.headers or "*" in tags else [tag.split("-")[0] for tag in tags]
+    most = parts().settings.max_labels
+    found, is_changed = describe_experiment(
+        connection, row.id, experiment, changes, most_labels=most, expected=expected
+    )
+    if is_changed:
+        told = told_changes(changes)
+        record(connection, actor(connection), "experiment.updated", found.name, project_id=row.id, **told)
+    answer = json_answer(serializers.experiment(found, project))
+    answer.headers["ETag"] = f'"{found.etag}"'
+    return answer
+
+
 def _answer(query: dict[str, Any], project: str, experiment: str, suffix: str | None) -> Response:
     names = {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
     question = SweetSpotQuery(experiment, query["metric"], **names, at=slice_of_request(query, SweetSpotParameters))
-    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)
+    form = wanted_form(suffix, _FORMS)
+    return answer_to(question, project, form, _RENDERERS, part_asked(query, SweetSpot, form))

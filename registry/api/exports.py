@@ -38,6 +38,8 @@ class Export:
     tag: str
     cells: int
     pieces: Callable[[], Iterable[bytes]]
+    at_once: bool = False
+    """It is written before any of it is sent, for what it is read from may change while a slow client reads."""
 
 
 def send_export(export: Export) -> Response:
@@ -46,14 +48,16 @@ def send_export(export: Export) -> Response:
         return common(Response(status=304), export.tag)
     wanted = _RANGE.fullmatch(request.headers.get("Range", "").strip()) if request.method == "GET" else None
     ranged = wanted is not None and wanted.groups() != ("", "") and _still(export.tag)
-    rangeable = export.cells <= parts().settings.max_range_cells
-    file = _file(export) if (ranged or request.method == "HEAD") and rangeable else None
+    rangeable = export.at_once or export.cells <= parts().settings.max_range_cells
+    file = _file(export) if export.at_once or ((ranged or request.method == "HEAD") and rangeable) else None
     if file is None:
-        response = _whole(export)
+        response = _whole(export, export.pieces())
     elif wanted is not None and ranged:
         response = _part(export, file, *wanted.groups())
-    else:
+    elif request.method == "HEAD":
         response = _measured(export, file)
+    else:
+        response = _whole(export, _blocks(file, 0, _length(file)))
     response.headers["Accept-Ranges"] = "bytes" if rangeable else "none"
     return common(response, export.tag)
 
@@ -64,21 +68,21 @@ def _still(tag: str) -> bool:
 
 
 def _file(export: Export) -> BinaryIO | None:
-    """The export as a file, None where no file can be written: then it is sent whole."""
+    """The export as a file, None where no file can be written: then it is sent whole, as it is written."""
     if export.cells <= _SMALL:
         return io.BytesIO(b"".join(export.pieces()))
     try:
         return export_cache.opened(parts().settings, export.tag, export.pieces())
     except OSError as error:
         log.warning("exports cannot be kept", reason=str(error))
-        return None
+        return io.BytesIO(b"".join(export.pieces())) if export.at_once else None
 
 
-def _whole(export: Export) -> Response:
+def _whole(export: Export, written: Iterable[bytes]) -> Response:
     if request.method == "HEAD":
         return Response(content_type=MEDIA[export.form])
     squeeze = accepts_gzip() and not packed(export.form)
-    pieces = _gzipped(export.pieces()) if squeeze else export.pieces()
+    pieces = _gzipped(written) if squeeze else written
     body = b"".join(pieces) if export.cells <= _SMALL else iter(pieces)
     response = Response(body, content_type=MEDIA[export.form])
     if squeeze:

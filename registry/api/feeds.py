@@ -18,8 +18,9 @@ from registry.api.responses import MEDIA, wanted_form
 from registry.api.schemas import FeedParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.grids.slices import Slice, read_slice
+from registry.operations.aliases import joined_names
 from registry.operations.export import Selection, exported, grids_of, select_cells
-from registry.operations.query_names import check_slice_of_grids
+from registry.operations.query_names import check_filters, check_slice_of_grids
 from registry.renderings.feed import columns_of, sliced_cells
 from registry.renderings.feed_arrow import arrow_pieces, arrow_version, parquet_pieces
 from registry.renderings.feed_text import csv_pieces, json_pieces, ndjson_pieces
@@ -34,14 +35,14 @@ _WRITERS: dict[str, Callable[..., Iterable[bytes]]] = {
     "parquet": parquet_pieces,
     "arrow": arrow_pieces,
 }
-_VERSION = "2"
+_VERSION = "4"
 """Grows when the same cells are written differently."""
 
 _DESCRIBED = blp.answers(
     reply(
         200,
         "The cells: grid, revision, experiment, benchmark, model, variant, metric, unit, a text and a number "
-        "(`<axis>_num`) for each axis, value, trials, stderr, ci_low, ci_high, updated_at",
+        "(`<axis>_num`) for each axis, value, trials, stderr, ci_low, ci_high, updated_at, protocol",
         "Feed",
         example=examples.FEED,
         forms=examples.FEED_FORMS,
@@ -67,6 +68,13 @@ def read_feed(query: dict[str, Any], project: str) -> Response:
     all rows of a query: an axis that a grid does not have is empty. Confidence intervals are at 95 %: Wilson's where
     trials are known, 1.96 standard errors where those are.
 
+    Names are those that rankings use: an alias counts as the name that it stands for. `experiment_as_sent` and the like
+    have the names that were posted; they are always there, for a column that came with an alias and went with it would
+    break who reads the table. `names=sent` gives the posted names alone.
+
+    `protocol`, the last column, is how the grid was measured: JSON text with sorted keys, the same for the same
+    protocol, and null (empty in CSV) where nothing is said.
+
     An axis that is called like another column is `axis_<name>`. In CSV, here and everywhere else, text that begins
     with `=`, `+`, `-`, `@`, a tab or a carriage return has an apostrophe before it, so that no spreadsheet runs it; the
     other forms have the text as it is.
@@ -89,7 +97,9 @@ def _feed(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
     with parts().database.snapshot() as connection:
-        selection = select_cells(connection, row.id, filters)
+        check_filters(connection, row.id, filters)
+        joined = joined_names(connection, row.id) if query["names"] == "joined" else None
+        selection = select_cells(connection, row.id, filters, joined)
         if wanted and selection.keys:
             check_slice_of_grids(connection, grids_of(connection, row.id, filters), wanted)
     explicit = query["missing"] == "explicit"
@@ -106,7 +116,7 @@ def export_of(
 ) -> Export:
     """The selected revisions, cut to a slice, as an export in this form; `NotInstalled` where that needs what is not
     there."""
-    columns = columns_of(selection.axes)
+    columns = columns_of(selection.axes, selection.joined)
     told = [_VERSION, form, explicit, columns.header, head, *([wanted] if wanted else [])]
     if form in ("parquet", "arrow"):
         told.append(arrow_version())

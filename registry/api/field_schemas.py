@@ -5,11 +5,41 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from registry.api.fields import Axes, Choice, Instant, Matching, Name, Number, PageLimit, Quantity, Share, Whole
-from registry.api.grid_fields import Block, Cells, Derived, Labels, Levels, Reasons, Warnings
+from registry.api.fields import (
+    Axes,
+    Choice,
+    Dimensions,
+    Instant,
+    Matching,
+    Name,
+    Number,
+    PageLimit,
+    PostedClaim,
+    Quantity,
+    Share,
+    Whole,
+    Words,
+)
+from registry.api.grid_fields import (
+    Block,
+    Cells,
+    Derived,
+    Labels,
+    Levels,
+    Line,
+    Markdown,
+    Protocol,
+    ProtocolKeys,
+    ProtocolTexts,
+    Reasons,
+    Warnings,
+)
+from registry.api.item_schemas import MOST_IN_ID, ItemCells, ItemIds
 from registry.api.shapes.words import PRINTABLE
+from registry.api.webhook_schemas import EventFilter, Since, Url
 from registry.grids.intake.levels import MAX_AXES
 from registry.grids.intake.members import MOST_PARTS
+from registry.grids.intake.protocol import LONGEST_TEXT, MOST_KEYS
 from registry.settings import Settings
 
 MEANINGS: tuple[tuple[Any, ...], ...] = (
@@ -19,16 +49,27 @@ MEANINGS: tuple[tuple[Any, ...], ...] = (
     (Number, "number", None),
     (Share, "number", None),
     (Quantity, "number", None),
+    (Words, "string", None),
     (Instant, "string", "date-time"),
     (Whole, "integer", None),
     (PageLimit, "integer", None),
     (Block, None, None),
+    (PostedClaim, None, None),
     (Levels, "array", None),
     (Cells, "array", None),
     (Reasons, "array", None),
+    (ItemCells, "array", None),
+    (ItemIds, "array", None),
     (Warnings, "array", None),
     (Derived, None, None),
     (Labels, "object", None),
+    (Protocol, "object", None),
+    (ProtocolKeys, "array", None),
+    (Line, "string", None),
+    (Markdown, "string", None),
+    (Url, "string", "uri"),
+    (EventFilter, "object", None),
+    (Since, None, None),
 )
 
 
@@ -39,7 +80,9 @@ def schema_of(settings: Settings) -> Callable[..., dict[str, Any]]:
         if isinstance(field, Name):
             return _name(settings) | ({} if field.empty else {"minLength": 1})
         if isinstance(field, Labels):
-            return _labels(settings)
+            return _labels(settings, clears=field.CLEARS)
+        if isinstance(field, (Line, Markdown, EventFilter)):
+            return _filter(settings) if isinstance(field, EventFilter) else _text(field, settings)
         if isinstance(field, Derived):
             return {"anyOf": [{"type": "boolean"}, _names(settings), {"type": "null"}]}
         if isinstance(field, PageLimit):
@@ -58,15 +101,26 @@ def _shape(field: Any) -> dict[str, Any]:
         return {name: bound for name, bound in bounds.items() if bound is not None}
     if isinstance(field, Choice):
         return {"enum": [*field.words, *([None] if field.allow_none else [])]}
-    if isinstance(field, Axes):
-        return {"maxItems": MAX_AXES}
+    if isinstance(field, (Axes, Dimensions)):
+        return {"maxItems": MAX_AXES} if isinstance(field, Axes) else _dimensions(field)
     if isinstance(field, Cells) and field.least:
-        return {"items": _CELL, "minItems": field.least}
+        return {"items": _ITEMS_OF_CELL if isinstance(field, ItemCells) else _CELL, "minItems": field.least}
     return next((shape for kind, shape in _SHAPES if isinstance(field, kind)), {})
+
+
+def _dimensions(field: Dimensions) -> dict[str, Any]:
+    one = {"type": "string", "pattern": PRINTABLE, "minLength": 1}
+    return {"items": one, "minItems": 1, "maxItems": field.most, "uniqueItems": True}
 
 
 def _name(settings: Settings) -> dict[str, Any]:
     return {"maxLength": settings.max_name, "pattern": PRINTABLE}
+
+
+def _text(field: Line | Markdown, settings: Settings) -> dict[str, Any]:
+    if isinstance(field, Markdown):
+        return {"maxLength": settings.max_description}
+    return {"minLength": 1, "maxLength": field.most, "pattern": PRINTABLE}
 
 
 def _names(settings: Settings) -> dict[str, Any]:
@@ -74,17 +128,46 @@ def _names(settings: Settings) -> dict[str, Any]:
     return {"type": "array", "items": one, "minItems": 1, "maxItems": MOST_PARTS, "uniqueItems": True}
 
 
-def _labels(settings: Settings) -> dict[str, Any]:
-    text = {"type": "string", "maxLength": settings.max_label_length}
+def _labels(settings: Settings, *, clears: bool) -> dict[str, Any]:
+    text = {"type": ["string", "null"] if clears else "string", "maxLength": settings.max_label_length}
     return {"additionalProperties": text, "maxProperties": settings.max_labels}
 
 
+def _filter(settings: Settings) -> dict[str, Any]:
+    texts = {
+        "type": "array",
+        "items": {"type": "string"} | _name(settings),
+        "minItems": 1,
+        "maxItems": EventFilter.MOST,
+    }
+    either = {"anyOf": [{"type": "string"} | _name(settings), texts]}
+    named = {
+        name: {"description": f"The {name} of the event, or one of several."} | either for name in EventFilter.NAMES
+    }
+    return {"properties": named, "additionalProperties": False}
+
+
+_KEY = r"^[^=\u0000-\u0020\u007f-\u00a0]{1,64}$"
+_PROTOCOL = {
+    "additionalProperties": {"type": ["string", "number", "boolean", "null"], "maxLength": LONGEST_TEXT},
+    "maxProperties": MOST_KEYS,
+}
+_ITEM_ID = {"type": "string", "minLength": 1, "maxLength": MOST_IN_ID, "pattern": PRINTABLE}
+_ITEMS_OF_CELL = {"$ref": "#/components/schemas/ItemCellIn"}
 _CELL = {"$ref": "#/components/schemas/CellIn"}
 _SHAPES: tuple[tuple[type, dict[str, Any]], ...] = (
     (Block, {"$ref": "#/components/schemas/Nested"}),
+    (PostedClaim, {"$ref": "#/components/schemas/Claim"}),
+    (Protocol, _PROTOCOL),
+    (ProtocolKeys, {"items": {"type": "string", "pattern": _KEY}, "maxItems": MOST_KEYS}),
+    (ProtocolTexts, {"items": {"type": "string", "pattern": "^[^=]+=.+$"}, "maxItems": MOST_KEYS}),
     (Levels, {"items": {"$ref": "#/components/schemas/Level"}}),
+    (Words, {"minLength": 1, "maxLength": Words.LONGEST, "pattern": f"^{Words.PATTERN}$"}),
     (Share, {"minimum": Share.LEAST, "maximum": Share.MOST}),
     (Reasons, {"items": {"$ref": "#/components/schemas/ReasonIn"}}),
     (Cells, {"items": _CELL}),
+    (Url, {"pattern": f"^{Url.PATTERN}$"}),
+    (Since, {"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "minLength": 10}]}),
+    (ItemIds, {"items": _ITEM_ID, "minItems": 1, "uniqueItems": True}),
     (Warnings, {"items": {"$ref": "#/components/schemas/WarningIn"}, "maxItems": Warnings.MOST}),
 )

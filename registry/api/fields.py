@@ -38,10 +38,42 @@ class Name(fields.Field[str]):
         return value
 
 
+class Words(fields.Field[tuple[str, ...]]):
+    """Words to look for, in a query: 1 to 8 in a text of at most 200 characters, with spaces between them."""
+
+    LONGEST, MOST = 200, 8
+    _WORD = r"[^ \u0000-\u001f\u007f-\u009f]+"
+    PATTERN = rf" *{_WORD}( +{_WORD}){{0,{MOST - 1}}} *"
+    """Of the whole text."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
+    ) -> tuple[str, ...]:
+        if not isinstance(value, str):
+            raise ValidationError("must be a string")
+        if len(value) > self.LONGEST:
+            raise ValidationError(f"has {len(value):,} characters; at most {self.LONGEST} are searched for")
+        if has_control(value):
+            raise ValidationError("must not hold control characters")
+        words = [word for word in value.split(" ") if word]
+        if not 1 <= len(words) <= self.MOST:
+            raise ValidationError(f"must be 1 to {self.MOST} words, not {len(words)}")
+        return tuple(dict.fromkeys(words))
+
+
+class PostedClaim(fields.Field[Any]):
+    """A claim as it was sent; `registry.claims.grammar` reads it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        if not isinstance(value, Mapping):
+            raise ValidationError("must be an object")
+        return value
+
+
 class Matching(fields.Field[str]):
     """A text of which the whole matches a pattern; `wanted` says so in words."""
 
-    def __init__(self, pattern: str, wanted: str, **options: Any) -> None:
+    def __init__(self, pattern: str | re.Pattern[str], wanted: str, **options: Any) -> None:
         super().__init__(**options)
         self.pattern, self.wanted = re.compile(pattern), wanted
 
@@ -63,6 +95,32 @@ class Choice(fields.Field[str]):
         if not isinstance(value, str) or value not in self.words:
             raise ValidationError(f"must be one of {', '.join(self.words)}")
         return self.old.get(value, value)
+
+
+class Dimensions(fields.List[Any]):
+    """Dimensions of a table, each once, at most `most`: given several times, or once with commas between them."""
+
+    WANTED = "is benchmark, model, variant or axis:<name>"
+    _ONE = re.compile(r"benchmark|model|variant|axis:[^\x00-\x1f\x7f]{1,200}")
+    _BETWEEN = re.compile(r",(?=(?:benchmark|model|variant)(?:,|$)|axis:)")
+    """A comma before a dimension; others belong to the name of an axis."""
+
+    def __init__(self, most: int, **options: Any) -> None:
+        super().__init__(fields.String(), **options)
+        self.most = most
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        given = value if isinstance(value, list) else [value]
+        found = [one for text in given if isinstance(text, str) for one in self._BETWEEN.split(text)]
+        wrong = [one for one in found if not self._ONE.fullmatch(one)]
+        if wrong:
+            raise ValidationError(f'{self.WANTED}, not "{wrong[0][:40]}"')
+        if not 1 <= len(found) <= self.most:
+            raise ValidationError(f"names 1 to {self.most} dimensions, not {len(found)}")
+        twice = [one for one in dict.fromkeys(found) if found.count(one) > 1]
+        if twice:
+            raise ValidationError(f'names "{twice[0]}" twice')
+        return found
 
 
 class Number(fields.Field[float]):

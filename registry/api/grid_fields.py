@@ -14,6 +14,7 @@ from registry.api.context import parts
 from registry.api.fields import unknown
 from registry.grids.intake.faults import REPORTED
 from registry.grids.intake.levels import has_control
+from registry.grids.intake.protocol import MOST_KEYS, key_fault, key_of, protocol_of_texts
 
 
 class Block(fields.Field[Any]):
@@ -134,18 +135,98 @@ class Derived(fields.Field[Any]):
         return value
 
 
-class Labels(fields.Field[dict[str, str]]):
-    """A few short texts by name."""
+class Protocol(fields.Field[dict[str, Any]]):
+    """How values were measured, by key; read by `registry.grids.intake`."""
 
     def _deserialize(
         self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
-    ) -> dict[str, str]:
+    ) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise ValidationError('must be an object such as {"harness": "lm-eval", "shots": 5}')
+        return value
+
+
+class ProtocolTexts(fields.List[str]):
+    """A protocol in a query, a parameter `key=value` for each key."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(fields.String(), **options)
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> Any:
+        try:
+            return protocol_of_texts(value)
+        except ValueError as error:
+            raise ValidationError(f'is key=value, each key once, not "{str(error)[:40]}"') from None
+
+
+class ProtocolKeys(fields.Field[tuple[str, ...]]):
+    """Keys of protocols in the form in which they are compared, each once and in order."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
+    ) -> tuple[str, ...]:
+        if not isinstance(value, list) or len(value) > MOST_KEYS:
+            raise ValidationError(f"must be a list of at most {MOST_KEYS} keys")
+        keys = [key_of(one) if isinstance(one, str) else "" for one in value]
+        faults: dict[str | int, Any] = {
+            place: [fault] for place, key in enumerate(keys) if (fault := key_fault(key)) is not None
+        }
+        if faults:
+            raise ValidationError(faults)
+        return tuple(sorted(set(keys)))
+
+
+class Labels(fields.Field[dict[str, Any]]):
+    """A few short texts by name."""
+
+    CLEARS = False
+    """Whether null is taken too: it takes the label away."""
+
+    def _deserialize(
+        self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any
+    ) -> dict[str, Any]:
         most, longest = parts().settings.max_labels, parts().settings.max_label_length
         if not isinstance(value, dict) or len(value) > most:
             raise ValidationError(f"must be an object of at most {most} labels")
         for name, text in value.items():
-            for part in (name, text):
+            for part in (name,) if text is None and self.CLEARS else (name, text):
                 if not isinstance(part, str) or len(part) > longest or has_control(part):
                     fault = f"a label is a text of at most {longest} characters without control characters"
                     raise ValidationError({name: [fault]})
         return value
+
+
+class LabelChanges(Labels):
+    """Labels to set, by name; null takes one away."""
+
+    CLEARS = True
+
+
+class Line(fields.Field[str]):
+    """A text of at most so many characters, none of them a control character."""
+
+    def __init__(self, most: int, **options: Any) -> None:
+        super().__init__(**options)
+        self.most = most
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
+        if not isinstance(value, str) or not 1 <= len(value) <= self.most or has_control(value):
+            raise ValidationError(f"must be a text of 1 to {self.most} characters without control characters")
+        return value
+
+
+class Markdown(fields.Field[str]):
+    """A text of several lines; of control characters it has line ends, which become newlines, and tabs only."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
+        if not isinstance(value, str):
+            raise ValidationError("must be a string")
+        text = value.replace("\r\n", "\n").replace("\r", "\n")
+        longest = parts().settings.max_description
+        if len(text) > longest:
+            raise ValidationError(f"has {len(text)} characters; at most {longest} are allowed")
+        plain = text.replace("\t", "")
+        if has_control(plain.replace("\n", "")):
+            line = next(number for number, line in enumerate(plain.split("\n"), start=1) if has_control(line))
+            raise ValidationError(f"holds a control character in line {line}; only newlines and tabs may be")
+        return "" if text.isspace() else text

@@ -10,8 +10,10 @@ from flask import Response
 
 from registry.api.cached_results import Part, Renderers, answer_to
 from registry.api.context import caller, owned, parts
+from registry.api.partial import part_asked
 from registry.api.responses import of_values, wanted_form
 from registry.errors import Fault, Invalid
+from registry.grids.grid import Axis
 from registry.grids.slices import Slice
 from registry.operations.auth import authorize
 from registry.operations.query_names import check_slice_of_grid, no_axis
@@ -19,9 +21,10 @@ from registry.operations.read import find_summary
 from registry.query import StatisticsQuery, ThresholdsQuery
 from registry.renderings.thresholds import thresholds_csv, thresholds_markdown, thresholds_text
 from registry.results.thresholds import Thresholds
+from registry.storage.rows import axis_of
 
 FORMS = ("json", "txt", "md", "csv")
-_SETTINGS = ("alpha", "sharp_change", "equivalence")
+_SETTINGS = ("alpha", "sharp_change", "equivalence", "split")
 _THRESHOLDS = of_values(Thresholds, {"txt": thresholds_text, "md": thresholds_markdown, "csv": thresholds_csv})
 
 
@@ -34,7 +37,7 @@ def statistics_asked(
     grid: uuid.UUID,
     query: Mapping[str, Any],
     wanted: Slice,
-    suffix: str | None,
+    form: str,
     renderers: Renderers,
     part: Part | None,
 ) -> Response:
@@ -43,7 +46,7 @@ def statistics_asked(
     row = _current(grid, wanted)
     settings = settings_of(query)
     question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=row.revision, **settings)
-    return answer_to(question, row.project, wanted_form(suffix, FORMS), renderers, part)
+    return answer_to(question, row.project, form, renderers, part)
 
 
 def thresholds_asked(
@@ -53,23 +56,38 @@ def thresholds_asked(
     first asked."""
     check_along(grid, query)
     row = _current(grid, wanted)
+    form = wanted_form(suffix, FORMS)
+    part = part_asked(query, Thresholds, form)
     settings, asked = settings_of(query), tuple(sorted(set(levels)))
     along = query.get("along", "")
     about = {"at": wanted, "grid": str(grid), "revision": row.revision, "along": along}
     question = ThresholdsQuery("", "", **about, thresholds=asked, **settings)
-    return answer_to(question, row.project, wanted_form(suffix, FORMS), _THRESHOLDS)
+    return answer_to(question, row.project, form, _THRESHOLDS, part)
 
 
 def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
-    """`Invalid` when the query asks along an axis that the grid does not have; nothing has to be computed to say so."""
-    if "along" not in query:
+    """`Invalid` when the query asks along an axis that the grid does not have, or splits none of its axes; nothing has
+    to be computed to say so."""
+    if not {"along", "split"} & query.keys():
         return
     with parts().database.reading() as connection:
         row = find_summary(connection, grid, owned(connection, grid, "reader").revision)
         authorize(caller(connection), row, "reader")
     axes = [axis["name"] for axis in row.axes]
-    if query["along"] not in axes:
-        raise Invalid([Fault("/along", no_axis(query["along"], axes))])
+    along = query.get("along")
+    if along is not None and along not in axes:
+        raise Invalid([Fault("/along", no_axis(along, axes))])
+    if "split" in query:
+        _check_split([axis_of(axis) for axis in row.axes if along in (None, axis["name"])], query["split"])
+
+
+def _check_split(axes: Sequence[Axis], at: float) -> None:
+    """`Invalid` when no numeric axis has levels on both sides."""
+    numbers = {axis.name: axis.numbers for axis in axes if axis.kind == "numeric" and axis.levels}
+    if not any(min(found) <= at < max(found) for found in numbers.values()):
+        ranges = [f"{name} has {min(found):g} to {max(found):g}" for name, found in numbers.items()]
+        told = f"splits no axis; {', '.join(ranges)}" if ranges else "splits no axis: there is no numeric one"
+        raise Invalid([Fault("/split", told)])
 
 
 def _current(grid: uuid.UUID, wanted: Slice) -> Any:

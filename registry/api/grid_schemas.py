@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, post_load
 
-from registry.api.fields import Axes, Choice, Name, Number, Quantity, Whole
-from registry.api.grid_fields import Block, Cells, Derived, Labels, Levels, Reasons, Recurring, Warnings
+from registry.api.fields import Axes, Choice, Matching, Name, Number, Quantity, Whole
+from registry.api.grid_fields import (
+    Block,
+    Cells,
+    Derived,
+    Labels,
+    Levels,
+    Line,
+    Markdown,
+    Protocol,
+    ProtocolTexts,
+    Reasons,
+    Recurring,
+    Warnings,
+)
 from registry.api.schemas import about
 from registry.grids.intake.members import MOST_DESIGN_EFFECT, MOST_QUESTIONS
 
@@ -76,13 +89,48 @@ _DERIVED = (
     "Made of other grids: true, or the names of what it is made of. Shown, but neither ranked, counted nor averaged."
 )
 
+_PROTOCOL = (
+    "How the values were measured (harness, version, dataset revision, shots …): up to 32 keys with a text, a number or"
+    " a boolean each. Part of the content. Keys are compared in lower case and in Unicode's form NFC."
+)
+
 
 _REPEATS = (
-    "A coordinate given several times is repeats: the cell's value is their mean, with repeats and their sd kept; the"
-    " warning `repeats_read` says how many coordinates there were."
+    "A coordinate given several times is repeats: the cell's value is their mean, with repeats and their sd kept."
 )
 _WARNINGS = (
     "Doubts of whoever read the values from something else: they are kept with the revision, before the registry's own."
+)
+
+
+MOST_IN_FORMAT, MOST_IN_FILE_NAME = 64, 1_024
+
+
+class SourceIn(Schema):
+    """The file that a grid was read from."""
+
+    error_messages = {"type": 'must be an object such as {"format": "csv", "name": "results.csv"}'}  # noqa: RUF012
+
+    format = Line(MOST_IN_FORMAT, metadata=about("What the file was read as.", "lm-eval"))
+    name = Line(MOST_IN_FILE_NAME, metadata=about("The file's name, or its address.", "results.json"))
+    sha256 = Matching(
+        "[0-9a-fA-F]{64}",
+        "is the SHA-256 of the file's bytes: 64 hexadecimal digits",
+        metadata=about("SHA-256 of the file's bytes, in hexadecimal digits."),
+    )
+
+    @post_load
+    def lower(self, data: dict[str, str], **_options: Any) -> dict[str, str]:
+        return data | {"sha256": data["sha256"].lower()} if "sha256" in data else data
+
+
+_SOURCE = (
+    "Where the values came from. It is stored with the revision and is no part of its content: the same content from"
+    " another source makes no revision, and leaves the source that is stored."
+)
+_NOTES = (
+    "Markdown, for people. It belongs to the grid, not to a revision: another one takes its place without making a"
+    " revision, an empty one removes it, and a publication without one leaves it."
 )
 
 
@@ -91,7 +139,7 @@ class GridIn(Schema):
 
     error_messages = {"type": "a grid is an object"}  # noqa: RUF012
 
-    experiment = Name(required=True, metadata=about("The protocol that makes grids comparable.", "type-by-length"))
+    experiment = Name(required=True, metadata=about("What is ranked together.", "type-by-length"))
     benchmark = Name(required=True, metadata=about("What was measured."))
     model = Name(required=True, metadata=about("What it was measured on."))
     variant = Name(load_default="", empty=True, metadata=about("Method or condition; empty if not given."))
@@ -109,8 +157,11 @@ class GridIn(Schema):
     questions = Whole(1, MOST_QUESTIONS, allow_none=True, metadata=about(_QUESTIONS))
     design_effect = Number(least=1, most=MOST_DESIGN_EFFECT, allow_none=True, metadata=about(_DESIGN_EFFECT))
     derived = Derived(allow_none=True, metadata=about(_DERIVED))
+    protocol = Protocol(allow_none=True, metadata=about(_PROTOCOL))
     labels = Labels(load_default=dict, metadata=about("Provenance, such as a commit."))
     warnings = Warnings(metadata=about(_WARNINGS))
+    source = fields.Nested(SourceIn, allow_none=True, metadata=about(_SOURCE))
+    description = Markdown(allow_none=True, metadata=about(_NOTES))
 
 
 class CellsIn(Schema):
@@ -153,6 +204,10 @@ class PublishParameters(Schema):
         metadata=about("Of a table: a cell's variance over that of independent trials."),
     )
     derived = fields.Boolean(metadata=about("Of a table: its values are made of other grids."))
+    protocol = ProtocolTexts(
+        metadata=about('Of a table: a key and a value of its protocol, `shots=5`; may be repeated. `"5"` is a text.')
+    )
+    source_name = Line(MOST_IN_FILE_NAME, metadata=about("Of a table: the name of its file, or its address."))
     rows = Name(metadata=about("Of a pivot: the axis down the first column; its heading if not given."))
     columns = Name(
         metadata=about("Of a pivot: the axis across the heading; words that all headings share if not given.")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import asdict
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import orjson
-from flask import Response
+from flask import Response, request
 from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
 from registry.api import examples, publication, serializers
-from registry.api.audit_log import actor
+from registry.api.audit_log import actor, record_description
 from registry.api.context import caller, enter, grid_row, owned, parts
-from registry.api.filters import filters_of
+from registry.api.filters import filters_of, slice_mark, slice_of_request
 from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
@@ -29,15 +29,17 @@ from registry.api.schemas import (
 )
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Unauthenticated
+from registry.grids.slices import PARAMETER, Slice, read_slice
+from registry.operations import acts
 from registry.operations.amend import amend
-from registry.operations.audit_log import record
 from registry.operations.auth import Caller, authorize
-from registry.operations.delete import restore, tombstone
 from registry.operations.find import Page, find_grids, sort_key
 from registry.operations.publish import Published, publish
+from registry.operations.query_names import check_slice_of_grid, unknown_names
 from registry.operations.read import find_summary
-from registry.operations.stored_grids import grid_summary, stored_grid
+from registry.operations.stored_grids import cut_to_slice, grid_summary, stored_grid
 from registry.renderings.grid import cells_csv, grid_markdown, grid_text
+from registry.results.inputs import Warning
 
 blp = Blueprint(
     "grids", __name__, url_prefix=API_PREFIX, description="The values of one metric over zero to four axes."
@@ -46,12 +48,12 @@ blp = Blueprint(
 _FORMS = ("json", "txt", "md", "csv")
 _SUFFIX = "<any(json,txt,md,csv):suffix>"
 _WRITES = [400, 409, 412, 413, 415]
-_DESCRIBED = blp.answers(
+_ANSWERS = (
     reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
     reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
 )
+_DESCRIBED = blp.answers(*_ANSWERS, public=True, parameters=["If-None-Match"])
+_SLICED = blp.answers(*_ANSWERS, public=True, parameters=["slice", "If-None-Match"])
 
 
 @blp.post("/projects/<project>/grids")
@@ -83,8 +85,9 @@ def publish_grid(query: dict[str, Any], project: str) -> Response:
     makes the next revision, content that it has already makes none. Give `values` or `cells`. A grid may be sent as it
     was read: what the registry itself says of it (`id`, `revision`, `digest` …) is ignored. A CSV table, tidy or a
     pivot, and a Markdown pipe table say in the query what they do not say themselves; their faults and warnings point
-    to `/line/3/column/2`. The registry's own CSV can be sent back too. `Prefer: wait=10` waits for the statistics;
-    `derivation.state` says how they stand.
+    to `/line/3/column/2`. The registry's own CSV can be sent back too; what it does not hold, such as the metric's
+    `direction` and bounds, stands in the query. `Prefer: wait=10` waits for the statistics; `derivation.state` says how
+    they stand.
     """
     submission = publication.read_publication(query)
 
@@ -97,6 +100,7 @@ def publish_grid(query: dict[str, Any], project: str) -> Response:
             only_new="*" in known_tags(),
             expected=expected_revisions(),
         )
+        record_description(connection, row.id, published)
         if query["dry_run"]:
             return json_answer(serializers.summary(published.stored))  # nothing is there, so no Location and no ETag
         return published_answer(published, made=201)
@@ -118,7 +122,7 @@ def _computed(response: Response, *, rehearsed: bool = False) -> Response:
     row = waited(look, lambda row: row is None or row.state != "pending" or row.number != row.current_revision)
     if row is not None:
         stored = grid_summary(row)
-        response.set_data(dumps(serializers.published(stored)))
+        response.set_data(dumps(serializers.published(stored) | {"warnings": told["warnings"]}))
         response.headers["ETag"] = f'"{stored.etag}"'
     return response
 
@@ -140,29 +144,33 @@ def published_answer(published: Published, *, made: int) -> Response:
 @blp.answers(
     reply(200, "A page of grids, without values", "Grids", example=examples.GRIDS, headers=["Link"]),
     public=True,
-    parameters=["labels"],
+    parameters=["labels", "slice"],
 )
 def find(query: dict[str, Any], project: str) -> Response:
     """Find grids
 
-    Filters repeat for OR; `label.<key>=<text>` filters by label.
+    Filters repeat for OR; `label.<key>=<text>` filters by label, `at.<axis>=<level>` by the levels that a grid has,
+    `q` by words of names and labels.
     """
-    filters = filters_of(query, FindParameters)
-    instant = query["sort"].endswith("_at")
-    after = read_key(query["cursor"], instant=instant) if "cursor" in query else None
+    filters = replace(filters_of(query, FindParameters, also=(PARAMETER,)), at=read_slice(request.args.lists()))
+    after = read_key(query["cursor"], query["sort"]) if "cursor" in query else None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         if filters.deleted != "exclude":
             _check_token(caller(connection), row)
         wanted = Page(query["sort"], after, query["limit"])
         found = find_grids(connection, row.id, filters, wanted)
+        unknown = unknown_names(connection, row.id, filters)
     sort = query["sort"]
-    return page(found, query["limit"], serializers.summary, lambda last: write_key(sort_key(last, sort), last.id))
+    doubts = [Warning("unknown_name", detail) for _, detail in unknown]
+    return page(
+        found, query["limit"], serializers.summary, lambda last: write_key(sort_key(last, sort), last.id), doubts
+    )
 
 
 def _check_token(asking: Caller, project: Any) -> None:
     """Refuse who has no token of the project: what was deleted is not public."""
-    if asking.role is None:
+    if asking.is_anyone:
         raise Unauthenticated(
             "What was deleted is listed for tokens of the project. Send one: Authorization: Bearer rgs_…"
         )
@@ -171,34 +179,38 @@ def _check_token(asking: Caller, project: Any) -> None:
 
 @blp.get("/grids/<uuid:grid>")
 @blp.doc(operationId="getGrid")
-@blp.arguments(RevisionParameters, location="query")
-@_DESCRIBED
+@blp.arguments(RevisionParameters, location="query", unknown=INCLUDE)
+@_SLICED
 def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid
 
-    Also as a text table, a Markdown table or tidy CSV, by `Accept`.
+    Also as a text table, a Markdown table or tidy CSV, by `Accept`. Cut to a slice it says `slice`, and is no grid to
+    publish: what was posted has more cells.
     """
-    return _grid_answer(grid, query.get("revision"), None)
+    return _grid_answer(grid, query.get("revision"), None, slice_of_request(query, RevisionParameters))
 
 
 @blp.get(f"/grids/<uuid:grid>.{_SUFFIX}")
 @blp.doc(operationId="getGridAs")
-@blp.arguments(RevisionParameters, location="query")
-@_DESCRIBED
+@blp.arguments(RevisionParameters, location="query", unknown=INCLUDE)
+@_SLICED
 def read_grid_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
     """Read a grid in the form that the suffix names
 
     Answers what `getGrid` answers.
     """
-    return _grid_answer(grid, query.get("revision"), suffix)
+    return _grid_answer(grid, query.get("revision"), suffix, slice_of_request(query, RevisionParameters))
 
 
-def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None) -> Response:
+def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None, wanted: Slice = ()) -> Response:
     with parts().database.reading() as connection:
         stored = stored_grid(grid_row(connection, grid, "reader", revision))
+        if wanted:
+            check_slice_of_grid(connection, grid, stored.revision, wanted)
+            stored = cut_to_slice(stored, wanted)
     form = wanted_form(suffix, _FORMS)
     forms = {"txt": grid_text, "md": grid_markdown, "csv": cells_csv}
-    return rendered(form, serializers.grid(stored), forms, stored.etag)
+    return rendered(form, serializers.grid(stored, wanted), forms, stored.etag + slice_mark(wanted))
 
 
 @blp.delete("/grids/<uuid:grid>")
@@ -212,9 +224,8 @@ def delete_grid(connection: Connection, row: Any, query: dict[str, Any], grid: u
     With `revision`, only if that is the current one: the whole grid is deleted, never an older revision. Publishing
     the same identity brings it back with a new revision.
     """
-    stored = tombstone(connection, grid, revision=query.get("revision"), expected=expected_revisions())
-    told = {"names": asdict(stored.names), "revision": stored.revision}
-    record(connection, actor(connection), "grid.deleted", grid, project_id=row.project_id, **told)
+    revision, expected = query.get("revision"), expected_revisions()
+    acts.delete_grid(connection, actor(connection), row.project_id, grid, revision=revision, expected=expected)
     return Response(status=204)
 
 
@@ -233,10 +244,7 @@ def restore_grid(_query: dict[str, Any], grid: uuid.UUID) -> Response:
     """
 
     def write(connection: Connection, row: Any) -> Response:
-        restored = restore(connection, grid)
-        if restored.was_deleted:
-            told = {"names": asdict(restored.stored.names), "revision": restored.stored.revision}
-            record(connection, actor(connection), "grid.restored", grid, project_id=row.project_id, **told)
+        restored = acts.restore_grid(connection, actor(connection), row.project_id, grid)
         return published_answer(Published(restored.stored, False), made=200)
 
     return written(lambda connection: owned(connection, grid, "writer", deleted=True), write)

@@ -12,7 +12,7 @@ from typing import Any
 from flask import Response, request
 from sqlalchemy import Connection
 
-from registry.api.context import caller, enter, owned, parts
+from registry.api.context import caller, enter, owned, owned_claim, owned_delivery, parts
 from registry.api.request_body import read_body
 from registry.errors import InvalidHeader
 from registry.operations.auth import Role, authorize, authorize_operator
@@ -64,6 +64,10 @@ def idempotent_write(needs: Role = "writer", *, kept: Kept | None = None) -> Cal
             def home(connection: Connection) -> Any:
                 if "grid" in path:
                     return owned(connection, path["grid"], needs)
+                if "claim" in path:
+                    return owned_claim(connection, path["claim"], needs)
+                if "delivery" in path:
+                    return owned_delivery(connection, path["delivery"], needs)
                 return enter(connection, path["project"], needs)
 
             def write(connection: Connection, row: Any) -> Response:
@@ -98,7 +102,8 @@ def find_replay(connection: Connection, key: str, needs: Role) -> StoredResponse
     It is looked for before the project or the grid itself: the request may have deleted it.
     """
     arguments = request.view_args or {}
-    for one in find_records(connection, key, slug=arguments.get("project"), grid_id=arguments.get("grid")):
+    places = {"slug": "project", "grid_id": "grid", "claim_id": "claim", "delivery_id": "delivery"}
+    for one in find_records(connection, key, **{name: arguments.get(place) for name, place in places.items()}):
         if one.request_digest in _digests():
             authorize(caller(connection), one.project, needs)
             return one.response

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -16,29 +18,39 @@ from registry.storage.statement_timeout import extend_request
 _FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
 
 
-def waited(look: Callable[[], Any], settled: Callable[[Any], bool], at_least: float = 0.0) -> Any:
-    """Call `look` again and again for as long as the caller prefers to wait, or for `at_least` so many seconds,
-    and it is not settled.
+def waited(
+    look: Callable[[], Any], settled: Callable[[Any], bool], at_least: float = 0.0, most: float = math.inf
+) -> Any:
+    """Call `look` again and again for as long as the caller prefers to wait, or for `at_least` so many seconds, but
+    for `most` at most, and it is not settled.
 
     A process that is to end has nobody wait.
     """
     row = look()
-    seconds = max(at_least, preference())
+    seconds = min(most, max(at_least, preference()))
     if settled(row) or not seconds:
         return row
-    if not parts().waiters.acquire(blocking=False):
-        g.pop("preference", None)
-        return row
-    extend_request(seconds)
-    try:
-        until, pause = time.monotonic() + seconds, _FIRST_LOOK
+    with place_to_wait(seconds) as until:
+        pause = _FIRST_LOOK
         while not settled(row) and time.monotonic() < until and not parts().stopping.is_set():
             parts().stopping.wait(min(pause, max(0.0, until - time.monotonic())))
             pause = min(2 * pause, _SLOWEST_LOOK)
             row = look()
+    return row
+
+
+@contextmanager
+def place_to_wait(seconds: float) -> Iterator[float]:
+    """The time until which the caller may wait: so many seconds from now, or now if too many are waiting."""
+    if not parts().waiters.acquire(blocking=False):
+        g.pop("preference", None)
+        yield time.monotonic()
+        return
+    extend_request(seconds)
+    try:
+        yield time.monotonic() + seconds
     finally:
         parts().waiters.release()
-    return row
 
 
 def preference() -> int:
@@ -52,12 +64,16 @@ def preference() -> int:
 def unready(
     row: Any, subject: dict[str, Any], *, pending: bool | None = None, progress: float | None = None
 ) -> Response:
-    """The answer where there is no document: pending (202, and where to ask again, and how much is done if that is
-    known) or failed (200, with the reason)."""
+    """The answer where there is no document: pending (202, and how much is done if that is known) or failed (200, with
+    the reason). What is pending says where to ask again; a question that was sent by POST is sent again."""
     if not (row.state != "failed" if pending is None else pending):
         return json_answer(subject | {"state": "failed", "reason": row.reason, "attempts": row.attempts})
-    href = asked_address()
     known = {} if progress is None else {"progress": progress}
+    if request.method == "POST":
+        return json_answer(
+            subject | {"state": "pending", "derivation": {"state": "pending", **known}}, status=202, Retry_After="1"
+        )
+    href = asked_address()
     promised = subject | {"state": "pending", "derivation": {"state": "pending", "href": href, **known}}
     return json_answer(promised, status=202, Retry_After="1", Location=href)
 

@@ -1,41 +1,44 @@
-"""Metrics of the web process, for Prometheus. One process serves one scrape target."""
+"""Metrics of requests, counted in this process, for Prometheus. One process serves one scrape target."""
 
 from __future__ import annotations
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Info, PlatformCollector, ProcessCollector
 
-from registry.operations.health import Health
 from results_registry import __version__
 
 REGISTRY = CollectorRegistry()
 
+ProcessCollector(registry=REGISTRY)
+PlatformCollector(registry=REGISTRY)
 Info("registry_build", "The version that runs.", registry=REGISTRY).info({"version": __version__})
 
-REQUESTS = Counter("registry_requests_total", "Requests by route and status.", ["route", "status"], registry=REGISTRY)
+REQUESTS = Counter(
+    "registry_requests_total", "Requests by method, route and status.", ["method", "route", "status"], registry=REGISTRY
+)
 SECONDS = Histogram(
     "registry_request_seconds",
-    "Time to an answer, by route.",
-    ["route"],
+    "Time to the head of an answer, by method, route and class of status.",
+    ["method", "route", "status"],
     buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10),
     registry=REGISTRY,
 )
-_DATABASE = Gauge("registry_database_up", "Whether the database answered when this was scraped.", registry=REGISTRY)
-_DERIVATIONS = (
-    Gauge("registry_derivations_pending", "Promised statistics that are not there yet.", registry=REGISTRY),
-    Gauge("registry_derivations_failed", "Promised statistics that were given up.", registry=REGISTRY),
-    Gauge("registry_derivation_oldest_seconds", "How long the oldest of them have been due.", registry=REGISTRY),
+STREAMS = Gauge("registry_event_streams", "Streams of events that are open.", registry=REGISTRY)
+IN_FLIGHT = Gauge(
+    "registry_requests_in_flight",
+    "Threads that work on a request until its last byte, this one too.",
+    registry=REGISTRY,
 )
-_ANSWERS = (
-    Gauge("registry_answers_pending", "Rankings, comparisons and the like that are not there yet.", registry=REGISTRY),
-    Gauge("registry_answers_failed", "Rankings, comparisons and the like that were given up.", registry=REGISTRY),
-    Gauge("registry_answer_oldest_seconds", "How long the oldest of them has been due.", registry=REGISTRY),
+REFUSALS = Counter(
+    "registry_refusals_total",
+    "Requests that were answered 409, 429 or 503 with Retry-After, by the reason.",
+    ["status", "reason"],
+    registry=REGISTRY,
 )
+_METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
 
-def note_jobs(health: Health | None) -> None:
-    """Set the gauges from what the database says; None when it does not answer."""
-    _DATABASE.set(0 if health is None else 1)
-    if health is not None:
-        for gauges, backlog in ((_DERIVATIONS, health.derivations), (_ANSWERS, health.cached_results)):
-            for gauge, value in zip(gauges, (backlog.pending, backlog.failed, backlog.oldest_seconds), strict=True):
-                gauge.set(value)
+def count_request(method: str, route: str, status: int, seconds: float) -> None:
+    """Count a request; a method that HTTP does not have is `other`, so that nobody can make labels up."""
+    known = method if method in _METHODS else "other"
+    REQUESTS.labels(known, route, status).inc()
+    SECONDS.labels(known, route, f"{status // 100}xx").observe(seconds)

@@ -14,10 +14,9 @@ from registry.api.context import enter, parts
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_text, write_text
 from registry.api.responses import json_answer
-from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesParameters
+from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesInUseParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations import aliases
-from registry.operations.audit_log import record
+from registry.operations import acts, aliases
 from registry.operations.names import names_in_use
 
 blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grids are called, and what is the same.")
@@ -37,8 +36,7 @@ def make_alias(connection: Connection, row: Any, sent: dict[str, Any], project: 
 
     Grids keep the names that they were published with; filters and rankings take the alias for the name.
     """
-    made = aliases.make_alias(connection, row.id, **sent)
-    record(connection, actor(connection), "alias.created", made.id, project_id=row.id, **sent)
+    made = acts.create_alias(connection, actor(connection), row.id, **sent)
     place = f"{API_PREFIX}/projects/{project}/aliases/{made.id}"
     return json_answer(serializers.alias(made), status=201, Location=place)
 
@@ -90,9 +88,7 @@ def remove_alias(
 
     Grids that say the alias count by their own name from now on.
     """
-    removed = aliases.remove_alias(connection, row.id, alias_id)
-    told = {name: getattr(removed, name) for name in ("kind", "alias", "name")}
-    record(connection, actor(connection), "alias.deleted", alias_id, project_id=row.id, **told)
+    acts.delete_alias(connection, actor(connection), row.id, alias_id)
     return Response(status=204)
 
 
@@ -103,14 +99,14 @@ def _serve(kind: str) -> None:
         after = read_text(query["cursor"]) if "cursor" in query else None
         with parts().database.reading() as connection:
             row = enter(connection, project, "reader")
-            found = names_in_use(connection, row.id, kind, after, query["limit"] + 1)
+            found = names_in_use(connection, row.id, kind, after, query["limit"] + 1, words=query.get("q", ()))
         return page(found, query["limit"], dict, lambda name: write_text(name["name"]))
 
     list_names.__doc__ = f"List the {kind}s in use\n\nWith how many grids carry each, and what it is an alias of."
     described = blp.answers(
         reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
     )
-    taken = blp.arguments(NamesParameters, location="query")(described(list_names))
+    taken = blp.arguments(NamesInUseParameters, location="query")(described(list_names))
     named = blp.doc(operationId=f"list{kind.capitalize()}s")(taken)
     blp.get(f"/projects/<project>/{kind}s", endpoint=f"list_{kind}s")(named)
 

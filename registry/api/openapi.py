@@ -99,7 +99,16 @@ def _described(described: dict[str, Any]) -> dict[str, Any]:
     document = {key: described[key] for key in _ORDER if key in described}
     document["security"] = [{"bearer": []}, {}]
     schemas = document["components"]["schemas"]
-    for sent in ("MetricIn", "AxisIn", "GridIn", "CellsIn", *(body.__name__ for body in BODIES)):
+    for sent in (
+        "MetricIn",
+        "AxisIn",
+        "SourceIn",
+        "GridIn",
+        "CellsIn",
+        "ItemSetIn",
+        "ItemsIn",
+        *(body.__name__ for body in BODIES),
+    ):
         schemas[sent] = without_defaults(schemas[sent])
     for name, rules in REFINEMENTS.items():
         schemas[name].update(rules)

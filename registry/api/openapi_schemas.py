@@ -7,6 +7,7 @@ from typing import Any, get_args
 
 from registry.api.shapes.words import AT_ABOUT
 from registry.api.statistics_parts import HEAD, OMITTED, PARTS
+from registry.results.judgement import Verdict
 from registry.results.policies import Method, Missing, Target
 from registry.results.series import Direction as CourseDirection
 
@@ -32,6 +33,7 @@ WORDS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Method": ("What scores come from.", get_args(Method)),
     "MissingPolicy": ("What is made of slots that not all names have.", get_args(Missing)),
+    "Verdict": ("What the data say to a claim.", get_args(Verdict)),
     "Target": (
         "What tests hold for. rerun: these cells again, other trials. new_questions: other questions of the same "
         "benchmarks. new_benchmarks: other benchmarks of the same kind.",
@@ -51,7 +53,16 @@ SCHEMAS_OF_PARTS: dict[str, tuple[tuple[str, ...], str]] = {
     "SensitivityPart": (PARTS["sensitivity"], "What each axis of a grid explains."),
     "PrecisionPart": (PARTS["precision"], "What the printed decimals of a grid say."),
 }
-_COMPUTED = ("Statistics", "Thresholds", "Ranking", "Comparison", "SweetSpot")
+_COMPUTED = (
+    "Statistics",
+    "Thresholds",
+    "Ranking",
+    "Comparison",
+    "ModelComparison",
+    "SweetSpot",
+    "Aggregates",
+    "Judgement",
+)
 """The documents of what was computed; `Failed` is the one of what could not be."""
 
 
@@ -135,7 +146,8 @@ def _named(schema: Schema) -> Schema:
     may_be_null = None in schema["enum"]
     name = _BY_WORDS.get(frozenset(words))
     if name is None:
-        return schema | {"type": ["string", "null"] if may_be_null else "string"}
+        kind = "boolean" if all(isinstance(word, bool) for word in words) else "string"
+        return schema | {"type": [kind, "null"] if may_be_null else kind}
     about = {"description": schema["description"]} if name not in _SAID and "description" in schema else {}
     reference = {"$ref": f"#/components/schemas/{name}"}
     return about | ({"anyOf": [reference, {"type": "null"}]} if may_be_null else reference)

@@ -7,7 +7,7 @@ sort key of a grid with its id.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from typing import Any, TypeVar
@@ -16,27 +16,45 @@ from urllib.parse import urlencode
 from flask import Response, g, request
 
 from registry.api.responses import dumps, send
+from registry.operations.find import Key
+from registry.results.codec import to_document
+from registry.results.inputs import Warning
 
 Row = TypeVar("Row")
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST = 2**57
 """Microseconds after 1970, in the year 6536: what a cursor may say at most."""
+_MOST = 2**31 - 1
+"""The largest number of a column of integers."""
 
 
-def write_key(key: str | datetime, item: uuid.UUID) -> str:
+def write_key(key: Key, item: uuid.UUID) -> str:
     """The cursor after an item: its sort key in hexadecimal, and its id."""
     if isinstance(key, datetime):
-        return f"{(key - _EPOCH) // timedelta(microseconds=1):x}~{item}"
+        return f"{write_instant(key)}~{item}"
+    if isinstance(key, int):
+        return f"{key:x}~{item}"
     return f"{write_text(key)}~{item}"
 
 
-def read_key(cursor: str, *, instant: bool) -> tuple[str | datetime, uuid.UUID]:
-    """The sort key and the id in a cursor."""
+def read_key(cursor: str, sort: str) -> tuple[Key, uuid.UUID]:
+    """The sort key and the id in a cursor of a list that is sorted so."""
     text, _, item = cursor.partition("~")
-    if instant:
-        microseconds = min(int(text, 16), _LATEST)
-        return _EPOCH + timedelta(microseconds=microseconds), uuid.UUID(item)
+    if sort.endswith("_count"):
+        return min(int(text, 16), _MOST), uuid.UUID(item)
+    if sort.endswith("_at"):
+        return read_instant(text), uuid.UUID(item)
     return read_text(text), uuid.UUID(item)
+
+
+def write_instant(instant: datetime) -> str:
+    """Microseconds since 1970 in hexadecimal."""
+    return f"{(instant - _EPOCH) // timedelta(microseconds=1):x}"
+
+
+def read_instant(text: str) -> datetime:
+    """The instant in a cursor, which is cut to what PostgreSQL knows."""
+    return _EPOCH + timedelta(microseconds=min(int(text, 16), _LATEST))
 
 
 def write_text(text: str) -> str:
@@ -50,14 +68,22 @@ def read_text(cursor: str) -> str:
     return bytes.fromhex(even).decode(errors="replace").replace("\0", "")
 
 
-def page(rows: Sequence[Row], limit: int, write: Callable[[Row], Any], cursor_after: Callable[[Row], str]) -> Response:
+def page(
+    rows: Sequence[Row],
+    limit: int,
+    write: Callable[[Row], Any],
+    cursor_after: Callable[[Row], str],
+    warnings: Sequence[Warning] = (),
+    more: Mapping[str, Any] | None = None,
+) -> Response:
     """`{"items", "next"}` of the first `limit` rows, with the `Link` to the next page if there are more rows.
 
-    The ETag is the hash of the body.
+    `warnings` are there where there are any, and `more` fields of the list. The ETag is the hash of the body.
     """
     shown = rows[:limit]
     cursor = cursor_after(shown[-1]) if len(rows) > limit else None
-    body = dumps({"items": [write(row) for row in shown], "next": cursor})
+    doubts = {"warnings": to_document(list(warnings))} if warnings else {}
+    body = dumps({"items": [write(row) for row in shown], "next": cursor, **doubts, **(more or {})})
     response = send(body, tag=sha256(body).hexdigest()[:16])
     if cursor is not None:
         query = [(name, value) for name, value in request.args.items(multi=True) if name != "cursor"]

@@ -9,18 +9,25 @@ from typing import Any
 
 import orjson
 from flask import Response
+from marshmallow import INCLUDE, Schema
 
 from registry.api import examples, serializers
+from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
+from registry.api.filters import slice_mark, slice_of_request
 from registry.api.long_poll import unready, waited
+from registry.api.picture_schemas import BadgeParameters, PictureParameters, PngParameters
 from registry.api.responses import dumps, not_modified, send, wanted_form
-from registry.api.schemas import BadgeParameters, Empty, PictureParameters, PngParameters
+from registry.api.schemas import Empty
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
+from registry.grids.slices import Slice
+from registry.operations.query_names import check_slice_of_grid
 from registry.operations.read import find_statistics
-from registry.operations.stored_grids import StoredGrid, stored_grid
+from registry.operations.stored_grids import StoredGrid, cut_to_slice, stored_grid
+from registry.query import StatisticsQuery
 from registry.renderings import badge, report
-from registry.renderings.badge import badge_json, badge_svg
+from registry.renderings.badge import KNOWN, UNKNOWN, badge_json, badge_svg
 from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.png import heatmap_png
 from registry.results.codec import read
@@ -31,49 +38,53 @@ blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid
 _LOOK = "3"
 """Grows when a picture or a report of the same numbers comes out differently."""
 _CONDITIONAL: dict[str, Any] = {"public": True, "parameters": ["If-None-Match"]}
+_SLICED: dict[str, Any] = {"public": True, "parameters": ["slice", "Prefer", "If-None-Match"]}
 
 
-def _picture_of(*media: str) -> Callable[..., Any]:
+def _picture_of(*media: str, **options: Any) -> Callable[..., Any]:
+    described = options or _CONDITIONAL
     return blp.answers(
-        reply(200, "The picture", media=media, headers=["ETag"]), reply(304, "Not modified"), **_CONDITIONAL
+        reply(200, "The picture", media=media, headers=["ETag"]), reply(304, "Not modified"), **described
     )
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.svg")
 @blp.doc(operationId="getHeatmapSvg")
-@blp.arguments(PictureParameters, location="query")
-@_picture_of("image/svg+xml")
+@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
+@_picture_of("image/svg+xml", **_SLICED)
 def heatmap_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid as SVG
 
     What nobody measured is hatched; the best cells are outlined, and with dashes those that noise cannot tell from
     them. Three or four axes are panels with one range of colours, of which the first 60 are drawn. Beyond 5,000 cells
     or 100 columns there are no numbers. Beyond 300 rows, 400 columns or 20,000 cells in all panels neighbouring cells
-    are joined. The picture says what is joined and what is not drawn.
+    are joined. The picture says what is joined and what is not drawn. Of a slice (`at.<axis>`) it is the slice alone,
+    with the marks of its own statistics: until they are computed (`Prefer: wait=10` waits), the best value alone.
     """
     return _picture(grid, query, "svg", heatmap_svg)
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.png")
 @blp.doc(operationId="getHeatmapPng")
-@blp.arguments(PngParameters, location="query")
-@_picture_of("image/png")
+@blp.arguments(PngParameters, location="query", unknown=INCLUDE)
+@_picture_of("image/png", **_SLICED)
 def heatmap_as_png(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid as PNG
 
     The same picture as the SVG. A character that no font of the server has is written `<U+6A21>`.
     """
-    return _picture(grid, query, "png", lambda grid, known, options: heatmap_png(grid, known, options, query["scale"]))
+    draw = lambda grid, known, options: heatmap_png(grid, known, options, query["scale"])  # noqa: E731
+    return _picture(grid, query, "png", draw, PngParameters)
 
 
 @blp.get("/grids/<uuid:grid>/heatmap.vl.json")
 @blp.doc(operationId="getHeatmapVegaLite")
-@blp.arguments(PictureParameters, location="query")
+@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
 @blp.answers(
     reply(200, "A Vega-Lite 6 specification", media=["application/vnd.vegalite.v6+json"], headers=["ETag"]),
     reply(304, "Not modified"),
     errors=[413],
-    **_CONDITIONAL,
+    **_SLICED,
 )
 def heatmap_as_vega(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Describe a grid's heatmap in Vega-Lite
@@ -84,23 +95,36 @@ def heatmap_as_vega(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 
 def _picture(
-    grid: uuid.UUID, query: dict[str, Any], form: str, draw: Callable[[Any, Any, Options], str | bytes]
+    grid: uuid.UUID,
+    query: dict[str, Any],
+    form: str,
+    draw: Callable[[Any, Any, Options], str | bytes],
+    schema: type[Schema] = PictureParameters,
 ) -> Response:
     """Drawn anew only for who does not have it: the tag says revision, digest, statistics and how it was asked for."""
-    stored, row = _stored(grid, query.get("revision"))
-    asked = sha256(orjson.dumps(sorted(query.items()), option=orjson.OPT_NON_STR_KEYS)).hexdigest()[:8]
+    wanted = slice_of_request(query, schema)
+    stored, row = _stored(grid, query.get("revision"), wanted)
+    given = sorted((name, query[name]) for name in query.keys() & schema().fields.keys())
+    asked = sha256(orjson.dumps(given)).hexdigest()[:8] + slice_mark(wanted)
     tag = f"{stored.revision_tag}-{_statistics_tag(row)}-{asked}v{_LOOK}.{form}"
     if not_modified(tag):
         return send(b"", tag=tag)
-    return send(draw(serializers.grid(stored), _statistics(row), _options(query)), form=form, tag=tag)
+    return send(draw(serializers.grid(stored, wanted), _statistics(row), _options(query)), form=form, tag=tag)
 
 
-def _stored(grid: uuid.UUID, revision: int | None = None) -> tuple[StoredGrid, Any]:
-    """The grid, and the row of its statistics if it is the current revision."""
+def _stored(grid: uuid.UUID, revision: int | None = None, wanted: Slice = ()) -> tuple[StoredGrid, Any]:
+    """The grid, and the row of its statistics if it is the current revision; both cut to a slice. Statistics of a slice
+    that nobody asked for are promised, and waited for as preferred; `Invalid` when the grid has nothing of it."""
     with parts().database.reading() as connection:
         stored = stored_grid(grid_row(connection, grid, "reader", revision))
-        row = find_statistics(connection, grid) if stored.revision == stored.current_revision else None
-    return stored, row if row is not None and row.revision == stored.revision else None
+        current = stored.revision == stored.current_revision
+        if not wanted:
+            row = find_statistics(connection, grid) if current else None
+            return stored, row if row is not None and row.revision == stored.revision else None
+        check_slice_of_grid(connection, grid, stored.revision, wanted)
+    question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=stored.revision)
+    row = ask(question, stored.project)[1] if current else None
+    return cut_to_slice(stored, wanted), row
 
 
 def _statistics_tag(row: Any) -> str:
@@ -144,7 +168,7 @@ def badge_for_shields(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
     What a badge of shields.io asks for: `https://img.shields.io/endpoint?url=<this address>`.
     """
-    return _badge(grid, query, "json", lambda *given, known: dumps(badge_json(*given, known=known)))
+    return _badge(grid, query, "json", lambda *given: dumps(badge_json(*given)))
 
 
 def _badge(grid: uuid.UUID, query: dict[str, Any], form: str, draw: Callable[..., str | bytes]) -> Response:
@@ -156,7 +180,7 @@ def _badge(grid: uuid.UUID, query: dict[str, Any], form: str, draw: Callable[...
     message, known = badge.said(serializers.grid(stored), _statistics(row), level)
     label = query.get("label") or stored.grid.metric.name
     tag = sha256(dumps([label, message, known, _LOOK])).hexdigest()[:16]
-    return send(draw(label, message, known=known), form=form, tag=f"{tag}.{form}")
+    return send(draw(label, message, KNOWN if known else UNKNOWN), form=form, tag=f"{tag}.{form}")
 
 
 _REPORT = blp.answers(
@@ -169,42 +193,47 @@ _REPORT = blp.answers(
     reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
-    parameters=["If-None-Match", "Prefer"],
+    parameters=["slice", "Prefer", "If-None-Match"],
 )
 
 
 @blp.get("/grids/<uuid:grid>/report")
 @blp.doc(operationId="getReport")
-@blp.arguments(Empty, location="query")
+@blp.arguments(Empty, location="query", unknown=INCLUDE)
 @_REPORT
-def read_report(_query: dict[str, Any], grid: uuid.UUID) -> Response:
+def read_report(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a report of a grid
 
     In sentences: which series rise or fall, by how much and how surely; where they break; what is best and what ties
-    with it; what was never measured. Markdown, text or HTML.
+    with it; what was never measured. Markdown, text or HTML. Of a slice, as if nothing else had been posted.
     """
-    return _report(grid, None)
+    return _report(grid, query, None)
 
 
 @blp.get("/grids/<uuid:grid>/report.<any(md,txt,html):form>")
 @blp.doc(operationId="getReportAs")
-@blp.arguments(Empty, location="query")
+@blp.arguments(Empty, location="query", unknown=INCLUDE)
 @_REPORT
-def read_report_as(_query: dict[str, Any], grid: uuid.UUID, form: str) -> Response:
+def read_report_as(query: dict[str, Any], grid: uuid.UUID, form: str) -> Response:
     """Read a report of a grid in the form that the suffix names"""
-    return _report(grid, form)
+    return _report(grid, query, form)
 
 
-def _report(grid: uuid.UUID, suffix: str | None) -> Response:
-    stored, row = waited(
-        lambda: _stored(grid),
-        lambda both: both[1] is not None and (both[1].etag is not None or both[1].state == "failed"),
-    )
+def _report(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
+    wanted = slice_of_request(query, Empty)
+    if wanted:
+        stored, row = _stored(grid, wanted=wanted)
+    else:
+        stored, row = waited(
+            lambda: _stored(grid),
+            lambda both: both[1] is not None and (both[1].etag is not None or both[1].state == "failed"),
+        )
     form = wanted_form(suffix, ("md", "txt", "html"))
     if row is None or row.etag is None:
         state = stored if row is None else row
         return unready(state, {"grid": grid, "revision": stored.revision})
-    tag = f"{stored.revision_tag}-{_statistics_tag(row)}-report-v{_LOOK}.{form}"
+    tag = f"{stored.revision_tag}-{_statistics_tag(row)}-report{slice_mark(wanted)}-v{_LOOK}.{form}"
     if not_modified(tag):
         return send(b"", tag=tag)
-    return send(report.of(form)((serializers.grid(stored), _statistics(row, None))), form=form, tag=tag)
+    document = serializers.grid(stored, wanted)
+    return send(report.of(form)((document, _statistics(row, None))), form=form, tag=tag)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import Any, NamedTuple
 
 import orjson
@@ -11,6 +10,7 @@ from flask import Flask, Response, g, request
 from werkzeug.exceptions import HTTPException, NotFound
 
 from registry import errors
+from registry.api.request_ids import sent_id
 
 log = structlog.get_logger()
 
@@ -36,6 +36,11 @@ KINDS: dict[str, Kind] = {
     "request_timeout": Kind(408, "Request timeout", "The request took too long to arrive."),
     "busy": Kind(409, "Busy", "Another writer holds this. Repeat after Retry-After."),
     "conflict": Kind(409, "Conflict", "The name is taken, or the key was used before."),
+    "cursor_expired": Kind(
+        410,
+        "Cursor expired",
+        "The feed of events no longer keeps what follows the cursor. `first` is the cursor of all that is kept.",
+    ),
     "precondition_failed": Kind(412, "Precondition failed", "If-Match or If-None-Match did not hold."),
     "too_large": Kind(413, "Content too large", "Over a limit; see /api/v1/limits."),
     "unsupported_media_type": Kind(415, "Unsupported media type", "Another Content-Type is needed."),
@@ -70,7 +75,7 @@ _LONGEST = 1_000
 def request_id() -> str:
     """The id of this request: in every answer's `X-Request-Id`, in problems and in the log."""
     if "request_id" not in g:
-        g.request_id = str(uuid.uuid4())
+        g.request_id = sent_id()
     return str(g.request_id)
 
 
@@ -91,10 +96,12 @@ def document(
 
 def problem_of(error: errors.RegistryError) -> dict[str, Any]:
     """The problem that describes an error of the registry."""
+    g.reason = error.reason
     faults = None
     if isinstance(error, errors.Invalid):
         faults = [{"pointer": _short(one.pointer), "detail": _short(one.detail)} for one in error.faults[:_NAMED]]
-    return document(error.code, _short(error.detail), faults, request=request_id())
+    body = document(error.code, _short(error.detail), faults, request=request_id())
+    return body | ({"first": error.first} if isinstance(error, errors.CursorExpired) else {})
 
 
 def plain_problem(status: int, detail: str, *, request: str) -> dict[str, Any]:
@@ -139,6 +146,7 @@ def http_error(error: HTTPException) -> Response:
 
 def http_problem(error: HTTPException) -> dict[str, Any]:
     """The problem that describes an error of Flask or Werkzeug."""
+    g.reason = _BY_STATUS.get(error.code or 500, "error")
     detail = error.description or error.name
     if type(error) is NotFound and detail == NotFound.description:
         detail = f"There is no resource at {request.path}; /docs lists those there are. An id is written in full."
@@ -152,6 +160,7 @@ def defect(error: Exception) -> Response:
 
 def defect_problem(error: Exception) -> dict[str, Any]:
     """The problem for a defect, which is logged under the request's id."""
+    g.reason = "defect"
     log.error("defect", request_id=request_id(), method=request.method, path=request.path, exc_info=error)
     detail = "This is a defect of the server. Whether a write took effect is unknown: repeat it."
     return document("defect", detail, request=request_id())

@@ -18,8 +18,8 @@ from registry.api.responses import json_answer, known_tags
 from registry.api.schemas import ByIdParameters, Empty, ProjectChange, ProjectIn, ProjectsParameters, TokenIn
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Conflict, PreconditionFailed
-from registry.operations import auth, projects
-from registry.operations.audit_log import record
+from registry.operations import acts, auth, projects
+from registry.operations.labels import changed_labels, told_changes
 
 _TOKEN = {name: value for name, value in (examples.TOKEN_SECRET or {}).items() if name != "token"}
 
@@ -41,8 +41,7 @@ def make_project(sent: dict[str, Any]) -> Response:
     """
 
     def make(connection: Connection) -> tuple[Any, Response]:
-        row = projects.make_project(connection, **sent | {"name": sent["name"] or sent["slug"]})
-        record(connection, actor(connection), "project.created", row.id, project_id=row.id, slug=row.slug)
+        row = acts.create_project(connection, actor(connection), **sent)
         place = f"{API_PREFIX}/projects/{row.slug}"
         return row, json_answer(serializers.project(row), status=201, Location=place)
 
@@ -85,11 +84,12 @@ def _tag(row: Any) -> str:
     return f"{row.updated_at:%Y%m%d%H%M%S%f}"
 
 
-def _expect(connection: Connection, project_id: uuid.UUID) -> None:
-    """Hold the project; `PreconditionFailed` when `If-Match` does not allow what it is now."""
+def _expect(connection: Connection, project_id: uuid.UUID) -> Any:
+    """Hold the project and return its row; `PreconditionFailed` when `If-Match` does not allow what it is now."""
     row = projects.lock_project(connection, project_id)
     if "If-Match" in request.headers and not {"*", _tag(row)} & set(known_tags("If-Match")):
         raise PreconditionFailed("The project has changed; read it again.")
+    return row
 
 
 @blp.patch("/projects/<project>")
@@ -102,13 +102,14 @@ def _expect(connection: Connection, project_id: uuid.UUID) -> None:
 )
 @idempotent_write("admin")
 def change_project(connection: Connection, home: Any, changes: dict[str, Any], project: str) -> Response:
-    """Change a project's name or visibility
+    """Change a project's name, visibility, description or labels
 
-    Its slug stays. Needs the role admin.
+    Labels are set and taken away by name. Its slug stays. Needs the role admin.
     """
-    _expect(connection, home.id)
-    row = projects.change_project(connection, home.id, changes)
-    record(connection, actor(connection), "project.updated", row.id, project_id=row.id, **changes)
+    before, values = _expect(connection, home.id), dict(changes)
+    if "labels" in changes:
+        values["labels"] = changed_labels(before.labels, changes["labels"], parts().settings.max_labels)
+    row = acts.update_project(connection, actor(connection), home.id, values, told_changes(changes))
     answer = json_answer(serializers.project(row))
     answer.headers["ETag"] = f'"{_tag(row)}"'
     return answer
@@ -125,8 +126,7 @@ def delete_project(connection: Connection, row: Any, _query: dict[str, Any], pro
     It and all in it answer 404 from now on.
     """
     _expect(connection, row.id)
-    projects.delete_project(connection, row.id)
-    record(connection, actor(connection), "project.deleted", row.id, project_id=row.id, slug=row.slug)
+    acts.delete_project(connection, actor(connection), row)
     return Response(status=204)
 
 
@@ -158,9 +158,7 @@ def make_token(connection: Connection, home: Any, sent: dict[str, Any], project:
     was made, whose secret is kept nowhere: if that answer was lost, revoke the token and make another.
     """
     days = sent["days"] or parts().settings.token_days
-    row, secret = auth.issue_token(connection, project_id=home.id, role=sent["role"], name=sent["name"], days=days)
-    told = {"name": row.name, "role": row.role, "expires_at": row.expires_at.isoformat()}
-    record(connection, actor(connection), "token.created", row.id, project_id=row.project_id, **told)
+    row, secret = acts.create_token(connection, actor(connection), home.id, **sent | {"days": days})
     place = f"{API_PREFIX}/projects/{project}/tokens/{row.id}"
     return json_answer(serializers.token(row) | {"token": secret}, status=201, Location=place)
 
@@ -207,6 +205,5 @@ def revoke_token(
 
     Requests with it are answered 401 from now on. Needs the role admin.
     """
-    auth.revoke(connection, row.id, token_id)
-    record(connection, actor(connection), "token.revoked", token_id, project_id=row.id)
+    acts.revoke_token(connection, actor(connection), row.id, token_id)
     return Response(status=204)

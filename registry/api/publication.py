@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from flask import request
@@ -10,10 +11,10 @@ from marshmallow import ValidationError
 from werkzeug.exceptions import UnsupportedMediaType
 
 from registry.api import examples
+from registry.api.arguments import faults_of
 from registry.api.context import authorize_body, parts
 from registry.api.grid_schemas import READ_ONLY, GridIn
 from registry.api.request_body import read_body, read_json
-from registry.api.smorest import faults_of
 from registry.errors import Fault, Invalid, Malformed
 from registry.grids.intake import IntakeWarning, Submission, read_submission, without_known_repeats
 from registry.grids.intake.faults import Limits
@@ -22,6 +23,7 @@ from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.source import Source
 
 SCHEMA = GridIn()
+_FORMATS = {"text/csv": "csv", "text/markdown": "markdown"}
 READERS = {"text/csv": delimited.read, "text/markdown": markdown.read}
 BODY = {
     "required": True,
@@ -56,7 +58,10 @@ def read_publication(query: dict[str, Any]) -> Submission:
     if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
         raise UnsupportedMediaType("A table is sent as UTF-8.")
     body = read_body(request, parts().settings.max_inflated)
-    return _submission(_only_grid(reader, body, _overrides(query)))
+    source = Source("the body", given=body)
+    known = {"format": _FORMATS[request.mimetype], "name": query.get("source_name"), "sha256": source.sha256}
+    submission = _submission(_only_grid(reader, source, _overrides(query)))
+    return replace(submission, source={name: text for name, text in known.items() if text})
 
 
 def read_grid(sent: Any, limits: Limits) -> Submission:
@@ -77,13 +82,13 @@ def _without_read_only(sent: Any) -> Any:
 
 def _overrides(query: dict[str, Any]) -> Overrides:
     given: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in query.items()}
-    del given["dry_run"]
+    given = {name: value for name, value in given.items() if name not in ("dry_run", "source_name")}
     return Overrides(**given, reads_prose=False, single=True, limits=parts().limits)
 
 
-def _only_grid(reader: Callable[[Source, Overrides], Any], body: bytes, wanted: Overrides) -> ImportedGrid:
+def _only_grid(reader: Callable[[Source, Overrides], Any], source: Source, wanted: Overrides) -> ImportedGrid:
     """The one grid of a table; none is a fault, and more than one is."""
-    grids = reader(Source("the body", given=body), wanted)
+    grids = reader(source, wanted)
     found: ImportedGrid | None = next(grids, None)
     if found is None:
         raise Invalid([Fault("", "the table holds no cell")])
@@ -110,4 +115,4 @@ def _submission(found: ImportedGrid) -> Submission:
         IntakeWarning(warning.code, warning.detail, at(warning.pointer))
         for warning in without_known_repeats(notes, submission.warnings)
     ]
-    return Submission(submission.names, submission.grid, (*notes, *own))
+    return replace(submission, warnings=(*notes, *own))

@@ -4,16 +4,30 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from registry.api.fields import Choice, Matching, Name, Quantity, Share, Whole
-from registry.api.schemas import about, many_names
-from registry.query import METHODS, MISSING, TARGETS
+from registry.api.fields import Choice, Dimensions, Matching, Name, Quantity, Share, Whole
+from registry.api.schemas import RevisionParameters, about, loss_wanted, many_names
+from registry.query import METHODS, MISSING, REDUCTIONS, SLOT_POLICIES, TARGETS
+from registry.results.field_paths import FORM
+from registry.results.policies import unordered
 
 _ON_DEMAND = " Other settings than the usual ones are computed when they are first asked."
 
 
+def _fields() -> Any:
+    return Matching(
+        FORM,
+        "is paths of fields with commas between them, as in series.at,series.slope",
+        metadata=about(
+            "Only these fields of the JSON: paths with dots, commas between them, as in `series.at,series.slope`. Lists"
+            " are passed through; in a mapping the next name is a key, or `*`; a name with a dot stands in backquotes."
+        ),
+    )
+
+
 class StatisticsParameters(Schema):
+    fields = _fields()
     along = Name(metadata=about("Only the series along this axis."))
     alpha = Share(metadata=about("The level of tests and intervals, 0.05 if not given." + _ON_DEMAND))
     sharp_change = Quantity(
@@ -26,6 +40,13 @@ class StatisticsParameters(Schema):
     )
 
 
+class SeriesParameters(StatisticsParameters):
+    lost = loss_wanted()
+    split = Quantity(
+        metadata=about("Also the mean beyond this number of an axis less that up to it: `split` and `grid_split`.")
+    )
+
+
 def _crossed(**options: Any) -> Any:
     about_levels = about("Where the series cross these levels; may be repeated.")
     return fields.List(Quantity(), metadata=about_levels, **options)
@@ -34,11 +55,18 @@ def _crossed(**options: Any) -> Any:
 _MOST_LEVELS = 20
 
 
-class TrendsParameters(StatisticsParameters):
+class TrendsParameters(SeriesParameters):
     threshold = _crossed(
         load_default=list,
         validate=validate.Length(max=_MOST_LEVELS, error=f"may be given {_MOST_LEVELS} times at most"),
     )
+
+    @validates_schema
+    def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
+        """Refuse what has no place among crossings."""
+        for name in ("lost", "split"):
+            if data.get("threshold") and name in data:
+                raise ValidationError("is not for crossings: ask without threshold", name)
 
 
 class ThresholdsParameters(StatisticsParameters):
@@ -56,21 +84,29 @@ _MISSING = (
 )
 
 
+RANKING_PARTS = ("ranking", "by_benchmark")
+"""Parts of a ranking that are tables of their own."""
+
+
 class RankingParameters(Schema):
-    experiment = Name(required=True, metadata=about("The experiment whose grids are ranked."))
-    metric = Name(required=True, metadata=about("The name of the metric that they are ranked by."))
+    fields = _fields()
+    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
+    metric = Name(required=True, metadata=about("The name of the metric."))
     by = Matching(
-        r"model|variant|axis:[^\x00-\x1f\x7f]{1,200}",
-        "is model, variant or axis:<name>",
+        r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}",
+        "is model, variant, benchmark or axis:<name>",
         load_default="model",
-        metadata=about("`model`, `variant` or `axis:<name>`."),
+        metadata=about(
+            "`model`, `variant`, `axis:<name>`, or `benchmark`: on which one values are best, over the models that"
+            " benchmarks share; the hardest is last."
+        ),
     )
     benchmark = many_names("Only these; all if not given.")
     variant = many_names("Only these; all if not given.")
     model = many_names("Only these; all if not given.")
     method = Choice(*METHODS, load_default="mean_difference", metadata=about("What scores come from."))
     missing = Choice(*MISSING, load_default="matched", metadata=about(_MISSING))
-    alpha = Share(load_default=0.05, metadata=about("The level of the tests."))
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
     target = Choice(
         *TARGETS,
         old={"fixed_cells": TARGETS[0]},
@@ -90,23 +126,167 @@ class RankingParameters(Schema):
         ),
     )
 
+    part = Choice(
+        *RANKING_PARTS,
+        load_default=RANKING_PARTS[0],
+        metadata=about("Of the CSV form: the order, or the scores of each name `by_benchmark`. Other forms have all."),
+    )
 
-_GRID_ID = "[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
+    @validates_schema
+    def _check_target(self, data: dict[str, Any], **_options: Any) -> None:
+        """Refuse to take the benchmarks that are ranked for a sample, or their questions for those of one."""
+        # A page reads what is right of a question in which something is wrong, so that any field may be absent.
+        if data.get("by") == "benchmark" and data.get("target", TARGETS[0]) != TARGETS[0]:
+            raise ValidationError("with by=benchmark only target=rerun has a meaning", "target")
+
+    @validates_schema
+    def _check_policy(self, data: dict[str, Any], **_options: Any) -> None:
+        """Refuse what no grid could give an order of."""
+        reason = unordered(data.get("method", METHODS[0]), data.get("missing", MISSING[0]))
+        if reason is not None:
+            raise ValidationError(reason, "missing")
 
 
-def _grid(text: str, example: str) -> Any:
-    return Matching(_GRID_ID, "must be the id of a grid", required=True, metadata=about(text, example))
+_DIMENSIONS = "`benchmark`, `model`, `variant` or `axis:<name>`; repeated, or with commas between them."
+
+
+class AggregatesParameters(Schema):
+    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
+    metric = Name(required=True, metadata=about("The name of the metric."))
+    group_by = Dimensions(
+        3,
+        required=True,
+        metadata=about(f"One to three dimensions whose levels make the entries. {_DIMENSIONS}", ["model"]),
+    )
+    over = Dimensions(
+        5,
+        metadata=about(
+            "Dimensions over whose levels each entry is averaged, every level with the same weight; `benchmark` if not"
+            f" given, unless it is grouped by. {_DIMENSIONS}",
+            ["benchmark"],
+        ),
+    )
+    value = Choice(
+        *REDUCTIONS,
+        load_default="mean",
+        metadata=about(
+            "How all other dimensions are reduced first, within each level of `over`: the mean of the cells, the best"
+            " in the metric's direction, or the number of measured ones."
+        ),
+    )
+    missing = Choice(
+        *SLOT_POLICIES,
+        metadata=about(
+            "Which slots count: a slot is a combination of levels of the dimensions that are not grouped by."
+            " `matched`: those that every entry has, so that entries are comparable. `available`: each entry's own;"
+            " a warning names the entries that lack some. If not given: matched, but available for counts."
+        ),
+    )
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
+    benchmark = many_names("Only these; all if not given.")
+    model = many_names("Only these; all if not given.")
+    variant = many_names("Only these; all if not given.")
+    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
+
+    @validates_schema
+    def apart(self, data: Any, **_options: Any) -> None:
+        both = [one for one in data.get("over", ()) if one in data.get("group_by", ())]
+        if both:
+            raise ValidationError(f'"{both[0]}" is grouped by already', "over")
+
+
+GRID_ID = "[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
+
+
+def _grid(text: str, example: str, *, required: bool = True, **options: Any) -> Any:
+    return Matching(GRID_ID, "must be the id of a grid", required=required, metadata=about(text, example), **options)
 
 
 class ComparisonParameters(Schema):
+    fields = _fields()
     baseline = _grid("The grid that is subtracted.", "0193a1b2-0000-7000-8000-000000000001")
     contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002")
     baseline_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
     contender_revision = Whole(1, 2**31 - 1, text=True, metadata=about("The current one if not given."))
-    alpha = Share(load_default=0.05, metadata=about("The level of tests and intervals."))
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
+
+
+class ProtocolDifferenceParameters(RevisionParameters):
+    other = _grid("The grid to compare it with.", "0193a1b2-0000-7000-8000-000000000001", data_key="with")
+    with_revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision of that grid."))
+
+
+_OF_IDS = ("baseline", "contender", "baseline_revision", "contender_revision")
+_OF_NAMES = ("experiment", "metric", "baseline_model", "contender_model")
+BENCHMARKS_OF_SIDES = ("baseline_benchmark", "contender_benchmark")
+VARIANTS_OF_SIDES = ("baseline_variant", "contender_variant")
+_MORE_OF_NAMES = (*VARIANTS_OF_SIDES, "benchmark", "variant", "suite", *BENCHMARKS_OF_SIDES)
+
+
+class EitherComparisonParameters(ComparisonParameters):
+    """A comparison of two grids by their ids, or of two models by name."""
+
+    baseline = _grid("The grid that is subtracted.", "0193a1b2-0000-7000-8000-000000000001", required=False)
+    contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002", required=False)
+    experiment = Name(metadata=about("In place of ids: compare models by name, in this experiment."))
+    metric = Name(metadata=about("By name: the name of the metric."))
+    baseline_model = Name(metadata=about("By name: the model that is subtracted."))
+    contender_model = Name(metadata=about("By name: the model that it is subtracted from."))
+    baseline_variant = Name(
+        empty=True,
+        metadata=about("By name: the baseline's variant; with that of the contender, or neither: the same of both."),
+    )
+    contender_variant = Name(empty=True, metadata=about("By name: the contender's variant."))
+    baseline_benchmark = Name(metadata=about("By name: that of the baseline's grid. With it, two grids are compared."))
+    contender_benchmark = Name(metadata=about("By name: that of the contender's grid, where it is another one."))
+    benchmark = many_names("By name: only these; all if not given.")
+    variant = many_names("By name: only these of both sides; all if not given.")
+    suite = Name(
+        empty=True, load_default="", metadata=about("By name: the benchmarks of this suite, in place of `benchmark`.")
+    )
+
+    @validates_schema
+    def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
+        """Refuse a mixture of ids and names, and half of either."""
+        ids = [name for name in _OF_IDS if data.get(name) is not None]
+        names = [name for name in (*_OF_NAMES, *_MORE_OF_NAMES) if data.get(name) not in (None, "", [])]
+        names += [name for name in VARIANTS_OF_SIDES if data.get(name) == ""]
+        if ids and names:
+            raise ValidationError({name: [_MIXED] for name in names})
+        needed = _OF_NAMES if names else _OF_IDS[:2]
+        if absent := [name for name in needed if name not in data]:
+            raise ValidationError({name: [_REQUIRED] for name in absent})
+        self.check_pair(data, BENCHMARKS_OF_SIDES, "benchmark", "suite")
+        self.check_pair(data, VARIANTS_OF_SIDES, "variant")
+
+    def check_pair(self, data: dict[str, Any], pair: tuple[str, ...], *instead: str) -> None:
+        """`ValidationError` where one of a pair is given alone, or beside what it stands in the place of."""
+        given = [name for name in pair if name in data]
+        if len(given) == 1:
+            [other] = {*pair} - {*given}
+            raise ValidationError(f"is needed with {given[0]}", other)
+        if given and (both := [name for name in instead if data[name]]):
+            raise ValidationError(f"is chosen by {pair[0]} and {pair[1]}; give one or the other", both[0])
+
+
+_REQUIRED = "Missing data for required field."
+_MIXED = (
+    "cannot be given with ids: compare two grids by baseline and contender, or two models by experiment, metric,"
+    " baseline_model and contender_model"
+)
+
+
+class RepeatNoiseParameters(Schema):
+    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
+    metric = Name(required=True, metadata=about("The name of the metric."))
+    benchmark = many_names("Only these; all if not given.")
+    model = many_names("Only these; all if not given.")
+    variant = many_names("Only these; all if not given.")
+    alpha = Share(load_default=0.05, metadata=about("Intervals have the level 1 - alpha."))
 
 
 class SweetSpotParameters(Schema):
+    fields = _fields()
     metric = Name(required=True, metadata=about("The name of the metric."))
     benchmark = many_names("Only these; all if not given.")
     model = many_names("Only these; all if not given.")

@@ -9,22 +9,25 @@ from flask import Response
 from marshmallow import INCLUDE
 
 from registry.api import examples
-from registry.api.cached_results import answer_to
+from registry.api.cached_results import Part, answer_to
 from registry.api.context import enter, parts
 from registry.api.filters import slice_of_request
-from registry.api.query_schemas import RankingParameters
+from registry.api.partial import part_asked
+from registry.api.query_schemas import RANKING_PARTS, RankingParameters
 from registry.api.responses import of_values, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.errors import Fault, Invalid
 from registry.operations.suites import benchmarks_of
 from registry.query import RankingQuery
 from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
+from registry.renderings.ranking_by_benchmark import by_benchmark_csv
 from registry.results.ranking import Ranking
 
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
 
 _FORMS = ("json", "txt", "md", "csv")
 _RENDERERS = of_values(Ranking, {"txt": ranking_text, "md": ranking_markdown, "csv": ranking_csv}, {"csv": ("pairs",)})
+_OF_BENCHMARKS = of_values(Ranking, {"csv": by_benchmark_csv}, {"csv": ("pairs",)})
 _DESCRIBED = blp.answers(
     reply(
         200,
@@ -91,4 +94,11 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
         pairs_of=query["pairs_of"],
         suite=query["suite"],
     )
-    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)
+    form = wanted_form(suffix, _FORMS)
+    fields = part_asked(query, Ranking, form)
+    if query["part"] == RANKING_PARTS[0]:
+        return answer_to(question, project, form, _RENDERERS, fields)
+    if form != "csv":
+        raise Invalid([Fault("/part", "is chosen of the CSV form alone; the other forms have all parts")])
+    part = Part(f"-{query['part']}", lambda document: document)
+    return answer_to(question, project, form, _OF_BENCHMARKS, part)

@@ -28,9 +28,10 @@ class Rate:
 class Buckets:
     """One bucket a key, all of one rate."""
 
-    def __init__(self, rate: Rate, what: str) -> None:
+    def __init__(self, rate: Rate, what: str, reason: str) -> None:
         self._rate = rate
         self._what = what
+        self._reason = reason
         self._lock = threading.Lock()
         self._levels: OrderedDict[str, tuple[float, float]] = OrderedDict()
         """The tokens left in a bucket, and when they were counted; the last used stands last."""
@@ -46,7 +47,7 @@ class Buckets:
         with self._lock:
             level = self._level(key, now)
             if level < need:
-                raise TooManyRequests(f"{self._what}; ask more slowly.", self._after(need - level))
+                raise TooManyRequests(f"{self._what}; ask more slowly.", self._after(need - level), self._reason)
             self._levels[key] = level - 1.0, now
             self._levels.move_to_end(key)
             if len(self._levels) > MOST_KEYS:
@@ -58,7 +59,7 @@ class Buckets:
             with self._lock:
                 level = self._level(key, time.monotonic())
             if level < 1.0:
-                raise TooManyRequests(f"{self._what}; try again later.", self._after(1.0 - level))
+                raise TooManyRequests(f"{self._what}; try again later.", self._after(1.0 - level), self._reason)
 
     def _level(self, key: str, now: float) -> float:
         level, since = self._levels.get(key, (self._rate.burst, now))

@@ -29,7 +29,7 @@ _ALL_ADDRESSES = {"0.0.0.0", "::"}  # noqa: S104 (compared, not bound)
 _CORS = {
     "Access-Control-Allow-Methods": "GET, HEAD, POST, PUT, PATCH, DELETE",
     "Access-Control-Allow-Headers": (
-        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Prefer, Range"
+        "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, If-Range, Last-Event-ID, Prefer, Range"
     ),
     "Access-Control-Max-Age": "600",
 }
@@ -47,9 +47,9 @@ class RequestPolicy:
         self._addresses_too = settings.host in _ALL_ADDRESSES
         self._proxies = settings.proxies
         self._origins = set(split(settings.cors_origins))
-        self._tokens = Buckets(token_rate(settings), "This token asks too often")
-        self._addresses = Buckets(address_rate(settings), "This address asks too often")
-        self._failures = Buckets(failure_rate(settings), "Too many bad tokens came from this address")
+        self._tokens = Buckets(token_rate(settings), "This token asks too often", "token_rate")
+        self._addresses = Buckets(address_rate(settings), "This address asks too often", "address_rate")
+        self._failures = Buckets(failure_rate(settings), "Too many bad tokens came from this address", "bad_tokens")
 
     def check(self) -> Response | None:
         """Let the request in; `Misdirected` or `TooManyRequests` if it may not, an answer to a browser's first ask."""

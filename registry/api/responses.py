@@ -24,6 +24,9 @@ MEDIA = {
     "vl.json": "application/vnd.vegalite.v6+json",
     "parquet": "application/vnd.apache.parquet",
     "arrow": "application/vnd.apache.arrow.file",
+    "atom": "application/atom+xml; charset=utf-8",
+    "cloudevents": "application/cloudevents-batch+json; charset=utf-8",
+    "sse": "text/event-stream; charset=utf-8",
 }
 _BY_TYPE = {media.split(";")[0]: form for form, media in MEDIA.items()}
 _COMPRESSED_FROM = 1024
@@ -58,11 +61,22 @@ def known_tags(header: str = "If-None-Match") -> tuple[str, ...]:
 def expected_revisions() -> tuple[str, ...] | None:
     """The revision tags that `If-Match` allows; None when there is no such header.
 
-    A grid's ETag is `<revision>-<digest>-<state>[.<form>]`; a write depends on the revision and its digest only.
+    A grid's ETag begins with `<revision>-<digest>`; a write depends on the revision and its digest only.
     """
     if "If-Match" not in request.headers:
         return None
     return tuple("-".join(tag.split(".")[0].split("-")[:2]) for tag in known_tags("If-Match"))
+
+
+def expected_notes() -> tuple[tuple[str, str], ...] | None:
+    """Pairs of a revision tag and a description tag that `If-Match` allows; None when it allows any.
+
+    A grid's ETag is `<revision>-<digest>-<state>[-<description>][.<form>]`.
+    """
+    if "If-Match" not in request.headers or "*" in known_tags("If-Match"):
+        return None
+    found = [tag.split(".")[0].split("-") for tag in known_tags("If-Match")]
+    return tuple(("-".join(parts[:2]), "-".join(parts[3:])) for parts in found)
 
 
 def tagged(base: str, form: str) -> str:
@@ -86,7 +100,8 @@ def send(
     for name, value in headers.items():
         response.headers[name.replace("_", "-")] = value
     if len(data) >= _COMPRESSED_FROM and not packed(form) and accepts_gzip():
-        response.set_data(gzip.compress(data, compresslevel=1, mtime=0))
+        # A large page is a quarter smaller at level 6, for 5 ms; documents are large too, but read by programs.
+        response.set_data(gzip.compress(data, compresslevel=6 if form == "html" else 1, mtime=0))
         response.headers["Content-Encoding"] = "gzip"
     return common(response, tag)
 
@@ -129,7 +144,9 @@ def json_answer(value: Any, *, status: int = 200, tag: str | None = None, **head
     return send(dumps(value), status=status, tag=tag, **headers)
 
 
-def rendered(form: str, value: Any, renderers: Mapping[str, Callable[[Any], str]], tag: str | None = None) -> Response:
+def rendered(
+    form: str, value: Any, renderers: Mapping[str, Callable[[Any], str | bytes]], tag: str | None = None
+) -> Response:
     """A value as JSON or through the renderer of the form."""
     own = None if tag is None else tagged(tag, form)
     if own is not None and not_modified(own):
@@ -139,13 +156,13 @@ def rendered(form: str, value: Any, renderers: Mapping[str, Callable[[Any], str]
 
 def of_values(
     kind: type[Result],
-    renderers: Mapping[str, Callable[[Result], str]],
+    renderers: Mapping[str, Callable[[Result], str | bytes]],
     unread: Mapping[str, Collection[str]] | None = None,
-) -> Mapping[str, Callable[[Any], str]]:
+) -> Mapping[str, Callable[[Any], str | bytes]]:
     """Renderers of JSON documents, from those of the values that the documents say; `unread` are the parts that a form
     does without."""
 
-    def of_value(render: Callable[[Result], str], without: Collection[str]) -> Callable[[Any], str]:
+    def of_value(render: Callable[[Result], str | bytes], without: Collection[str]) -> Callable[[Any], str | bytes]:
         return lambda document: render(
             from_document(kind, {name: part for name, part in document.items() if name not in without})
         )

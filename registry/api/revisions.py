@@ -1,4 +1,7 @@
-"""Revisions of a grid: a list of them, and what changed from one to another. Resources of the blueprint of grids."""
+"""Revisions of a grid: a list of them, what changed from one to another, and what cells were at each.
+
+Resources of the blueprint of grids.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,17 @@ from typing import Any
 
 import flask
 from flask import Response
+from marshmallow import INCLUDE
 
 from registry.api import examples, serializers
 from registry.api.context import owned, parts
+from registry.api.filters import slice_of_request
 from registry.api.grids import blp
 from registry.api.paging import page
 from registry.api.responses import json_answer
-from registry.api.schemas import DifferenceParameters, Empty, RevisionsParameters
+from registry.api.schemas import DifferenceParameters, Empty, HistoryParameters, RevisionsParameters
 from registry.api.smorest import reply
+from registry.operations.history import read_history
 from registry.operations.read import compare_revisions, list_revisions
 
 
@@ -31,6 +37,29 @@ def revisions(query: dict[str, Any], grid: uuid.UUID) -> Response:
         owned(connection, grid, "reader")
         rows = list_revisions(connection, grid, int(query.get("cursor", 0)), query["limit"] + 1)
     return page(rows, query["limit"], serializers.revision, lambda row: str(row.number))
+
+
+@blp.get("/grids/<uuid:grid>/history")
+@blp.doc(operationId="getHistory")
+@blp.arguments(HistoryParameters, location="query", unknown=INCLUDE)
+@blp.answers(
+    reply(200, "A page of revisions with these cells", "History", example=examples.HISTORY, headers=["Link"]),
+    public=True,
+    parameters=["slice"],
+)
+def history(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Read what cells were at each revision
+
+    The newest revision first, each with the measured cells of the slice and their 95 % intervals. `at.<axis>=` is
+    needed for a grid of more than 1,000 cells.
+    """
+    wanted = slice_of_request(query, HistoryParameters)
+    before = int(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        row = owned(connection, grid, "reader")
+        found, more = read_history(connection, grid, row.revision, wanted, before, query["limit"])
+    shown = [*found, *found[-1:]] if more else found  # `page` wants one beyond the last
+    return page(shown, len(found), serializers.recorded, lambda one: str(one.stored.revision))
 
 
 @blp.get("/grids/<uuid:grid>/difference")

@@ -3,7 +3,6 @@ published in `registry.api.grid_schemas`, answers in `registry.api.shapes`."""
 
 from __future__ import annotations
 
-import math
 from typing import Any, get_args
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
@@ -16,11 +15,12 @@ from registry.api.fields import (
     PageLimit,
     Quantity,
     Whole,
+    Words,
 )
+from registry.api.grid_fields import LabelChanges, Markdown, ProtocolKeys
 from registry.operations.auth import ROLES
 from registry.operations.find import SORTS
 from registry.operations.stored_grids import Deleted
-from registry.renderings.heatmap import PALETTES, THEMES
 
 SLUG = "[a-z0-9][a-z0-9-]{0,62}"
 KINDS = ("model", "benchmark", "variant", "experiment")
@@ -50,16 +50,53 @@ class ProjectIn(Schema):
     )
 
 
-class ProjectChange(Schema):
-    """Changes to a project: at least one of its fields."""
+class Notes(Schema):
+    """What people wrote about something; only what is given changes."""
 
-    name = Name(metadata=about("For people."))
-    visibility = Choice("private", "public", metadata=about("Public: read without a token."))
+    description = Markdown(metadata=about("Markdown, for people; an empty one takes it away."))
+    labels = LabelChanges(
+        metadata=about("Labels to set, by name, null to take one away; those that are not named stay.")
+    )
 
     @validates_schema
     def something(self, data: Any, **_options: Any) -> None:
         if not data:
             raise ValidationError("gives nothing to change")
+
+
+class ProjectChange(Notes):
+    """Changes to a project: at least one of its fields."""
+
+    name = Name(metadata=about("For people."))
+    visibility = Choice("private", "public", metadata=about("Public: read without a token."))
+
+
+class ExperimentChange(Notes):
+    """What is said of an experiment: at least one of the two."""
+
+
+def _keys(text: str) -> Any:
+    return ProtocolKeys(load_default=(), metadata=about(text))
+
+
+class ProtocolRulesIn(Schema):
+    """Which keys of protocols bind in an experiment; what is not given is as if nothing was declared."""
+
+    binding = _keys("Keys in which protocols must agree for grids to be compared.")
+    free = _keys("Keys that make no difference. Others, which neither bind nor are free, are warned of.")
+    required = fields.Boolean(
+        load_default=False,
+        metadata=about("Whether a grid that lacks a binding key, or any protocol, is not compared either."),
+    )
+
+    @validates_schema
+    def apart(self, data: Any, **_options: Any) -> None:
+        if both := sorted({*data.get("binding", ())} & {*data.get("free", ())}):
+            raise ValidationError({"free": [f"names {', '.join(both)}, which binds"]})
+
+
+class GridChange(Notes):
+    """What is said of a grid: at least one of the two. Labels are content: changed ones make a revision."""
 
 
 class TokenIn(Schema):
@@ -110,7 +147,9 @@ class SuiteIn(Schema):
     )
 
 
-BODIES: tuple[type[Schema], ...] = (ProjectIn, ProjectChange, TokenIn, ShareIn, AliasIn, SuiteIn)
+BODIES: tuple[type[Schema], ...] = (
+    ProjectIn, ProjectChange, ExperimentChange, ProtocolRulesIn, GridChange, TokenIn, ShareIn, AliasIn, SuiteIn,
+)  # fmt: skip
 """The bodies that are described here; their docstrings are the document's."""
 
 
@@ -142,12 +181,37 @@ class NamesParameters(PageParameters):
     cursor = _cursor("[0-9a-f]{1,1600}")
 
 
+def _words(text: str) -> Any:
+    return Words(metadata=about(f"1 to 8 words, in any order, anywhere in {text}, in upper or lower case.", "qwen 7b"))
+
+
+class NamesInUseParameters(NamesParameters):
+    q = _words("the name or in one that an alias joins to it")
+
+
 class RevisionsParameters(PageParameters):
     cursor = _cursor("[1-9][0-9]{0,8}")
 
 
+class HistoryParameters(Schema):
+    """A page of the history of cells, which the slice names."""
+
+    cursor = _cursor("[1-9][0-9]{0,8}")
+    limit = Whole(1, 100, text=True, load_default=30, metadata=about("How many revisions a page has."))
+
+
+def loss_wanted() -> Any:
+    return Quantity(
+        least=0, metadata=about("Only series whose last value is worse than the first by more than this, as measured.")
+    )
+
+
 def many_names(text: str) -> Any:
     return fields.List(Name(empty=True), load_default=list, metadata=about(text))
+
+
+def _one_name(text: str) -> Any:
+    return Name(empty=True, metadata=about(text))
 
 
 _SINCE = (
@@ -167,6 +231,16 @@ class Filtered(Schema):
     updated_since = Instant(metadata=about(_SINCE))
 
 
+class GridByNamesParameters(Schema):
+    """Names of one grid; what is not needed to tell it from the others may be left out."""
+
+    experiment = _one_name("The experiment.")
+    benchmark = _one_name("What was measured.")
+    model = _one_name("What it was measured on.")
+    variant = _one_name("The method or condition; `variant=` is the default one.")
+    metric = _one_name("The metric's name.")
+
+
 class FindParameters(Filtered, PageParameters):
     deleted = Choice(
         *get_args(Deleted),
@@ -183,6 +257,7 @@ class FindParameters(Filtered, PageParameters):
         "is not an id or the first characters of one",
         metadata=about("A grid's id, or its first characters (4 or more).", "0193"),
     )
+    q = _words("the names and labels (`<key>=<text>`) of a grid")
     sort = Choice(
         *SORTS, *(f"-{name}" for name in SORTS), load_default="-updated_at", metadata=about("A minus for descending.")
     )
@@ -193,7 +268,25 @@ def _missing() -> Any:
     return Choice("absent", "explicit", load_default="absent", metadata=meant)
 
 
-class FeedParameters(Filtered):
+class TableParameters(Filtered):
+    """What every feed of a project takes."""
+
+    names = Choice(
+        "joined",
+        "sent",
+        load_default="joined",
+        metadata=about(
+            "`joined`: aliases count as the names that they stand for, and `<kind>_as_sent` has what was posted."
+            " `sent`: the names as they were posted, without these columns."
+        ),
+    )
+
+
+class TrendTableParameters(TableParameters):
+    lost = loss_wanted()
+
+
+class FeedParameters(TableParameters):
     missing = _missing()
 
 
@@ -215,47 +308,5 @@ class DeleteParameters(Schema):
     )
 
 
-_NUMBER = r"-?[0-9]{1,308}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,3})?"
-
-
 class CellsParameters(RevisionParameters):
     missing = _missing()
-
-
-class PictureParameters(RevisionParameters):
-    palette = Choice(*PALETTES, load_default="cividis", metadata=about("The colours of the values."))
-    theme = Choice(*THEMES, load_default="light", metadata=about("The colours around them."))
-    range = Matching(
-        f"own|bounds|{_NUMBER},{_NUMBER}",
-        "is own, bounds or low,high",
-        load_default="own",
-        metadata=about(
-            "What the ends of the colours stand for: this grid's range, the metric's bounds, or two numbers."
-        ),
-    )
-
-    @validates_schema
-    def ordered(self, data: Any, **_options: Any) -> None:
-        ends = [float(end) for end in data["range"].split(",")] if "," in data["range"] else [0.0, 1.0]
-        if not (all(map(math.isfinite, ends)) and ends[0] < ends[1]):
-            raise ValidationError({"range": ["is low,high with low below high"]})
-
-
-class BadgeParameters(Schema):
-    label = Name(metadata=about("The left half; the metric's name if not given."))
-    axis = Name(metadata=about("With `level`: the best value on that level of this axis."))
-    level = Name(metadata=about("The level's label."))
-
-    @validates_schema
-    def both(self, data: Any, **_options: Any) -> None:
-        if ("axis" in data) != ("level" in data):
-            raise ValidationError({"level" if "axis" in data else "axis": ["axis and level come together"]})
-
-
-class PngParameters(PictureParameters):
-    scale = Quantity(load_default=1.0, metadata=about("So many times as large, 0.25 to 4."))
-
-    @validates_schema
-    def drawable(self, data: Any, **_options: Any) -> None:
-        if not 0.25 <= data["scale"] <= 4:
-            raise ValidationError({"scale": ["must be from 0.25 to 4"]})

@@ -7,19 +7,36 @@ import math
 from typing import Any, cast
 
 from registry.api.context import parts
-from registry.grids.grid import Cell, Grid
+from registry.grids.grid import Cell, Grid, Metric
+from registry.grids.slices import Slice, slice_document
 from registry.operations.audit_log import RENAMED
+from registry.operations.experiments import Experiment
+from registry.operations.history import Recorded
 from registry.operations.read import Difference
 from registry.operations.stored_grids import GridSummary, StoredGrid, digest_text
-from registry.results.grid import GridDocument
+from registry.renderings.uncertainty import interval_of
+from registry.results.grid import GridDocument, PostedMetric
 from registry.storage.rows import MEMBERS, axis_document, metric_document
 
 CARRIED = ("trials", "stderr", "repeats", "sd")
 
 
 def project(row: Any) -> dict[str, Any]:
-    names = ("id", "slug", "name", "visibility", "created_at", "updated_at")
+    names = ("id", "slug", "name", "visibility", "description", "labels", "created_at", "updated_at")
     return {name: getattr(row, name) for name in names}
+
+
+def experiment(found: Experiment, slug: str) -> dict[str, Any]:
+    """An experiment of the project with this slug."""
+    return {
+        "project": slug,
+        "name": found.name,
+        "aliases": list(found.aliases),
+        "description": found.description,
+        "labels": dict(found.labels),
+        **found.counts,
+        "updated_at": found.updated_at,
+    }
 
 
 def token(row: Any) -> dict[str, Any]:
@@ -32,7 +49,7 @@ def identity(row: Any) -> dict[str, Any]:
 
 
 def audit_entry(row: Any) -> dict[str, Any]:
-    names = ("id", "at", "subject", "detail", "token_id", "request_id")
+    names = ("id", "at", "subject", "detail", "token_id", "user_id", "request_id")
     return {name: getattr(row, name) for name in names} | {"act": RENAMED.get(row.action, row.action)}
 
 
@@ -71,6 +88,8 @@ def summary(stored: GridSummary) -> dict[str, Any]:
         "digest": stored.digest,
         "derivation": derivation(stored.state, stored.reason, f"/api/v1/grids/{stored.id}/statistics"),
         "labels": dict(stored.labels),
+        "description": stored.description,
+        **({} if stored.source is None else {"source": dict(stored.source)}),
         **stored.members,
         "created_at": stored.created_at,
         "updated_at": stored.updated_at,
@@ -84,8 +103,8 @@ def derivation(state: str, reason: str | None, href: str) -> dict[str, Any]:
     return found if state != "failed" else found | {"reason": reason}
 
 
-def grid(stored: StoredGrid) -> GridDocument:
-    """A grid with its values, and with what was given beside them."""
+def grid(stored: StoredGrid, wanted: Slice = ()) -> GridDocument:
+    """A grid with its values, and with what was given beside them; `wanted` is the slice that it was cut to."""
     content = stored.grid
     document = summary(stored) | {"values": nested(content.values, content.shape)}
     for name in CARRIED:
@@ -97,7 +116,7 @@ def grid(stored: StoredGrid) -> GridDocument:
             {"at": coordinate(content, content.position(index)), "reason": reason}
             for index, reason in content.reasons.items()
         ]
-    return cast(GridDocument, document)
+    return cast(GridDocument, document | ({"slice": slice_document(wanted)} if wanted else {}))
 
 
 def nested(flat: tuple[Any, ...], shape: tuple[int, ...]) -> Any:
@@ -145,9 +164,29 @@ def revision(row: Any) -> dict[str, Any]:
         "digest": digest_text(row.digest),
         "cell_count": row.cell_count,
         "labels": row.labels,
+        **({} if row.source is None else {"source": row.source}),
         "derivation": {"state": row.state},
         "created_at": row.created_at,
     }
+
+
+def recorded(found: Recorded) -> dict[str, Any]:
+    stored = found.stored
+    return {
+        "revision": stored.revision,
+        "digest": stored.digest,
+        "created_at": stored.updated_at,
+        "cells": [{"at": at} | measurement(cell) | _interval(stored.grid.metric, cell) for at, cell in found.cells],
+    }
+
+
+def _interval(metric: Metric, cell: Cell) -> dict[str, float | None]:
+    """The 95 % interval of a cell; null ends where its noise is not known."""
+    low, high = interval_of(cell.value, cast(PostedMetric, metric_document(metric)), cell.trials, cell.stderr) or (
+        None,
+        None,
+    )
+    return {"ci_low": low, "ci_high": high}
 
 
 def difference(found: Difference) -> dict[str, Any]:

@@ -6,17 +6,17 @@ from dataclasses import asdict
 from typing import Any
 
 from flask import Response
-from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from registry.api import examples
 from registry.api.context import parts
-from registry.api.metrics import REGISTRY, note_jobs
 from registry.api.request_policy import address_rate, failure_rate, token_rate
 from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.api.stored_metrics import Scrape
 from registry.errors import RegistryError
 from registry.operations.health import health_of
+from registry.operations.processes import activity_of
 from results_registry import __version__
 
 _ROOT = {
@@ -61,8 +61,10 @@ def root() -> Response:
 def readyz() -> Response:
     """Can requests be served?
 
-    503 while the database is away or not migrated.
+    503 while the database is away or not migrated, and once this process is told to end.
     """
+    if parts().stopping.is_set():
+        return json_answer({"status": "stopping"}, status=503, Retry_After="1")
     with parts().database.reading() as connection:
         health = health_of(connection)
     if not health.migrated:
@@ -79,12 +81,14 @@ def metrics() -> Response:
 
     Counts and times of requests, jobs and queries, in the text format of Prometheus.
     """
+    health, activity = None, None
     try:
         with parts().database.reading() as connection:
-            note_jobs(health_of(connection))
+            health = health_of(connection)
+            activity = activity_of(connection) if health.migrated else None
     except RegistryError:
-        note_jobs(None)
-    return Response(generate_latest(REGISTRY), content_type=CONTENT_TYPE_LATEST)
+        pass
+    return Response(Scrape(parts(), health, activity).text(), content_type=CONTENT_TYPE_LATEST)
 
 
 @blp.get(f"{API_PREFIX}/limits")
@@ -97,7 +101,10 @@ def limits() -> Response:
     answer is 429 with `Retry-After`. Each web process counts by itself.
     """
     settings = parts().settings
-    names = ("cells", "levels", "body", "inflated", "batch", "labels", "label_length", "name", "wait", "page")
+    names = (
+        *("cells", "levels", "body", "inflated", "batch", "labels", "label_length", "name", "description", "outcomes"),
+        *("wait", "page"),
+    )
     held: dict[str, Any] = {f"max_{name}": getattr(settings, f"max_{name}") for name in names}
     return json_answer(
         held

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import uuid
 from typing import Any
-from urllib.parse import quote
 
 from flask import Flask, Response, g, request
 from sqlalchemy import Connection
@@ -18,8 +17,7 @@ from registry.api.paging import page
 from registry.api.responses import json_answer
 from registry.api.schemas import ByIdParameters, Empty, ShareIn
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations import shares
-from registry.operations.audit_log import record
+from registry.operations import acts, shares
 
 blp = Blueprint("shares", __name__, url_prefix=API_PREFIX, description="Links that open one path without a token.")
 
@@ -49,14 +47,11 @@ def make_share(connection: Connection, home: Any, sent: dict[str, Any], project:
     """Create a share link
 
     Whoever has it reads that path, its forms (`.csv`, `.svg`) and what is below it, with any query, and nothing else,
-    until it expires or is revoked. A link to a whole project opens its grids too. A link to a page (a path without
-    `/api/v1`) also opens the data of that page, and the page's own links carry it on.
+    until it expires or is revoked. A link to a whole project opens its grids and claims too. A link to a page (a path
+    without `/api/v1`) also opens the data of that page, at `/api/v1` too, and the page's own links carry it on.
     """
-    row, carried = shares.make_share(connection, home, sent["path"], sent["expires_in"])
-    told = {"path": row.path, "expires_at": row.expires_at.isoformat()}
-    record(connection, actor(connection), "share.created", row.id, project_id=home.id, **told)
-    url = f"{parts().settings.url}{quote(row.path)}?share={carried}"
-    return json_answer(serializers.share(row) | {"url": url}, status=201)
+    row, address = acts.create_share(connection, actor(connection), home, sent["path"], sent["expires_in"])
+    return json_answer(serializers.share(row) | {"url": parts().settings.url + address}, status=201)
 
 
 @blp.get("/projects/<project>/shares")
@@ -85,6 +80,5 @@ def take_back(connection: Connection, row: Any, _query: dict[str, Any], project:
 
     It is worthless at once.
     """
-    shares.revoke_share(connection, row.id, share_id)
-    record(connection, actor(connection), "share.revoked", share_id, project_id=row.id)
+    acts.revoke_share(connection, actor(connection), row.id, share_id)
     return Response(status=204)

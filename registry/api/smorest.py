@@ -3,103 +3,29 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NoReturn
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import flask_smorest
 from apispec.ext.marshmallow import MarshmallowPlugin
-from flask import Flask, Request, request
-from marshmallow import RAISE, Schema, ValidationError, fields
-from webargs.flaskparser import FlaskParser
-from werkzeug.exceptions import UnsupportedMediaType
+from flask import Flask
+from marshmallow import Schema
 
 from registry.api import examples, field_schemas
-from registry.api.context import authorize_body, parts
-from registry.api.fields import UNKNOWN, unknown
-from registry.api.grid_schemas import AxisIn, CellsIn, GridIn, MetricIn
+from registry.api.alert_schemas import AlertChange
+from registry.api.arguments import Parser
+from registry.api.baseline_schemas import BaselineIn, PinnedIn, PolicyIn, SubjectIn
+from registry.api.grid_schemas import AxisIn, CellsIn, GridIn, MetricIn, SourceIn
+from registry.api.item_schemas import ItemSetIn, ItemsIn
+from registry.api.plan_schemas import PlanIn, PlanQuestion
 from registry.api.problems import KINDS, http_error
-from registry.api.request_body import read_body, read_json
 from registry.api.responses import MEDIA
 from registry.api.schemas import BODIES
 from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS, limited
-from registry.errors import Fault, Invalid
-from registry.grids.intake.faults import escaped
+from registry.api.webhook_schemas import RecoverIn, WebhookChange, WebhookIn
 from results_registry import __version__
 
 API_PREFIX = "/api/v1"
-LONGEST_KEPT = 300
-"""Bytes of the longest query that is not read again when it is asked again."""
-MOST_KEPT = 256
-
-
-class Parser(FlaskParser):
-    """Arguments are read strictly: unknown names are faults, bodies go through the one reader."""
-
-    DEFAULT_UNKNOWN_BY_LOCATION = {"json": RAISE, "query": RAISE}  # noqa: RUF012 (webargs declares it so)
-
-    def parse(self, argmap: Any, req: Request | None = None, *, location: str | None = None, **options: Any) -> Any:
-        """Override webargs', which reads a query anew for every request: pages and jobs ask the same ones all day."""
-        if location != "query" or len(request.query_string) > LONGEST_KEPT:
-            return super().parse(argmap, req, location=location, **options)
-        known, asked = parts().read_queries, (argmap, options.get("unknown"), *request.args.items(multi=True))
-        if (found := known.get(asked)) is None:
-            if len(known) >= MOST_KEPT:
-                known.clear()
-            found = known[asked] = super().parse(argmap, req, location=location, **options)
-        return {name: list(given) if isinstance(given, list) else given for name, given in found.items()}
-
-    def load_json(self, req: Request, schema: Schema) -> Any:
-        authorize_body()
-        check_json(req)
-        return read_json(read_body(req, parts().settings.max_inflated))
-
-    def load_querystring(self, req: Request, schema: Schema) -> Any:
-        lists = {field.data_key or name for name, field in schema.fields.items() if isinstance(field, fields.List)}
-        for name, values in req.args.lists():
-            if len(values) > 1 and name not in lists and not name.startswith(("label.", "at.")):
-                raise Invalid([Fault(f"/{escaped(name)}", "is given more than once")])
-        return super().load_querystring(req, schema)
-
-    def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_options: Any) -> NoReturn:
-        raise Invalid(faults_of(error.messages_dict, schema))
-
-
-def check_json(request: Request) -> None:
-    """Refuse a body that does not say it is JSON."""
-    if not request.is_json:
-        sent = request.mimetype or "no content type"
-        raise UnsupportedMediaType(f"Send Content-Type: application/json, not {sent}.")
-
-
-def faults_of(messages: Mapping[str, Any], schema: Schema | None = None) -> list[Fault]:
-    """marshmallow's messages, {location: {field: [...]}}, as faults with JSON pointers.
-
-    With the schema, an unknown field is told which one may have been meant.
-    """
-    return [fault for at_location in messages.values() for fault in _faults(at_location, "", schema)]
-
-
-def _faults(messages: Any, pointer: str, schema: Any) -> Iterator[Fault]:
-    if isinstance(messages, Mapping):
-        told = unknown(map(str, messages), schema.fields) if [UNKNOWN] in messages.values() and schema else {}
-        for name, inner in messages.items():
-            if inner == [UNKNOWN] and name in told:
-                yield Fault(f"{pointer}/{escaped(name)}", told[name])
-                continue
-            here = pointer if name == "_schema" else f"{pointer}/{escaped(str(name))}"
-            yield from _faults(inner, here, schema if isinstance(name, int) else _schema_of(schema, name))
-    elif isinstance(messages, str):
-        yield Fault(pointer, messages)
-    else:
-        for message in messages:
-            yield from _faults(message, pointer, schema)
-
-
-def _schema_of(schema: Any, name: str) -> Any:
-    """The schema of a field that holds an object, or a list of them."""
-    field = None if schema is None else schema.fields.get(name)
-    field = field.inner if isinstance(field, fields.List) else field
-    return field.schema if isinstance(field, fields.Nested) else None
 
 
 class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
@@ -145,6 +71,7 @@ ERRORS = {
     403: "Forbidden",
     404: "NotFound",
     409: "Conflict",
+    410: "Gone",
     412: "PreconditionFailed",
     413: "ContentTooLarge",
     415: "UnsupportedMediaType",
@@ -164,7 +91,7 @@ _ANY_ERROR = (
     " more than the limits allow, repeat after `Retry-After`. 503: the database is away, or too much comes at once;"
     " repeat after `Retry-After`. 5xx: a defect of the server."
 )
-_SHARED = {202: "Pending", 304: "NotModified"}
+_SHARED = {202: "Pending", 206: "PartialContent", 304: "NotModified"}
 
 
 def _errors() -> dict[str, dict[str, Any]]:
@@ -207,7 +134,9 @@ def reply(
 
 
 def _schema_of_media(media: str) -> dict[str, Any]:
-    """An object for a kind of JSON, text for text, else bytes."""
+    """An object for a kind of JSON, an array of them for a batch, text for text, else bytes."""
+    if media.endswith("batch+json"):
+        return {"type": "array", "items": {"type": "object"}}
     if media.endswith("json"):
         return {"type": "object"}
     return {"type": "string"} if media.startswith("text/") else {"type": "string", "format": "binary"}
@@ -220,6 +149,10 @@ def ready(name: str) -> dict[str, Any]:
         "oneOf": [{"$ref": one} for one in either.values()],
         "discriminator": {"propertyName": "state", "mapping": either},
     }
+
+
+_OF_BASELINES: tuple[type[Schema], ...] = (PinnedIn, SubjectIn, PolicyIn, BaselineIn, AlertChange)
+_OF_WEBHOOKS: tuple[type[Schema], ...] = (WebhookIn, WebhookChange, RecoverIn)
 
 
 class Api(flask_smorest.Api):  # type: ignore[misc]
@@ -240,7 +173,20 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         for field, *meaning in field_schemas.MEANINGS:
             self.register_field(field, *meaning)
         self.ma_plugin.converter.add_attribute_function(field_schemas.schema_of(settings))
-        bodies: list[type[Schema]] = [MetricIn, AxisIn, GridIn, CellsIn, *BODIES]
+        bodies: list[type[Schema]] = [
+            MetricIn,
+            AxisIn,
+            SourceIn,
+            GridIn,
+            CellsIn,
+            ItemSetIn,
+            ItemsIn,
+            PlanQuestion,
+            PlanIn,
+            *_OF_BASELINES,
+            *_OF_WEBHOOKS,
+            *BODIES,
+        ]
         for sent in bodies:
             self.spec.components.schema(sent.__name__, {"description": inspect.getdoc(sent)}, schema=sent)
         for name, shape in (COMPONENTS | limited(settings)).items():
@@ -249,9 +195,11 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
             self.spec.components.response(name, answer)
         unchanged = reply(304, "What the caller has still holds.", headers=["ETag"])["response"]
         self.spec.components.response("NotModified", unchanged)
+        ranged = reply(206, "The range of it that was asked for.", headers=["ETag", "Content-Range"])["response"]
+        self.spec.components.response("PartialContent", ranged)
         pending = reply(
             202,
-            "It is being computed: ask again at `Location`, or wait for it with `Prefer: wait=10`.",
+            "It is being computed: ask again at `Location` (a POST: as before), or wait with `Prefer: wait=10`.",
             "Pending",
             example=examples.PENDING,
             headers=["Retry-After", "Location", "Preference-Applied"],
@@ -279,7 +227,7 @@ finished documents: `202` while one is pending (`Prefer: wait=10` waits), never 
 Errors are `application/problem+json` (RFC 9457); a 422 names each place with a JSON pointer. A 5xx or a lost
 connection means that the outcome is unknown: send the same request again. Publishing the same content twice makes
 one revision, and an `Idempotency-Key` makes any write repeatable. Every answer has the id of its request in
-`X-Request-Id`; the log has it too.
+`X-Request-Id`, which is the caller's own if it sent a UUID there; the log has it too.
 
 What may change within a version: fields may be added to answers, words to what a field may say (statuses, warning
 codes, kinds of problem), and forms to resources; clients ignore fields and words that they do not know. Nothing that

@@ -16,14 +16,17 @@ from registry.api.context import caller, parts
 from registry.api.filters import slice_of_request
 from registry.api.grid_queries import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
 from registry.api.long_poll import unready, waited
-from registry.api.query_schemas import StatisticsParameters, ThresholdsParameters, TrendsParameters
+from registry.api.partial import part_asked
+from registry.api.query_schemas import SeriesParameters, StatisticsParameters, ThresholdsParameters, TrendsParameters
 from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.api.statistics_parts import HEAD, PARTS
+from registry.errors import Fault, Invalid
 from registry.operations.auth import authorize
 from registry.operations.read import find_statistics
 from registry.renderings import statistics as renderings
 from registry.results.codec import from_bytes
+from registry.results.series import losing
 from registry.results.statistics import Statistics
 
 blp = Blueprint(
@@ -119,9 +122,13 @@ def _serve(part: str, operation: str, schema: str, summary: str, about: str) -> 
     read_as.__doc__ = f"{summary} in the form that the suffix names\n\nAnswers what `{operation}` answers."
     for view, path, name in ((read, part, operation), (read_as, f"{part}.{_SUFFIX}", f"{operation}As")):
         taken = blp.doc(operationId=name)(
-            blp.arguments(StatisticsParameters, location="query", unknown=INCLUDE)(described(view))
+            blp.arguments(_schema_of(part), location="query", unknown=INCLUDE)(described(view))
         )
         blp.get(f"/grids/<uuid:grid>/{path}", endpoint=f"{view.__name__}_{part}")(taken)
+
+
+def _schema_of(part: str) -> type[StatisticsParameters]:
+    return {"trends": TrendsParameters, "statistics": SeriesParameters}.get(part, StatisticsParameters)
 
 
 for served in SERVED:
@@ -173,15 +180,12 @@ def read_thresholds_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> R
 
 def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | None) -> Response:
     check_along(grid, query)
-    along = query.get("along")
-    mark = ("" if part == "statistics" else f"-{part}") + (
-        "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]
-    )
-    wanted = slice_of_request(query, TrendsParameters if part == "trends" else StatisticsParameters)
-    if wanted or settings_of(query):
-        chosen = Part(mark, lambda document: select(document, part, along)) if mark else None
-        return statistics_asked(grid, query, wanted, suffix, _renderers(part), chosen)
     form = wanted_form(suffix, FORMS)
+    wanted = slice_of_request(query, _schema_of(part))
+    chosen = _chosen(part, query, form)
+    if wanted or settings_of(query):
+        return statistics_asked(grid, query, wanted, form, _renderers(part), chosen)
+    mark = chosen.mark if chosen else ""
     known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
 
     def look() -> Any:
@@ -193,9 +197,22 @@ def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | 
     row = waited(look, lambda row: row.etag is not None or row.state == "failed")
     if row.etag is None:
         return unready(row, {"grid": grid, "revision": row.revision})
-    if row.document is None or (part == "statistics" and form == "json" and along is None):
+    if row.document is None or (chosen is None and form == "json"):
         return send_stored(row.document, tagged(row.etag + mark, form))
-    return rendered(form, select(from_bytes(row.document), part, along), _renderers(part), row.etag + mark)
+    document = from_bytes(row.document)
+    return rendered(form, chosen.select(document) if chosen else document, _renderers(part), row.etag + mark)
+
+
+def _chosen(part: str, query: Mapping[str, Any], form: str) -> Part | None:
+    """The part of the document that is wanted; None: all of it."""
+    along, lost = query.get("along"), query.get("lost")
+    mark = ("" if part == "statistics" else f"-{part}") + (
+        "" if along is None else "-" + sha256(along.encode()).hexdigest()[:8]
+    )
+    mark += "" if lost is None else f"-lost{lost!r}"
+    chosen = Part(mark, lambda document: select(document, part, along, lost)) if mark else None
+    only = None if part == "statistics" else (*HEAD, *PARTS[part])
+    return part_asked(query, Statistics, form, only=only, of=chosen)
 
 
 def _renderers(part: str) -> Renderers:
@@ -209,10 +226,18 @@ def _trends(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Respo
     return _answer(grid, "trends", query, suffix)
 
 
-def select(document: dict[str, Any], part: str, along: str | None) -> dict[str, Any]:
-    """A part of the document under the same head, and only the series along one axis if that was asked."""
+def select(document: dict[str, Any], part: str, along: str | None, lost: float | None = None) -> dict[str, Any]:
+    """A part of the document under the same head, and only the series along one axis, or those that lost more than
+    something, if that was asked; `Invalid` where nobody can say what a loss is."""
     if part != "statistics":
         document = {name: document[name] for name in (*HEAD, *PARTS[part]) if name in document}
     if along is not None and "series" in document:
         document = document | {"series": [series for series in document["series"] if series["along"] == along]}
-    return document
+    return document if lost is None or "series" not in document else _losing(document, lost)
+
+
+def _losing(document: dict[str, Any], lost: float) -> dict[str, Any]:
+    direction, series = document["metric"].get("direction"), document["series"]
+    if direction is None:
+        raise Invalid([Fault("/lost", "the metric says no better end: nobody can say what a loss is")])
+    return document | {"series": losing(series, direction, lost), "lost": {"more_than": lost, "of": len(series)}}

@@ -12,15 +12,16 @@ HEAD = (
     "computed_at",
     "axes",
     "slice",
+    "lost",
     "metric",
     "assumes",
     "design_effect",
 )
 """Fields of every part: which grid it is about, and by what it was computed."""
-OMITTED = ("slice",)
-"""Those of them that the statistics of a whole grid do not have."""
+OMITTED = ("slice", "lost", "grid_split")
+"""Fields of parts that an answer has only where they were asked for."""
 PARTS: dict[str, tuple[str, ...]] = {
-    "trends": ("series", "grid_trend"),
+    "trends": ("series", "grid_trend", "grid_split"),
     "changes": ("series",),
     "peaks": ("peaks",),
     "coverage": ("coverage",),

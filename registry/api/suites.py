@@ -18,8 +18,9 @@ from registry.api.responses import json_answer
 from registry.api.schemas import Empty, NamesParameters, SuiteIn
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
-from registry.operations import suites
-from registry.operations.audit_log import record
+from registry.operations import acts, suites
+from registry.operations.find import Filters
+from registry.operations.query_names import unknown_names
 
 blp = Blueprint("suites", __name__, url_prefix=API_PREFIX, description="Benchmarks that are ranked together.")
 
@@ -37,15 +38,16 @@ blp = Blueprint("suites", __name__, url_prefix=API_PREFIX, description="Benchmar
 def set_suite(connection: Connection, row: Any, sent: dict[str, Any], project: str, suite: str) -> Response:
     """Set a suite
 
-    Rankings take it by `suite`; a changed one is another question.
+    Rankings take it by `suite`; a changed one is another question. `warnings` names benchmarks that no grid ever had.
     """
     try:
         name = Name().deserialize(suite)
     except ValidationError as error:
         raise Invalid([Fault("", f"the name of a suite {error.messages[0]}")]) from None
-    found, is_new = suites.set_suite(connection, row.id, name, sent["benchmarks"])
-    record(connection, actor(connection), "suite.set", found.id, project_id=row.id, name=name, **sent)
-    return json_answer(serializers.suite(found), status=201 if is_new else 200)
+    found, is_new = acts.set_suite(connection, actor(connection), row.id, name, sent["benchmarks"])
+    unknown = unknown_names(connection, row.id, Filters(benchmark=found.benchmarks))
+    doubts = [{"code": "unknown_name", "detail": detail} for _, detail in unknown]
+    return json_answer(serializers.suite(found) | {"warnings": doubts}, status=201 if is_new else 200)
 
 
 @blp.get("/projects/<project>/suites")
@@ -88,7 +90,5 @@ def delete_suite(connection: Connection, row: Any, _query: dict[str, Any], proje
 
     Grids stay as they are.
     """
-    gone = suites.delete_suite(connection, row.id, suite)
-    told = {"name": gone.name, "benchmarks": gone.benchmarks}
-    record(connection, actor(connection), "suite.deleted", gone.id, project_id=row.id, **told)
+    acts.delete_suite(connection, actor(connection), row.id, suite)
     return Response(status=204)

@@ -10,7 +10,8 @@ import orjson
 
 from registry.commands.servers import home_option, settings_of_servers
 from registry.commands.status import CHECK_FAILED
-from registry.operations.doctor import Check, run_checks
+from registry.operations.check import Check
+from registry.operations.doctor import run_checks
 from registry.settings import given_variables
 from registry.storage.database import Database
 from results_registry.local_instance import address_in
@@ -21,14 +22,17 @@ _COLOURS = {"good": "green", "doubtful": "yellow", "bad": "red"}
 @click.command()
 @home_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of lines.")
+@click.option("--web", default=1, help="Web processes that the database must have room for.")
+@click.option("--workers", default=1, help="Workers that it must have room for.")
 @click.pass_context
-def doctor(ctx: click.Context, home: Path | None, as_json: bool) -> None:
+def doctor(ctx: click.Context, home: Path | None, as_json: bool, web: int, workers: int) -> None:
     """Check the database, the broker, the disk and the port; exit status 3 when one of them is bad."""
     settings = settings_of_servers(home)
     database = Database(settings, name="doctor")
     checks = []
     of_home = home is not None or not given_variables() & {"database_url", "port"}
-    for check in run_checks(settings, database, address_in(settings.home) if of_home else None):
+    address = address_in(settings.home) if of_home else None
+    for check in run_checks(settings, database, address, web=web, workers=workers):
         checks.append(check)
         if not as_json:
             show(check)

@@ -66,6 +66,11 @@ def find_grid(session: Session, reference: str | None, named: Named) -> str:
     raise NotFound(_several(session, found))
 
 
+def is_grid(reference: str) -> bool:
+    """Return whether a reference can only be a grid: an id, four characters of one or more, or names with `=`."""
+    return "=" in reference or _BEGINNING.fullmatch(reference.lower()) is not None
+
+
 def _read(reference: str) -> dict[str, Any]:
     if _BEGINNING.fullmatch(reference.lower()):
         return {"id": reference.lower()}
@@ -85,9 +90,12 @@ def find_grids(session: Session, query: Mapping[str, Any], limit: int = 1000) ->
     return session.transport.pages(session.in_project("grids"), limit=limit, **query)
 
 
-def read_grid(session: Session, grid: str, revision: int | None = None) -> GridDocument:
-    """A grid with its values."""
-    return cast(GridDocument, session.transport.get(f"grids/{segment(grid)}", revision=revision))
+def read_grid(
+    session: Session, grid: str, revision: int | None = None, at: Mapping[str, Sequence[str]] | None = None
+) -> GridDocument:
+    """A grid with its values, or with those of a slice alone."""
+    query: dict[str, Any] = {"revision": revision, **(at or {})}
+    return cast(GridDocument, session.transport.get(f"grids/{segment(grid)}", **query))
 
 
 def _nothing(session: Session, reference: str | None, query: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from registry.commands.grids import KINDS, Named, find_grids, name_of, names_gri
 from registry.commands.screen import styled
 from registry.commands.screen.page import Part
 from registry.commands.session import Session, asks_server
+from registry.commands.slices import Parameters, cuts_slices
 from registry.renderings.sheet import Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import counted, label
@@ -30,24 +31,40 @@ _LEAST = ("revision", "visibility", "alias of", "cells", "updated", "metric", "n
 @click.option(
     "--label", "labels", multiple=True, metavar="KEY=TEXT", help="Only grids with this label; may be repeated."
 )
-@click.option("--since", metavar="INSTANT", help="Only grids that changed then or later (2026-11-21 or RFC 3339).")
+@click.option("--find", "q", metavar="WORDS", help="Only with these words in names or labels, in any order.")
+@click.option(
+    "--since",
+    "updated_since",
+    metavar="INSTANT",
+    help="Only grids that changed then or later (2026-11-21 or RFC 3339).",
+)
 @click.option("--sort", default="-updated_at", show_default=True, help="A name or instant; a minus for descending.")
 @click.option("--limit", type=click.IntRange(1), help="How many at most; 100 on a terminal, else all.")
+@cuts_slices
 @asks_server
 def ls(
-    session: Session, what: str, named: Named, labels: Sequence[str], since: str | None, sort: str, limit: int | None
+    session: Session,
+    what: str,
+    named: Named,
+    labels: Sequence[str],
+    limit: int | None,
+    at: Parameters,
+    **wanted: str | None,
 ) -> None:
     """List projects, grids, or the names in use.
 
-    WHAT is grids (if it is not given), projects, experiments, benchmarks, models, variants or metrics.
+    WHAT is grids (if it is not given), projects, experiments, benchmarks, models, variants or metrics. With --at, the
+    grids that have such a level.
     """
     most = limit or (_PAGE if session.screen.is_terminal and not session.screen.json else None)
+    if what == "projects" and wanted["q"] is not None:
+        raise click.UsageError("--find is for grids and for the names of a project, not for projects.")
     if what == "grids":
-        query = {**named, **_labels(labels), "updated_since": since, "sort": sort}
+        query = {**named, **_labels(labels), **at, **wanted}
         items = find_grids(session, query, limit=min(1000, (most or 999) + 1))
     else:
         path = "projects" if what == "projects" else session.in_project(what)
-        items = session.transport.pages(path)
+        items = session.transport.pages(path, q=wanted["q"])
     found = list(items if most is None else itertools.islice(items, most + 1))
     shown = found if most is None else found[:most]
     columns = {"grids": _grids, "projects": _projects}.get(what, _names)

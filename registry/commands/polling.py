@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
+from registry.commands.numbers import Finite
 from registry.commands.session import Session
 from registry.errors import RegistryError, TryLater
+from results_registry.response import Answer
 
 _BAR = 20
 _ONE_ASK = 10
 """Seconds for which one request waits on the server."""
-_SEVERAL = ("statistics", "trends", "peaks", "thresholds")
+_SEVERAL = ("judgements", "statistics", "trends", "peaks", "thresholds")
 
 
 class Failed(RegistryError):
@@ -29,8 +31,21 @@ class NotDefined(RegistryError):
     code = "not_defined"
 
 
-def awaited(session: Session, path: str, what: str, seconds: float, **query: Any) -> dict[str, Any]:
-    """Document at a path, once it is ready.
+def awaited(
+    session: Session, path: str, what: str, seconds: float, *, body: Any = None, **query: Any
+) -> dict[str, Any]:
+    """Document at a path, or the answer to a question that is sent there, once it is ready; raises what `polled`
+    raises."""
+    method = "GET" if body is None else "POST"
+    return polled(
+        session, what, seconds, lambda sent: session.transport.call(method, path, body, query=query, headers=sent)
+    )
+
+
+def polled(
+    session: Session, what: str, seconds: float, ask: Callable[[Mapping[str, str] | None], Answer]
+) -> dict[str, Any]:
+    """Document that a request answers with, given headers, once it is ready.
 
     Raises `Failed` when its computation failed, and `TryLater` when it is not ready after so many seconds.
     """
@@ -40,7 +55,7 @@ def awaited(session: Session, path: str, what: str, seconds: float, **query: Any
         while True:
             left = max(0, min(_ONE_ASK, round(until - time.monotonic())))
             headers = {"Prefer": f"wait={left}"} if left else None
-            answer = session.transport.call("GET", path, query=query, headers=headers)
+            answer = ask(headers)
             if answer.status != 202:
                 break
             done += [one for one in [answer.json().get("derivation", {}).get("progress")] if one is not None]
@@ -67,5 +82,5 @@ def sentence(what: str, progress: float | None) -> str:
 def waits(command: Callable[..., None]) -> Callable[..., None]:
     """Decorator: pass the command `seconds`, from the option --wait."""
     text = "How long to wait for what is still being computed."
-    option = click.option("--wait", "seconds", type=click.FloatRange(0), default=60, show_default=True, help=text)
+    option = click.option("--wait", "seconds", type=Finite(0), default=60, show_default=True, help=text)
     return option(command)

@@ -77,5 +77,5 @@ def migrate(role: str | None) -> None:
         ) from error
     click.echo("The database is up to date.", err=True)
     if role is not None:
-        grant_web_role(settings.database_url, role, settings.web_password or None)
+        grant_web_role(settings.database_url, role, settings.web_password or None, settings.session_parameters())
         click.echo(f"{role} may serve and publish.", err=True)

@@ -8,7 +8,8 @@ import click
 
 from registry.commands.servers import home_option, settings_of_servers
 from registry.operations.audit_log import COMMAND
-from registry.operations.purge import count_purgeable, purge, purge_projects, purge_shapes
+from registry.operations.purge import count_purgeable, purge, purge_item_ids, purge_projects, purge_shapes
+from registry.operations.purge_claims import purge_claims
 from registry.storage.database import Database
 
 
@@ -38,6 +39,10 @@ def purge_command(home: Path | None, days: int, yes: bool) -> None:
     with database.transaction() as connection:
         emptied = purge_projects(connection, COMMAND, older_than_days=days)
     with database.transaction() as connection:
+        purge_claims(connection, older_than_days=days)
+    with database.transaction() as connection:
         purge_shapes(connection)
+    with database.transaction() as connection:
+        purge_item_ids(connection)
     database.close()
     click.echo(f"{removed} grids and {emptied} projects were removed.")

@@ -12,10 +12,13 @@ from typing import Any
 import click
 
 from registry.commands.completing import names
+from registry.commands.numbers import Finite
 from registry.commands.pushing import Push, Report
 from registry.commands.session import advised
 from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
 from registry.errors import RegistryError
+from registry.grids.intake.protocol import protocol_of_texts
+from registry.grids.protocol import Value
 from registry.importers import formats
 from registry.importers.dry_run import shown
 from registry.importers.duplicates import distinct
@@ -43,13 +46,11 @@ def _several(_context: click.Context, _option: click.Parameter, given: str | Non
 @click.option("--metric", help="The metric's name; in a tidy table, the column of the values.")
 @click.option("--unit", help="The metric's unit.")
 @click.option("--direction", type=click.Choice(["higher", "lower"]), help="Which end of the metric is better.")
-@click.option("--lower", type=float, help="The smallest value that is possible.")
-@click.option("--upper", type=float, help="The largest value that is possible.")
+@click.option("--lower", type=Finite(), help="The smallest value that is possible.")
+@click.option("--upper", type=Finite(), help="The largest value that is possible.")
 @click.option("--trials", type=click.IntRange(min=1), help="The Bernoulli trials behind each value.")
 @click.option("--questions", type=click.IntRange(min=1), help="That the trials of each cell are about.")
-@click.option(
-    "--design-effect", type=click.FloatRange(min=1), help="A cell's variance over that of independent trials."
-)
+@click.option("--design-effect", type=Finite(min=1), help="A cell's variance over that of independent trials.")
 @click.option("--derived", is_flag=True, help="The values are made of other grids: shown, but not ranked.")
 @click.option("--axes", callback=_several, metavar="NAMES", help="The columns, or keys of records, that are axes.")
 @click.option("--value", metavar="NAME", help="The column, or the key of records, of the values.")
@@ -65,6 +66,8 @@ def _several(_context: click.Context, _option: click.Parameter, given: str | Non
     "--exclude", "left_out", multiple=True, metavar="PATTERN", help="Leave out files or folders of such a name."
 )
 @click.option("--label", "labels", multiple=True, metavar="KEY=TEXT", help="A label for every grid; repeatable.")
+@click.option("--protocol", multiple=True, metavar="KEY=VALUE", help="How every grid was measured; repeatable.")
+@click.option("--description", metavar="MARKDOWN", help="A description for every grid.")
 @click.option("--url", metavar="URL", help="The registry's address.")
 @click.option("-p", "--project", metavar="SLUG", help="The project.", shell_complete=names("project"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -75,6 +78,7 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     dry_run: bool,
     wait: bool,
     labels: tuple[str, ...],
+    protocol: tuple[str, ...],
     url: str | None,
     project: str | None,
     as_json: bool,
@@ -91,7 +95,8 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     files out), 2 a wrong option, 3 statistics failed (--wait), 4 the token or the project will not do, 5 the registry
     did not answer: the rest waits in the spool for `registry sync`.
     """
-    sources = Sources(files, form, Overrides(**overrides, labels=_labels(labels)), left_out)
+    given = Overrides(**overrides, labels=_labels(labels), protocol=_protocol(protocol))
+    sources = Sources(files, form, given, left_out)
     if missing := [name for name in files if "://" not in name and not Path(name).exists()]:
         raise click.UsageError(f"There is no file {missing[0]}.")
     if dry_run:
@@ -124,6 +129,13 @@ def _labels(given: Sequence[str]) -> dict[str, str]:
     if wrong := [key for key, sign, _ in pairs if not sign or not key]:
         raise click.UsageError(f'A label is KEY=TEXT, not "{wrong[0]}".')
     return {key: text for key, _, text in pairs}
+
+
+def _protocol(given: Sequence[str]) -> dict[str, Value]:
+    try:
+        return protocol_of_texts(given)
+    except ValueError as error:
+        raise click.UsageError(f'A protocol is KEY=VALUE, each key once, not "{error}".') from None
 
 
 def _rehearse(sources: Sources, *, as_json: bool, quiet: bool) -> int:

@@ -20,6 +20,7 @@ from typing import Any
 import orjson
 
 from registry.commands.error_summary import Reasons
+from registry.importers.provenance import with_warnings
 from registry.importers.reading import Item, Message, Skipped, missing_names
 from registry.renderings.words import counted
 from results_registry.config import Config
@@ -152,7 +153,7 @@ class Push:
         if missing := missing_names(one.found.submission):
             report.refuse([Message(one.source, missing)])
             return
-        body = orjson.dumps(one.found.submission)
+        body = orjson.dumps(with_warnings(one.found))
         digest = hashlib.sha256(body).hexdigest()
         if digest in self.journal.known:
             report.resumed += 1
@@ -206,14 +207,38 @@ class Push:
                 report.refuse(one.problems(item["problem"]))
                 continue
             grid = item["grid"]
+            if not self._add_items(one, grid):
+                self._keep([(one, digest, b"")])
+                continue
             done.append(digest)
             report.new += item["status"] == 201
             report.same += item["status"] == 200
             names = ("id", "revision", "experiment", "benchmark", "model", "variant")
             report.grids.append({name: grid[name] for name in names} | {"metric": grid["metric"]["name"]})
+            told = {(note.code, note.detail) for note in one.found.notes}
             for warning in grid.get("warnings", ()):
+                if (warning["code"], warning["detail"]) in told:
+                    continue
                 report.warnings.add(Message(f"{one.source}{one.at(warning.get('pointer'))}", warning["detail"]))
         self.journal.note(done)
+
+    def _add_items(self, one: Item, grid: dict[str, Any]) -> bool:
+        """Add the outcomes of the items to a grid that was accepted; False when the registry cannot be reached.
+
+        A push that ends before leaves a grid without them, and is completed by another.
+        """
+        for body in one.found.items:
+            query, path = {"revision": grid["revision"]}, f"grids/{grid['id']}/items"
+            key = hashlib.sha256(self._run + grid["id"].encode() + orjson.dumps(body)).hexdigest()
+            try:
+                self.transport.call("POST", path, body, query=query, headers={"Idempotency-Key": key})
+            except (Unreachable, NotNow) as error:
+                self._unreachable, self.report.unreachable = True, error.detail
+                return False
+            except Refused as error:
+                where = f"{one.source} ({body['set']['name']})"
+                self.report.warnings.add(Message(where, f"outcomes of items were not added: {error.detail}"))
+        return True
 
     def _keep(self, batch: list[tuple[Item, str, bytes]]) -> None:
         """Write the batch to the spool, from where `registry sync` sends it."""
@@ -221,7 +246,9 @@ class Push:
         try:
             for number, (one, _, _) in enumerate(batch):
                 order = self.report.spooled + number
-                directory.put(make_item(GRID, one.found.submission, self.config.url, self.project, order))
+                document = with_warnings(one.found)
+                document = document | {"items": list(one.found.items)} if one.found.items else document
+                directory.put(make_item(GRID, document, self.config.url, self.project, order))
             directory.secure()
         finally:
             directory.close()

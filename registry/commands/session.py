@@ -24,6 +24,7 @@ from results_registry.errors import NotAllowed, NotThere, Refused, Unreachable
 from results_registry.http import Transport
 from results_registry.origin import segment
 
+_HIDDEN = "There is nothing here"
 _ERRNO = re.compile(r"\[Errno -?\d+\] ")
 
 
@@ -103,6 +104,12 @@ def asks_server(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
+def _is_hidden(error: NotThere) -> bool:
+    """Whether the server says no more than that there is nothing, as of a project that the caller may not see, or
+    another program than a registry answered."""
+    return error.detail.startswith(_HIDDEN) or "type" not in error.problem
+
+
 def advised(error: UserError, config: Config) -> str:
     """Sentence of the error, with the place it happened at and advice."""
     match error:
@@ -110,7 +117,7 @@ def advised(error: UserError, config: Config) -> str:
             return f"{config.url} asks for a token: run `registry login`, or set REGISTRY_TOKEN."
         case NotAllowed(status=401):
             return f"{config.url} refuses the token: {error.detail} Run `registry login`."
-        case NotThere():
+        case NotThere() if _is_hidden(error):
             where = f" in the project {config.project}" if config.project else ""
             who = "this token" if config.token else "a visitor without a token"
             return (

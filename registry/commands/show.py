@@ -13,6 +13,7 @@ from registry.commands.screen.colours import on_colour, on_number
 from registry.commands.screen.page import Part
 from registry.commands.screen.screen import Screen, rows_of_csv
 from registry.commands.session import Session, asks_server
+from registry.commands.slices import Parameters, cuts_slices
 from registry.renderings.cells import cells_csv, flat
 from registry.renderings.grid import page
 from registry.renderings.heatmap.colours import STEPS, colour, ink_on
@@ -53,14 +54,17 @@ class Range(click.ParamType[Any]):
 @click.option("--revision", type=click.IntRange(1), help="An older revision.")
 @click.option("--range", "span", type=Range(), default="own", help="What the ends of the colours stand for.")
 @click.option("--palette", type=click.Choice(PALETTES), default="cividis", show_default=True)
+@cuts_slices
 @asks_server
-def show(session: Session, grid: str | None, named: Named, revision: int | None, span: Any, palette: str) -> None:
+def show(
+    session: Session, grid: str | None, named: Named, revision: int | None, span: Any, palette: str, at: Parameters
+) -> None:
     """Show a grid's values, as a heatmap on a terminal with colours.
 
     GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23. `·` is an unmeasured cell. A pipe
     gets one line for each measured cell.
     """
-    document = read_grid(session, find_grid(session, grid, named), revision)
+    document = read_grid(session, find_grid(session, grid, named), revision, at)
     session.screen.show(
         document,
         lambda: _page(document, session.screen, Options(palette=palette, span=span)),

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from registry.commands.grids import Named, find_grid, names_grids, read_grid
+from registry.commands.numbers import Finite
 from registry.commands.polling import awaited, waits
 from registry.commands.screen import coloured
 from registry.commands.screen.page import Part
@@ -31,16 +32,22 @@ _LEAST = ("neighbours", "their mean", "if unrelated", "could show")
 @click.argument("grid", required=False)
 @names_grids
 @click.option("--along", metavar="AXIS", help="Only the series along this axis.")
-@click.option("--threshold", "thresholds", type=float, multiple=True, help="Where series cross it; may be repeated.")
+@click.option("--threshold", "thresholds", type=Finite(), multiple=True, help="Where series cross it; may be repeated.")
+@click.option("--lost", type=Finite(0), help="Only series that lost more than this from first to last.")
+@click.option(
+    "--split", type=Finite(), metavar="LEVEL", help="Also what lies beyond this level less what lies up to it."
+)
 @cuts_slices
 @waits
 @asks_server
-def trends(
+def trends(  # noqa: PLR0913, PLR0917 (each is an option)
     session: Session,
     grid: str | None,
     named: Named,
     along: str | None,
     thresholds: Sequence[float],
+    lost: float | None,
+    split: float | None,
     seconds: float,
     at: Parameters,
 ) -> None:
@@ -49,7 +56,7 @@ def trends(
     GRID is an id, its first characters, or names: model=R1-Qwen,benchmark=AMC23.
     """
     found = find_grid(session, grid, named)
-    parameters = {"along": along, "threshold": list(thresholds)} | at
+    parameters = {"along": along, "threshold": list(thresholds), "lost": lost, "split": split} | at
     document = awaited(session, f"grids/{found}/trends", "trends", seconds, **parameters)
     if thresholds:
         crossed = from_document(Thresholds, document)

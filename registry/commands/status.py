@@ -10,6 +10,7 @@ USAGE = 2
 CHECK_FAILED = 3
 REFUSED = 4
 UNREACHABLE = 5
+UNDECIDED = 6
 INTERRUPTED = 130
 
 UserError = RegistryError | ClientError
@@ -23,11 +24,19 @@ class CheckFailed(RegistryError):
     code = "check_failed"
 
 
+class Undecided(RegistryError):
+    """The command did its work, and what it was asked to decide cannot be decided."""
+
+    code = "undecided"
+
+
 def status_of(error: UserError) -> int:
     """Exit status for the kind of error that ended the command."""
     match error:
         case CheckFailed():
             return CHECK_FAILED
+        case Undecided():
+            return UNDECIDED
         case Unauthenticated() | Forbidden() | NotAllowed():
             return REFUSED
         case Unreachable() | NotNow() | Unavailable():

@@ -10,8 +10,8 @@ import click
 from registry.commands.environment import settings_of_environment
 from registry.errors import NotFound
 from registry.local.preparation import write_secret
-from registry.operations.audit_log import COMMAND, record
-from registry.operations.auth import issue_token
+from registry.operations.acts import create_token
+from registry.operations.audit_log import COMMAND
 from registry.operations.projects import find_project
 from registry.storage.database import Database
 
@@ -29,9 +29,7 @@ def token(project: str | None, role: Any, name: str, days: int, path: Path | Non
         if project and row is None:
             raise NotFound(f'There is no project "{project}".')
         project_id = None if row is None else row.id
-        made, secret = issue_token(connection, project_id=project_id, role=role, name=name, days=days)
-        details = {"name": name, "role": role, "expires_at": made.expires_at.isoformat()}
-        record(connection, COMMAND, "token.created", made.id, project_id=project_id, **details)
+        _, secret = create_token(connection, COMMAND, project_id, name=name, role=role, days=days)
         if path is not None:
             write_secret(path, secret)
     if path is None:

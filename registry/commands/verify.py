@@ -25,5 +25,5 @@ def verify(home: Path | None, project: str | None, most: int | None, after: str 
     """
     options = {"project": project, "most": most, "after": after, "as_json": as_json}
     # Workers compute, and this package may not import them: the process is replaced by one that does.
-    command = [sys.executable, "-m", "workers.verify", json.dumps(options)]
+    command = [sys.executable, "-P", "-m", "workers.verify", json.dumps(options)]
     processes.become(command, settings_of_servers(home))

@@ -1,4 +1,4 @@
-"""The demonstration: the seed heatmaps as grids in a public project."""
+"""The demonstration: the seed heatmaps as grids in a public project, and the sentences of their documents as claims."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import uuid
 from importlib.resources import files
 from typing import Any
 
+from registry.claims.grammar import read_claim
 from registry.grids.intake import Limits, read_submission
 from registry.operations.aliases import make_alias
 from registry.operations.projects import find_project, make_project
 from registry.operations.publish import publish
 from registry.operations.read import find_statistics
+from registry.operations.stored_claims import add_claims
 from registry.storage.database import Database
 
 PROJECT = "demo"
@@ -25,22 +27,44 @@ def demo_grids() -> list[dict[str, Any]]:
     return grids
 
 
-def _data() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((files(__package__) / "seeds.json").read_text(encoding="utf-8"))
+def demo_aliases() -> list[dict[str, str]]:
+    """The names that are joined in the project of the demonstration."""
+    aliases: list[dict[str, str]] = _data()["aliases"]
+    return aliases
+
+
+def demo_claims() -> list[dict[str, Any]]:
+    """What the documents of the demonstration say of its grids, as it would be POSTed; `text` is quoted from them."""
+    return [
+        {
+            **one["claim"],
+            "about": {**document["about"], **one["claim"].get("about", {})},
+            "text": one["text"],
+            "source": {"url": document["name"], "line": one["line"], "digest": document["sha256"]},
+        }
+        for document in _data("claims.json")["documents"]
+        for one in document["sentences"]
+    ]
+
+
+def _data(name: str = "seeds.json") -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((files(__package__) / name).read_text(encoding="utf-8"))
     return found
 
 
 def publish_demo(database: Database) -> list[uuid.UUID]:
     """Publish the demonstration, if it is not there; the ids of its grids, seed 0 first. Safe to run again."""
-    data = _data()
     with database.transaction() as connection:
         project = find_project(connection, PROJECT)
         if project is None:
             project = make_project(connection, slug=PROJECT, name="Seed heatmaps", visibility="public")
-            for alias in data["aliases"]:
+            for alias in demo_aliases():
                 make_alias(connection, project.id, **alias)
-        submissions = [read_submission({"axes": []} | grid, Limits()) for grid in data["grids"]]
-        return [published.stored.id for published in publish(connection, project, submissions)]
+        submissions = [read_submission({"axes": []} | grid, Limits()) for grid in demo_grids()]
+        published = [one.stored.id for one in publish(connection, project, submissions)]
+        # Those that are there already stay as they are.
+        add_claims(connection, project.id, [("", read_claim(one)) for one in demo_claims()], None)
+        return published
 
 
 def await_statistics(database: Database, grids: list[uuid.UUID]) -> bool:

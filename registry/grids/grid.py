@@ -14,6 +14,8 @@ from typing import Any, Literal, cast
 
 import orjson
 
+from registry.grids.protocol import Protocol
+
 Kind = Literal["numeric", "ordinal", "nominal"]
 Scale = Literal["linear", "log"]
 Direction = Literal["higher", "lower"]
@@ -96,7 +98,8 @@ class Grid:
 
     `questions`: number of questions behind the trials of a cell (trials = questions × samples). `design_effect`:
     variance of a cell as a multiple of that of independent trials. `derived`: whether the values are computed from
-    other grids, or the names of what they are made of.
+    other grids, or the names of what they are made of. `protocol`: how the values were measured, as
+    `registry.grids.intake` reads it.
     """
 
     metric: Metric
@@ -111,6 +114,7 @@ class Grid:
     questions: int | None = None
     design_effect: float | None = None
     derived: bool | tuple[str, ...] = False
+    protocol: Protocol | None = None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -156,16 +160,21 @@ class Grid:
 
     @property
     def members(self) -> dict[str, Any]:
-        """Those of `questions`, `design_effect` and `derived` that were given, as they are sent and digested."""
+        """Those of `questions`, `design_effect`, `derived` and `protocol` that were given, as sent and digested."""
         named = list(self.derived) if isinstance(self.derived, tuple) else self.derived or None
-        given = {"questions": self.questions, "design_effect": self.design_effect, "derived": named}
+        given: dict[str, Any] = {
+            "questions": self.questions,
+            "design_effect": self.design_effect,
+            "derived": named,
+            "protocol": None if self.protocol is None else dict(self.protocol),
+        }
         return {name: value for name, value in given.items() if value is not None}
 
     def canonical(self) -> bytes:
         """Content as UTF-8 JSON: equal bytes exactly for equal content, the input of `digest`.
 
-        The keys of the object and of its labels are sorted; axes, levels and the metric have theirs in the order of the
-        classes above.
+        The keys of the object, its labels and its protocol are sorted; axes, levels and the metric have theirs in the
+        order of the classes above.
         """
         content: dict[str, Any] = {
             "metric": self.metric,

@@ -147,15 +147,24 @@ def slice_faults(axes: Iterable[Axis], wanted: Slice, whose: str) -> list[Fault]
     for name, conditions in wanted:
         if name not in levels:
             has = "has the" if whose.startswith("no ") else "has no"
-            faults.append(Fault(pointer_to(name), f'{whose} {has} axis "{name}"; {_there(levels)}'))
+            faults.append(Fault(pointer_to(name), f'{whose} {has} axis "{name}"; {_meant(name, levels)}'))
             continue
         known = list(levels[name].values())
         faults += [
-            Fault(pointer_to(name), f'the axis "{name}" has no level {_said(one, known)}; {_there(levels[name])}')
+            Fault(pointer_to(name), f'the axis "{name}" has no level {_said(one, known)}; {_meant(one, levels[name])}')
             for one in conditions
             if not kept_levels(known, [one])
-        ]
+        ] or _contradictions(name, known, conditions)
     return faults
+
+
+def _contradictions(axis: str, levels: Sequence[Level], conditions: Sequence[str]) -> list[Fault]:
+    """A fault where each condition has a level and all of them together have none, such as a range with its ends
+    exchanged."""
+    if not levels or kept_levels(levels, conditions):
+        return []
+    told = f'the axis "{axis}" has no level that is {conditions_text(conditions)}'
+    return [Fault(pointer_to(axis), f"{told} at once; {_there(level.label for level in levels)}")]
 
 
 def _said(condition: str, levels: Sequence[Level]) -> str:
@@ -164,6 +173,19 @@ def _said(condition: str, levels: Sequence[Level]) -> str:
         return f'"{condition}"'
     bare = "" if any(level.number is not None for level in levels) else " (its levels have no numbers)"
     return f"{_WORDS[found[0]]} {condition.removeprefix(found[0])}{bare}"
+
+
+def _meant(asked: str, names: Iterable[str]) -> str:
+    """What there is, and before it what may have been meant: a bound that is no number, or a name in other letters."""
+    known = list(names)
+    sign, bound = match.groups() if (match := _RANGE.fullmatch(asked)) else ("", asked)
+    alike = [name for name in known if name.casefold() == bound.strip().casefold()]
+    hints = []
+    if sign and _number_in(bound) is None:
+        hints.append(f'a range is {sign} and a number, which "{bound}" is not')
+    if alike:
+        hints.append(f'did you mean "{alike[0]}"')
+    return "; ".join([*hints, _there(known)])
 
 
 def _there(names: Iterable[str]) -> str:
@@ -176,10 +198,16 @@ def _there(names: Iterable[str]) -> str:
 
 def slice_text(wanted: Slice) -> str:
     """The slice in words: `Context at least 64000, Type 1 or 2`; empty for the whole."""
-    return ", ".join(f"{axis} {_conditions_text(conditions)}" for axis, conditions in wanted)
+    return ", ".join(f"{axis} {conditions_text(conditions)}" for axis, conditions in wanted)
 
 
-def _conditions_text(conditions: Sequence[str]) -> str:
+def with_slice(text: str, wanted: Slice) -> str:
+    """The text, and after a comma the slice: `accuracy (%), Context at least 64000`."""
+    return f"{text}, {slice_text(wanted)}" if wanted else text
+
+
+def conditions_text(conditions: Sequence[str]) -> str:
+    """What the levels of one axis are asked to be, in words: `at least 64000`, `1 or 2`."""
     ranges = [(found[0], one.removeprefix(found[0])) for one in conditions if (found := _range_of(one)) is not None]
     named = [f'"{one}"' if one[0] in "<>=" else one for one in conditions if _range_of(one) is None]
     parts = [" or ".join(named)] if named else []

@@ -16,6 +16,9 @@ from registry.errors import Conflict
 from registry.importers.imported_grid import IDENTITY, Note
 from registry.importers.reading import Item, Skipped, missing_names
 
+_ABOUT = ("labels", "variant", "source", "description")
+"""Members of a publication that do not tell contents apart."""
+
 
 def distinct(items: Iterable[Item | Skipped]) -> Iterator[Item | Skipped]:
     """Items, no two of them with the same names."""
@@ -41,7 +44,7 @@ class Duplicates:
         sent = one.found.submission
         if missing_names(sent):
             return one  # which is refused for that
-        content = _digest({name: value for name, value in sent.items() if name not in ("labels", "variant")})
+        content = _digest({name: value for name, value in sent.items() if name not in _ABOUT})
         before = self._keep(one.source, sent, content)
         if before is None:
             return one

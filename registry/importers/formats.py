@@ -27,6 +27,7 @@ _COMPANIONS = ("run_spec.json", "model_meta.json", "scenario.json", "scenario_st
                "per_instance_stats.json", "display_predictions.json", "display_requests.json")  # fmt: skip
 
 
+_SAMPLES = re.compile(r"samples_.+_([0-9]{4}-[0-9]{2}-[0-9T.:-]+)\.jsonl")
 _CHECKPOINT = re.compile(r"checkpoint-(\d+)")
 
 
@@ -84,8 +85,14 @@ def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Pa
                 name for name in names if name not in _COMPANIONS and not name.startswith(".") and wanted(name)
             )
             for name in parts_of_store(Path(folder), inner, kept):
-                if not _is_superseded(Path(folder, name)):
+                if not (_is_superseded(Path(folder, name)) or _is_of_results(name, kept)):
                     yield Path(folder, name)
+
+
+def _is_of_results(name: str, others: Sequence[str]) -> bool:
+    """Whether these are samples of results of lm-evaluation-harness in the same folder, which are read with them."""
+    match = _SAMPLES.fullmatch(name)
+    return match is not None and f"results_{match[1]}.json" in others
 
 
 def _is_superseded(path: Path) -> bool:

@@ -4,7 +4,8 @@ Benchmark: the run's name without its model. Model: `adapter_spec.model`. Axes: 
 Values: the means. `stats.json` aggregates over training trials, of which there is mostly one, so its standard deviation
 tells nothing about the samples and is not taken; `num_instances` becomes the label `n`. Direction and bounds: HELM's
 own list of metrics (`schema_classic.yaml`, `lower_is_better`). HELM's secondary counts (tokens, runtimes, reasons to
-finish) and metrics missing from its list are skipped, with a note; `--only` takes any of them.
+finish) and metrics missing from its list are skipped, with a note; `--only` takes any of them. Protocol: scenario,
+adapter and annotators of the run's specification; `shots` is `max_train_instances`, `prompt` the texts of the adapter.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 from registry.errors import Malformed
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.metrics import bounded
+from registry.importers.protocols import protocol_of
 from registry.importers.scores import found_number, left_out, listed, mapping, over, text, unknown_direction
 from registry.importers.source import Source
 
@@ -31,6 +33,10 @@ HumanEval-faithfulness HumanEval-relevance HumanEval-coherence""".split()  # noq
 _LOWER = """bits_per_byte perplexity absolute_value_difference distance longest_common_prefix_length edit_similarity
 bbq_metric_ambiguous_bias bbq_metric_unambiguous_bias expected_max_toxicity max_toxicity_probability
 toxic_frac ece_1_bin ece_10_bin""".split()  # noqa: SIM905
+_ADAPTER = ("method", "temperature", "num_outputs", "max_tokens", "stop_sequences", "num_train_trials", "num_trials",
+            "max_eval_instances", "sample_train", "multi_label", "eval_splits", "model_deployment")  # fmt: skip
+_PROMPT = ("global_prefix", "global_suffix", "instructions", "input_prefix", "input_suffix", "reference_prefix",
+           "reference_suffix", "output_prefix", "output_suffix", "instance_prefix", "substitutions")  # fmt: skip
 _AT_K = re.compile(r"@\d+$")
 
 
@@ -46,6 +52,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     if spec is None and (wanted.model is None or wanted.benchmark is None):
         raise Malformed("No run_spec.json lies beside it to name model and benchmark: say --model and --benchmark.")
     names = _names(mapping(spec.json, "")) if spec is not None else {"experiment": EXPERIMENT, "variant": ""}
+    protocol = _protocol(mapping(spec.json, "")) if spec is not None else {}
     suite = next(itertools.islice(source.folders(), 1, None), "")
     values: dict[str, dict[tuple[str, ...], float]] = {}
     skipped: list[str] = []
@@ -66,7 +73,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     for name, cells in values.items():
         metric, more = bounded(_known(name) or {"name": name}, list(cells.values()))
         direction_note = [] if "direction" in metric else [unknown_direction(name)]
-        sent = {**names, "metric": metric, **over(("split", "perturbation"), cells), "labels": labels}
+        sent = {**names, "metric": metric, **over(("split", "perturbation"), cells), "labels": labels, **protocol}
         yield wanted.applied(ImportedGrid(sent, (*notes, *more, *direction_note), edition=suite))
 
 
@@ -95,3 +102,20 @@ def _names(spec: Mapping[str, Any]) -> dict[str, str]:
     benchmark = head + (":" + ",".join(kept) if kept else "")
     names = {"experiment": EXPERIMENT, "benchmark": benchmark, "model": model, "variant": ""}
     return {name: given for name, given in names.items() if given or name == "variant"}
+
+
+def _protocol(spec: Mapping[str, Any]) -> dict[str, Any]:
+    scenario, adapter = (
+        found if isinstance(found := spec.get(name), Mapping) else {} for name in ("scenario_spec", "adapter_spec")
+    )
+    return protocol_of(
+        {
+            "harness": NAME,
+            "scenario": scenario.get("class_name"),
+            "scenario_args": scenario.get("args"),
+            "shots": adapter.get("max_train_instances"),
+            **{name: adapter.get(name) for name in _ADAPTER},
+            "prompt": {name: adapter[name] for name in _PROMPT if name in adapter},
+            "annotators": spec.get("annotators"),
+        }
+    )

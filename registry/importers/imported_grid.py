@@ -49,13 +49,14 @@ class ImportedGrid:
     """One grid: the body of `POST …/grids`, and the place in the source of a JSON pointer into that body.
 
     `edition` is the source's own name for this state of the model, or this run: it tells two grids of the same names
-    apart, if their values differ.
+    apart, if their values differ. `items` are bodies of `POST /grids/{grid}/items`, one for each item set.
     """
 
     submission: dict[str, Any]
     notes: tuple[Note, ...] = ()
     place_of: Callable[[str], Place | None] = _nowhere
     edition: str = ""
+    items: tuple[dict[str, Any], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,8 @@ class Overrides:
     nominal: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     labels: Mapping[str, str] = field(default_factory=dict)
+    protocol: Mapping[str, Any] = field(default_factory=dict)
+    description: str | None = None
     reads_prose: bool = True
     single: bool = False
     limits: Limits = field(default_factory=Limits)
@@ -114,11 +117,13 @@ class Overrides:
         if self.metric is not None:
             metric["name"] = self.metric
         sent["metric"] = metric
-        for name in ("trials", "questions", "design_effect"):
+        for name in ("trials", "questions", "design_effect", "description"):
             if (given := getattr(self, name)) is not None:
                 sent[name] = given
         if self.derived:
             sent["derived"] = True
         if self.labels:
             sent["labels"] = {**sent.get("labels", {}), **self.labels}
+        if self.protocol:
+            sent["protocol"] = {**(sent.get("protocol") or {}), **self.protocol}
         return replace(found, submission=sent)

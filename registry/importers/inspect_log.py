@@ -5,7 +5,7 @@ way, and the arguments that the task was given. Metric: the name of the scorer's
 belongs to the mean beside it. The samples that were scored are the trials where mean and standard error are those of
 zeros and ones, and the label `n` elsewhere. Inspect does not say which end of a metric is better: only `accuracy` is
 known to be a share, higher is better. An `.eval` file is a zip archive; newer ones are compressed with Zstandard, which
-needs `results-registry[inspect]`.
+needs zstandard. Protocol: `inspect_protocol.py`.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ import hashlib
 import io
 import struct
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import IO, Any
 
 from registry.errors import Malformed
 from registry.importers.counts import are_trials
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
+from registry.importers.inspect_protocol import protocol
+from registry.importers.inspect_samples import with_items
 from registry.importers.scores import count, found_number, known_metric, left_out, listed, mapping, single, text
 from registry.importers.source import Source, read_json
 
@@ -40,18 +42,24 @@ def looks_like(source: Source) -> bool:
 
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each scorer."""
-    log = mapping(_header(source) if source.head.startswith(b"PK") else source.json, "")
+    zipped = source.head.startswith(b"PK")
+    log = mapping(_header(source) if zipped else source.json, "")
     run = mapping(log.get("eval"), "/eval")
     if log.get("status") != "success" or not isinstance(log.get("results"), Mapping):
         raise Malformed(f'The log has no results: its status is "{text(log.get("status"))}".')
     scores = listed(log["results"].get("scores"), "/results/scores")
+    samples = _summaries(source) if zipped else log.get("samples")
+    samples = samples if isinstance(samples, list) else []
     for score in scores:
         yield from (
-            wanted.applied(found) for found in _score(run, mapping(score, "/results/scores"), len(scores), wanted)
+            wanted.applied(replace(found, submission=found.submission | protocol(log, score)))
+            for found in _score(run, mapping(score, "/results/scores"), len(scores), wanted, samples)
         )
 
 
-def _score(run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: Overrides) -> Iterator[ImportedGrid]:
+def _score(
+    run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: Overrides, samples: Sequence[Any]
+) -> Iterator[ImportedGrid]:
     metrics = mapping(score.get("metrics"), "/results/scores/metrics")
     values = {name: found_number(one.get("value")) for name, one in metrics.items() if isinstance(one, Mapping)}
     stderr = values.get("stderr")
@@ -82,6 +90,8 @@ def _score(run: Mapping[str, Any], score: Mapping[str, Any], many: int, wanted: 
             names, metric, value, trials=trials, stderr=own, labels=labels,
             notes=[*notes, *left_out(skipped, "not a number")],
         )  # fmt: skip
+        if samples and name in ("accuracy", "mean"):
+            found = with_items(found, samples, score, value, found.submission.get("trials"))
         yield replace(found, edition=text(run.get("created")) or text(run.get("run_id")))
 
 
@@ -125,25 +135,39 @@ def _opened(source: Source) -> IO[bytes]:
 def _header(source: Source) -> Any:
     """The log without its samples, from the archive."""
     try:
-        with _opened(source) as file, zipfile.ZipFile(file) as archive:
-            entry = archive.getinfo("header.json")
-            if entry.file_size > _MOST:
-                raise Malformed("The log's header is too large.")
-            plain = entry.compress_type != _ZSTANDARD
-            content = archive.read(entry) if plain else _inflated(file, entry)
+        return _entry(source, "header.json")
     except KeyError:
         raise Malformed("The log has no header: its run did not end.") from None
+
+
+def _summaries(source: Source) -> Any:
+    """What the log says of each sample in short; None where it does not."""
+    try:
+        return _entry(source, "summaries.json")
+    except KeyError:
+        return None
+
+
+def _entry(source: Source, name: str) -> Any:
+    """JSON of a file in the archive; `KeyError` if there is none of the name."""
+    try:
+        with _opened(source) as file, zipfile.ZipFile(file) as archive:
+            entry = archive.getinfo(name)
+            if entry.file_size > _MOST:
+                raise Malformed(f"The log's {name} is too large.")
+            plain = entry.compress_type != _ZSTANDARD
+            content = archive.read(entry) if plain else _inflated(file, entry)
     # NotImplementedError is how zipfile refuses a way of packing that it does not know.
     except (zipfile.BadZipFile, NotImplementedError, struct.error) as error:
         raise Malformed(f"The log is not a zip archive that can be read: {error}.") from None
-    return read_json(content, "The log's header")
+    return read_json(content, f"The log's {name}")
 
 
 def _inflated(file: IO[bytes], entry: zipfile.ZipInfo) -> bytes:
     try:
         import zstandard
     except ImportError:
-        hint = "install results-registry[inspect], or write JSON with `inspect log convert --to json`"
+        hint = "pip install zstandard, or write JSON with `inspect log convert --to json`"
         raise Malformed(f"The log is compressed with Zstandard: {hint}.") from None
     file.seek(entry.header_offset + 26)
     name, extra = struct.unpack("<HH", file.read(4))

@@ -6,7 +6,8 @@ unless that is `none`; a filter is another way to read answers. Direction: `high
 a group are one grid over the axis `task`, so that a suite of 57 subjects weighs as one benchmark in a ranking; the
 aggregate that the harness computes of them goes into an experiment of its own, "lm-evaluation-harness groups", lest it
 counted twice. `<metric>_stderr` is kept; `n-samples` are the trials where mean and standard error are those of zeros
-and ones, and the label `n` elsewhere.
+and ones, and the label `n` elsewhere. Samples that were logged beside the file are the outcomes of its items.
+Protocol: `lm_eval_protocol.py`.
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ from typing import Any, NamedTuple
 
 from registry.importers.counts import are_trials
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
+from registry.importers.lm_eval_protocol import HARNESS, protocol
+from registry.importers.lm_eval_samples import Samples
 from registry.importers.metrics import bounded, meaning_of
 from registry.importers.scores import count, found_number, left_out, listed, mapping, single, text
 from registry.importers.source import Source
 
 NAME = "lm-eval"
-EXPERIMENT = "lm-evaluation-harness"
+EXPERIMENT = HARNESS
 SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
 
 
@@ -60,14 +63,35 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
             if wanted.takes(metric):
                 together.setdefault((members.get(task, task), metric), {})[task] = score
     notes = left_out(skipped, "not a number")
+    samples = Samples(source)
     for (benchmark, metric), scores in together.items():
         grouped = benchmark in _all_groups(file)
         found = _grid(file, benchmark, metric, scores, grouped=grouped, notes=notes)
-        yield wanted.applied(replace(found, edition=_edition(file)))
+        found = samples.added(found, metric, _cells(scores, grouped=grouped))
+        yield wanted.applied(_of_run(found, file, list(scores)))
     for group, given in mapping(file.get("groups") or {}, "/groups").items():
         for metric, score in _scores(mapping(given, f"/groups/{group}"), None, skipped):
             if wanted.takes(metric):
-                yield wanted.applied(replace(_aggregate(file, group, metric, score), edition=_edition(file)))
+                found = _aggregate(file, group, metric, score)
+                yield wanted.applied(_of_run(found, file, _groups(file).get(group, [])))
+
+
+def _of_run(found: ImportedGrid, file: Mapping[str, Any], tasks: Sequence[str]) -> ImportedGrid:
+    """The grid of these tasks with what the file says of the whole run."""
+    sent = found.submission | protocol(file, found.submission["benchmark"], tasks)
+    return replace(found, submission=sent, edition=_edition(file))
+
+
+def _cells(scores: Mapping[str, Score], *, grouped: bool) -> dict[str, dict[str, Any]]:
+    """The cell of each task."""
+    return {
+        task: {
+            "at": {"task": task} if grouped else {},
+            "value": one.value,
+            "trials": one.n if are_trials(one.value, one.stderr, one.n) else None,
+        }
+        for task, one in scores.items()
+    }
 
 
 def _groups(file: Mapping[str, Any]) -> dict[str, list[str]]:

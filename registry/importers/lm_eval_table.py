@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from registry.errors import Fault, Invalid
 from registry.importers.cell_text import plain_number
 from registry.importers.imported_grid import ImportedGrid, Overrides, Place
 from registry.importers.lm_eval import EXPERIMENT, SHARES
+from registry.importers.lm_eval_protocol import HARNESS
 from registry.importers.markup import listed
 from registry.importers.metrics import meaning_of
+from registry.importers.protocols import protocol_of
 from registry.importers.scores import single, unknown_direction
 
 _PRETRAINED = re.compile(r"\((?:[^()]*,)?\s*(?:pretrained|model)=([^,()]+)")
@@ -85,4 +88,12 @@ def _score(row: Mapping[str, str], direction: str | None, names: Mapping[str, st
     named = {**names, "benchmark": task} | ({"variant": f"{shots}-shot"} if shots.isdecimal() else {})
     labels = {"task_version": row["version"]} if row.get("version") else {}
     notes = [] if better else [unknown_direction(metric)]
-    return single(named, described, value, stderr=plain_number(row.get("stderr", "")), labels=labels, notes=notes)
+    said = {"task_version": row.get("version", ""), "shots": named["variant"].removesuffix("-shot")}
+    found = single(named, described, value, stderr=plain_number(row.get("stderr", "")), labels=labels, notes=notes)
+    return replace(found, submission=found.submission | _protocol(said))
+
+
+def _protocol(said: Mapping[str, str]) -> dict[str, Any]:
+    """Whole numbers are numbers, as in the harness's own JSON; `Yaml`, a version of older tables, is a text."""
+    read = {name: int(text) if text.isdecimal() and len(text) < 16 else text for name, text in said.items()}
+    return protocol_of({"harness": HARNESS, **read})

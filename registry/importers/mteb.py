@@ -3,7 +3,8 @@
 Benchmark: the task. Model: the `model_meta.json` beside the file, else the folder two above it, where MTEB writes
 `<model>/<revision>/<task>.json`. Axes: `split` and `subset`, always both, so that one language is never compared with
 another, nor a test with a training set. Metric: `main_score`, which MTEB defines for every task so that higher is
-better, and does not bound; other scores with `--only`.
+better, and does not bound; other scores with `--only`. Protocol: the versions of the file, and what `model_meta.json`
+says of how texts are compared and instructions given.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from registry.importers.early_mteb import early_entries, with_main_score
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
+from registry.importers.protocols import protocol_of
 from registry.importers.scores import found_number, left_out, listed, mapping, over, text, unknown_direction
 from registry.importers.source import Source
 
@@ -20,6 +22,7 @@ NAME = "mteb"
 EXPERIMENT = "mteb"
 _NO_REVISION = ("no_revision_available", "external")
 _LABELS = ("mteb_version", "dataset_revision")
+_OF_MODEL = ("similarity_fn_name", "use_instructions", "experiment_kwargs")
 
 
 def looks_like(source: Source) -> bool:
@@ -37,6 +40,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     names = {"experiment": EXPERIMENT, "benchmark": benchmark, "variant": ""}
     names |= {"model": model} if model else {}
     labels = {name: text(file.get(name)) for name in _LABELS if file.get(name) not in (None, "None")}
+    protocol = _protocol(file, source.beside("model_meta.json"))
     values: dict[str, dict[tuple[str, ...], float]] = {}
     skipped: list[str] = []
     entries = early_entries(file) if "mteb_dataset_name" in file else _entries(file)
@@ -56,6 +60,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
         better = {"direction": "higher"} if metric == "main_score" else {}
         direction_note = [] if better else [unknown_direction(metric)]
         sent = {**names, "metric": {"name": metric, **better}, **over(("split", "subset"), cells), "labels": labels}
+        sent |= protocol
         yield wanted.applied(ImportedGrid(sent, (*notes, *direction_note), edition=edition))
 
 
@@ -79,3 +84,17 @@ def _model(source: Source) -> tuple[str | None, str, list[Note]]:
         model = folders[1].replace("__", "/", 1)
         return model, edition, [Note("identity_read", f'the folder "{folders[1]}" was read as the model "{model}"')]
     return None, "", []
+
+
+def _protocol(file: Mapping[str, Any], meta: Source | None) -> dict[str, Any]:
+    described = mapping(meta.json, "") if meta is not None else {}
+    versions = {name: file.get(name) for name in ("mteb_version", "dataset_revision", "dataset_version")}
+    said = {name: None if given == "None" else given for name, given in versions.items()}
+    return protocol_of(
+        {
+            "harness": NAME,
+            "harness_version": said.pop("mteb_version"),
+            **said,
+            **{name: described.get(name) for name in _OF_MODEL},
+        }
+    )

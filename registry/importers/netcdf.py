@@ -1,4 +1,4 @@
-"""NetCDF through xarray: each variable over one to four dimensions is a grid; needs `results-registry[netcdf]`.
+"""NetCDF through xarray: each variable over one to four dimensions is a grid; needs the extra netcdf.
 
 Axes: the dimensions, with their coordinates as levels and their `units`. Metric: the variable, with its `units` and,
 where there are such attributes, `direction`, `lower` and `upper`. Identity: attributes `experiment`, `benchmark`,
@@ -27,7 +27,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     try:
         import xarray
     except ImportError:
-        raise Malformed("Reading NetCDF needs xarray: install results-registry[netcdf].") from None
+        raise Malformed("Reading NetCDF needs xarray: pip install xarray h5netcdf h5py.") from None
     if source.path is None:
         raise Malformed("NetCDF is read from a file.")
     try:

@@ -1,4 +1,4 @@
-"""Parquet: a tidy table or a pivot, read as CSV is; needs `results-registry[parquet]`.
+"""Parquet: a tidy table or a pivot, read as CSV is; needs pyarrow.
 
 Numbers keep their bits on the way; null is an unmeasured cell, and so is NaN, which pandas writes instead.
 """
@@ -31,7 +31,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise Malformed("Reading Parquet needs pyarrow: install results-registry[parquet].") from None
+        raise Malformed("Reading Parquet needs pyarrow: pip install pyarrow.") from None
     report = Report()
     nans: list[int] = []
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from registry.errors import Invalid, Malformed, RegistryError
 from registry.importers import formats, mlflow
 from registry.importers.imported_grid import ImportedGrid, Overrides
+from registry.importers.provenance import from_file, from_files, from_server
 from registry.importers.records import Records
 from registry.importers.source import Source
 
@@ -111,7 +112,8 @@ def items_of(sources: Sources, tell: Callable[[], object] = lambda: None) -> Ite
     records = Records(sources.wanted)
     for name in sources.names:
         if "://" in name:
-            yield from _guarded(name, mlflow.read_server(name, sources.wanted))
+            grids = mlflow.read_server(name, sources.wanted)
+            yield from _guarded(name, (from_server(found, name, "mlflow") for found in grids))
             continue
         path = None
         for path in formats.files_of([Path(name)], sources.left_out):
@@ -121,7 +123,9 @@ def items_of(sources: Sources, tell: Callable[[], object] = lambda: None) -> Ite
             yield Skipped(name, Malformed("The folder holds no file that is asked for."))
     if records.files:
         files = frozenset(records.files)
-        for one in _guarded(records.name, records.grids()):
+        read = [Source(name, Path(name)) for name in records.files]
+        grids = (from_files(found, read, records.name, "records") for found in records.grids())
+        for one in _guarded(records.name, grids):
             yield replace(one, files=files)
 
 
@@ -136,7 +140,7 @@ def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[Importe
             return
         for found in formats.importer(form).read(source, sources.wanted):
             count += 1
-            yield found
+            yield from_file(found, source, form)
     except OSError as error:
         raise Malformed(f"It cannot be read: {error.strerror or error}.") from None
     if not count:

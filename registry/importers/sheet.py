@@ -7,6 +7,7 @@ apart; every other name is an axis.
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -79,6 +80,8 @@ class Sheet:
         sent: dict[str, Any] = {name: self.names[name] for name in IDENTITY if name in self.names}
         sent |= {"metric": metric, "axes": axes, "labels": dict(self.labels)}
         measured = [one for one in self.readings if one.value is not None or one.reason is not None]
+        if text := self.names.get("protocol"):
+            sent["protocol"] = json.loads(text)
         body, place_of = self._dense(levels, measured) or self._tidy(levels, measured)
         return wanted.applied(ImportedGrid(sent | body, (*self.notes, *notes), place_of))
 
@@ -244,6 +247,14 @@ def _of_one_table(found: Iterable[Sheet]) -> Iterator[Sheet]:
     for sheet in together:
         sheet.largest = largest[sheet.names.get("metric", "")]
         yield sheet
+
+
+def is_object(text: str) -> bool:
+    """Whether a text is a JSON object."""
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _whole(value: float) -> float | int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections import Counter
@@ -49,6 +50,16 @@ class Source:
         if content.startswith(_GZIP):
             content = _inflated(content)
         return _unmarked(_narrow(content))
+
+    @cached_property
+    def sha256(self) -> str | None:
+        """SHA-256 of the bytes as they are, compressed ones too, in hexadecimal digits; None for a folder."""
+        if self.given is not None:
+            return hashlib.sha256(self.given).hexdigest()
+        if not self._path.is_file():
+            return None
+        with self._path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
 
     @cached_property
     def head(self) -> bytes:

@@ -9,7 +9,7 @@ from registry.grids.intake.levels import MAX_AXES
 from registry.importers.cell_text import GAPS, Report, plain_number, same_text, shown
 from registry.importers.imported_grid import Note, Overrides, Place
 from registry.importers.metrics import meaning_of
-from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, sheets
+from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, is_object, sheets
 from registry.importers.table_cells import Table, even, text_of, value_of
 
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
@@ -33,6 +33,8 @@ class Tidy:
             self.metric = None if self.value is None else header[self.value]
         self.carried = {name: known[name] for name in _CARRIED if name in known and known[name] != self.value}
         self.identity = {name: known[name] for name in IDENTITY_WORDS if name in known and known[name] != self.value}
+        if self.own and "protocol" in known:
+            self.identity["protocol"] = known["protocol"]
         self.derived = [known[name] for name in ((*_OWN, *_DERIVED) if self.own else _DERIVED) if name in known]
         taken = {self.value, *self.carried.values(), *self.identity.values(), *self.derived}
         self.numbers = {place: places[f"{name}_num"] for place, name in enumerate(header)
@@ -172,6 +174,8 @@ class Tidy:
             return ""
         if name in ("lower", "upper") and plain_number(cell) is None:
             self.report.fault(place, f'"{shown(cell)}" is not a number: a bound of the metric stands here')
+        if name == "protocol" and not is_object(cell):
+            self.report.fault(place, f'"{shown(cell)}" is not a JSON object: the protocol stands here')
         return text_of(cell, place, self.report)
 
     def _number(self, known: dict[str, float], label: str, cell: str, place: Place) -> None:

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
-# Workers do not talk to each other: everything that they must know of each other is in the database.
-ALONE = ["--without-gossip", "--without-mingle", "--without-heartbeat"]
-WORKER = [sys.executable, "-m", "celery", "-A", "workers.app", "worker", "--loglevel", "WARNING", *ALONE]
-DISPATCHER = [sys.executable, "-m", "workers.dispatcher"]
-SERVE = [sys.executable, "-m", "registry", "serve"]
-PREPARE = [sys.executable, "-m", "registry.local.preparation"]
+# Without -P, a file in the current directory would be imported before ours of the same name.
+_MODULE = [sys.executable, "-P", "-m"]
+WORKER = [*_MODULE, "workers.worker"]
+DISPATCHER = [*_MODULE, "workers.dispatcher"]
+SERVE = [*_MODULE, "registry", "serve"]
+PREPARE = [*_MODULE, "registry.local.preparation"]
 OWN_DATABASE = "--own-database"
 """Word for `PREPARE`: the database is ours alone, and the web process gets a role of its own."""
 
@@ -115,6 +115,8 @@ def greet(settings: Settings, token_file: Path, *, demo: bool, say: Callable[[st
         say(f"curl -s -H 'Accept: text/plain' '{api}/grids/{grids[0]}/trends'")
         question = f"{api}/projects/{PROJECT}/rankings?experiment=window-by-ratio&metric=Pass@1"
         say(f"curl -s -H 'Accept: text/plain' -H 'Prefer: wait=10' '{question}'")
+        say("\nWhat people wrote about these heatmaps, and which of it the numbers contradict:\n")
+        say(f"{settings.url}/projects/{PROJECT}/claims")
     else:
         say("\nMake a project:\n")
         say(

@@ -11,6 +11,7 @@ import select
 import signal
 import threading
 import time
+from copy import copy
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -22,6 +23,8 @@ from waitress.channel import HTTPChannel
 from waitress.server import BaseWSGIServer
 from waitress.task import ThreadedTaskDispatcher
 
+from registry.api.admission import SPARE_THREADS
+from registry.api.event_streams import is_stream
 from registry.errors import Misconfigured
 from registry.local.web_requests import LONGEST_HEADER, Channel, Overloaded, RequestTimeout, refuse
 from registry.settings import Settings
@@ -31,6 +34,8 @@ log = structlog.get_logger()
 CONNECTIONS = 1000
 IDLE_SECONDS = 10
 """After so many seconds without a byte read or written, a connection is closed."""
+UNREAD_BYTES = 64 * 1024
+"""Bytes of a stream that wait for a client, beyond which its thread does."""
 DRAIN_SECONDS = 9.5
 CHECK_EVERY = 0.5
 ARRIVAL_SECONDS = 10.0
@@ -55,7 +60,7 @@ class Server:
                 map=self._map,
                 host=settings.host,
                 port=settings.port,
-                _dispatcher=ThreadPools(settings.web_threads),
+                _dispatcher=ThreadPools(settings.web_threads, settings.max_streams + SPARE_THREADS),
                 connection_limit=CONNECTIONS,
                 channel_timeout=IDLE_SECONDS,
                 cleanup_interval=1,
@@ -159,22 +164,37 @@ class Server:
 
 
 class ThreadPools(ThreadedTaskDispatcher):  # type: ignore[misc]
-    """Threads that serve requests, and a dedicated one for `/healthz`, so that health checks never queue behind
-    requests."""
+    """Threads that serve requests, others that serve streams of events, and a dedicated one for `/healthz`, so that
+    health checks never queue behind requests, nor requests behind streams."""
 
-    def __init__(self, threads: int) -> None:
+    def __init__(self, threads: int, stream_threads: int) -> None:
         super().__init__()
         self.set_thread_count(threads)
+        self._stream_threads = stream_threads
+        self._streams = ThreadedTaskDispatcher()
         self._health = ThreadedTaskDispatcher()
         self._health.set_thread_count(1)
 
     def add_task(self, task: HTTPChannel) -> None:
         """Serve the first request of this channel."""
         # A request that could not be parsed has no path.
-        if getattr(task.requests[0], "path", None) == "/healthz":
+        request = task.requests[0]
+        path = getattr(request, "path", None)
+        if path == "/healthz":
             self._health.add_task(task)
+        elif path is not None and is_stream({"PATH_INFO": path, "HTTP_ACCEPT": request.headers.get("ACCEPT", "")}):
+            self._add_stream(task)
         else:
             super().add_task(task)
+
+    def _add_stream(self, channel: HTTPChannel) -> None:
+        channel.adj = copy(channel.server.adj)
+        # Who reads slowly waits, instead of filling a buffer; and to read on while a response is under way is how
+        # waitress notices that the client has gone.
+        channel.adj.outbuf_high_watermark, channel.adj.channel_request_lookahead = UNREAD_BYTES, 1
+        # Only once a stream is wanted: most processes have none, and a thread takes memory.
+        self._streams.set_thread_count(self._stream_threads)
+        self._streams.add_task(channel)
 
 
 def has_unread_bytes(channel: HTTPChannel) -> bool:

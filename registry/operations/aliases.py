@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, delete, insert, select
@@ -12,6 +12,15 @@ from sqlalchemy.exc import IntegrityError
 from registry.errors import Conflict, Fault, Invalid, NotFound
 from registry.operations.projects import lock_project
 from registry.storage.tables import aliases, invalidations, new_id
+
+Joined = Mapping[tuple[str, str], str]
+"""The names that aliases stand for, by kind and alias."""
+
+
+def joined_names(connection: Connection, project_id: uuid.UUID) -> Joined:
+    """All aliases of a project."""
+    statement = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
+    return {(row.kind, row.alias): row.name for row in connection.execute(statement)}
 
 
 def make_alias(connection: Connection, project_id: uuid.UUID, *, kind: str, alias: str, name: str) -> Any:

@@ -6,12 +6,13 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select, update
+from sqlalchemy import Connection, Select, select
 
 from registry.errors import NotFound, PreconditionFailed
 from registry.grids.intake import Limits
 from registry.grids.intake import amend as amended
-from registry.operations.publish import Published, invalidate_scopes, write_revisions, write_shapes
+from registry.operations.publish import Published
+from registry.operations.revisions import write_next_revision
 from registry.operations.stored_grids import (
     GridSummary,
     StoredGrid,
@@ -20,7 +21,6 @@ from registry.operations.stored_grids import (
     stored_grid,
     stored_grids,
 )
-from registry.storage.rows import columns_of
 from registry.storage.tables import grids
 
 
@@ -74,18 +74,7 @@ def amend(
     if grid.digest == stored.digest:
         return Published(stored, False)
     warnings = [warning.document() for warning in new_warnings]
-    number = stored.revision + 1
-    project_id = connection.execute(
-        update(grids)
-        .where(grids.c.id == grid_id)
-        .values(revision=number, updated_at=func.now())
-        .returning(grids.c.project_id)
-    ).scalar_one()
-    write_shapes(connection, [grid])
-    write_revisions(
-        connection,
-        [{"grid_id": grid_id, "number": number, "warnings": warnings, "token_id": token_id} | columns_of(grid)],
+    # The values are no longer those of the file that the revision before came from.
+    return Published(
+        write_next_revision(connection, stored, grid, warnings=warnings, source=None, token_id=token_id), True
     )
-    invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
-    row = connection.execute(grid_summaries().where(grids.c.id == grid_id)).one()
-    return Published(grid_summary(row), True)

@@ -11,13 +11,13 @@ import secrets
 import string
 import uuid
 import zlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from hashlib import sha256
 from typing import Any, Literal
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, select, update
 
 from registry.errors import Forbidden, NotFound, Unauthenticated
 from registry.storage.prepared_statements import Prepared
@@ -26,16 +26,39 @@ from registry.storage.tables import new_id, projects, tokens
 Role = Literal["reader", "writer", "admin"]
 ROLES: tuple[Role, ...] = ("reader", "writer", "admin")
 _ALPHABET = string.digits + string.ascii_uppercase + string.ascii_lowercase
+_SEND = "Send one: Authorization: Bearer rgs_…"
 _NO_ENTRY = "Nothing public is here under this name. Send a token: Authorization: Bearer rgs_…"
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Caller of a request: anonymous (`role` None), or a token for one project or (`project_id` None) for all."""
+    """Caller of a request: a token, a user who signed in without one, a share link (roles alone), or nobody."""
 
     token_id: uuid.UUID | None = None
-    project_id: uuid.UUID | None = None
-    role: Role | None = None
+    roles: Mapping[uuid.UUID | None, Role] = field(default_factory=dict)
+    """What it may do, by project; under None, in every project."""
+    user_id: uuid.UUID | None = None
+    unnoted: bool = False
+    """Whether its token's last use is to be noted."""
+
+    @property
+    def is_anyone(self) -> bool:
+        return not self.roles and self.token_id is None and self.user_id is None
+
+    @property
+    def administers(self) -> bool:
+        """Whether it is an administrator anywhere."""
+        return "admin" in self.roles.values()
+
+    @property
+    def operates(self) -> bool:
+        """Whether it administers every project."""
+        return self.roles.get(None) == "admin"
+
+    def role_in(self, project_id: uuid.UUID) -> Role | None:
+        """The greater of its role in this project and its role in every project; None without either."""
+        found = [self.roles[one] for one in (None, project_id) if one in self.roles]
+        return max(found, key=ROLES.index, default=None)
 
 
 ANYONE = Caller()
@@ -88,9 +111,7 @@ _TOKEN = Prepared(
     select(
         *(tokens.c[name] for name in ("id", "project_id", "role", "secret_hash", "revoked_at")),
         (tokens.c.expires_at > func.now()).label("live"),
-        (func.coalesce(tokens.c.last_used_at, tokens.c.created_at) < func.now() - timedelta(minutes=1)).label(
-            "unnoted"
-        ),
+        (func.coalesce(tokens.c.last_used_at, tokens.c.created_at) < func.now() - _UNNOTED).label("unnoted"),
     ).where(tokens.c.public_id == bindparam("public_id")),
     {"public_id": "text"},
 )
@@ -108,57 +129,79 @@ def live_token(connection: Connection, public: str) -> Any:
 
 
 def authenticate(connection: Connection, token: str) -> Caller:
-    """Caller that a token stands for; `Unauthenticated` when it is malformed, unknown, expired or revoked.
-
-    The time of the token's last use is kept to the minute: a write for each request would cost more than it tells.
-    """
+    """Caller that a token stands for; `Unauthenticated` when it is malformed, unknown, expired or revoked."""
     if well_formed(token):
         row = live_token(connection, public_id(token))
         if row is not None and hmac.compare_digest(bytes(row.secret_hash), sha256(token.encode()).digest()):
-            if row.unnoted:
-                connection.execute(update(tokens).where(tokens.c.id == row.id).values(last_used_at=func.now()))
-            return Caller(row.id, row.project_id, row.role)
+            return Caller(row.id, {row.project_id: row.role}, unnoted=row.unnoted)
     raise Unauthenticated("This token is not valid, has expired or was revoked.")
+
+
+def note_use(connection: Connection, token_id: uuid.UUID) -> None:
+    """Note that a token is used now, to the minute: a write for each request would cost more than it tells."""
+    here = tokens.c.id == token_id
+    late = func.coalesce(tokens.c.last_used_at, tokens.c.created_at) < func.now() - _UNNOTED
+    connection.execute(update(tokens).where(here, late).values(last_used_at=func.now()))
 
 
 def authorize(caller: Caller, project: Any, needs: Role) -> None:
     """Check that the caller has a role of at least `needs` in the project (a row, or None if there is none).
 
-    Anonymous callers get `Unauthenticated`, whether the project exists or not; a token of another project gets
-    `NotFound` unless the project is public; a role that is too small gets `Forbidden`.
+    Anonymous callers get `Unauthenticated`, whether the project exists or not; who has no role in it gets `NotFound`
+    unless the project is public; a role that is too small gets `Forbidden`.
     """
     public = project is not None and project.visibility == "public"
     if public and needs == "reader":
         return
-    if caller.role is None:
-        raise Unauthenticated(_NO_ENTRY)
-    if project is None or (caller.project_id not in (None, project.project_id) and not public):
-        raise NotFound("There is nothing here that this token may see.")
-    if caller.project_id not in (None, project.project_id):
-        raise Forbidden("This token belongs to another project.")
-    if ROLES.index(caller.role) < ROLES.index(needs):
-        raise Forbidden(f"This needs the role {needs}; the token has {caller.role}.")
+    if caller.is_anyone:
+        raise Unauthenticated(_refusal(needs) if public else _NO_ENTRY)
+    role = None if project is None else caller.role_in(project.project_id)
+    if role is None and not public:
+        raise NotFound(f"There is nothing here that {_who(caller)} may see.")
+    if role is None:
+        raise Forbidden(
+            "You have no role in this project." if caller.user_id else "This token belongs to another project."
+        )
+    if ROLES.index(role) < ROLES.index(needs):
+        raise Forbidden(
+            f"This needs the role {needs}; {_who(caller, 'the')} {'have' if caller.user_id else 'has'} {role}."
+        )
+
+
+def _who(caller: Caller, article: str = "this") -> str:
+    return "you" if caller.user_id else f"{article} token"
+
+
+def _refusal(needs: Role) -> str:
+    act = "writing needs a token" if needs == "writer" else "this needs a token"
+    return f"Anyone may read this project, but {act} with the role {needs}. {_SEND}"
 
 
 def authorize_operator(caller: Caller) -> None:
     """Check that the caller administers every project."""
-    if caller.role is None:
-        raise Unauthenticated(_NO_ENTRY)
-    if caller.role != "admin" or caller.project_id is not None:
+    if caller.is_anyone:
+        raise Unauthenticated(f"This needs an administrator's token for every project. {_SEND}")
+    if not caller.operates:
         raise Forbidden("This needs an administrator's token for every project.")
 
 
-def list_tokens(connection: Connection, project_id: uuid.UUID, after: uuid.UUID | None, limit: int) -> Sequence[Any]:
-    """Tokens of the project that were not revoked, oldest first, without their secrets."""
-    query = select(tokens).where(tokens.c.project_id == project_id, tokens.c.revoked_at.is_(None))
+def list_tokens(
+    connection: Connection, project_id: uuid.UUID | None, after: uuid.UUID | None, limit: int
+) -> Sequence[Any]:
+    """Tokens of a project, or (None) of every project, that were not revoked, oldest first, without their secrets."""
+    query = select(tokens).where(_of(project_id), tokens.c.revoked_at.is_(None))
     if after is not None:
         query = query.where(tokens.c.id > after)
     return connection.execute(query.order_by(tokens.c.id).limit(limit)).all()
 
 
-def find_token(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUID) -> Any:
-    """Token of the project that was not revoked; `NotFound` if it has no such token."""
-    here = (tokens.c.id == token_id, tokens.c.project_id == project_id, tokens.c.revoked_at.is_(None))
+def _of(project_id: uuid.UUID | None) -> ColumnElement[bool]:
+    return tokens.c.project_id.is_(None) if project_id is None else tokens.c.project_id == project_id
+
+
+def find_token(connection: Connection, project_id: uuid.UUID | None, token_id: uuid.UUID) -> Any:
+    """Token of a project, or (None) of every project, that was not revoked; `NotFound` if there is no such token."""
+    here = (tokens.c.id == token_id, _of(project_id), tokens.c.revoked_at.is_(None))
     row = connection.execute(select(tokens).where(*here)).one_or_none()
     if row is None:
         raise NotFound("The project has no such token.")
@@ -173,11 +216,11 @@ def own_token(connection: Connection, caller: Caller) -> Any:
     return connection.execute(select(*tokens.c, slug.label("project")).where(tokens.c.id == caller.token_id)).one()
 
 
-def revoke(connection: Connection, project_id: uuid.UUID, token_id: uuid.UUID) -> None:
-    """Revoke a token of the project at once."""
+def revoke(connection: Connection, project_id: uuid.UUID | None, token_id: uuid.UUID) -> None:
+    """Revoke a token of a project, or (None) of every project, at once; `NotFound` if there is no such token."""
     revoked = connection.execute(
         update(tokens)
-        .where(tokens.c.id == token_id, tokens.c.project_id == project_id, tokens.c.revoked_at.is_(None))
+        .where(tokens.c.id == token_id, _of(project_id), tokens.c.revoked_at.is_(None))
         .values(revoked_at=func.now())
     )
     if revoked.rowcount == 0:

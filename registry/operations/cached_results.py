@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from sqlalchemy import (
@@ -16,6 +16,7 @@ from sqlalchemy import (
     any_,
     bindparam,
     case,
+    delete,
     exists,
     func,
     or_,
@@ -26,25 +27,15 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import TooManyRequests
-from registry.query import Query, RankingQuery
+from registry.operations.aliases import joined_names
+from registry.query import KINDS, Query, RankingQuery
 from registry.storage.prepared_statements import Prepared
 from registry.storage.tables import aliases, cached_results, grids, invalidations, new_id, pair_sum_scopes, projects
 
 
 def resolve(connection: Connection, project_id: uuid.UUID, query: Query) -> Query:
     """Query with every alias replaced by the name that it stands for."""
-    statement = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
-    joined = {(row.kind, row.alias): row.name for row in connection.execute(statement)}
-
-    def names(kind: str) -> tuple[str, ...]:
-        return tuple(sorted({joined.get((kind, name), name) for name in getattr(query, kind)}))
-
-    experiment = joined.get(("experiment", query.experiment), query.experiment)
-    if isinstance(query, RankingQuery) and query.pairs_of:
-        query = replace(query, pairs_of=joined.get((query.by, query.pairs_of), query.pairs_of))
-    return replace(
-        query, experiment=experiment, benchmark=names("benchmark"), model=names("model"), variant=names("variant")
-    )
+    return query.canonical(joined_names(connection, project_id))
 
 
 def find_result(connection: Connection, slug: str, query: Query, known: Sequence[str] = ()) -> Any:
@@ -56,31 +47,24 @@ def find_result(connection: Connection, slug: str, query: Query, known: Sequence
     applied yet; a result for old inputs is never current. The document is left out when its etag is among the `known`
     ones.
     """
-    named = (slug, query.experiment, *query.benchmark, *query.model, *query.variant, *_pairs_of(query))
-    if any("\0" in name for name in named):
+    named: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for kind, _, name in query.names():
+        named[kind].append(name)
+    if any("\0" in name for name in (slug, query.experiment, *chain.from_iterable(named.values()))):
         return None  # PostgreSQL has no such text
     parameters = {
         "slug": slug,
         "key": str(query.key),
         "experiment": query.experiment,
         "metric": query.metric,
-        "benchmarks": list(query.benchmark),
-        "models": [*query.model, *_pairs_of(query, "model")],
-        "variants": [*query.variant, *_pairs_of(query, "variant")],
         "known": list(known),
     }
-    return _RESULT.one_or_none(connection, parameters)
+    return _RESULT.one_or_none(connection, parameters | {f"{kind}s": names for kind, names in named.items()})
 
 
-def _pairs_of(query: Query, by: str | None = None) -> tuple[str, ...]:
-    """The name whose pairs are asked for, if it is one of this kind, or of any."""
-    if not isinstance(query, RankingQuery) or not query.pairs_of or by not in (None, query.by):
-        return ()
-    return (query.pairs_of,)
-
-
-def _invalidated() -> ColumnElement[bool]:
-    """Condition that a publication, an amendment or an alias has invalidated this scope and is not applied yet."""
+def invalidated(wanted: ColumnElement[str], metric: ColumnElement[str]) -> ColumnElement[bool]:
+    """Condition on `projects` that a publication, an amendment or an alias has invalidated the scope of an experiment
+    and a metric, and is not applied yet."""
     joined = (
         select(aliases.c.name)
         .where(
@@ -91,7 +75,7 @@ def _invalidated() -> ColumnElement[bool]:
         .scalar_subquery()
     )
     experiment = func.coalesce(joined, invalidations.c.experiment)
-    touched = and_(experiment == bindparam("experiment"), invalidations.c.metric == bindparam("metric"))
+    touched = and_(experiment == wanted, invalidations.c.metric == metric)
     here = invalidations.c.project_id == projects.c.id
     return exists().where(here, or_(invalidations.c.experiment.is_(None), touched))
 
@@ -124,7 +108,7 @@ _RESULT = Prepared(
             (cached_results.c.etag == any_(bindparam("known", type_=ARRAY(Text))), None),
             else_=cached_results.c.document,
         ).label("document"),
-        _invalidated().label("invalidated"),
+        invalidated(bindparam("experiment"), bindparam("metric")).label("invalidated"),
         _aliased().label("aliased"),
     )
     .outerjoin(
@@ -161,6 +145,11 @@ def request_result(connection: Connection, project_id: uuid.UUID, query: Query, 
         "query_key": query.key,
     }
     connection.execute(insert(cached_results).values(values).on_conflict_do_nothing())
+
+
+def forget_result(connection: Connection, result_id: uuid.UUID) -> None:
+    """Delete a cached result that nobody will ask for again."""
+    connection.execute(delete(cached_results).where(cached_results.c.id == result_id))
 
 
 def note_read(connection: Connection, project_id: uuid.UUID, result_id: uuid.UUID, most: int) -> None:
@@ -205,4 +194,4 @@ def _check_room(connection: Connection, project_id: uuid.UUID, most: int) -> Non
         ~cached_results.c.is_default,
     )
     if (connection.scalar(select(func.count()).select_from(cached_results).where(*waiting)) or 0) >= most:
-        raise TooManyRequests(f"{most} questions of this project wait for their answers already.", after=5)
+        raise TooManyRequests(f"{most} questions of this project wait for their answers already.", 5, "open_questions")

@@ -1,21 +1,24 @@
-"""Revisions to compare: two grids of one project, each at a revision."""
+"""Revisions to compare: two grids of one project, each at a revision and with the outcomes of items that it has."""
 
 from __future__ import annotations
 
 import uuid
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, literal, select
 
 from registry.errors import NotFound
+from registry.storage.items import mark_of
 from registry.storage.tables import grids, revisions
 
 
-def revision_of(connection: Connection, project_id: uuid.UUID, grid_id: uuid.UUID, number: int | None) -> int:
-    """Number of a grid's revision, by default the current one; `NotFound` if the project has no such grid, or the grid
-    no such revision."""
-    wanted = grids.c.revision if number is None else number
+def revision_of(
+    connection: Connection, project_id: uuid.UUID, grid_id: uuid.UUID, number: int | None
+) -> tuple[int, int]:
+    """Number of a grid's revision, by default the current one, and the mark of its outcomes of items; `NotFound` if the
+    project has no such grid, or the grid no such revision."""
+    wanted = grids.c.revision if number is None else literal(number)
     query = (
-        select(grids.c.id, revisions.c.number)
+        select(grids.c.id, revisions.c.number, mark_of(grids.c.id, wanted).label("items"))
         .outerjoin(revisions, (revisions.c.grid_id == grids.c.id) & (revisions.c.number == wanted))
         .where(grids.c.id == grid_id, grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
     )
@@ -24,4 +27,9 @@ def revision_of(connection: Connection, project_id: uuid.UUID, grid_id: uuid.UUI
         raise NotFound(f"The project has no grid {grid_id}.")
     if row.number is None:
         raise NotFound(f"The grid {grid_id} has no revision {number}.")
-    return int(row.number)
+    return int(row.number), int(row.items)
+
+
+def items_known(connection: Connection, grid_id: uuid.UUID, number: int) -> int:
+    """Mark of the outcomes of items that a revision of a grid has."""
+    return int(connection.execute(select(mark_of(grid_id, number))).scalar_one())

@@ -5,14 +5,15 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from sqlalchemy import Connection, func, update
 
 from registry.errors import NotFound, PreconditionFailed
 from registry.operations.amend import lock_summary
-from registry.operations.publish import invalidate_scopes
+from registry.operations.revisions import invalidate_scopes
 from registry.operations.stored_grids import GridSummary, grid_summaries, grid_summary
+from registry.storage.arrivals import of_grid
 from registry.storage.tables import grids
 
 
@@ -40,7 +41,8 @@ def tombstone(
         .values(deleted_at=func.now(), updated_at=func.now())
         .returning(grids.c.project_id)
     ).scalar_one()
-    invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
+    told = [of_grid("grid.deleted", grid_id, stored.revision, asdict(stored.names))]
+    invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]}, told)
     return stored
 
 
@@ -57,5 +59,6 @@ def restore(connection: Connection, grid_id: uuid.UUID) -> Restored:
         raise NotFound("There is no such grid.")
     stored = grid_summary(row)
     if project_id is not None:
-        invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]})
+        told = [of_grid("grid.restored", grid_id, stored.revision, asdict(stored.names))]
+        invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [grid_id]}, told)
     return Restored(stored, project_id is not None)

@@ -2,86 +2,73 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
-import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
 from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-import redis
 from sqlalchemy import Connection, text
 
-from registry.broker import redis_client
 from registry.errors import RegistryError
+from registry.operations.broker_checks import check_broker
+from registry.operations.check import Check, State
+from registry.operations.database_checks import (
+    check_clock,
+    check_connections,
+    check_limits,
+    check_replica,
+    check_server,
+    check_unreachable,
+)
+from registry.operations.doctor_of_processes import check_processes
+from registry.operations.doctor_of_settings import check_settings
 from registry.operations.health import SCHEMA, Backlog, health_of
-from registry.settings import MEBIBYTE, Settings
+from registry.settings import MEBIBYTE, Settings, networks_of
 from registry.storage.database import Database
 
-State = Literal["good", "doubtful", "bad"]
-OLDEST_SERVER = 150000
-MOST_SKEW = 5.0
-"""Seconds between the clocks of this machine and of the database. Only the latter decides, but the logs have the
-former."""
 LONGEST_WAIT = 60.0
 _METHODS = text("""
     SELECT d.methods_version, count(*) AS count
     FROM derivations d JOIN grids g ON g.id = d.grid_id AND g.revision = d.revision
     WHERE d.state = 'ready' GROUP BY 1 ORDER BY 2 DESC
 """)
+_ARRIVALS = text("""
+    SELECT count(*) AS waiting, greatest(0, coalesce(extract(epoch FROM now() - min(at)), 0))::float8 AS waited
+    FROM arrivals
+""")
 LEAST_SPACE, LITTLE_SPACE = 1024 * MEBIBYTE, 5 * 1024 * MEBIBYTE
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
-    """Result of a check, with advice unless it is good."""
-
-    name: str
-    state: State
-    found: str
-    advice: str = ""
-
-
-def run_checks(settings: Settings, database: Database, address: str | None = None) -> Iterator[Check]:
+def run_checks(
+    settings: Settings, database: Database, address: str | None = None, *, web: int = 1, workers: int = 1
+) -> Iterator[Check]:
     """Results of all checks, one by one; the service is looked for at `address`, or where the settings would serve
-    it."""
+    it. The database must have room for so many web processes and workers."""
     try:
         with database.reading() as connection:
             yield from check_server(connection)
             yield check_clock(connection)
+            yield check_limits(connection, settings)
+            yield check_connections(connection, settings, web, workers)
             yield from check_jobs(connection)
+            if settings.replica_url:
+                own = replace(settings, database_url=settings.replica_url)
+                with closing(Database(own, name="doctor", service="replica")) as replica:
+                    yield check_replica(connection, replica)
     except RegistryError as error:
-        advice = "Is PostgreSQL running? REGISTRY_DATABASE_URL says where it is looked for."
-        yield Check("database", "bad", error.detail, advice)
+        yield check_unreachable(error)
     yield from check_broker(settings)
+    yield from check_sign_in(settings)
+    yield from check_settings(settings)
     yield check_disk(settings.home)
     yield check_port(*(served_address(settings) if address is None else address_of_url(address)))
-
-
-def check_server(connection: Connection) -> Iterator[Check]:
-    """Server version, and the settings on which the durability of a 201 rests."""
-    number = int(connection.scalar(text("SHOW server_version_num")) or 0)
-    version = str(connection.scalar(text("SHOW server_version")))
-    new = number >= OLDEST_SERVER
-    yield Check("database", "good" if new else "bad", f"PostgreSQL {version}", "" if new else "15 or later is needed.")
-    for name in ("fsync", "full_page_writes", "synchronous_commit"):
-        value = str(connection.scalar(text(f"SHOW {name}")))
-        off = value in ("off", "local")
-        advice = f"Set {name} = on in postgresql.conf: what was answered 201 may be lost in a crash of the server."
-        yield Check(name, "bad" if off else "good", value, advice if off else "")
-
-
-def check_clock(connection: Connection) -> Check:
-    """Difference between the clocks of this machine and of the database."""
-    before = time.time()
-    theirs = float(connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
-    skew = theirs - (before + time.time()) / 2
-    bad = abs(skew) > MOST_SKEW
-    return Check("clock", "doubtful" if bad else "good", f"{skew:+.1f} s", "Set this clock by NTP." if bad else "")
 
 
 def check_jobs(connection: Connection) -> Iterator[Check]:
@@ -103,6 +90,8 @@ def check_jobs(connection: Connection) -> Iterator[Check]:
     yield from check_backlog("statistics", health.derivations)
     yield from check_backlog("rankings", health.cached_results)
     yield check_methods(connection)
+    yield from check_processes(connection, health.pending)
+    yield check_arrivals(connection)
 
 
 def check_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
@@ -111,7 +100,7 @@ def check_backlog(name: str, backlog: Backlog) -> Iterator[Check]:
     waiting = f"{backlog.pending} pending, the oldest for {backlog.oldest_seconds:.0f} s"
     advice = "Is the dispatcher running (`registry dispatch`)? Are there workers enough?" if late else ""
     yield Check(name, "bad" if late else "good", waiting if backlog.pending else "none pending", advice)
-    advice = "The page /status says why; each is tried again when an input changes." if backlog.failed else ""
+    advice = "The page /status says why; `registry retry` tries them again." if backlog.failed else ""
     state: State = "doubtful" if backlog.failed else "good"
     yield Check(f"failed {name}", state, f"{backlog.failed} failed", advice)
 
@@ -125,19 +114,58 @@ def check_methods(connection: Connection) -> Check:
     return Check("methods", "doubtful" if mixed else "good", summary, advice if mixed else "")
 
 
-def check_broker(settings: Settings) -> Iterator[Check]:
-    """Check that Redis answers and evicts nothing. Without it statistics are late, but complete."""
+def check_arrivals(connection: Connection) -> Check:
+    """Check that what is done gets its place in the feed of its project in time."""
+    row = connection.execute(_ARRIVALS).one()
+    late = row.waited > LONGEST_WAIT
+    waiting = f"{row.waiting} without a position, the oldest for {row.waited:.0f} s"
+    advice = "Is the dispatcher (`registry dispatch`) running, and of this release? It gives them." if late else ""
+    return Check("events", "bad" if late else "good", waiting if row.waiting else "all have positions", advice)
+
+
+def check_sign_in(settings: Settings) -> Iterator[Check]:
+    """Check how people sign in without a token; nothing where they do not."""
+    if settings.proxy_user_header or settings.proxy_addresses or settings.proxy_secret:
+        yield _check_proxy(settings)
+    if settings.oidc_issuer or settings.oidc_client_id:
+        yield _check_provider(settings)
+
+
+def _check_proxy(settings: Settings) -> Check:
+    if not settings.proxy_user_header:
+        advice = "Name the header in REGISTRY_PROXY_USER_HEADER: so far nobody signs in by a proxy."
+        return Check("sign-in by proxy", "bad", "a proxy without a header", advice)
+    if not settings.trusts_proxy:
+        advice = "Set REGISTRY_PROXY_ADDRESSES or REGISTRY_PROXY_SECRET: until then the header means nothing."
+        return Check("sign-in by proxy", "bad", f"{settings.proxy_user_header} is believed from nobody", advice)
+    everybody = [str(one) for one in networks_of(settings.proxy_addresses) if one.prefixlen == 0]
+    if everybody and not settings.proxy_secret:
+        advice = "Name the proxy's own address: whoever reaches the web process is whom they say they are."
+        return Check("sign-in by proxy", "bad", f"believed from {', '.join(everybody)}", advice)
+    where = settings.proxy_addresses or "whoever knows the secret"
+    return Check("sign-in by proxy", "good", f"{settings.proxy_user_header} from {where}")
+
+
+def _check_provider(settings: Settings) -> Check:
+    name = "sign-in by OpenID"
+    if not settings.has_oidc:
+        return Check(name, "bad", "half configured", "REGISTRY_OIDC_ISSUER and REGISTRY_OIDC_CLIENT_ID go together.")
+    if find_spec("authlib") is None or find_spec("requests") is None:
+        return Check(name, "bad", "authlib is not installed", "pip install authlib joserfc requests")
+    issuer = settings.oidc_issuer.rstrip("/")
     try:
-        memory = redis_client(settings).info("memory")
-    except (redis.RedisError, OSError) as error:
-        advice = "Statistics come seconds later without it. REGISTRY_REDIS_URL says where it is looked for."
-        yield Check("redis", "doubtful", str(error) or type(error).__name__, advice)
-        return
-    yield Check("redis", "good", "answers")
-    policy = str(dict(memory).get("maxmemory_policy", "unknown"))
-    good = policy == "noeviction"
-    advice = "" if good else "Set maxmemory-policy noeviction: wake-ups that are evicted cost time."
-    yield Check("redis eviction", "good" if good else "doubtful", policy, advice)
+        with urlopen(f"{issuer}/.well-known/openid-configuration", timeout=5) as answer:  # noqa: S310 (https, checked)
+            told = json.load(answer)
+        named = str(told["issuer"]).rstrip("/")
+    except (URLError, OSError, ValueError, KeyError, TypeError) as error:
+        advice = "Is REGISTRY_OIDC_ISSUER right, and does this machine reach it? People sign in with tokens until then."
+        return Check(name, "bad", f"{issuer} does not answer as a provider: {error}", advice)
+    if named != issuer:
+        return Check(name, "bad", f"{issuer} calls itself {named}", f"Set REGISTRY_OIDC_ISSUER={named}.")
+    if not settings.public_url:
+        advice = "Set REGISTRY_PUBLIC_URL: the provider sends people back to there."
+        return Check(name, "doubtful", f"{issuer} answers; people come back to {settings.url}", advice)
+    return Check(name, "good", f"{issuer} answers")
 
 
 def check_disk(path: Path) -> Check:

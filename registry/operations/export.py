@@ -14,9 +14,11 @@ from hashlib import sha256
 from struct import Struct
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Text, cast, func, select, text
+import orjson
+from sqlalchemy import ColumnElement, Connection, Select, Text, cast, func, select, text
 from sqlalchemy.dialects.postgresql import JSONB
 
+from registry.operations.aliases import Joined
 from registry.operations.find import Filters, conditions
 from registry.storage.tables import grids, revisions
 
@@ -32,8 +34,10 @@ class Selection:
     cells: int
     axes: tuple[str, ...]
     digest: str = ""
-    """Digest of the revisions' contents and times, in their order: after a restore, a revision number may come again
-    with other content."""
+    """Digest of the revisions' contents and times, in their order, and of the names that aliases give them: after a
+    restore, a revision number may come again with other content."""
+    joined: Joined | None = None
+    """What aliases join; None: grids are exported under the names that were posted."""
 
     def pieces(self) -> Iterator[list[tuple[uuid.UUID, int]]]:
         """Grid ids and revision numbers, in pieces with a bounded number of cells."""
@@ -49,30 +53,49 @@ class Selection:
             yield piece
 
 
-def select_cells(connection: Connection, project_id: uuid.UUID, filters: Filters) -> Selection:
-    """Current revisions of the project's grids that pass the filters, oldest grid first."""
-    query = (
+def select_cells(
+    connection: Connection, project_id: uuid.UUID, filters: Filters, joined: Joined | None = None
+) -> Selection:
+    """Current revisions of the project's grids that pass the filters, oldest grid first; under the names that aliases
+    join them to, if these are given as `joined`."""
+    return selected(connection, current_revisions(connection, project_id, filters), joined)
+
+
+_KNOWN = 6
+
+
+def current_revisions(connection: Connection, project_id: uuid.UUID, filters: Filters) -> Select[Any]:
+    """Statement for what `selected` reads of the current revisions of grids; columns may be added to it."""
+    return (
         select(
             grids.c.id,
             revisions.c.number,
             revisions.c.cell_count,
             revisions.c.digest,
-            _updated_at(),
+            updated_at(),
             _names_of_axes(),
         )
         .join(revisions, (revisions.c.grid_id == grids.c.id) & (revisions.c.number == grids.c.revision))
         .where(*grids_of(connection, project_id, filters))
         .order_by(grids.c.id)
     )
+
+
+def selected(connection: Connection, query: Select[Any], joined: Joined | None = None) -> Selection:
+    """The revisions that a statement made of `current_revisions` finds; the digest covers its added columns too."""
     keys, cells, axes, digest = bytearray(), 0, dict[str, None](), sha256()
     with connection.execution_options(yield_per=2_000).execute(query) as rows:
         for row in rows:
             key = _KEY.pack(row.id.bytes, row.number, row.cell_count)
             keys += key
             digest.update(key + bytes(row.digest) + row.updated_at.isoformat().encode())
+            if more := row[_KNOWN:]:
+                digest.update(orjson.dumps(list(more)))
             cells += row.cell_count
             axes.update(dict.fromkeys(row.axes))
-    return Selection(bytes(keys), cells, tuple(axes), digest.hexdigest()[:32])
+    if joined:
+        digest.update(orjson.dumps(sorted(joined.items())))
+    return Selection(bytes(keys), cells, tuple(axes), digest.hexdigest()[:32], joined)
 
 
 def grids_of(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[ColumnElement[bool]]:
@@ -81,7 +104,8 @@ def grids_of(connection: Connection, project_id: uuid.UUID, filters: Filters) ->
     return [*here, *conditions(connection, project_id, filters)]
 
 
-def _updated_at() -> Any:
+def updated_at() -> Any:
+    """When a revision was published, or its grid came back."""
     return func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at")
 
 
@@ -105,7 +129,8 @@ _CONTENT = (
         cast(revisions.c["values"], Text).label("values"),
         revisions.c.trials,
         *(cast(revisions.c[name], Text).label(name) for name in ("cell_trials", "stderr", "repeats", "sd")),
-        _updated_at(),
+        updated_at(),
+        revisions.c.protocol,
     )
     .join(revisions, revisions.c.grid_id == grids.c.id)
     .join(

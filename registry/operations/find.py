@@ -6,10 +6,16 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import chain
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Select, and_, literal_column, or_, select
+import orjson
+from sqlalchemy import ColumnElement, Connection, Select, Text, and_, cast, literal_column, or_, select
 
+from registry.errors import Conflict, Invalid, NotFound
+from registry.grids.grid import Axis
+from registry.grids.slices import Slice, kept_positions, slice_faults
+from registry.operations.search import KINDS, grids_with
 from registry.operations.stored_grids import (
     Deleted,
     GridSummary,
@@ -19,10 +25,16 @@ from registry.operations.stored_grids import (
     stored_grid,
     stored_grids,
 )
+from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
 
-SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric")
+SORTS = ("updated_at", "created_at", "experiment", "benchmark", "model", "variant", "metric", "cell_count")
+Key = str | int | datetime
+"""What a list is sorted by: a name, a number of cells, or an instant."""
+_MOST_COMPARED, _MOST_SHOWN = 100, 12
 _ALIASED = ("experiment", "benchmark", "model", "variant")
+FILTERED = (*_ALIASED, "metric")
+"""Kinds of names that filters take."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +50,17 @@ class Filters:
     updated_since: datetime | None = None
     id: str = ""
     """An id or its first characters."""
+    words: Sequence[str] = ()
+    """Each is in a name or a label of the grid."""
     deleted: Deleted = "exclude"
+    at: Slice = ()
+    """Only grids that have a level of it on each of its axes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     sort: str = "-updated_at"
-    after: tuple[str | datetime, uuid.UUID] | None = None
+    after: tuple[Key, uuid.UUID] | None = None
     """The sort key and the id of the last grid of the page before."""
     limit: int = 100
 
@@ -52,6 +68,46 @@ class Page:
 def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[GridSummary]:
     """One page of the project's grids, without their cells; one more than `limit` when there is a next page."""
     return [grid_summary(row) for row in connection.execute(_paged(connection, project_id, filters, page))]
+
+
+def the_only_grid(connection: Connection, project_id: uuid.UUID, filters: Filters) -> uuid.UUID:
+    """Id of the one grid that passes the filters; `NotFound` where there is none, which says what there is of each name
+    that no grid has, and `Conflict` where there are several, which says in what they differ."""
+    found = find_grids(connection, project_id, filters, Page("experiment", limit=_MOST_COMPARED))
+    if len(found) == 1:
+        return found[0].id
+    if found:
+        raise Conflict(_differing(found))
+    if filters.deleted == "only":
+        raise NotFound("No deleted grid has these names.")
+    raise NotFound(_missing(connection, project_id, filters))
+
+
+def _differing(found: Sequence[GridSummary]) -> str:
+    count = f"more than {_MOST_COMPARED}" if len(found) > _MOST_COMPARED else str(len(found))
+    told = []
+    for kind in FILTERED:
+        names = sorted({getattr(one.names, kind) for one in found})
+        if len(names) > 1:
+            shown = ", ".join(f'"{name}"' for name in names[:_MOST_SHOWN])
+            told.append(f"{kind} ({shown}{' …' if len(names) > _MOST_SHOWN else ''})")
+    return f"{count} grids have these names; they differ in {' and '.join(told)}. Name one."
+
+
+def _missing(connection: Connection, project_id: uuid.UUID, filters: Filters) -> str:
+    here = (grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+    told = []
+    for kind in FILTERED:
+        wanted = list(getattr(filters, kind))
+        joined = with_aliases(connection, project_id, kind, wanted) if wanted and kind in _ALIASED else wanted
+        if wanted and connection.scalar(select(grids.c.id).where(*here, grids.c[kind].in_(joined)).limit(1)) is None:
+            query = select(grids.c[kind]).where(*here).distinct().order_by(grids.c[kind]).limit(_MOST_SHOWN + 1)
+            there = [name for name in connection.scalars(query) if name]
+            shown = ", ".join(f'"{name}"' for name in there[:_MOST_SHOWN]) or "none"
+            told.append(
+                f'No grid has the {kind} "{wanted[0]}"; there is {shown}{" …" if len(there) > _MOST_SHOWN else ""}.'
+            )
+    return " ".join(told) or "No grid has all of these names and labels at once."
 
 
 def find_whole_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page) -> list[StoredGrid]:
@@ -65,7 +121,10 @@ def _paged(
 ) -> Select[Any]:
     found = grid_summaries(deleted=filters.deleted) if statement is None else statement
     query = found.where(grids.c.project_id == project_id, *conditions(connection, project_id, filters))
-    column, descending = grids.c[page.sort.removeprefix("-")], page.sort.startswith("-")
+    if filters.at:
+        query = query.where(_has_levels(connection, query, filters.at))
+    name, descending = page.sort.removeprefix("-"), page.sort.startswith("-")
+    column: ColumnElement[Any] = revisions.c.cell_count if name == "cell_count" else grids.c[name]
     if page.after is not None:
         key, last = page.after
         beyond = column < key if descending else column > key
@@ -75,10 +134,28 @@ def _paged(
     return query.order_by(*order).limit(page.limit + 1)
 
 
-def sort_key(stored: GridSummary | StoredGrid, sort: str) -> str | datetime:
+def _has_levels(connection: Connection, query: Select[Any], wanted: Slice) -> ColumnElement[bool]:
+    """Condition for the grids of a query that have something of a slice; `Invalid` when none of them has such an axis,
+    or such a level."""
+    written = cast(revisions.c.axes, Text)
+    found = {text: _axes_in(text) for text in connection.scalars(query.with_only_columns(written).distinct())}
+    faults = slice_faults(chain.from_iterable(found.values()), wanted, "no grid")
+    if faults:
+        raise Invalid(faults)
+    named = {text: {axis.name: axis.levels for axis in axes} for text, axes in found.items()}
+    return written.in_([text for text, axes in named.items() if kept_positions(axes, wanted) is not None])
+
+
+def _axes_in(text: str) -> list[Axis]:
+    return [axis_of(document) for document in orjson.loads(text)]
+
+
+def sort_key(stored: GridSummary | StoredGrid, sort: str) -> Key:
     """Cursor values of the last grid of a page."""
     name = sort.removeprefix("-")
-    key: str | datetime = getattr(stored.names, name) if name in SORTS[2:] else getattr(stored, name)
+    if name == "updated_at":
+        return stored.changed_at or stored.updated_at
+    key: Key = getattr(stored.names if name in KINDS else stored, name)
     return key
 
 
@@ -87,7 +164,7 @@ def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) 
     found: list[ColumnElement[bool]] = []
     if filters.id:
         found.append(grids.c.id.between(*ids_with_prefix(filters.id)))
-    for kind in (*_ALIASED, "metric"):
+    for kind in FILTERED:
         wanted = list(getattr(filters, kind))
         if wanted:
             joined = with_aliases(connection, project_id, kind, wanted) if kind in _ALIASED else wanted
@@ -98,7 +175,7 @@ def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) 
         for name, texts in filters.labels.items():
             found.append(or_(*(revisions.c.labels.contains({name: text}) for text in texts)))
         found.append(revisions.c.labels != literal_column("'{}'::jsonb"))  # as the partial index says
-    return found
+    return [*found, *grids_with(connection, project_id, filters.words)]
 
 
 def ids_with_prefix(text: str) -> tuple[uuid.UUID, uuid.UUID]:
@@ -109,8 +186,8 @@ def ids_with_prefix(text: str) -> tuple[uuid.UUID, uuid.UUID]:
 
 def with_aliases(connection: Connection, project_id: uuid.UUID, kind: str, wanted: Sequence[str]) -> list[str]:
     """The wanted names and every name that an alias joins to them."""
-    of_kind = select(aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id, aliases.c.kind == kind)
-    rows = connection.execute(of_kind.where(or_(aliases.c.alias.in_(wanted), aliases.c.name.in_(wanted)))).all()
-    targets = {row.name for row in rows} | set(wanted)
-    rows = connection.execute(of_kind.where(aliases.c.name.in_(targets))).all()
-    return sorted(targets | {row.alias for row in rows})
+    mine = (aliases.c.project_id == project_id, aliases.c.kind == kind)
+    meant = select(aliases.c.name).where(*mine, aliases.c.alias.in_(wanted))
+    joined = or_(aliases.c.name.in_(wanted), aliases.c.name.in_(meant))
+    rows = connection.execute(select(aliases.c.alias, aliases.c.name).where(*mine, joined)).all()
+    return sorted({*wanted, *(row.name for row in rows), *(row.alias for row in rows)})

@@ -1,6 +1,7 @@
-"""Write a new grid in one statement: its row, its shape, its first revision, its job and the invalidation of its scope.
+"""Write a new grid in one statement: its row, its shape, its first revision, its job, the invalidation of its scope and
+its event.
 
-One trip to the database in place of four; the statement is planned once for each connection.
+One trip to the database in place of five; the statement is planned once for each connection.
 """
 
 from __future__ import annotations
@@ -14,14 +15,14 @@ from sqlalchemy import CTE, Connection, Select, bindparam, func, insert, literal
 from sqlalchemy.dialects.postgresql import JSONB, array, dialect
 from sqlalchemy.dialects.postgresql import insert as upsert
 
-from registry.grids.grid import Grid
-from registry.grids.intake import Names
+from registry.grids.intake import Submission
 from registry.storage.prepared_statements import Prepared
 from registry.storage.rows import columns_of, shape_of
-from registry.storage.tables import derivations, grids, invalidations, new_id, shapes, stored_revisions
+from registry.storage.tables import arrivals, derivations, grids, invalidations, new_id, shapes, stored_revisions
 from registry.storage.tables.columns import Numbers
 
-_GRID = ("id", "project_id", "identity", "experiment", "benchmark", "model", "variant", "metric")
+_NAMES = ("experiment", "benchmark", "model", "variant", "metric")
+_GRID = ("id", "project_id", "identity", *_NAMES, "description")
 _CONTENT = {
     f"revision_{column.name}": column
     for column in stored_revisions.c
@@ -46,7 +47,9 @@ def _statement() -> Select[Any]:
     )
     new = upsert(grids).from_select([*_GRID, "revision"], row).on_conflict_do_nothing()
     grid = new.returning(grids.c.id, grids.c.created_at).cte("grid")
-    return select(grid.c.id, grid.c.created_at).add_cte(_revision(grid), _job(grid), _invalidation(grid))
+    return select(grid.c.id, grid.c.created_at).add_cte(
+        _revision(grid), _job(grid), _invalidation(grid), _arrival(grid)
+    )
 
 
 def _shape() -> CTE:
@@ -76,6 +79,21 @@ def _invalidation(grid: CTE) -> CTE:
     )
 
 
+def _arrival(grid: CTE) -> CTE:
+    """What `registry.storage.arrivals.of_grid` announces."""
+    names: list[Any] = []
+    for name in _NAMES:
+        names += [literal_column(f"'{name}'"), bindparam(name, type_=grids.c[name].type)]
+    identity = [literal_column("'grid'"), grid.c.id, literal_column("'revision'"), literal_column("1")]
+    row = select(
+        bindparam("project_id", type_=grids.c.project_id.type),
+        literal_column("'grid.published'"),
+        func.concat(literal_column("'grids/'"), grid.c.id),
+        func.jsonb_build_object(*identity, *names),
+    )
+    return insert(arrivals).from_select(["project_id", "type", "subject", "data"], row).cte("arrival")
+
+
 _TYPES = {name: grids.c[name].type for name in _GRID} | {
     name: column.type for name, column in (_CONTENT | _SHAPE).items()
 }
@@ -90,17 +108,17 @@ _WRITE = Prepared(
 def write_first_revision(
     connection: Connection,
     project_id: uuid.UUID,
-    names: Names,
-    grid: Grid,
+    submission: Submission,
     *,
     warnings: list[dict[str, str]],
     token_id: uuid.UUID | None,
 ) -> FirstRevision | None:
     """Write a grid that nobody had published; None, and nothing is written, if there is one of these
     names, also a deleted one."""
-    content = columns_of(grid) | {"warnings": warnings, "token_id": token_id}
+    names, grid = submission.names, submission.grid
+    content = columns_of(grid) | {"warnings": warnings, "token_id": token_id, "source": submission.source}
     values = {"id": new_id(), "project_id": project_id, "identity": names.key}
-    values |= {kind: getattr(names, kind) for kind in _GRID[3:]}
+    values |= {kind: getattr(names, kind) for kind in _NAMES} | {"description": submission.description or ""}
     values |= {name: content[column.name] for name, column in _CONTENT.items()}
     shape = shape_of(grid)
     values |= {name: shape[column.name] for name, column in _SHAPE.items()}

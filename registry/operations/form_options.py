@@ -6,16 +6,16 @@ import uuid
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, and_, func, or_, select, true, tuple_
 
 from registry.grids.grid import Axis
 from registry.operations.find import Filters, conditions
-from registry.storage.rows import axis_of
+from registry.operations.query_names import axes_in
+from registry.operations.search import KINDS
 from registry.storage.tables import grids, revisions
 
 _EVERYTHING = Filters()
 _CURRENT = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
-NAMED = ("experiment", "benchmark", "model", "variant", "metric")
 
 
 def name_options(
@@ -24,6 +24,33 @@ def name_options(
     """Distinct names of a kind that grids carry, sorted; at most `limit`."""
     query = _found(select(grids.c[kind]).distinct().order_by(grids.c[kind]), connection, project_id, filters)
     return list(connection.scalars(query.limit(limit)))
+
+
+def name_counts(
+    connection: Connection,
+    project_id: uuid.UUID,
+    kind: str,
+    filters: Filters = _EVERYTHING,
+    limit: int | None = None,
+    first: Sequence[str] = (),
+) -> tuple[list[tuple[str, int]], int]:
+    """Names of a kind that grids carry with how many carry each, and how many names there are; the empty one is none.
+
+    At most `limit` names, those of `first` before the others, and then by name.
+    """
+    column = grids.c[kind]
+    query = (
+        select(column.label("name"), func.count().label("grids"), func.count().over().label("total"))
+        .select_from(grids)
+        .where(column != "")
+        .group_by(column)
+        .order_by(column.in_(first).desc(), column)
+        .limit(limit)
+    )
+    if filters.labels or filters.words:
+        query = query.join(revisions, _CURRENT)
+    rows = connection.execute(_found(query, connection, project_id, filters)).all()
+    return [(row.name, row.grids) for row in rows], rows[0].total if rows else 0
 
 
 def axis_options(connection: Connection, project_id: uuid.UUID, filters: Filters = _EVERYTHING) -> list[str]:
@@ -35,9 +62,26 @@ def axis_options(connection: Connection, project_id: uuid.UUID, filters: Filters
 
 def axes_with_levels(connection: Connection, project_id: uuid.UUID, filters: Filters = _EVERYTHING) -> list[Axis]:
     """The different axes of these grids at their current revisions; one name may come with several sets of levels."""
-    axis = func.jsonb_array_elements(revisions.c.axes)
-    query = select(axis).distinct().select_from(grids).join(revisions, _CURRENT)
-    return [axis_of(document) for document in connection.scalars(_found(query, connection, project_id, filters))]
+    return axes_in(connection, _conditions(connection, project_id, filters))
+
+
+def number_labels(
+    connection: Connection, project_id: uuid.UUID, by: str, filters: Filters = _EVERYTHING, limit: int = 50
+) -> list[tuple[str, int]]:
+    """Keys of labels that are numbers in some of these grids, each with how many different ones; at most `limit`.
+
+    First are the keys that say something of a name, such as its size: one number for each name of the kind `by`, and
+    more than two of them. A seed, or the number of a run, is further down. Each part is in the order of the keys.
+    """
+    label = func.jsonb_each_text(revisions.c.labels).table_valued("key", "value").render_derived()
+    numbers = func.count(label.c.value.distinct())
+    of_names, names = func.count(tuple_(grids.c[by], label.c.value).distinct()), func.count(grids.c[by].distinct())
+    query = select(label.c.key, numbers.label("numbers")).select_from(grids).join(revisions, _CURRENT)
+    numeric = label.c.value.regexp_match(r"^\s*[+-]?[0-9.]+([eE][+-]?[0-9]+)?\s*[kmbtKMBT]?\s*$")
+    query = query.join(label, true()).where(numeric).group_by(label.c.key)
+    order = (and_(of_names == names, numbers > 2).desc(), label.c.key)
+    found = _found(query, connection, project_id, filters).order_by(*order).limit(limit)
+    return [(row.key, row.numbers) for row in connection.execute(found)]
 
 
 def is_lower_better(connection: Connection, project_id: uuid.UUID, filters: Filters) -> bool:
@@ -71,14 +115,18 @@ def search_grids(
     connection: Connection, project_id: uuid.UUID, filters: Filters, limit: int, words: Sequence[str] = ()
 ) -> Sequence[Any]:
     """Ids and names of grids in the order of their names, with `words` only those whose names contain every word."""
-    text = func.concat_ws(" ", *(grids.c[name] for name in NAMED))
-    query = select(grids.c.id, *(grids.c[name] for name in NAMED)).join(revisions, _CURRENT)
+    text = func.concat_ws(" ", *(grids.c[name] for name in KINDS))
+    query = select(grids.c.id, *(grids.c[name] for name in KINDS)).join(revisions, _CURRENT)
     found = _found(query, connection, project_id, filters).where(
         *(text.icontains(word, autoescape=True) for word in words)
     )
-    return connection.execute(found.order_by(*(grids.c[name] for name in NAMED), grids.c.id).limit(limit)).all()
+    return connection.execute(found.order_by(*(grids.c[name] for name in KINDS), grids.c.id).limit(limit)).all()
 
 
 def _found(query: Select[Any], connection: Connection, project_id: uuid.UUID, filters: Filters) -> Select[Any]:
+    return query.where(*_conditions(connection, project_id, filters))
+
+
+def _conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[ColumnElement[bool]]:
     here = (grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
-    return query.where(*here, *conditions(connection, project_id, filters))
+    return [*here, *conditions(connection, project_id, filters)]

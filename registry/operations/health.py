@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, and_, select, text
+from sqlalchemy import ColumnElement, Connection, and_, exists, select, text
 
 from registry.operations.auth import Caller
 from registry.operations.projects import visible
 from registry.storage.tables import cached_results, derivations, grids, projects
 
-SCHEMA = "0010"
+SCHEMA = "0020"
 """Oldest migration that this code works with."""
 
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """Jobs of one kind that are pending or failed."""
+    """Jobs of one kind that are pending, or that failed and somebody could still read the result of."""
 
     pending: int = 0
     failed: int = 0
@@ -49,11 +49,16 @@ class Health:
 _BACKLOGS = text("""
     SELECT count(*) AS pending,
            coalesce(extract(epoch FROM now() - min(due_at)), 0) AS oldest,
-           (SELECT count(*) FROM derivations WHERE state = 'failed') AS failed
+           (SELECT count(*) FROM derivations d
+            JOIN grids g ON g.id = d.grid_id AND g.revision = d.revision AND g.deleted_at IS NULL
+            JOIN projects p ON p.id = g.project_id AND p.deleted_at IS NULL
+            WHERE d.state = 'failed') AS failed
     FROM derivations WHERE state = 'pending'
     UNION ALL
     SELECT count(*), coalesce(extract(epoch FROM now() - min(due_at)), 0),
-           (SELECT count(*) FROM cached_results WHERE state = 'failed')
+           (SELECT count(*) FROM cached_results c
+            JOIN projects p ON p.id = c.project_id AND p.deleted_at IS NULL
+            WHERE c.state = 'failed')
     FROM cached_results WHERE state = 'pending'
 """)
 
@@ -66,6 +71,17 @@ def health_of(connection: Connection) -> Health:
         return Health(False)
     rows = connection.execute(_BACKLOGS).all()
     return Health(True, *(Backlog(row.pending, row.failed, max(0.0, float(row.oldest))) for row in rows))
+
+
+def is_current() -> ColumnElement[bool]:
+    """Condition that a derivation is of the current revision of a grid that is there, which is joined."""
+    same = and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision)
+    return and_(same, grids.c.deleted_at.is_(None), of_living_project(grids.c.project_id))
+
+
+def of_living_project(project_id: ColumnElement[Any]) -> ColumnElement[bool]:
+    """Condition that a project is not deleted."""
+    return exists().where(projects.c.id == project_id, projects.c.deleted_at.is_(None))
 
 
 def pending_grids(connection: Connection, caller: Caller, limit: int) -> Sequence[Any]:

@@ -11,7 +11,7 @@ from sqlalchemy import Connection, insert, select
 
 from registry.errors import Busy, InvalidHeader
 from registry.storage.database import try_lock
-from registry.storage.tables import grids, idempotency_keys, projects
+from registry.storage.tables import claims, deliveries, grids, idempotency_keys, projects
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,15 +33,26 @@ class IdempotencyRecord:
 
 
 def find_records(
-    connection: Connection, key: str, *, slug: str | None = None, grid_id: uuid.UUID | None = None
+    connection: Connection,
+    key: str,
+    *,
+    slug: str | None = None,
+    grid_id: uuid.UUID | None = None,
+    claim_id: uuid.UUID | None = None,
+    delivery_id: uuid.UUID | None = None,
 ) -> list[IdempotencyRecord]:
-    """Stored responses for this key, newest first, in projects with this slug or in that of this grid; deleted projects
-    included."""
+    """Stored responses for this key, newest first, in projects with this slug or in that of this grid, claim or
+    delivery; deleted projects included."""
     if slug is not None and "\0" in slug:
         return []  # PostgreSQL has no such text
     place = projects.c.slug == slug
     if grid_id is not None:
         place = projects.c.id == select(grids.c.project_id).where(grids.c.id == grid_id).scalar_subquery()
+    if claim_id is not None:
+        place = projects.c.id == select(claims.c.project_id).where(claims.c.id == claim_id).scalar_subquery()
+    if delivery_id is not None:
+        mine = select(deliveries.c.project_id).where(deliveries.c.id == delivery_id)
+        place = projects.c.id == mine.scalar_subquery()
     query = (
         select(idempotency_keys, projects.c.visibility)
         .join(projects, projects.c.id == idempotency_keys.c.project_id)
@@ -77,7 +88,7 @@ def lock_key(connection: Connection, place: uuid.UUID | str, key: str) -> None:
     """Lock a key of a project (its id, or the slug of one to be made) until the transaction ends; `Busy` if it is
     locked."""
     if not try_lock(connection, "idempotency", place, key):
-        raise Busy("A request with this Idempotency-Key is under way.")
+        raise Busy("A request with this Idempotency-Key is under way.", reason="key_under_way")
 
 
 def store_response(

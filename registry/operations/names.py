@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -12,10 +13,12 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.grids.intake import IntakeWarning, Names
 from registry.grids.near_duplicates import near_duplicates
+from registry.operations.search import KINDS, searchable
 from registry.storage.tables import aliases, grids, names
 
-KINDS = ("experiment", "benchmark", "model", "variant", "metric")
 MOST_CACHED = 20_000
+MOST_COMPARED = 5_000
+"""Names of one kind up to which those that look alike are looked for."""
 _COMMITTED: WeakKeyDictionary[Engine, set[tuple[uuid.UUID, str, str]]] = WeakKeyDictionary()
 """Names of each database that this process has read from its table, so that most publications need no statement."""
 
@@ -39,17 +42,21 @@ def note_names(
     warnings = {}
     for kind in sorted({row.kind for row in added}):
         new = {row.name for row in added if row.kind == kind and row.name}
-        known = set(
-            connection.scalars(select(names.c.name).where(names.c.project_id == project_id, names.c.kind == kind))
-        )
-        joined = _joined(connection, project_id, kind)
+        known = _known(connection, project_id, kind)
+        joined = joined_names(connection, project_id, kind)
         for name, twin in near_duplicates(new, known | joined.keys()).items():
             if joined.get(name, name) != joined.get(twin, twin):
                 warnings[kind, name] = _near_duplicate(kind, name, twin)
     return warnings
 
 
-def _joined(connection: Connection, project_id: uuid.UUID, kind: str) -> dict[str, str]:
+def _known(connection: Connection, project_id: uuid.UUID, kind: str) -> set[str]:
+    query = select(names.c.name).where(names.c.project_id == project_id, names.c.kind == kind)
+    return set(connection.scalars(query))
+
+
+def joined_names(connection: Connection, project_id: uuid.UUID, kind: str) -> dict[str, str]:
+    """Names that aliases of a kind stand for, by the aliases."""
     query = select(aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id, aliases.c.kind == kind)
     return {row.alias: row.name for row in connection.execute(query)}
 
@@ -59,10 +66,33 @@ def _near_duplicate(kind: str, name: str, twin: str) -> IntakeWarning:
     return IntakeWarning("near_duplicate", detail, "/metric/name" if kind == "metric" else f"/{kind}")
 
 
+def look_alikes(connection: Connection, project_id: uuid.UUID, kind: str) -> list[tuple[str, str]]:
+    """Pairs of names in use that look alike and that no alias joins: the one with fewer grids, and the one with more.
+
+    None where the project has more than `MOST_COMPARED` names of the kind.
+    """
+    counts = {one["name"]: one["grids"] for one in names_in_use(connection, project_id, kind, limit=MOST_COMPARED + 1)}
+    if len(counts) > MOST_COMPARED:
+        return []
+    joined = joined_names(connection, project_id, kind)
+    found: dict[frozenset[str], tuple[str, str]] = {}
+    for pair in near_duplicates(counts.keys(), counts.keys()).items():
+        less, more = sorted((joined.get(name, name) for name in pair), key=lambda name: (counts.get(name, 0), name))
+        if less != more:
+            found[frozenset((less, more))] = (less, more)
+    return sorted(found.values())
+
+
 def names_in_use(
-    connection: Connection, project_id: uuid.UUID, kind: str, after: str | None = None, limit: int | None = None
+    connection: Connection,
+    project_id: uuid.UUID,
+    kind: str,
+    after: str | None = None,
+    limit: int | None = None,
+    words: Sequence[str] = (),
 ) -> Sequence[dict[str, Any]]:
-    """Names of a kind that grids carry, after `after`, each with the number of its grids and its alias."""
+    """Names of a kind that grids carry, after `after`, each with the number of its grids and its alias; with `words`
+    only those that hold every word."""
     column = grids.c[kind]
     query = (
         select(column.label("name"), func.count().label("grids"), func.max(grids.c.updated_at).label("updated_at"))
@@ -71,9 +101,40 @@ def names_in_use(
         .order_by(column)
         .limit(limit)
     )
+    if words:
+        query = query.where(column.in_(searchable(connection, project_id, [kind]).having(kind, words)))
     counted = connection.execute(query if after is None else query.where(column > after)).all()
-    joined = _joined(connection, project_id, kind)
+    joined = joined_names(connection, project_id, kind)
     return [
         {"name": row.name, "grids": row.grids, "alias_of": joined.get(row.name), "updated_at": row.updated_at}
         for row in counted
     ]
+
+
+def count_names(connection: Connection, project_id: uuid.UUID, kind: str, words: Sequence[str] = ()) -> int:
+    """Number of the names of a kind that grids carry, with `words` of those that hold every word."""
+    query = select(func.count(grids.c[kind].distinct())).where(
+        grids.c.project_id == project_id, grids.c.deleted_at.is_(None)
+    )
+    if words:
+        query = query.where(grids.c[kind].in_(searchable(connection, project_id, [kind]).having(kind, words)))
+    return int(connection.scalar(query) or 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Akin:
+    """Other names of what a name stands for, and names that only look like it."""
+
+    alias_of: str | None
+    aliases: Sequence[str]
+    near: Sequence[str]
+
+
+def names_akin(connection: Connection, project_id: uuid.UUID, kind: str, name: str) -> Akin:
+    """The name that this one is an alias of, the aliases joined to it, and known names one edit or a sign away."""
+    joined = joined_names(connection, project_id, kind)
+    known = _known(connection, project_id, kind)
+    target = joined.get(name, name)
+    others = sorted(known - {one for one in known if joined.get(one, one) == target})
+    near = [one for one in others if near_duplicates([one], [name])]
+    return Akin(joined.get(name), sorted(one for one, of in joined.items() if of == name), near)

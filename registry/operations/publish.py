@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import Busy, PreconditionFailed
-from registry.grids.grid import Grid
-from registry.grids.intake import Names, Submission
+from registry.grids.intake import Submission
 from registry.operations.first_revision import write_first_revision
-from registry.operations.names import KINDS, note_names
+from registry.operations.names import note_names
+from registry.operations.revisions import invalidate_scopes, write_revisions, write_shapes
+from registry.operations.search import KINDS
 from registry.operations.stored_grids import GridSummary, grid_summaries, grid_summary, revision_tag
-from registry.storage.rows import columns_of, shape_of
-from registry.storage.tables import derivations, grids, invalidations, new_id, revisions, shapes, stored_revisions
+from registry.storage.arrivals import of_grid
+from registry.storage.rows import columns_of
+from registry.storage.tables import grids, new_id, revisions
 
 _TRIES = 3
+_CLAIMED = (grids.c.id, grids.c.identity, grids.c.created_at, grids.c.description)
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A published grid; `is_new` when this publication made its revision."""
+    """A published grid; `is_new` when this publication made its revision, `is_described` when it gave the grid, which
+    was there, another description."""
 
     stored: GridSummary
     is_new: bool
+    is_described: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class Claimed:
     """Current revision; 0 for a grid that this transaction has inserted."""
     deleted: bool
     created_at: Any
+    description: str
 
 
 def publish(
@@ -79,11 +85,11 @@ def _publish_new(
     token_id: uuid.UUID | None,
 ) -> Published | None:
     """Publish what is most often published, a grid that nobody has published before; None for any other."""
-    names, grid = submission.names, submission.grid
-    row = write_first_revision(connection, project.id, names, grid, warnings=warnings, token_id=token_id)
+    row = write_first_revision(connection, project.id, submission, warnings=warnings, token_id=token_id)
     if row is None:
         return None
-    return Published(_stored(project, Claimed(row.id, 0, False, row.created_at), submission, warnings, None), True)
+    claimed = Claimed(row.id, 0, False, row.created_at, submission.description or "")
+    return Published(_stored(project, claimed, submission, warnings, None), True)
 
 
 def _waves(submissions: Sequence[Submission]) -> list[list[int]]:
@@ -120,6 +126,7 @@ def _publish_wave(
     known = _digests(connection, [grid for grid in claimed.values() if grid.revision and not grid.deleted])
     if expected is not None:
         _check(claimed.values(), known, expected)
+    described = _describe(connection, claimed, (submission for submission, _ in chosen.values()))
     fresh, same = {}, {}
     for place, (submission, warnings) in chosen.items():
         grid = claimed[submission.names.key]
@@ -131,8 +138,38 @@ def _publish_wave(
     if same:
         rows = connection.execute(grid_summaries().where(grids.c.id.in_(same.values())))
         stored = {row.id: grid_summary(row) for row in rows}
-        answers |= {place: Published(stored[grid_id], False) for place, grid_id in same.items()}
-    return answers
+        answers |= {
+            place: Published(_with_new_warnings(stored[grid_id], chosen[place][1]), False)
+            for place, grid_id in same.items()
+        }
+    return {
+        place: replace(answer, is_described=answer.stored.id in described) if described else answer
+        for place, answer in answers.items()
+    }
+
+
+def _describe(
+    connection: Connection, claimed: Mapping[uuid.UUID, Claimed], submissions: Iterable[Submission]
+) -> set[uuid.UUID]:
+    """Give grids that were there the other descriptions that come with their publications; the ids of those grids."""
+    others = {
+        grid.id: one.description
+        for one in submissions
+        for grid in [claimed[one.names.key]]
+        if one.description is not None and one.description != grid.description
+    }
+    if others:
+        statement = update(grids).where(grids.c.id == bindparam("grid")).values(description=bindparam("text"))
+        connection.execute(statement, [{"grid": grid, "text": text} for grid, text in others.items()])
+    return set(others)
+
+
+def _with_new_warnings(stored: GridSummary, warnings: Sequence[dict[str, str]]) -> GridSummary:
+    """The stored grid with its warnings, and those of the same content as it was sent now."""
+    # Not by their pointers: numeric levels may come in another order than before.
+    known = {(warning["code"], warning["detail"]) for warning in stored.warnings}
+    new = [warning for warning in warnings if (warning["code"], warning["detail"]) not in known]
+    return replace(stored, warnings=[*stored.warnings, *new]) if new else stored
 
 
 def _check(held: Iterable[Claimed], known: Mapping[uuid.UUID, str], expected: Sequence[str]) -> None:
@@ -146,36 +183,40 @@ def _claim(
     connection: Connection, project_id: uuid.UUID, submissions: Sequence[Submission]
 ) -> dict[uuid.UUID, Claimed]:
     """Lock the row of each identity, inserting those that are missing. Sorted, so that two writers cannot deadlock."""
-    wanted = sorted((submission.names for submission in submissions), key=lambda names: names.key)
+    wanted = sorted(submissions, key=lambda submission: submission.names.key)
     claimed: dict[uuid.UUID, Claimed] = {}
     for _ in range(_TRIES):
-        claimed |= _make_or_hold(connection, project_id, [names for names in wanted if names.key not in claimed])
+        claimed |= _make_or_hold(connection, project_id, [one for one in wanted if one.names.key not in claimed])
         if len(claimed) == len(wanted):
             return claimed
-    raise Busy("Grids of these names are being purged.")
+    raise Busy("Grids of these names are being purged.", reason="being_purged")
 
 
-def _make_or_hold(connection: Connection, project_id: uuid.UUID, wanted: Sequence[Names]) -> dict[uuid.UUID, Claimed]:
+def _make_or_hold(
+    connection: Connection, project_id: uuid.UUID, wanted: Sequence[Submission]
+) -> dict[uuid.UUID, Claimed]:
     """Insert or lock the rows. One that a purge deletes between the two statements is missing from the result."""
     made = connection.execute(
-        upsert(grids).on_conflict_do_nothing().returning(grids.c.id, grids.c.identity, grids.c.created_at),
+        upsert(grids).on_conflict_do_nothing().returning(*_CLAIMED),
         [
-            {"id": new_id(), "project_id": project_id, "identity": names.key, "revision": 1}
-            | {kind: getattr(names, kind) for kind in KINDS}
-            for names in wanted
+            {"id": new_id(), "project_id": project_id, "identity": one.names.key, "revision": 1}
+            | {kind: getattr(one.names, kind) for kind in KINDS}
+            | {"description": one.description or ""}
+            for one in wanted
         ],
     )
-    claimed = {row.identity: Claimed(row.id, 0, False, row.created_at) for row in made}
-    rest = [names.key for names in wanted if names.key not in claimed]
+    claimed = {row.identity: Claimed(row.id, 0, False, row.created_at, row.description) for row in made}
+    rest = [one.names.key for one in wanted if one.names.key not in claimed]
     if rest:
         held = connection.execute(
-            select(grids.c.id, grids.c.identity, grids.c.revision, grids.c.deleted_at, grids.c.created_at)
+            select(*_CLAIMED, grids.c.revision, grids.c.deleted_at)
             .where(grids.c.project_id == project_id, grids.c.identity.in_(rest))
             .order_by(grids.c.identity)
             .with_for_update()
         )
         for row in held:
-            claimed[row.identity] = Claimed(row.id, row.revision, row.deleted_at is not None, row.created_at)
+            deleted = row.deleted_at is not None
+            claimed[row.identity] = Claimed(row.id, row.revision, deleted, row.created_at, row.description)
     return claimed
 
 
@@ -201,6 +242,7 @@ def _write(
         connection,
         [
             {"grid_id": grid.id, "number": grid.revision + 1, "warnings": warnings, "token_id": token_id}
+            | {"source": submission.source}
             | columns_of(submission.grid)
             for grid, submission, warnings in fresh.values()
         ],
@@ -208,35 +250,21 @@ def _write(
     touched: dict[tuple[str, str], list[uuid.UUID]] = {}
     for grid, submission, _ in fresh.values():
         touched.setdefault((submission.names.experiment, submission.names.metric), []).append(grid.id)
-    invalidate_scopes(connection, project.id, touched)
+    told = [
+        of_grid(
+            "grid.revised" if grid.revision and not grid.deleted else "grid.published",
+            grid.id,
+            grid.revision + 1,
+            asdict(submission.names),
+        )
+        for grid, submission, _ in fresh.values()
+    ]
+    invalidate_scopes(connection, project.id, touched, told)
     now = connection.scalar(select(func.now())) if again else None
     return {
         place: Published(_stored(project, grid, submission, warnings, now), True)
         for place, (grid, submission, warnings) in fresh.items()
     }
-
-
-def write_shapes(connection: Connection, grids_: Iterable[Grid]) -> None:
-    """Insert the shapes of these grids that are missing. Sorted, so that two writers cannot deadlock."""
-    rows = {shape["id"]: shape for shape in map(shape_of, grids_)}
-    connection.execute(upsert(shapes).on_conflict_do_nothing(), [rows[key] for key in sorted(rows)])
-
-
-def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
-    """Insert revisions, whose shapes are there, and, for each, the job that computes its statistics."""
-    connection.execute(insert(stored_revisions), rows)
-    connection.execute(insert(derivations), [{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows])
-
-
-def invalidate_scopes(
-    connection: Connection, project_id: uuid.UUID, touched: Mapping[tuple[str, str], Sequence[uuid.UUID]]
-) -> None:
-    """Insert an invalidation for each (experiment, metric) whose grids have changed."""
-    rows = [
-        {"project_id": project_id, "experiment": experiment, "metric": metric, "grid_ids": list(grid_ids)}
-        for (experiment, metric), grid_ids in touched.items()
-    ]
-    connection.execute(insert(invalidations), rows)
 
 
 def _stored(
@@ -260,4 +288,6 @@ def _stored(
         created_at=grid.created_at,
         updated_at=now if grid.revision else grid.created_at,
         warnings=warnings,
+        source=submission.source,
+        description=grid.description if submission.description is None else submission.description,
     )

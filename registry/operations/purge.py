@@ -1,7 +1,7 @@
 """Purge: remove for good what was deleted long ago. No other operation removes revisions.
 
-Everything computed from a grid goes with it, and so do its names unless another grid has them. The audit log stays, and
-names each grid that was purged.
+Everything computed from a grid goes with it, and so do its names unless another grid has them. Events that named it, or
+a name that went, lose what they carried. The audit log stays, and names each grid that was purged.
 """
 
 from __future__ import annotations
@@ -12,19 +12,31 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, delete, exists, func, or_, select, text, tuple_, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, exists, func, or_, select, text, tuple_, update
 
 from registry.operations.audit_log import Actor, record
-from registry.operations.names import KINDS
-from registry.operations.publish import invalidate_scopes
+from registry.operations.purge_claims import purge_judgements, remove_claims
+from registry.operations.purge_events import Gone, announce_purged, forget_events, remove_events
+from registry.operations.revisions import invalidate_scopes
+from registry.operations.search import KINDS
 from registry.storage.tables import (
+    alerts,
     aliases,
+    baseline_versions,
+    baselines,
     bi_readers,
     cached_results,
+    claims,
     derivations,
+    experiments,
+    gate_verdicts,
     grids,
     idempotency_keys,
     invalidations,
+    item_continuations,
+    item_ids,
+    item_outcomes,
+    members,
     names,
     pair_sum_inputs,
     pair_sum_queue,
@@ -69,16 +81,23 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
     connection.execute(update(pair_sum_scopes).where(pair_sum_scopes.c.id.in_(behind)).values(is_complete=False))
     _allow_deletion(connection)
     # Derivations first: this waits for a worker that is settling one, and one that settles later finds none.
-    for table in (derivations, statistics, pair_sum_inputs, pair_sum_queue, stored_revisions):
+    of_revisions = (derivations, statistics, item_outcomes, item_continuations)
+    for table in (*of_revisions, pair_sum_inputs, pair_sum_queue, stored_revisions):
         connection.execute(delete(table).where(table.c.grid_id.in_(ids)))
     connection.execute(delete(grids).where(grids.c.id.in_(ids)))
     of_project: dict[uuid.UUID, list[Any]] = defaultdict(list)
     for row in rows:
         of_project[row.project_id].append(row)
+    verdicts = _delete_verdicts(connection, gate_verdicts.c.grid_ids.overlap(ids))
     for project_id, mine in of_project.items():
         _delete_results(connection, project_id, mine)
-        _delete_names(connection, project_id, mine)
+        names_ = _delete_names(connection, project_id, mine)
         _delete_keys(connection, project_id, mine)
+        own = [row.id for row in mine]
+        judged = purge_judgements(connection, project_id, own)
+        words = {*map(str, own), *verdicts, *names_}
+        forget_events(connection, project_id, Gone(words, {(str(row.claim_id), str(row.number)) for row in judged}))
+        announce_purged(connection, project_id, own)
     for row in rows:
         carried = {kind: getattr(row, kind) for kind in KINDS}
         deleted = None if row.deleted_at is None else row.deleted_at.isoformat()
@@ -88,6 +107,14 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
 
 def _allow_deletion(connection: Connection) -> None:
     connection.execute(text("SET LOCAL registry.purging = 'on'"))
+
+
+def _delete_verdicts(connection: Connection, chosen: ColumnElement[bool]) -> set[str]:
+    """Delete verdicts, and the alerts that follow from them; return the ids of both."""
+    ids = select(gate_verdicts.c.id).where(chosen)
+    told = connection.scalars(delete(alerts).where(alerts.c.verdict_id.in_(ids)).returning(alerts.c.id)).all()
+    given = connection.scalars(delete(gate_verdicts).where(chosen).returning(gate_verdicts.c.id)).all()
+    return set(map(str, [*told, *given]))
 
 
 def _delete_results(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
@@ -104,13 +131,37 @@ def _delete_results(connection: Connection, project_id: uuid.UUID, rows: Sequenc
     invalidate_scopes(connection, project_id, {scope: [] for scope in touched})
 
 
-def _delete_names(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
-    """Delete the names that no other grid of the project has."""
+def _delete_names(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> set[str]:
+    """Delete the names that no other grid of the project has; return those that are not empty."""
+    gone = set[str]()
     for kind in KINDS:
         carried = exists().where(grids.c.project_id == project_id, grids.c[kind] == names.c.name)
         mine = (names.c.project_id == project_id, names.c.kind == kind)
         given = {getattr(row, kind) for row in rows}
-        connection.execute(delete(names).where(*mine, names.c.name.in_(given), ~carried))
+        deletion = delete(names).where(*mine, names.c.name.in_(given), ~carried)
+        gone |= set(connection.scalars(deletion.returning(names.c.name)))
+    _delete_experiments(connection, project_id, {row.experiment for row in rows})
+    return gone - {""}
+
+
+def _delete_experiments(connection: Connection, project_id: uuid.UUID, given: set[str]) -> None:
+    """Delete what people wrote about experiments that no other grid of the project has, under no alias either."""
+    joined = select(aliases.c.name).where(
+        aliases.c.project_id == project_id, aliases.c.kind == "experiment", aliases.c.alias.in_(given)
+    )
+    touched = given | set(connection.scalars(joined))
+    of_name = or_(
+        grids.c.experiment == experiments.c.name,
+        exists().where(
+            aliases.c.project_id == project_id,
+            aliases.c.kind == "experiment",
+            aliases.c.alias == grids.c.experiment,
+            aliases.c.name == experiments.c.name,
+        ),
+    )
+    carried = exists().where(grids.c.project_id == project_id, of_name)
+    mine = (experiments.c.project_id == project_id, experiments.c.name.in_(touched))
+    connection.execute(delete(experiments).where(*mine, ~carried))
 
 
 def _delete_keys(connection: Connection, project_id: uuid.UUID, rows: Sequence[Any]) -> None:
@@ -129,19 +180,29 @@ def purge_projects(connection: Connection, actor: Actor, *, older_than_days: int
     ids = [row.id for row in rows]
     if not ids:
         return 0
+    _allow_deletion(connection)
     sums = select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id.in_(ids))
     for table in (pair_sums, pair_sum_inputs, pair_sum_queue):
         connection.execute(delete(table).where(table.c.scope_id.in_(sums)))
+    _delete_verdicts(connection, gate_verdicts.c.project_id.in_(ids))
+    mine = select(baselines.c.id).where(baselines.c.project_id.in_(ids))
+    connection.execute(delete(baseline_versions).where(baseline_versions.c.baseline_id.in_(mine)))
+    remove_claims(connection, claims.c.project_id.in_(ids))
+    remove_events(connection, ids)
     for table in (
+        baselines,
         pair_sum_scopes,
         cached_results,
         invalidations,
         aliases,
         names,
+        experiments,
         shares,
         suites,
         idempotency_keys,
         bi_readers,
+        item_ids,
+        members,
         tokens,
     ):
         connection.execute(delete(table).where(table.c.project_id.in_(ids)))
@@ -159,6 +220,17 @@ def purge_shapes(connection: Connection) -> int:
     _allow_deletion(connection)
     used = exists().where(stored_revisions.c.shape_id == shapes.c.id)
     return connection.execute(delete(shapes).where(~used)).rowcount
+
+
+def purge_item_ids(connection: Connection) -> int:
+    """Remove the ids of item sets of which no grid of the project has outcomes any more; return how many sets. In a
+    transaction of its own."""
+    # As above: whoever posts outcomes inserts the ids first.
+    connection.execute(text("LOCK TABLE item_ids IN SHARE ROW EXCLUSIVE MODE"))
+    _allow_deletion(connection)
+    of_project = and_(grids.c.id == item_outcomes.c.grid_id, grids.c.project_id == item_ids.c.project_id)
+    used = exists().where(of_project, item_outcomes.c.digest == item_ids.c.digest)
+    return connection.execute(delete(item_ids).where(~used)).rowcount
 
 
 def count_purgeable(connection: Connection, *, older_than_days: int) -> int:

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterator, Sequence
+from difflib import get_close_matches
+from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select, text
+from sqlalchemy import ColumnElement, Connection, Text, and_, func, literal, select, text, union_all
+from sqlalchemy import cast as cast_to
 
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice, kept_positions, pointer_to, slice_faults
-from registry.query import Query, RankingQuery
+from registry.operations.aliases import joined_names
+from registry.operations.find import FILTERED, Filters
+from registry.pairing import pairing
+from registry.query import KINDS, SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery
 from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
 
-_FILTERS = ("benchmark", "model", "variant")
+Names = tuple[str, str, str]
+"""Benchmark, model and variant of a grid."""
 _MOST_SHOWN = 12
 """Existing names that an error message lists."""
+_MOST_NEAR, _MOST_SEARCHED = 3, 500
+"""Existing names that an error message lists first, and those among which they are looked for."""
 
 
 def check_names(connection: Connection, project_id: uuid.UUID, query: Query, experiments: Sequence[str]) -> None:
@@ -31,30 +39,115 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
     ]
     known = _known(connection, project_id, scope)
     if not known:
-        raise NotFound(f'No grid of experiment "{query.experiment}" has the metric "{query.metric}".')
-    suite = query.suite if isinstance(query, RankingQuery) else ""
+        there_are = _metrics_text(connection, project_id, experiments, query.metric)
+        raise NotFound(f'No grid of experiment "{query.experiment}" has the metric "{query.metric}"{there_are}.')
+    suite = query.suite if isinstance(query, RankingQuery | AggregatesQuery | ModelComparisonQuery) else ""
+    there = {kind: {names[place] for names in known} for place, kind in enumerate(KINDS)}
     faults = [
-        Fault(f"/{kind}", _not_found(kind, wanted, {names[place] for names in known}))
-        for place, kind in enumerate(_FILTERS)
-        for wanted in getattr(query, kind)
-        if wanted not in {names[place] for names in known} and not (suite and kind == "benchmark")
+        Fault(f"/{parameter}", _not_found(kind, wanted, there[kind]))
+        for kind, parameter, wanted in query.names()
+        if wanted not in there[kind] and not (suite and parameter == "benchmark")
     ]
-    if suite and not any(names[0] in query.benchmark for names in known):
+    if suite and there["benchmark"].isdisjoint(query.benchmark):
         faults.append(Fault("/suite", f'no grid of this experiment is of a benchmark of the suite "{suite}"'))
     by = query.by if isinstance(query, RankingQuery) else ""
-    if isinstance(query, RankingQuery) and query.pairs_of and by in _FILTERS:
-        there = {names[_FILTERS.index(by)] for names in known}
-        faults += [] if query.pairs_of in there else [Fault("/pairs_of", _not_found(by, query.pairs_of, there))]
     if by.startswith("axis:"):
         axes = _axes(connection, scope)
         if by.removeprefix("axis:") not in axes:
             faults.append(Fault("/by", _not_found("axis", by.removeprefix("axis:"), axes)))
+    faults += _unknown_dimensions(query, lambda: _axes(connection, scope))
     if query.at:
-        faults += slice_faults(_axes_with_levels(connection, scope), query.at, "no grid of this experiment")
-    if not faults and not any(_matches(query, names) for names in known):
+        faults += slice_faults(axes_in(connection, scope), query.at, "no grid of this experiment")
+    matching = [names for names in known if _matches(query, names)]
+    if not faults and not matching:
         faults = [Fault("", "no grid of this experiment has all of these names at once")]
+    if not faults and isinstance(query, ModelComparisonQuery):
+        faults = list(_pairing_faults(query, matching))
     if faults:
         raise Invalid(faults)
+
+
+def _pairing_faults(query: ModelComparisonQuery, known: Collection[Names]) -> Iterator[Fault]:
+    """Why these grids, which the query matches, cannot be compared model with model; nothing where they can."""
+    variants = {side: sorted({names[2] for names in known if names[1] == getattr(query, f"{side}_model")})
+                for side in SIDES}  # fmt: skip
+    if query.baseline_model == query.contender_model and query.baseline_variant == query.contender_variant:
+        told = (
+            f"compare variants of it by baseline_variant and contender_variant; there are {quoted(variants[SIDES[0]])}"
+        )
+        yield Fault("/contender_model", f"is the baseline too; {told}")
+        return
+    found = pairing(query, known)
+    if found.ambiguous:
+        one = "choose one by variant, or one of each by baseline_variant and contender_variant"
+        yield Fault("/variant", f"both models have several variants of a benchmark; {one}: {quoted(found.ambiguous)}")
+    elif not found.shared:
+        told = f"{quoted(found.only_in_baseline)} and {quoted(found.only_in_contender)}"
+        yield Fault("/contender_model", f"shares no benchmark with the baseline; they have {told}")
+    elif not any(found.shared.values()):
+        told = f"{quoted(variants[SIDES[0]])} and {quoted(variants[SIDES[1]])}"
+        one = "choose one of each by baseline_variant and contender_variant"
+        yield Fault("/contender_variant", f"the models have no variant in common; {one}: {told}")
+
+
+def quoted(names: Collection[str]) -> str:
+    """The first of some names in quotation marks, the empty one too, and how many more there are."""
+    shown = ", ".join(f'"{name}"' for name in sorted(names)[:_MOST_SHOWN]) or "none"
+    return shown + (f" and {len(names) - _MOST_SHOWN} more" if len(names) > _MOST_SHOWN else "")
+
+
+def _unknown_dimensions(query: Query, known: Callable[[], Collection[str]]) -> list[Fault]:
+    """A fault for each axis that a table names and no grid has."""
+    if not isinstance(query, AggregatesQuery):
+        return []
+    named = [
+        (place, dimension.removeprefix("axis:"))
+        for place in ("group_by", "over")
+        for dimension in getattr(query, place)
+        if dimension.startswith("axis:")
+    ]
+    axes = known() if named else ()
+    return [Fault(f"/{place}", _not_found("axis", axis, axes)) for place, axis in named if axis not in axes]
+
+
+def check_filters(connection: Connection, project_id: uuid.UUID, filters: Filters) -> None:
+    """Raise `Invalid` for names that no grid of the project ever had; the messages list what there is."""
+    faults = [Fault(f"/{kind}", detail) for kind, detail in unknown_names(connection, project_id, filters)]
+    if faults:
+        raise Invalid(faults)
+
+
+def unknown_names(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[tuple[str, str]]:
+    """The kind of each name in the filters that no grid of the project ever had, deleted ones included, and that is no
+    alias either; and what there is in its place."""
+    wanted = {kind: [name for name in getattr(filters, kind) if name] for kind in FILTERED}
+    wanted = {kind: names for kind, names in wanted.items() if names}
+    if not wanted:
+        return []
+    here = grids.c.project_id == project_id
+    known = [
+        select(literal(kind).label("kind"), grids.c[kind].label("name"))
+        .where(here, grids.c[kind].in_(names))
+        .distinct()
+        for kind, names in wanted.items()
+    ]
+    every = [name for names in wanted.values() for name in names]
+    mine = aliases.c.project_id == project_id
+    known += [
+        select(cast_to(aliases.c.kind, Text), one).where(mine, one.in_(every))
+        for one in (aliases.c.alias, aliases.c.name)
+    ]
+    found = {(row.kind, row.name) for row in connection.execute(union_all(*known))}
+    lacking = [(kind, name) for kind, names in wanted.items() for name in names if (kind, name) not in found]
+    return [(kind, _never_had(connection, project_id, kind, name)) for kind, name in lacking]
+
+
+def _never_had(connection: Connection, project_id: uuid.UUID, kind: str, name: str) -> str:
+    there = select(grids.c[kind]).where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None)).distinct()
+    names = connection.scalars(there.order_by(grids.c[kind]).limit(_MOST_SEARCHED)).all()
+    several = "; repeat the parameter for several" if "," in name else ""
+    there_are = known_metrics_text(names, name) if kind == "metric" else known_names_text(names, name)
+    return f'no grid of this project has the {kind} "{name}"; {there_are}{several}'
 
 
 def check_slice_of_grid(
@@ -73,23 +166,29 @@ def check_slice_of_grid(
 
 def check_slice_of_grids(connection: Connection, conditions: Sequence[ColumnElement[bool]], wanted: Slice) -> None:
     """Raise `Invalid` when no grid that fulfils these conditions has such an axis, or such a level."""
-    faults = slice_faults(_axes_with_levels(connection, conditions), wanted, "no grid")
+    faults = slice_faults(axes_in(connection, conditions), wanted, "no grid")
     if faults:
         raise Invalid(faults)
 
 
 def no_axis(wanted: str, axes: Collection[str]) -> str:
     """Error message for the name of an axis that a grid does not have."""
-    return f'the grid has no axis "{wanted}"; {known_names_text(axes)}'
+    return f'the grid has no axis "{wanted}"; {known_names_text(axes, wanted)}'
 
 
-def _known(connection: Connection, project_id: uuid.UUID, scope: Sequence[ColumnElement[bool]]) -> set[tuple[str, ...]]:
+def _metrics_text(connection: Connection, project_id: uuid.UUID, experiments: Sequence[str], wanted: str) -> str:
+    """End of a sentence: the metrics of these experiments; empty where there is none, as of an unknown experiment."""
+    here = (grids.c.project_id == project_id, grids.c.experiment.in_(experiments), grids.c.deleted_at.is_(None))
+    names = connection.scalars(select(grids.c.metric).where(*here).distinct()).all()
+    return f"; {known_metrics_text(names, wanted)}" if names else ""
+
+
+def _known(connection: Connection, project_id: uuid.UUID, scope: Sequence[ColumnElement[bool]]) -> set[Names]:
     """Combinations of benchmark, model and variant in a scope, with aliases replaced by the names behind them."""
-    rows = connection.execute(select(*(grids.c[kind] for kind in _FILTERS)).where(*scope).distinct())
-    statement = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases.c.project_id == project_id)
+    rows = connection.execute(select(*(grids.c[kind] for kind in KINDS)).where(*scope).distinct())
     found = [tuple(row) for row in rows]
-    joined = {(row.kind, row.alias): row.name for row in connection.execute(statement)}
-    return {tuple(joined.get(pair, pair[1]) for pair in zip(_FILTERS, names, strict=True)) for names in found}
+    joined = joined_names(connection, project_id)
+    return {cast(Names, tuple(joined.get(pair, pair[1]) for pair in zip(KINDS, one, strict=True))) for one in found}
 
 
 def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> set[str]:
@@ -98,28 +197,43 @@ def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> set[s
     return set(connection.scalars(select(names).select_from(grids).join(revisions, current).where(*scope).distinct()))
 
 
-def _axes_with_levels(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> list[Axis]:
-    """The different axes of all grids in a scope."""
+def axes_in(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> list[Axis]:
+    """The different axes of all grids that fulfil these conditions, at their current revisions; one name may come with
+    several sets of levels."""
     current = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
     axes: Any = func.jsonb_array_elements(revisions.c.axes)
     query = select(axes).select_from(grids).join(revisions, current).where(*scope).distinct()
     return [axis_of(document) for document in connection.scalars(query)]
 
 
-def _matches(query: Query, names: tuple[str, ...]) -> bool:
-    wanted_names = (getattr(query, kind) for kind in _FILTERS)
+def _matches(query: Query, names: Names) -> bool:
+    wanted_names = (getattr(query, kind) for kind in KINDS)
     return all(not wanted or name in wanted for wanted, name in zip(wanted_names, names, strict=True))
 
 
 def _not_found(kind: str, wanted: str, there: Collection[str]) -> str:
     several = "; repeat the parameter for several" if "," in wanted else ""
-    return f'no grid of this experiment has the {kind} "{wanted}"; {known_names_text(there)}{several}'
+    return f'no grid of this experiment has the {kind} "{wanted}"; {known_names_text(there, wanted)}{several}'
 
 
-def known_names_text(names: Collection[str]) -> str:
-    """End of a sentence: the first of the existing names, and how many more there are."""
-    shown = sorted(filter(None, names))[:_MOST_SHOWN]
+def known_names_text(names: Collection[str], wanted: str = "") -> str:
+    """End of a sentence: the name that is the wanted one in other letters, and the existing names, those first that
+    look like it, and how many more there are."""
+    there = sorted(filter(None, names))
+    folded = {name.casefold(): name for name in there[:_MOST_SEARCHED]}
+    near = [folded[one] for one in get_close_matches(wanted.casefold(), folded, n=_MOST_NEAR)]
+    shown = [*near, *(name for name in there if name not in near)][:_MOST_SHOWN]
     if not shown:
         return "there is none"
     more = len([name for name in names if name]) - len(shown)
-    return f"there {'is' if len(shown) == 1 else 'are'} {', '.join(shown)}" + (f" and {more} more" if more else "")
+    listed = f"there {'is' if len(shown) == 1 else 'are'} {', '.join(shown)}" + (f" and {more} more" if more else "")
+    meant = next((f'did you mean "{name}"; ' for name in there if name.casefold() == wanted.casefold()), "")
+    return meant + listed
+
+
+def known_metrics_text(names: Collection[str], wanted: str) -> str:
+    """The same of metrics, of which there are few: the name that looks most like the wanted one may be meant."""
+    told = known_names_text(names, wanted)
+    near = get_close_matches(wanted.casefold(), {name.casefold(): name for name in names}, n=1)
+    meant = next((name for name in names if near and name.casefold() == near[0]), "")
+    return f'did you mean "{meant}"; {told}' if meant and not told.startswith("did you mean") else told

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+import orjson
 from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Text, and_, any_, bindparam, case, select
 
 from registry.errors import NotFound
@@ -103,6 +104,7 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
             revisions.c.digest,
             revisions.c.cell_count,
             revisions.c.labels,
+            revisions.c.source,
             revisions.c.created_at,
             derivations.c.state,
         )
@@ -117,12 +119,12 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
     return list(connection.execute(query).all())
 
 
-def names_of_publishers(connection: Connection, grid_id: uuid.UUID, listed: Sequence[Any]) -> dict[int, str]:
+def names_of_publishers(connection: Connection, grid_id: uuid.UUID, listed: Sequence[int]) -> dict[int, str]:
     """Names of the tokens that posted these revisions, by revision number; revisions without a token are left out."""
     query = (
         select(revisions.c.number, tokens.c.name)
         .join(tokens, tokens.c.id == revisions.c.token_id)
-        .where(revisions.c.grid_id == grid_id, revisions.c.number.in_([one.number for one in listed]))
+        .where(revisions.c.grid_id == grid_id, revisions.c.number.in_(listed))
     )
     return {row.number: row.name for row in connection.execute(query)}
 
@@ -140,7 +142,7 @@ class Difference:
     axes_changed: bool
     labels_changed: bool
     members_changed: frozenset[str]
-    """Those of `questions`, `design_effect` and `derived` that differ."""
+    """Those of `questions`, `design_effect`, `derived` and `protocol` that differ."""
 
 
 def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int) -> Difference:
@@ -155,19 +157,24 @@ def compare_revisions(connection: Connection, grid_id: uuid.UUID, a: int, b: int
     return Difference(
         a=a,
         b=b,
-        added=[_placed(after, i) for at, i in new.items() if not alike or at not in old],
-        removed=[_placed(before, i) for at, i in old.items() if not alike or at not in new],
+        added=[placed(after, i) for at, i in new.items() if not alike or at not in old],
+        removed=[placed(before, i) for at, i in old.items() if not alike or at not in new],
         changed=[
-            (at, _placed(before, i)[1], cell)
+            (at, placed(before, i)[1], cell)
             for i, j in common
             if _content(before, i) != _content(after, j)
-            for at, cell in [_placed(after, j)]
+            for at, cell in [placed(after, j)]
         ],
         metric_changed=before.metric != after.metric,
         axes_changed=before.axes != after.axes,
         labels_changed=before.labels != after.labels,
-        members_changed=frozenset(name for name in MEMBERS if before.members.get(name) != after.members.get(name)),
+        members_changed=frozenset(name for name in MEMBERS if _text(before, name) != _text(after, name)),
     )
+
+
+def _text(grid: Grid, member: str) -> bytes:
+    """A member as JSON, in which true is not 1."""
+    return orjson.dumps(grid.members.get(member), option=orjson.OPT_SORT_KEYS)
 
 
 def _by_coordinate(grid: Grid) -> dict[tuple[str, ...], int]:
@@ -181,7 +188,7 @@ def _by_coordinate(grid: Grid) -> dict[tuple[str, ...], int]:
     }
 
 
-def _placed(grid: Grid, index: int) -> tuple[dict[str, Any], Cell]:
+def placed(grid: Grid, index: int) -> tuple[dict[str, Any], Cell]:
     """A measured cell, with its coordinate as levels are sent."""
     cell = cast(Cell, grid.cell(index))
     at = {axis.name: level_document(axis.levels[place]) for axis, place in zip(grid.axes, cell.at, strict=True)}

@@ -8,44 +8,63 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from itsdangerous import BadData, URLSafeSerializer
 from sqlalchemy import Connection, delete, func, insert, select
 
 from registry.errors import Fault, Invalid, NotFound, Unauthenticated
 from registry.operations.auth import Caller
+from registry.operations.find_claims import find_claim_owner
 from registry.operations.read import find_owner
 from registry.storage.tables import new_id, projects, shares, signing_keys
 
-_GRID = re.compile(r"(?:/api/v1)?/grids/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/.].*)?")
-_WHOLE = re.compile(r"(/api/v1)?/projects/[^/.]+(?:/grids)?")
-"""Path of a whole project, or of the list of all its grids."""
+_OWNED = re.compile(r"(?:/api/v1)?/(grids|claims)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/.].*)?")
+_WHOLE = re.compile(r"(/api/v1)?/projects/[^/.]+(?:/(grids|claims))?")
+"""Path of a whole project, or of the list of all its grids or claims."""
+_OWNERS: Mapping[str, Callable[..., Any]] = {"grids": find_owner, "claims": find_claim_owner}
+_API = "/api/v1"
 _WORTHLESS = "This link is not valid, has expired or was revoked."
 
 
-def make_share(connection: Connection, project: Any, path: str, seconds: int) -> tuple[Any, str]:
-    """Make a link to a path of the project or of one of its grids; return its row and the link's content.
+def make_share(connection: Connection, project: Any, path: str, seconds: int) -> Any:
+    """Make a link to a path of the project or of one of its grids or claims; return its row.
 
     The path may be percent-encoded (`%20`); it is stored decoded, the form in which requests are compared with it.
     """
     path = unquote(path)
-    grid = _GRID.fullmatch(path)
-    owner = find_owner(connection, uuid.UUID(grid[1])) if grid else None
+    owned = _OWNED.fullmatch(path)
+    owner = _OWNERS[owned[1]](connection, uuid.UUID(owned[2])) if owned else None
     homes = [f"{base}/projects/{project.slug}" for base in ("/api/v1", "")]
     of_project = any(path == home or path.startswith((f"{home}/", f"{home}.")) for home in homes)
-    of_grid = owner is not None and owner.project_id == project.id
-    if ".." in path or not path.isprintable() or not (of_project or of_grid):
-        raise Invalid([Fault("/path", "is no path of this project: begin with /api/v1/projects/… or /api/v1/grids/…")])
-    row = connection.execute(
+    is_owned = owner is not None and owner.project_id == project.id
+    if ".." in path or not path.isprintable() or not (of_project or is_owned):
+        raise Invalid(
+            [
+                Fault(
+                    "/path",
+                    f"is no path of this project: it begins with /projects/{project.slug}, or with /grids/ or /claims/ "
+                    "and the id of one of its own; the path of data with /api/v1 before that",
+                )
+            ]
+        )
+    return connection.execute(
         insert(shares)
         .values(id=new_id(), project_id=project.id, path=path, expires_at=func.now() + timedelta(seconds=seconds))
         .returning(*shares.c)
     ).one()
-    return row, _signer(connection).dumps(row.id.hex)
+
+
+def share_address(connection: Connection, row: Any, query: str = "") -> str:
+    """Path and query of a link, for who has the row: a link is made of its id and the key, and stored nowhere.
+
+    A link opens its path with any query; this one asks for `query`, which is encoded.
+    """
+    asked = f"{query}&" if query else ""
+    return f"{quote(row.path)}?{asked}share={_signer(connection).dumps(row.id.hex)}"
 
 
 def _signer(connection: Connection) -> URLSafeSerializer:
@@ -56,11 +75,14 @@ def _signer(connection: Connection) -> URLSafeSerializer:
 
 
 def authenticate_share(connection: Connection, share: str, path: str) -> Caller:
-    """Caller that reads this path by this link; `Unauthenticated` when the link does not open the path."""
+    """Caller that reads this path by this link; `Unauthenticated` when the link does not open the path.
+
+    A link to a page opens the data of that page at the API too.
+    """
     row = find_share(connection, share)
-    if not reaches(row.path, path):
+    if not (reaches(row.path, path) or reaches(row.path, path.removeprefix(_API))):
         raise Unauthenticated(_WORTHLESS)
-    return Caller(None, row.project_id, "reader")
+    return Caller(None, {row.project_id: "reader"})
 
 
 def find_share(connection: Connection, share: str) -> Any:
@@ -79,13 +101,16 @@ def find_share(connection: Connection, share: str) -> Any:
 def reaches(shared: str, path: str) -> bool:
     """Return whether a link to the path `shared` opens `path`: the path itself, its forms, and everything below.
 
-    A link to a whole project opens its grids too, although their paths do not begin with the project's: `authorize`
-    checks that a grid belongs to the project, as for every caller.
+    A link to a whole project opens its grids and claims too, although their paths do not begin with the project's, and
+    one to the list of either opens these: `authorize` checks that they belong to the project, as for every caller.
     """
     if path == shared or path.startswith((f"{shared}/", f"{shared}.")):
         return True
     whole = _WHOLE.fullmatch(shared)
-    return whole is not None and path.startswith(f"{whole[1] or ''}/grids/") and _GRID.fullmatch(path) is not None
+    owned = _OWNED.fullmatch(path)
+    if whole is None or owned is None or whole[2] not in (None, owned[1]):
+        return False
+    return path.startswith(f"{whole[1] or ''}/{owned[1]}/")
 
 
 def list_shares(connection: Connection, project_id: uuid.UUID, after: uuid.UUID | None, limit: int) -> Sequence[Any]:
@@ -94,6 +119,14 @@ def list_shares(connection: Connection, project_id: uuid.UUID, after: uuid.UUID 
     if after is not None:
         query = query.where(shares.c.id > after)
     return connection.execute(query.order_by(shares.c.id).limit(limit)).all()
+
+
+def share_with_id(connection: Connection, project_id: uuid.UUID, share_id: uuid.UUID) -> Any:
+    """Row of a link of the project that has not expired; None if there is none."""
+    query = select(shares).where(
+        shares.c.id == share_id, shares.c.project_id == project_id, shares.c.expires_at > func.now()
+    )
+    return connection.execute(query).one_or_none()
 
 
 def revoke_share(connection: Connection, project_id: uuid.UUID, share_id: uuid.UUID) -> None:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, Literal
+from hashlib import sha256
+from typing import Any, Literal, cast
 
 from sqlalchemy import ColumnElement, Select, and_, func, select
 
 from registry.grids.grid import Axis, Grid, Metric
 from registry.grids.intake import Names
+from registry.grids.slices import Slice, sliced
 from registry.storage.rows import MEMBERS, axis_of, grid_of, metric_of
 from registry.storage.tables import derivations, grids, projects, revisions
 
@@ -39,7 +41,12 @@ class GridSummary:
     created_at: datetime
     updated_at: datetime
     deleted_at: datetime | None = None
+    changed_at: datetime | None = None
+    """By which lists are sorted: the last change of the content, the last deletion or restoration; None of a grid that
+    was not read."""
     warnings: Sequence[dict[str, str]]
+    source: Mapping[str, str] | None
+    description: str
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -47,9 +54,14 @@ class GridSummary:
 
     @property
     def etag(self) -> str:
-        """Entity tag. It changes with the content and with the state of the derivation; `revision_tag` only with the
-        content."""
-        return f"{self.revision_tag}-{self.state}"
+        """Entity tag. It changes with the content, the state of the derivation and the description; `revision_tag` only
+        with the content."""
+        return "-".join(filter(None, (self.revision_tag, self.state, self.description_tag)))
+
+    @property
+    def description_tag(self) -> str:
+        """Changes with the description; empty without one."""
+        return sha256(self.description.encode()).hexdigest()[:16] if self.description else ""
 
     @property
     def revision_tag(self) -> str:
@@ -61,6 +73,12 @@ class StoredGrid(GridSummary):
     """A grid at one revision with all of its cells."""
 
     grid: Grid
+
+
+def cut_to_slice(stored: StoredGrid, wanted: Slice) -> StoredGrid:
+    """The grid with nothing but a slice, which it must have; its digest stays that of the whole revision."""
+    found = cast(Grid, sliced(stored.grid, wanted))
+    return replace(stored, grid=found, axes=found.axes, cell_count=found.cell_count)
 
 
 def revision_tag(revision: int, digest: str) -> str:
@@ -95,6 +113,8 @@ def grid_summaries(number: ColumnElement[int] | int | None = None, *, deleted: D
             grids.c.revision.label("current_revision"),
             grids.c.created_at,
             grids.c.deleted_at,
+            grids.c.description,
+            grids.c.updated_at.label("changed_at"),
             func.greatest(revisions.c.created_at, grids.c.created_at).label("updated_at"),
             projects.c.slug.label("project"),
             projects.c.visibility,
@@ -151,5 +171,8 @@ def _told(row: Any) -> dict[str, Any]:
         "created_at": row.created_at,
         "updated_at": row.updated_at,
         "deleted_at": row.deleted_at,
+        "changed_at": row.changed_at,
         "warnings": row.warnings,
+        "source": row.source,
+        "description": row.description,
     }

@@ -9,25 +9,60 @@ from __future__ import annotations
 from flask import Flask
 
 from registry.pages import (
+    administration,
+    aggregates,
+    claims,
     comparison,
     data,
     docs,
+    embedding,
+    events,
     experiment,
     failures,
+    gates,
     grid,
+    history,
+    lines,
+    name,
+    names,
     palette,
     project,
     ranking,
     revisions,
+    search,
     sessions,
     status,
+    trade_off,
 )
 from registry.pages.front import pages
 from registry.pages.line_breaks import IndentedLinesContinue
 
 __all__ = ["register"]
 
-VIEWS = (project, grid, revisions, experiment, ranking, comparison, status, sessions, data, docs, palette)
+VIEWS = (
+    project,
+    grid,
+    revisions,
+    history,
+    experiment,
+    ranking,
+    aggregates,
+    comparison,
+    claims,
+    names,
+    name,
+    search,
+    lines,
+    trade_off,
+    gates,
+    events,
+    status,
+    sessions,
+    data,
+    docs,
+    palette,
+    embedding,
+)
 """The modules whose views are on the blueprint: importing them put them there."""
 
 
@@ -35,4 +70,5 @@ def register(app: Flask) -> None:
     """Add every page, and answer browsers' errors with pages."""
     app.jinja_env.add_extension(IndentedLinesContinue)
     app.register_blueprint(pages)
+    administration.register(app)
     failures.register(app)

@@ -14,7 +14,7 @@ from registry.results.resampling import ResampledRank
 
 WIDTH = 260.0
 _GAP, _DOT, _SMALLEST_DOT = 3.0, 4.0, 1.5
-_MORE = ("component", "stderr", "one benchmark less")
+_MORE = ("component", "stderr", "one benchmark less", "one model less")
 """Columns of the ranking's table that are shown where the ranking has them."""
 
 

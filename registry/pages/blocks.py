@@ -27,6 +27,19 @@ class Part:
     keys: int = 0
     over: str = ""
     sparks: Sequence[Any] = field(default=())
+    links: Sequence[str] = ()
+    """Where the first cell of each row leads, or none."""
+
+
+def sections_of(parts: Sequence[Part], first: str) -> list[tuple[str, list[Part]]]:
+    """The parts below each heading, with the heading; `first` is that of what stands before all of them."""
+    found: list[tuple[str, list[Part]]] = [(first, [])]
+    for part in parts:
+        if part.kind == "heading":
+            found.append((part.text, []))
+        else:
+            found[-1][1].append(part)
+    return [(heading, listed) for heading, listed in found if listed]
 
 
 def parts_of(blocks: Iterable[Block]) -> list[Part]:

@@ -1,4 +1,4 @@
-"""Changes between two revisions in words: of the metric, axes and labels, and of each cell."""
+"""Changes between two revisions in words: of the metric, axes, labels and protocol, and of each cell."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def differing(old: Document, new: Document, fields: Sequence[str] = MEASURED) ->
     return [
         (name_of(field), written(old.get(field)), written(new.get(field)))
         for field in fields
-        if old.get(field) != new.get(field)
+        if (written(old.get(field)), old.get(field)) != (written(new.get(field)), new.get(field))
     ]
 
 
@@ -40,12 +40,14 @@ def written(found: Any) -> str:
 
 
 def changes_of(old: Document, new: Document, members: Sequence[str]) -> Iterator[str]:
-    """Sentences about the metric, the axes, the labels and the members of two grids, from the first to the second."""
+    """Sentences about metric, axes, labels, protocol and members of two grids, from the first to the second."""
     yield from _said("the metric: ", differing(old["metric"], new["metric"], list(new["metric"])))
     yield from _axes(old["axes"], new["axes"])
     names = sorted({*old["labels"], *new["labels"]})
     yield from _said("the label ", differing(old["labels"], new["labels"], names), isolated)
-    yield from _said("", differing(old, new, members))
+    yield from _said("", differing(old, new, [name for name in members if name != "protocol"]))
+    ways = old.get("protocol") or {}, new.get("protocol") or {}
+    yield from _said("the protocol's ", differing(*ways, sorted({*ways[0], *ways[1]})), isolated)
 
 
 def _said(before: str, found: Sequence[tuple[str, str, str]], spoken: Any = str) -> Iterator[str]:

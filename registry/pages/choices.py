@@ -1,39 +1,59 @@
-"""A field of a form that offers names: a list to choose from, or with too many names a text that finds itself."""
+"""A field of a form that offers names, several at once: a list to tick, or with too many names a text that suggests
+them."""
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import Connection
 
 from registry.operations.find import Filters
-from registry.operations.form_options import name_options
+from registry.operations.form_options import name_counts
 
-MOST_LISTED, MOST_SUGGESTED = 200, 1000
+MOST_TICKED, MOST_LISTED, MOST_SUGGESTED = 60, 200, 300
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The names of a kind; those chosen are among them, whatever they are."""
+    """The names of a kind, each with the number of its grids; those chosen are among them, whatever they are."""
 
     kind: str
-    names: Sequence[str]
+    options: Sequence[tuple[str, int]]
     chosen: Sequence[str] = ()
-    whole: bool = True
-    """Whether these are all names there are."""
+    total: int = 0
+    """How many names there are, those that are not among the options too."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        return [name for name, _ in self.options]
 
     @property
     def listed(self) -> bool:
-        """Whether a list of all of them is short enough."""
-        return self.whole and len(self.names) <= MOST_LISTED
+        """Whether all of them go into a list of which one is chosen."""
+        return self.total <= MOST_LISTED
+
+    @property
+    def whole(self) -> bool:
+        """Whether all of them go into a list to tick; else the others are typed."""
+        return self.total <= MOST_TICKED
+
+    @property
+    def ticked(self) -> Sequence[tuple[str, int, bool]]:
+        """The names to tick, each with its grids and whether it is chosen: all, or with too many those chosen."""
+        marked = ((name, count, name in self.chosen) for name, count in self.options)
+        return [one for one in marked if self.whole or one[2]]
 
 
 def choice_of(
     connection: Connection, project_id: uuid.UUID, kind: str, chosen: Sequence[str] = (), filters: Filters | None = None
 ) -> Choice:
-    """The names of a kind that grids of this scope carry."""
-    found = name_options(connection, project_id, kind, filters or Filters(), MOST_SUGGESTED + 1)
-    names = sorted({*found[:MOST_SUGGESTED], *chosen} - {""})
-    return Choice(kind, names, chosen, len(found) <= MOST_SUGGESTED)
+    """The names of a kind that grids carry which fulfil the other filters."""
+    anything: dict[str, Any] = {kind: ()}
+    scope = replace(filters or Filters(), **anything)
+    found, total = name_counts(connection, project_id, kind, scope, MOST_SUGGESTED, chosen)
+    absent = {name: 0 for name in chosen if name not in dict(found)}
+    options = sorted([*found, *absent.items()])
+    return Choice(kind, options, chosen, total + len(absent))

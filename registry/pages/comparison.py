@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from flask import Response, request
 from sqlalchemy import Connection
@@ -16,23 +16,27 @@ from registry.api.comparisons import comparison_asked
 from registry.api.context import enter, parts
 from registry.api.query_schemas import ComparisonParameters
 from registry.errors import Fault, Invalid, NotFound
-from registry.grids.grid import Grid
-from registry.grids.slices import PARAMETER, Slice, sliced
+from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.find import Filters
 from registry.operations.form_options import search_grids
 from registry.operations.read import find_grid, find_statistics
 from registry.operations.stored_grids import StoredGrid, stored_grid
-from registry.pages.blocks import parts_of
+from registry.pages.blocks import parts_of, sections_of, typeset
+from registry.pages.compared_models import asks_by_name, comparison_of_models
 from registry.pages.front import pages
 from registry.pages.heatmap import fits, heatmap_of
-from registry.pages.links import data_path
+from registry.pages.links import data_path, to
+from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.palette import BINS, DIFFERENCES
 from registry.pages.queries import LOOK, look, salvaged, state_of, tags_of
-from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
-from registry.pages.slices import slice_lists, slice_of_page
+from registry.pages.responses import page
+from registry.pages.slices import cut, slice_lists, slice_of_page
+from registry.pages.verdict import shown
 from registry.query import ComparisonQuery
 from registry.renderings.comparison import page as comparison_blocks
 from registry.renderings.heatmap.options import Options
+from registry.renderings.verdicts.comparison import comparison_verdict
+from registry.renderings.verdicts.grid import counts_note
 from registry.renderings.words import title
 from registry.results.codec import read
 from registry.results.comparison import Comparison
@@ -45,67 +49,6 @@ FIND = "find"
 SIDES = ("baseline", "contender")
 
 
-@pages.get("/projects/<project>/comparisons")
-def comparison(project: str) -> Response:
-    """Contender less baseline; without both in the address, the form alone."""
-    query, faults = salvaged(ComparisonParameters, also=(*LOOK, FIND), optional=SIDES, families=(PARAMETER,))
-    wanted = slice_of_page()
-    options, words = look(), request.args.get(FIND, "").replace("\0", "").split()
-    question, sides, known, absent = None, [], [], False
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        offer = _offer(connection, row.id, words, [query[side] for side in SIDES if side in query])
-        if "baseline" in query and "contender" in query and not faults:
-            try:
-                question = comparison_asked(connection, row.project_id, query, wanted)
-                sides = [stored_grid(find_grid(connection, uuid.UUID(i), n)) for i, n in _sides(question)]
-                # What is best in a whole grid need not be in the slice.
-                known = [None if wanted else find_statistics(connection, one.id) for one in sides]
-            except NotFound as error:
-                faults, absent = [Fault("/baseline", error.detail)], True
-            except Invalid as error:
-                faults = list(error.faults)
-    found: Any = ask(question, project, patience=2.0)[1] if question else None
-    state = state_of(found)
-
-    def context() -> dict[str, Any]:
-        document = read(Comparison, found.document) if state == "ready" else None
-        shown = [_cut(one, wanted) for one in sides]
-        return {
-            "project": row,
-            "query": query,
-            "offer": offer,
-            "faults": faults,
-            "find": " ".join(words),
-            "kept": [(name, text) for name, text in request.args.items(multi=True) if text and name in LOOK],
-            "state_word": state,
-            "reason": found.reason if state == "failed" else None,
-            "comparison": document,
-            "parts_": parts_of(comparison_blocks(document)) if document else [],
-            "slices": slice_lists((axis for one in sides for axis in one.axes), wanted),
-            "maps": _maps(shown, [_statistics(one) for one in known], options, document) if sides else None,
-            "palette": options.palette,
-            "bins": range(BINS),
-            "difference_bins": range(DIFFERENCES),
-            "data": lambda suffix="": data_path(
-                f"/projects/{project}/comparisons{suffix}",
-                row.visibility,
-                [(name, text) for name, text in request.args.items(multi=True) if text and name not in (*LOOK, FIND)],
-            ),
-            "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
-        }
-
-    tags = [*((one.id, one.etag) for one in sides), *(one.etag for one in known if one), *tags_of(found)]
-    made_of = [row.updated_at, offer, faults, *tags]
-    return page("comparison.html", made_of, context, status=404 if absent else 422 if faults else 200)
-
-
-def _cut(stored: StoredGrid, wanted: Slice) -> StoredGrid:
-    """The grid with the cells of the slice alone, which it has."""
-    grid = cast(Grid, sliced(stored.grid, wanted))
-    return replace(stored, grid=grid, axes=grid.axes, cell_count=grid.cell_count)
-
-
 @dataclass(frozen=True, slots=True)
 class Offer:
     """The grids to choose from, those chosen among them; how many were found, and whether there are more of those."""
@@ -113,6 +56,114 @@ class Offer:
     grids: Sequence[Any]
     count: int
     more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What the address asks for: the question and both grids with their statistics, or what is wrong with it."""
+
+    project: Any
+    offer: Offer
+    words: Sequence[str]
+    query: Mapping[str, Any]
+    wanted: Slice
+    faults: Sequence[Fault] = ()
+    question: ComparisonQuery | None = None
+    sides: Sequence[StoredGrid] = ()
+    known: Sequence[Any] = ()
+    absent: bool = False
+
+    @property
+    def tags(self) -> list[object]:
+        """Entity tags of what the page is made of, but for the answer."""
+        tags = [*((one.id, one.etag) for one in self.sides), *(one.etag for one in self.known if one)]
+        return [self.project.updated_at, self.offer, self.faults, *tags]
+
+    @property
+    def status(self) -> int:
+        return 404 if self.absent else 422 if self.faults else 200
+
+
+@pages.get("/projects/<project>/comparisons")
+def comparison(project: str) -> Response:
+    """Contender less baseline; without both in the address, the form alone. By names, two models."""
+    if asks_by_name():
+        return comparison_of_models(project)
+    query, faults = salvaged(ComparisonParameters, also=(*LOOK, FIND), optional=SIDES, families=(PARAMETER,))
+    wanted, options = slice_of_page(), look()
+    with parts().database.reading() as connection:
+        asked = _asked(connection, enter(connection, project, "reader"), query, wanted, faults)
+    found: Any = ask(asked.question, project, patience=2.0)[1] if asked.question else None
+    state = state_of(found)
+
+    def context() -> dict[str, Any]:
+        document = read(Comparison, found.document) if state == "ready" else None
+        return {
+            "project": asked.project,
+            "query": query,
+            "offer": asked.offer,
+            "faults": asked.faults,
+            "find": " ".join(asked.words),
+            "kept": [(name, text) for name, text in request.args.items(multi=True) if text and name in LOOK],
+            "state_word": state,
+            "reason": found.reason if state == "failed" else None,
+            "slice_text": slice_text(wanted),
+            "slices": slice_lists((axis for one in asked.sides for axis in one.axes), wanted),
+            "grid_page": lambda grid: to(f"/grids/{grid}", **{PARAMETER + axis: texts for axis, texts in wanted}),
+            "data": lambda suffix="": _data(asked.project, suffix),
+            "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
+            "feed": live_on(asked.project, ANSWERS, grid=[one.id for one in asked.sides]),
+            **_answered(document),
+            **_pictured(asked, document, options),
+        }
+
+    return page("comparison.html", [*asked.tags, *tags_of(found)], context, status=asked.status)
+
+
+def _asked(
+    connection: Connection, project: Any, query: Mapping[str, Any], wanted: Slice, faults: Sequence[Fault]
+) -> _Asked:
+    words = request.args.get(FIND, "").replace("\0", "").split()
+    offer = _offer(connection, project.id, words, [query[side] for side in SIDES if side in query])
+    asked = _Asked(project, offer, words, query, wanted, faults)
+    if faults or not all(side in query for side in SIDES):
+        return asked
+    try:
+        question = comparison_asked(connection, project.project_id, dict(query), wanted)
+        sides = [stored_grid(find_grid(connection, uuid.UUID(i), n)) for i, n in _sides(question)]
+    except NotFound as error:
+        return replace(asked, faults=[Fault("/baseline", error.detail)], absent=True)
+    except Invalid as error:
+        return replace(asked, faults=list(error.faults))
+    # What is best in a whole grid need not be in the slice.
+    known = [None if wanted else find_statistics(connection, one.id) for one in sides]
+    return replace(asked, question=question, sides=sides, known=known)
+
+
+def _data(project: Any, suffix: str) -> str:
+    """Where the comparison is read as data."""
+    given = [(name, text) for name, text in request.args.items(multi=True) if text and name not in (*LOOK, FIND)]
+    return data_path(f"/projects/{project.slug}/comparisons{suffix}", project.visibility, given)
+
+
+def _answered(document: Comparison | None) -> dict[str, Any]:
+    """The verdict, and the statistics by their headings."""
+    if document is None:
+        return {"comparison": None, "verdict": None, "sections": []}
+    verdict = comparison_verdict(document)
+    told = [part for part in parts_of(comparison_blocks(document)) if part.text != typeset(verdict.sentence)]
+    return {"comparison": document, "verdict": shown(verdict), "sections": sections_of(told, "All cells together")}
+
+
+def _pictured(asked: _Asked, document: Comparison | None, options: Options) -> dict[str, Any]:
+    """The maps of both grids and of their difference, as far as the slice has them."""
+    sides = [cut(one, asked.wanted) for one in asked.sides]
+    return {
+        "maps": _maps(sides, [_statistics(one) for one in asked.known], options, document) if sides else None,
+        "palette": options.palette,
+        "bins": range(BINS),
+        "difference_bins": range(DIFFERENCES),
+    }
 
 
 def _offer(connection: Connection, project_id: uuid.UUID, words: Sequence[str], chosen: Sequence[str]) -> Offer:
@@ -141,7 +192,12 @@ def _maps(
     """Both grids in the range of both together, and the difference; each in its own range where there is none.
     `small` says whether they fit into tables."""
     baseline, contender = (serializers.grid(one) for one in sides)
-    named = {"baseline": baseline, "contender": contender, "titles": [title(baseline), title(contender)]}
+    named = {
+        "baseline": baseline,
+        "contender": contender,
+        "titles": [title(baseline), title(contender)],
+        "counts": counts_note(contender) or counts_note(baseline),
+    }
     if not (fits(baseline) and fits(contender)):
         return named | {"small": False}
     both = list(zip((baseline, contender), statistics, strict=True))

@@ -11,7 +11,7 @@ from werkzeug.exceptions import NotFound
 from registry.api.smorest import API_PREFIX
 from registry.pages.front import pages
 
-_OPEN = ("grids/", "projects/")
+_OPEN = ("claims/", "grids/", "projects/")
 
 
 @pages.get("/data/<path:rest>")

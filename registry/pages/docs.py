@@ -9,9 +9,10 @@ from flask import Response, current_app, request
 from registry.api.openapi import openapi
 from registry.api.problems import KINDS
 from registry.pages.front import pages
-from registry.pages.glossary import glossary
-from registry.pages.reference import common_parameters, marked, operations, schemas
+from registry.pages.glossary import glossary, identifier
+from registry.pages.reference import common_answers, common_fields, common_parameters, marked, operations, schemas
 from registry.pages.responses import page
+from registry.pages.schema_pages import OF_RESOURCES, OF_RESULTS, of_results, placed
 from registry.pages.start import steps
 
 
@@ -22,20 +23,42 @@ def docs() -> Response:
     return page("docs.html", ["docs", address], lambda: _reference(address))
 
 
-@pages.get("/docs/schemas")
+@pages.get(OF_RESOURCES)
 def schema_docs() -> Response:
-    """The page of every schema with the meaning of every field."""
-    return page("schemas.html", ["schemas"], lambda: {"schemas": schemas(openapi(current_app))})
+    """The page of the schemas of what is stored, with the meaning of every field."""
+    return page("schemas.html", ["schemas"], lambda: _schemas(OF_RESOURCES))
+
+
+@pages.get(OF_RESULTS)
+def result_schema_docs() -> Response:
+    """The page of the schemas of what is computed alone."""
+    return page("schemas.html", ["schemas", "results"], lambda: _schemas(OF_RESULTS))
+
+
+def _schemas(here: str) -> dict[str, Any]:
+    document = openapi(current_app)
+    computed = of_results(document)
+    names = computed if here == OF_RESULTS else document["components"].get("schemas", {}).keys() - computed
+    return {
+        "computed": here == OF_RESULTS,
+        "schemas": schemas(document, names),
+        "common": common_fields(document, names),
+        "placed": lambda text: placed(text, computed, here),
+    }
 
 
 def _reference(address: str) -> dict[str, Any]:
     document = openapi(current_app)
+    computed = of_results(document)
     return {
         "document": document,
         "steps": steps(address),
         "groups": operations(document),
         "common": common_parameters(document),
+        "common_answers": common_answers(document),
         "glossary": glossary(),
+        "identifier": identifier,
         "problems": KINDS,
         "marked": marked,
+        "placed": lambda text: placed(text, computed),
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
@@ -11,12 +11,14 @@ from typing import Any
 from flask import Response, request
 from sqlalchemy import Connection
 
-from registry.api.cached_results import ask, settled
+from registry.api.cached_results import ask, known_answer, settled
 from registry.api.context import enter, parts
 from registry.api.paging import write_key
 from registry.api.query_schemas import SweetSpotParameters
-from registry.errors import NotFound
+from registry.errors import Invalid, NotFound
 from registry.grids.intake.levels import has_control
+from registry.grids.slices import PARAMETER, Slice, slice_faults, slice_text
+from registry.operations.experiments import find_note
 from registry.operations.find import Filters, Page, find_whole_grids, sort_key
 from registry.operations.form_options import count_grids, name_options
 from registry.operations.query_names import known_names_text
@@ -24,17 +26,27 @@ from registry.operations.read import find_statistics_of
 from registry.operations.stored_grids import StoredGrid
 from registry.pages.blocks import parts_of
 from registry.pages.choices import Choice, choice_of
+from registry.pages.evidence import evidence_of
 from registry.pages.front import pages
 from registry.pages.links import data_path
+from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, live_on
+from registry.pages.noise import asked_noise, noise_parts
 from registry.pages.palette import BINS
 from registry.pages.panels import groups_of, panels_of, shared_range
+from registry.pages.prose import prose_of
 from registry.pages.queries import LOOK, checked, cursor_of, look, state_of, tags_of
-from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
-from registry.pages.verdict import verdict_of
-from registry.query import SweetSpotQuery
+from registry.pages.responses import page
+from registry.pages.said import said_of
+from registry.pages.slices import in_slice, slice_lists, slice_of_page
+from registry.pages.verdict import ShownVerdict
+from registry.pages.verdict import shown as shown_verdict
+from registry.query import RankingQuery, RepeatNoiseQuery, SweetSpotQuery
 from registry.renderings.heatmap.options import Options
 from registry.renderings.sweet_spot import sweet_spot_blocks
+from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.renderings.verdicts.sweet_spot import sweet_spot_verdict
 from registry.results.codec import read
+from registry.results.ranking import Ranking
 from registry.results.sweet_spot import SweetSpot
 
 MOST_PANELS = 24
@@ -49,12 +61,31 @@ class Scope:
     metric: str
     metrics: Sequence[str]
     chosen: Mapping[str, Sequence[str]]
+    wanted: Slice
 
     @property
     def query(self) -> SweetSpotQuery:
         """The question which coordinate serves all of the grids."""
-        names: dict[str, Any] = {kind: tuple(sorted(set(texts))) for kind, texts in self.chosen.items()}
-        return SweetSpotQuery(self.experiment, self.metric, **names)
+        return SweetSpotQuery(self.experiment, self.metric, **self._names, at=self.wanted)
+
+    @property
+    def ranking(self) -> RankingQuery:
+        """The question who is best in all of the grids."""
+        return RankingQuery(self.experiment, self.metric, **self._names, at=self.wanted)
+
+    @property
+    def noise(self) -> RepeatNoiseQuery:
+        """The question by how much one repeat of a cell varies."""
+        return RepeatNoiseQuery(self.experiment, self.metric, **self._names, at=self.wanted)
+
+    @property
+    def sliced_by(self) -> list[tuple[str, str]]:
+        """Query string of the slice."""
+        return [(PARAMETER + axis, text) for axis, texts in self.wanted for text in texts]
+
+    @property
+    def _names(self) -> dict[str, Any]:
+        return {kind: tuple(sorted(set(texts))) for kind, texts in self.chosen.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,37 +112,62 @@ class Listed:
         return [*tags, self.choices, self.total]
 
 
+_TOLD = (*ANSWERS, *STATISTICS, "claim.*", "experiment.updated", "ranking.changed")
+
+
 @pages.get("/projects/<project>/experiments/<path:experiment>")
 def experiment(project: str, experiment: str) -> Response:
-    """The grids of an experiment with one metric, and their sweet spot."""
+    """The grids of an experiment with one metric, and their sweet spot and the noise of their repeats."""
     options = look()
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         scope = _scope(connection, row.id, experiment)
         listed = _listed(connection, row.id, scope)
+        note = find_note(connection, row.id, experiment)
+        said = said_of(connection, row, experiment)
+    if not listed.before and (
+        faults := slice_faults((a for one in listed.grids for a in one.axes), scope.wanted, "no grid")
+    ):
+        raise Invalid(faults)
     sweet = ask(scope.query, project, patience=1.0)[1] if listed.total > 1 else None
-    pending = listed.pending or (sweet is not None and not settled(sweet))
+    ranked = known_answer(scope.ranking, project) if listed.total > 1 else None
+    noise = asked_noise(scope.noise, project, listed.grids)
+    pending = listed.pending or any(one is not None and not settled(one) for one in (sweet, noise))
 
     def context() -> dict[str, Any]:
-        chosen = [(kind, text) for kind, texts in scope.chosen.items() for text in texts]
+        chosen = [(kind, text) for kind, texts in scope.chosen.items() for text in texts] + scope.sliced_by
+        shown = [(part, known) for part, known in _in_slice(listed, scope.wanted) if part is not None]
         return {
             "project": row,
             "experiment": experiment,
+            "note": note,
+            "prose_": prose_of(note.description),
             "metric": scope.metric,
             "metrics": scope.metrics,
-            **_panels(listed, options),
+            **_panels(shown, options),
+            "outside": len(listed.grids) - len(shown),
+            "slices": slice_lists((axis for one in listed.grids for axis in one.axes), scope.wanted),
+            "slice_text": slice_text(scope.wanted),
+            "sliced": {PARAMETER + axis: texts for axis, texts in scope.wanted},
+            "whole": {PARAMETER + axis: None for axis, _ in scope.wanted},
             **_place(listed),
             **_look(options),
             "choices": listed.choices,
+            "said": said,
             "sweet": _sweet_spot(sweet),
+            "verdicts_": list(_verdicts(sweet, ranked)),
             "sweet_state": state_of(sweet),
+            "noise": noise_parts(noise),
+            "noise_state": state_of(noise),
             "data": lambda path="", **more: data_path(
                 f"/projects/{project}{path}", row.visibility, [*more.items(), *chosen]
             ),
-            "every": PENDING_SECONDS if pending else SETTLED_SECONDS,
+            "every": PENDING_SECONDS if pending or said.is_due else SETTLED_SECONDS,
+            "feed": live_on(row, _TOLD, experiment=experiment),
         }
 
-    return page("experiment.html", [row.updated_at, scope.metrics, *listed.tags, *tags_of(sweet)], context)
+    tags = [*said.tags, note.tag, note.rules.tag, *listed.tags, *tags_of(sweet), *tags_of(ranked), *tags_of(noise)]
+    return page("experiment.html", [row.updated_at, scope.metrics, *tags], context)
 
 
 def _scope(connection: Connection, project_id: uuid.UUID, experiment: str) -> Scope:
@@ -121,11 +177,11 @@ def _scope(connection: Connection, project_id: uuid.UUID, experiment: str) -> Sc
     metrics = name_options(connection, project_id, "metric", Filters(experiment=[experiment]))
     if not metrics:
         raise NotFound(f'The project has no grid of an experiment "{experiment}".')
-    query = checked(SweetSpotParameters, also=(*LOOK, "cursor"), optional=("metric",))
+    query = checked(SweetSpotParameters, also=(*LOOK, "cursor"), optional=("metric",), families=(PARAMETER,))
     metric = query.get("metric") or metrics[0]
     if metric not in metrics:
         raise NotFound(f'No grid of "{experiment}" has the metric "{metric}"; {known_names_text(metrics)}.')
-    return Scope(experiment, metric, metrics, {kind: query[kind] for kind in FILTERS})
+    return Scope(experiment, metric, metrics, {kind: query[kind] for kind in FILTERS}, slice_of_page())
 
 
 def _listed(connection: Connection, project_id: uuid.UUID, scope: Scope) -> Listed:
@@ -149,9 +205,16 @@ def _listed(connection: Connection, project_id: uuid.UUID, scope: Scope) -> List
     )
 
 
-def _panels(listed: Listed, options: Options) -> dict[str, Any]:
+def _in_slice(listed: Listed, wanted: Slice) -> Iterator[tuple[StoredGrid | None, Any]]:
+    """Each grid as far as the slice has it, with its statistics: what is best in all of it may be outside."""
+    for one, known in zip(listed.grids, listed.statistics, strict=True):
+        yield (in_slice(one, wanted), None) if wanted else (one, known)
+
+
+def _panels(sides: Sequence[tuple[StoredGrid, Any]], options: Options) -> dict[str, Any]:
     """The heatmaps, and the ranges that they may have."""
-    panels, shown = panels_of(listed.grids, listed.statistics, options), listed.grids
+    shown = [grid for grid, _ in sides]
+    panels = panels_of(shown, [known for _, known in sides], options)
     return {
         "groups": groups_of(panels),
         "ranges": [panel for panel in panels if panel.low is not None],
@@ -188,4 +251,12 @@ def _sweet_spot(found: Any) -> Any:
     if state_of(found) != "ready":
         return None
     document = read(SweetSpot, found.document)
-    return {"verdict": verdict_of(document), "parts": parts_of(sweet_spot_blocks(document))}
+    return {"evidence": evidence_of(document), "parts": parts_of(sweet_spot_blocks(document))}
+
+
+def _verdicts(sweet: Any, ranked: Any) -> Iterator[ShownVerdict]:
+    """What the ranking and the sweet spot amount to, as far as they are there."""
+    if ranked is not None:
+        yield shown_verdict(ranking_verdict(read(Ranking, ranked.document)), "Who is best")
+    if state_of(sweet) == "ready":
+        yield shown_verdict(sweet_spot_verdict(read(SweetSpot, sweet.document)), "Best coordinate")

@@ -56,10 +56,11 @@ def _no_such_path(error: NotFound) -> Response:
     return describe(failure(problems.http_problem(error), {}))
 
 
-def failure(problem: dict[str, Any], headers: dict[str, str]) -> Response:
-    """The page of a problem; who is not signed in gets the form to sign in with a 401."""
-    back = here() if request.method == "GET" else "/"
-    body = render_template("problem.html", **furniture() | {"every": 0}, problem=problem, back=back)
+def failure(problem: dict[str, Any], headers: dict[str, str], back: str | None = None) -> Response:
+    """The page of a problem; who is not signed in gets the form to sign in with a 401, and is then led `back`."""
+    back = back or (here() if request.method == "GET" else "/")
+    led = back if request.method != "GET" else ""
+    body = render_template("problem.html", **furniture() | {"every": 0}, problem=problem, back=back, led=led)
     response = Response(body, problem["status"], content_type="text/html; charset=utf-8")
     for name in ("WWW-Authenticate", "Retry-After", "Allow"):
         if name in headers:

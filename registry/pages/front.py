@@ -13,27 +13,24 @@ from flask import Blueprint, Response, g, request
 from registry.api.context import parts
 from registry.api.responses import accepts_gzip
 from registry.errors import NotFound, Unauthenticated
-from registry.operations.sessions import resume_session
 from registry.operations.shares import authenticate_share, find_share
-from registry.pages.links import page_path
+from registry.pages.links import EMBED, page_path
+from registry.pages.visitors import session_cookie, set_cookie, visitor_of
 
 pages = Blueprint("pages", __name__, template_folder="templates")
 
 _FOR_EVER = 31_536_000
 """Seconds that an asset may be kept: its address changes when it does."""
-SESSION = "registry_session"
-"""The cookie of who signed in."""
 THEME = "registry_theme"
 THEMES = ("auto", "light", "dark")
 
 _HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
-        "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+        "form-action 'self'; base-uri 'none'; frame-ancestors "
     ),
     # Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
     "Referrer-Policy": "same-origin",
-    "X-Frame-Options": "DENY",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
 
@@ -73,11 +70,13 @@ def _packed(data: bytes) -> bytes:
 
 @pages.before_request
 def recognise() -> None:
-    """Take the visitor for whom the share in the address stands for, or the token that they signed in with; a token in
-    the header goes first."""
+    """Take the visitor for whom the share in the address stands for, or for who signed in, as a reader; a token in the
+    header goes first."""
+    if request.path.startswith(f"{EMBED}/"):
+        g.embedded = True
     if "Authorization" in request.headers or request.endpoint == "pages.static":
         return
-    if not _by_share():
+    if not _by_share() and "embedded" not in g:
         _by_session()
 
 
@@ -98,15 +97,12 @@ def _by_share() -> bool:
 
 
 def _by_session() -> None:
-    ticket = request.cookies.get(SESSION)
-    if ticket is None:
+    if session_cookie() not in request.cookies and not parts().settings.trusts_proxy:
         return
-    try:
-        with parts().database.reading() as connection:
-            g.caller = resume_session(connection, ticket)
-        g.signed_in = True
-    except Unauthenticated:
-        g.session_is_over = True
+    with parts().database.reading() as connection:
+        found = visitor_of(connection)
+    if found is not None:
+        g.visitor, g.caller = found, found.as_reader
 
 
 @pages.after_request
@@ -114,22 +110,35 @@ def describe(response: Response) -> Response:
     """Headers of a page; a session that is over takes its cookie with it."""
     for name, value in _HEADERS.items():
         response.headers.setdefault(name, value)
+    response.headers["Content-Security-Policy"] += _framed_by()
     if request.path.startswith("/assets/"):
         _pack(response)
     else:
         response.headers["Vary"] = "Accept, Accept-Encoding, Authorization, Cookie"
-    if g.get("session_is_over") and SESSION not in response.headers.get("Set-Cookie", ""):
-        response.delete_cookie(SESSION, httponly=True, samesite="Lax")
+    end_cookie(response)
     return response
 
 
+def _framed_by() -> str:
+    """Who may show this answer in a frame, as CSP says it."""
+    if "embedded" not in g:
+        return "'none'"
+    return " ".join(parts().settings.embed_origins.replace(",", " ").split()) or "'self'"
+
+
+def end_cookie(response: Response) -> None:
+    """Take the cookie of a session that is over from the browser, unless it is given another."""
+    if g.get("session_is_over") and session_cookie() not in response.headers.get("Set-Cookie", ""):
+        set_cookie(response, session_cookie(), "", 0)
+
+
 def knows_tokens(project_id: uuid.UUID) -> bool:
-    """Whether the visitor may learn the names of a project's tokens: who has one of them, no public and no share."""
+    """Whether the visitor may learn the names of a project's tokens: who has a role in it, no public and no share."""
     who = g.get("caller")
-    return who is not None and who.token_id is not None and who.project_id in (None, project_id)
+    return who is not None and bool(who.token_id or who.user_id) and who.role_in(project_id) is not None
 
 
 def theme() -> str:
-    """The visitor's choice of light and dark; `auto` follows the system."""
-    chosen = request.cookies.get(THEME, "auto")
+    """The visitor's choice of light and dark, which the address may overrule; `auto` follows the system."""
+    chosen = request.args.get("theme") or request.cookies.get(THEME, "auto")
     return chosen if chosen in THEMES else "auto"

@@ -1,13 +1,88 @@
-"""The words of the statistics, as the API's reference defines them."""
+"""The words of the statistics, as the API's reference defines them, and where a page explains them.
+
+A word that is explained is a button that opens its explanation (HTML's `popover`): by touch and keyboard, without a
+script. The explanations stand once, at the end of the page.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from functools import cache
 from importlib.resources import files
+
+from flask import g
+from markupsafe import Markup, escape
+
+_WORDS = {
+    "adjusted": "adjusted mean",
+    "as posted": "as posted",
+    "beyond noise": "beyond noise",
+    "block": "block",
+    "change": "change (fitted)",
+    "component": "component",
+    "contradicted": "contradicted",
+    "could show": "detectable, could show",
+    "direction": "direction",
+    "group": "group",
+    "holes": "coverage",
+    "ill-posed": "ill-posed",
+    "Holm p": "Holm",
+    "interval": "interval",
+    "lead": "wins, ties, losses",
+    "missing": "missing",
+    "not decidable": "not decidable",
+    "one benchmark less": "rank range",
+    "P(best)": "probability of being best",
+    "picked, interval": "picked",
+    "picked": "picked",
+    "points": "series",
+    "policy": "missing",
+    "q": "q",
+    "range": "rank range",
+    "rank range": "rank range",
+    "ranks that the tests leave open": "rank range",
+    "score": "pool",
+    "shape": "hinge, step",
+    "sharp": "sharp",
+    "slope": "slope",
+    "slots": "slot",
+    "supported": "supported",
+    "tau": "tau",
+    "trend p": "p",
+    "won \u00b7 tied \u00b7 lost": "wins, ties, losses",
+    "variance ratio": "variance ratio",
+    "wins": "wins, ties, losses",
+}
+"""Words of tables and notes, and the terms that explain them."""
+_BEFORE_COLON = re.compile("|".join(f"{re.escape(word)}(?=:)" for word in sorted(_WORDS, key=len, reverse=True)))
 
 
 @cache
 def glossary() -> dict[str, str]:
     """Term to definition, in alphabetical order."""
     return tomllib.loads(files(__package__).joinpath("templates/glossary.toml").read_text(encoding="utf-8"))
+
+
+def identifier(term: str) -> str:
+    """The id of a term in a page: `word-rank-range`."""
+    return "word-" + re.sub(r"[,()]", "", term).replace(" ", "-").lower()
+
+
+def explained(text: str) -> Markup:
+    """The text of a table's head, or of a note `word: what it is`, with the word opening its explanation; once in the
+    head of each table."""
+    found = text if text in _WORDS else None
+    if found is None and (start := _BEFORE_COLON.match(text)):
+        found = start.group()
+    term = _WORDS.get(found or "")
+    if found is None or term not in glossary():
+        return escape(text)
+    g.setdefault("explained", {})[term] = None
+    button = Markup('<button type="button" class="term" popovertarget="{}">{}</button>')
+    return button.format(identifier(term), found) + escape(text[len(found) :])
+
+
+def explanations() -> list[tuple[str, str, str]]:
+    """The id, the term and the meaning of what this page has explained so far."""
+    return [(identifier(term), term, glossary()[term]) for term in g.get("explained", {})]

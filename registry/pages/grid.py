@@ -1,4 +1,4 @@
-"""The page of a grid: its heatmap, and what its statistics say."""
+"""The page of a grid, or of a slice of it: its heatmap, and what its statistics say."""
 
 from __future__ import annotations
 
@@ -11,28 +11,40 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api import serializers
+from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
-from registry.api.smorest import API_PREFIX
 from registry.errors import Fault, Invalid
+from registry.grids.grid import Axis
+from registry.grids.slices import PARAMETER, Slice, slice_text
+from registry.operations.compare import items_known
 from registry.operations.read import find_statistics, list_revisions, names_of_publishers
 from registry.operations.stored_grids import StoredGrid, stored_grid
 from registry.pages.baselines import Baselines, baseline_of, baselines_of, differing
 from registry.pages.front import knows_tokens, pages
 from registry.pages.grid_statistics import of_statistics
 from registry.pages.heatmap import SHOWS, Heatmap, fits, heatmap_of
-from registry.pages.links import Query, data_path, located
+from registry.pages.links import data_path
+from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, Live, live_on
 from registry.pages.palette import BINS, DIFFERENCES
-from registry.pages.queries import look
-from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.pages.prose import prose_of
+from registry.pages.queries import look, state_of, tags_of
+from registry.pages.responses import page
+from registry.pages.said import SaidOf, said_of
+from registry.pages.sharing import cited_grid, picture_of
+from registry.pages.slices import cut, slice_lists, slice_of_page
+from registry.query import ComparisonQuery, StatisticsQuery
 from registry.renderings.heatmap.options import Options
 from registry.renderings.words import title
 from registry.results.codec import read
+from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
 _REVISIONS = 20
 _DIGITS = 10
 """Of the number of a revision; a very long number is not even read."""
+_KEPT = ("show", "baseline", "palette", "range", "revision")
+"""What stays as it is when another slice is chosen."""
 _UNMARKED = {
     "older": "Among which cells the best one is, is shown for the current revision only.",
     "failed": "Among which cells the best one is, is not known: the statistics failed.",
@@ -45,6 +57,7 @@ class _Seen:
     """Parts of a stored grid that its page shows."""
 
     stored: StoredGrid
+    project_id: uuid.UUID
     visibility: str
     derivation: Any
     """The row of the statistics of the current revision."""
@@ -52,35 +65,58 @@ class _Seen:
     publishers: Mapping[int, str]
     others: Baselines
     baseline: StoredGrid | None
+    said: SaidOf
+    """Claims that were judged by its current revision."""
+    wanted: Slice = ()
+    whole: Sequence[Axis] = ()
+    """The axes with all of their levels."""
+    asked: Any = None
+    """The row of the statistics of the slice."""
 
     @property
     def current(self) -> bool:
         """Whether the statistics are those of the revision that is shown."""
-        stored = self.stored
-        return bool(stored.revision == stored.current_revision == self.derivation.revision)
+        stored, found = self.stored, self.derivation
+        return bool(stored.revision == stored.current_revision) and bool(
+            self.wanted or found.revision == stored.revision
+        )
 
     @property
     def state(self) -> str:
         """How the statistics stand; `older`: they are not shown."""
-        return str(self.derivation.state) if self.current else "older"
+        if not self.current:
+            return "older"
+        return state_of(self.asked) if self.wanted else str(self.derivation.state)
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether something that the page shows of the grid is being computed."""
+        return self.state == "pending" or self.said.is_due
 
     @property
     def shown(self) -> tuple[tuple[str, str], ...]:
-        """Query string that names the revision; empty for the current one."""
+        """Query string that names the revision, if it is not the current one, and the slice."""
         older = self.stored.revision != self.stored.current_revision
-        return (("revision", str(self.stored.revision)),) if older else ()
+        return ((("revision", str(self.stored.revision)),) if older else ()) + self.sliced_by
+
+    @property
+    def sliced_by(self) -> tuple[tuple[str, str], ...]:
+        """Query string of the slice."""
+        return tuple((PARAMETER + axis, text) for axis, texts in self.wanted for text in texts)
 
     @property
     def made_of(self) -> list[object]:
         """Entity tags of everything that the page is made of."""
         stored, found = self.stored, self.derivation
         tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility]
-        return [*tags, self.others, self.publishers, self.baseline and self.baseline.etag]
+        tags += [*self.said.tags, self.others, self.publishers, self.baseline and self.baseline.etag]
+        return [*tags, *tags_of(self.asked)]
 
     def statistics(self) -> Statistics | None:
         """The statistics, if they are there."""
-        ready = self.current and self.derivation.document is not None
-        return read(Statistics, self.derivation.document) if ready else None
+        found = self.asked if self.wanted else self.derivation
+        ready = self.state == "ready" and found.document is not None
+        return read(Statistics, found.document) if ready else None
 
     def data(self, path: str = "", **query: str) -> str:
         """Where the data of this revision are read."""
@@ -90,11 +126,54 @@ class _Seen:
 @pages.get("/projects/<project>/grids/<uuid:grid>")
 @pages.get("/grids/<uuid:grid>")
 def grid(grid: uuid.UUID, project: str | None = None) -> Response:
-    """A grid at its current revision, or at an older one without statistics."""
-    options, show = look(), _show()
+    """A grid at its current revision, or at an older one without statistics; a slice of it if the address has one."""
+    options, show, wanted = look(), _show(), slice_of_page()
     with parts().database.reading() as connection:
         seen = _seen(connection, grid, _whole("revision"), _whole("before"))
-    return page("grid.html", seen.made_of, lambda: _context(seen, options, show))
+        seen = _sliced(seen, wanted) if wanted else seen
+        question = _question(connection, seen) if show == "difference" else None
+    seen = _with_statistics(seen)
+    compared = None if question is None else ask(question, seen.stored.project, patience=1.0)[1]
+    return page("grid.html", [*seen.made_of, *tags_of(compared)], lambda: _context(seen, options, show, compared))
+
+
+def _sliced(seen: _Seen, wanted: Slice) -> _Seen:
+    """The same of the cells of a slice alone; `Invalid` where the grid, or its baseline, has nothing of it."""
+    stored, baseline = seen.stored, seen.baseline
+    return replace(
+        seen,
+        stored=cut(stored, wanted),
+        baseline=cut(baseline, wanted, "the baseline") if baseline else None,
+        wanted=wanted,
+        whole=stored.axes,
+    )
+
+
+def _with_statistics(seen: _Seen) -> _Seen:
+    """The same with the statistics of its slice, if it is one of the current revision."""
+    stored = seen.stored
+    if not (seen.wanted and seen.current):
+        return seen
+    question = StatisticsQuery("", "", at=seen.wanted, grid=str(stored.id), revision=stored.revision)
+    return replace(seen, asked=ask(question, stored.project, patience=1.0)[1])
+
+
+def _question(connection: Connection, seen: _Seen) -> ComparisonQuery | None:
+    """The question how far the grid is from the baseline that was chosen, if one was."""
+    stored, baseline = seen.stored, seen.baseline
+    if baseline is None:
+        return None
+    return ComparisonQuery(
+        "",
+        "",
+        at=seen.wanted,
+        baseline=str(baseline.id),
+        baseline_revision=baseline.revision,
+        contender=str(stored.id),
+        contender_revision=stored.revision,
+        baseline_items=items_known(connection, baseline.id, baseline.revision),
+        contender_items=items_known(connection, stored.id, stored.revision),
+    )
 
 
 def _seen(connection: Connection, grid: uuid.UUID, number: int | None, before: int | None) -> _Seen:
@@ -104,47 +183,84 @@ def _seen(connection: Connection, grid: uuid.UUID, number: int | None, before: i
     found = find_statistics(connection, grid)
     newest = max(1, min(stored.current_revision, (before or stored.current_revision + 1) - 1))
     revisions = list_revisions(connection, grid, max(0, newest - _REVISIONS), min(newest, _REVISIONS))
-    publishers = names_of_publishers(connection, grid, revisions) if knows_tokens(row.project_id) else {}
+    publishers = (
+        names_of_publishers(connection, grid, [one.number for one in revisions]) if knows_tokens(row.project_id) else {}
+    )
     others = baselines_of(connection, row.project_id, stored)
     baseline = baseline_of(connection, row.project_id, stored)
-    return _Seen(stored, row.visibility, found, revisions, publishers, others, baseline)
+    said = said_of(connection, row, stored.names.experiment, grid)
+    return _Seen(stored, row.project_id, row.visibility, found, revisions, publishers, others, baseline, said)
 
 
-def _context(seen: _Seen, options: Options, show: str) -> dict[str, Any]:
+def _context(seen: _Seen, options: Options, show: str, compared: Any) -> dict[str, Any]:
     """Everything that the template shows."""
     document, stored, statistics = serializers.grid(seen.stored), seen.stored, seen.statistics()
     return {
         "grid": document,
+        "cited": cited_grid(stored),
+        "project_id": seen.project_id,
+        "visibility": seen.visibility,
         "title": title(document),
+        "prose_": prose_of(stored.description),
         "state_word": seen.state,
-        "reason": seen.derivation.reason,
-        "picture": _picture(stored.id, seen.shown) if seen.visibility == "public" else None,
+        "said": seen.said,
+        "reason": (seen.asked if seen.wanted else seen.derivation).reason,
+        "picture": picture_of(f"/grids/{stored.id}/heatmap.png", seen.visibility, seen.shown),
         "revisions": seen.revisions[::-1],
         "current_revision": stored.current_revision,
         "publishers": seen.publishers,
         "shown": stored.revision_tag,
         "revision": stored.revision,
         "data": seen.data,
-        "every": PENDING_SECONDS if seen.state == "pending" else SETTLED_SECONDS,
-        **_of_heatmap(seen, document, statistics, options, show),
+        "slices": slice_lists(seen.whole or stored.axes, seen.wanted),
+        "slice_text": slice_text(seen.wanted),
+        "kept": [(name, text) for name, text in request.args.items(multi=True) if text and name in _KEPT],
+        "sliced_by": seen.sliced_by,
+        "whole": {PARAMETER + axis: None for axis, _ in seen.wanted},
+        "every": PENDING_SECONDS if seen.is_pending or state_of(compared) == "pending" else SETTLED_SECONDS,
+        "feed": _live(seen, compared),
+        **_of_heatmap(seen, document, statistics, options, show, compared),
         **of_statistics(document, statistics),
     }
 
 
+def _live(seen: _Seen, compared: Any) -> Live | None:
+    """The events of this grid, of the one it is compared with, and of claims about its experiment."""
+    stored, others = seen.stored, [seen.baseline.id] if seen.baseline else []
+    project = {"slug": stored.project, "id": seen.project_id, "visibility": seen.visibility}
+    asks_more = seen.wanted or compared is not None
+    return live_on(
+        project,
+        (*GRIDS, *STATISTICS, "claim.*"),
+        told=not asks_more,
+        experiment=stored.names.experiment,
+        grid=[stored.id, *others],
+    )
+
+
 def _of_heatmap(
-    seen: _Seen, document: GridDocument, statistics: Statistics | None, options: Options, show: str
+    seen: _Seen,
+    document: GridDocument,
+    statistics: Statistics | None,
+    options: Options,
+    show: str,
+    compared: Any,
 ) -> dict[str, Any]:
     """The table with its colours, and what it can be subtracted from."""
     against = serializers.grid(seen.baseline) if seen.baseline else None
     small = fits(document)
-    map_ = heatmap_of(document, statistics, options, show, against) if small else None
+    tests = read(Comparison, compared.document) if state_of(compared) == "ready" else None
+    apart = tests.reason if tests is not None and tests.status == "not_comparable" else None
+    map_ = heatmap_of(document, statistics, options, "value" if apart else show, against, tests) if small else None
     return {
         "small": small,
         "heatmap_": map_,
         "marked": _marked(map_, seen.state if statistics is None else "ready") if map_ else "",
+        "testing": state_of(compared) == "pending",
         "plates": [replace(map_, plates=[plate]) for plate in map_.plates] if map_ else [],
         "others": seen.others,
         "baseline": against,
+        "apart": apart,
         "confounded": differing(seen.stored, seen.baseline) if seen.baseline else [],
         "palette": options.palette,
         "range": request.args.get("range", "own"),
@@ -155,12 +271,9 @@ def _of_heatmap(
 
 def _marked(map_: Heatmap, state: str) -> str:
     """Among which cells the best one is, or why that is not said; empty where no cell is the best."""
+    if map_.show == "difference":
+        return map_.marked
     return _UNMARKED.get(state, map_.marked) if map_.marked else ""
-
-
-def _picture(grid: uuid.UUID, shown: Query) -> str:
-    """The whole address of the picture that a link to this page unfolds to."""
-    return parts().settings.url + located(f"{API_PREFIX}/grids/{grid}/heatmap.png", shown)
 
 
 def _show() -> str:

@@ -17,7 +17,7 @@ from registry.renderings.heatmap.panels import MOST_NUMBERS, Panel, Planes, is_w
 from registry.renderings.heatmap.scale import Scale, scale_of
 from registry.renderings.heatmap.words import coordinate, unseen
 from registry.renderings.numbers import decimals_of, fixed, p_value, signed
-from registry.renderings.uncertainty import interval_of
+from registry.renderings.uncertainty import count_of, interval_of
 from registry.renderings.words import counted, label, place, with_unit
 from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
@@ -60,6 +60,8 @@ class Heatmap:
     """The largest difference from the baseline."""
     unseen: tuple[str, ...] = ()
     """Which of the best cells are in tables that are not shown, in sentences."""
+    ahead: str = ""
+    """What blue says of a difference from the baseline: better or higher."""
 
     @property
     def row_name(self) -> str:
@@ -130,7 +132,8 @@ def heatmap_of(
         squares = list(_values(document, planes, scale, decimals, show == "interval"))
     plates = [Plate(panel.heading, list(_rows(planes, panel, squares))) for panel in planes.panels]
     away = () if show == "difference" else tuple(unseen(document, planes, "table"))
-    return Heatmap(planes, plates, scale, decimals, told, show, most, away)
+    ahead = "better" if document["metric"]["direction"] else "higher"
+    return Heatmap(planes, plates, scale, decimals, told, show, most, away, ahead)
 
 
 def _rows(planes: Planes, panel: Panel, squares: Sequence[Square]) -> Iterator[tuple[str, list[Square]]]:
@@ -157,11 +160,17 @@ def _values(
         told = _mark(planes, index)
         parts = [f"{where}: {text}{unit}" if where else f"{text}{unit}"]
         parts += [f"95 % interval {fixed(ends[0], decimals)} to {fixed(ends[1], decimals)}"] if ends else []
-        parts += [f"{known} trials"] if known is not None else []
+        parts += [_trials(value, document, known, decimals)] if known is not None else []
         parts += [told] if index in planes.marks.best else []
         kind = f"c{bin_of(scale.share(value))}" + _mark_class(planes, index)
         below = f"{fixed(ends[0], decimals)}–{fixed(ends[1], decimals)}" if ends and with_intervals else ""
         yield Square(kind, text, below, told, " · ".join(parts))
+
+
+def _trials(value: float, document: GridDocument, trials: int, decimals: int | None) -> str:
+    """The trials of a cell, and how many of them its score is: `437 of 990 trials`."""
+    count = count_of(value, document["metric"], trials, decimals)
+    return f"{trials} trials" if count is None else f"{count} of {trials} trials"
 
 
 def _bare(reason: str | None, where: str) -> Square:

@@ -13,14 +13,41 @@ from registry.api.smorest import API_PREFIX
 from registry.operations.shares import reaches
 
 DATA = "/data"
+EMBED = "/embed"
+LOOKS = ("kiosk", "rotate", "seconds", "theme")
+"""Parameters of every page that say how it is shown, not what."""
 Query = Iterable[tuple[str, str]]
-_GUARDED = ("/projects/", "/grids/", f"{DATA}/")
+_GUARDED = ("/projects/", "/grids/", "/claims/", f"{DATA}/", f"{EMBED}/")
 """What not everybody may open."""
 
 
 def to(path: str, **query: Any) -> str:
-    """The address of an encoded path with a query, without what is empty; "" where the share does not reach."""
-    return carried(path, [(name, str(text)) for name, text in query.items() if text not in (None, "")])
+    """The address of an encoded path with a query, a tuple as one name several times, without what is empty; "" where
+    the share does not reach."""
+    several = ((name, one) for name, given in query.items() for one in (given if isinstance(given, tuple) else [given]))
+    return carried(path, [(name, str(text)) for name, text in several if text not in (None, "")])
+
+
+def name_page(project: str, kind: str, name: str) -> str:
+    """The address of the page of a name; "" for an empty name, and where the share does not reach.
+
+    A browser takes `.` and `..` out of a path, and a proxy empty segments: a name with those goes into the query.
+    """
+    home = f"/projects/{project}/{kind}s"
+    if not name:
+        return ""
+    if not any(part in ("", ".", "..") for part in name.split("/")):
+        return to(f"{home}/{quote(name)}")
+    return to(f"/projects/{project}/grids", experiment=name) if kind == "experiment" else to(home, name=name)
+
+
+def search_path(project: str) -> str:
+    """Where the search box leads: to the search of a project, or of all; "" where the share does not reach.
+
+    The share itself is left out: a form sends it as a field.
+    """
+    path = f"/projects/{project}/search" if project else "/search"
+    return path if to(path) else ""
 
 
 def carried(path: str, query: Query = ()) -> str:
@@ -31,10 +58,26 @@ def carried(path: str, query: Query = ()) -> str:
 
 
 def here(**changes: Any) -> str:
-    """The address of this page with other parameters; None takes one away."""
+    """The address of this page with other parameters; None takes one away, a list gives one several times. An embedded
+    page is its whole one."""
     kept = [(name, value) for name, value in request.args.items(multi=True) if name not in changes]
-    new = [(name, value) for name, value in changes.items() if value is not None]
-    return located(quote(request.path), [*kept, *new, *([("share", g.share)] if "shared" in g else [])])
+    given = [(name, value if isinstance(value, list) else [value]) for name, value in changes.items()]
+    new = [(name, value) for name, values in given for value in values if value is not None]
+    return located(_path(), [*kept, *new, *_share()])
+
+
+def _path() -> str:
+    return quote(request.path.removeprefix(EMBED) if "embedded" in g else request.path)
+
+
+def _share() -> Query:
+    return [("share", g.share)] if "shared" in g else []
+
+
+def without(name: str, text: str) -> str:
+    """The address of this page without one value of a parameter, from its first grid on."""
+    kept = [one for one in request.args.items(multi=True) if one != (name, text) and one[0] != "cursor"]
+    return located(_path(), [*kept, *_share()])
 
 
 def located(path: str, query: Query) -> str:
@@ -50,5 +93,13 @@ def data_path(path: str, visibility: str, query: Query = ()) -> str:
 
 
 def page_path(path: str) -> str:
-    """The page whose data are at this path: what a share of the page opens too."""
-    return path.removeprefix(DATA) if path.startswith(f"{DATA}/") else path
+    """The page whose data are at this path, or that is embedded at it: what a share of the page opens too."""
+    for prefix in (DATA, EMBED):
+        if path.startswith(f"{prefix}/"):
+            return path.removeprefix(prefix)
+    return path
+
+
+def local_path(path: str) -> bool:
+    """Whether this is a path on this server, and nothing that a browser takes for another one."""
+    return path.startswith("/") and not path.startswith("//") and "\\" not in path and path.isprintable()

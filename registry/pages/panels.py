@@ -35,13 +35,13 @@ class Panel:
 
 
 def panels_of(shown: Sequence[StoredGrid], statistics: Sequence[Any], options: Options) -> list[Panel]:
-    """A panel for each grid, marked by its statistics where these are those of its revision."""
+    """A panel for each grid, marked by its statistics where there are those of its revision."""
     return [_panel(one, known, options) for one, known in zip(shown, statistics, strict=True)]
 
 
 def _panel(one: StoredGrid, known: Any, options: Options) -> Panel:
     document = serializers.grid(one)
-    ready = known.document is not None and known.revision == one.revision
+    ready = known is not None and known.document is not None and known.revision == one.revision
     stored = read(Statistics, known.document, PICTURED) if ready else None
     map_ = heatmap_of(document, stored, _possible(options, one)) if fits(document) else None
     measured = [value for value in one.grid.values if value is not None]

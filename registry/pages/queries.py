@@ -9,10 +9,11 @@ from typing import Any
 from flask import request
 from marshmallow import Schema, ValidationError, fields
 
+from registry.api.arguments import faults_of
 from registry.api.cached_results import answered, settled
 from registry.api.paging import read_key
-from registry.api.smorest import faults_of
 from registry.errors import Fault, Invalid
+from registry.pages.links import LOOKS
 from registry.renderings.heatmap.options import PALETTES, Options
 
 LOOK = ("palette", "range")
@@ -53,7 +54,7 @@ def checked(
     given: dict[str, Any] = {}
     for name, texts in request.args.lists():
         kept = [text for text in texts if text]
-        if name in also or not kept or name.startswith(families):
+        if name in also or name in LOOKS or not kept or name.startswith(families):
             continue
         many = isinstance(rules.fields.get(name), fields.List)
         given[name] = kept if many else kept[-1]
@@ -86,7 +87,7 @@ def cursor_of(sort: str) -> tuple[Any, uuid.UUID] | None:
         return None
     if not re.fullmatch(CURSOR, text):
         raise Invalid([Fault("/cursor", "is not a cursor of this list")])
-    return read_key(text, instant=sort.endswith("_at"))
+    return read_key(text, sort)
 
 
 def look() -> Options:

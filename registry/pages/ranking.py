@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import quote
 
 from flask import Response, redirect, request
 from sqlalchemy import Connection
@@ -30,21 +29,27 @@ from registry.operations.form_options import (
 from registry.operations.query_names import known_names_text
 from registry.operations.suites import list_suites
 from registry.pages.bars import WIDTH, bars_of, further_columns
-from registry.pages.blocks import parts_of
+from registry.pages.blocks import parts_of, sections_of
+from registry.pages.charts import lines_of_ranking
 from registry.pages.choices import MOST_LISTED, Choice, choice_of
+from registry.pages.compared import Compared, comparisons_of, models_page
 from registry.pages.front import pages
-from registry.pages.links import data_path, here, to
+from registry.pages.links import data_path, here, name_page
+from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.matrix import MOST_IN_MATRIX, matrix_of
 from registry.pages.pairs import pairs_of
 from registry.pages.palette import DIFFERENCES
 from registry.pages.queries import salvaged, state_of, tags_of
-from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.pages.responses import page
+from registry.pages.sharing import cited_ranking
 from registry.pages.slices import slice_lists, slice_of_page
+from registry.pages.verdict import shown
 from registry.query import METHODS, MISSING, TARGETS, RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks, target
 from registry.renderings.policies import method as by_author
-from registry.renderings.ranking import order_blocks
+from registry.renderings.ranking import group_word, order_blocks
 from registry.renderings.resampling import resampling_blocks
+from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.codec import read
 from registry.results.ranking import Ranking
 
@@ -53,6 +58,8 @@ MOST_WITH_PAIRS = 100
 """Names up to which a ranking lists every pair."""
 MOST_GROUPS = 50
 """Groups that the page lists; the rest is counted."""
+MOST_LINKED = 12
+"""Names of a group up to which it leads to a ranking of its own."""
 PAIRS = "pairs_of"
 """The name whose pairs are listed where there are too many to list all."""
 
@@ -78,8 +85,8 @@ def ranking(project: str) -> Response:
     wanted = slice_of_page()
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        offer = _offer(connection, row.id, query)
-        only = _only(offer, query)
+        offer = offer_of(connection, row.id, query)
+        only = only_way(offer, query)
         if only and not faults:
             return redirect(here(**only), 303)  # type: ignore[return-value]
         unknown = [] if faults else list(_unknown(connection, row.id, offer, query))
@@ -93,6 +100,10 @@ def ranking(project: str) -> Response:
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
     state = state_of(found)
     pairs = _pairs_row(_question(query, project, wanted), project, found) if state == "ready" else None
+    compared = _compared(row, query, found, wanted) if state == "ready" else None
+
+    def two(names: Sequence[str]) -> str:
+        return models_page(project, query, names, wanted)
 
     def context() -> dict[str, Any]:
         answer = read(Ranking, found.document) if state == "ready" else None
@@ -111,12 +122,16 @@ def ranking(project: str) -> Response:
             "progress": progress(found, _question(query, project, wanted)) if state == "pending" else None,
             "reason": found.reason if state == "failed" else None,
             "ranking": answer,
+            "cited": cited_ranking(answer, found.etag) if answer else None,
             "data": lambda suffix="": data_path(f"/projects/{project}/rankings{suffix}", row.visibility, _given()),
             "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
-            **(_shown(answer, _link_of(project, query), pairs, lower=lower) if answer else {}),
+            "feed": live_on(row, (*ANSWERS, "ranking.changed"), experiment=query.get("experiment")),
+            "compared": compared,
+            "drawn_lines": lines_of_ranking(project, query, wanted, answer),
+            **(_shown(answer, _link_of(project, query), two, pairs, lower=lower) if answer else {}),
         }
 
-    made_of = [row.updated_at, offer, faults, *tags_of(found), *(tags_of(pairs) if pairs is not None else ())]
+    made_of = [row.updated_at, offer, faults, compared, *tags_of(found), *(tags_of(pairs) if pairs is not None else ())]
     return page("ranking.html", made_of, context, status=_status(faults, unknown))
 
 
@@ -128,38 +143,82 @@ def _pairs_row(question: RankingQuery, project: str, found: Any) -> Any:
     return ask(replace(question, pairs_of=wanted), project, patience=2.0)[1]
 
 
+def _compared(project: Any, query: Mapping[str, Any], found: Any, wanted: Slice) -> Compared | None:
+    """The comparisons of the two names of a ranking that has no more."""
+    names = [row.name for row in read(Ranking, found.document).ranking]
+    if len(names) != 2:
+        return None
+    with parts().database.reading() as connection:
+        return comparisons_of(connection, project, query, names, wanted)
+
+
 def _scope_of(query: Mapping[str, Any]) -> Filters:
     experiment, metric = ([query[name]] if name in query else [] for name in ("experiment", "metric"))
     return Filters(experiment=experiment, metric=metric)
 
 
-def _shown(ranking: Ranking, link: Callable[[str], str], pairs: Any, *, lower: bool) -> dict[str, Any]:
-    """The answer as the template takes it; `pairs` is the row of that with the pairs of a name, if there is one."""
+def _shown(
+    ranking: Ranking, link: Callable[[str], str], two: Callable[[Sequence[str]], str], pairs: Any, *, lower: bool
+) -> dict[str, Any]:
+    """The answer as the template takes it; `two` is where two models are compared, `pairs` the row of that with the
+    pairs of a name, if there is one."""
     listed = read(Ranking, pairs.document).pairs if state_of(pairs) == "ready" else ranking.pairs
     order = parts_of(order_blocks(ranking))
     columns = further_columns(ranking, order)
     names = [one.name for one in ranking.ranking]
+    link_pair = _link_of_pair(ranking.by)
+    link_two = two if ranking.by == "model" else link_pair if len(names) > 2 else None
     return {
+        "verdict": shown(ranking_verdict(ranking)),
         "order": order,
         "columns": [name for name, _ in columns],
         "bars": bars_of(ranking, columns),
         "bars_width": WIDTH,
         "link_of": link,
-        "groups": [", ".join(group) for group in ranking.groups[:MOST_GROUPS]],
+        "groups": [_group(group, link_pair) for group in ranking.groups[:MOST_GROUPS]],
+        "two": ranking.by.removeprefix("axis:") if ranking.by in FILTERS and len(names) > 2 else "",
+        "both": two(names) if len(names) == 2 else "",
         "more_groups": max(0, len(ranking.groups) - MOST_GROUPS),
-        "matrix": matrix_of(ranking, lower=lower),
+        "matrix": matrix_of(ranking, lower=lower, link=link_two),
         "most_in_matrix": MOST_IN_MATRIX,
         "asked": _given(),
-        "pairs": pairs_of(listed, names, request.args.get(PAIRS, "")),
+        "pairs": pairs_of(listed, names, request.args.get(PAIRS, ""), link_two if len(names) > 2 else None),
         "pairs_pending": pairs is not None and state_of(pairs) == "pending",
-        "resampling": parts_of(resampling_blocks(ranking.stability)),
-        "policies": parts_of([*friedman_blocks(ranking.friedman), *policy_blocks(ranking)]),
+        "further": sections_of(
+            parts_of(
+                [
+                    *resampling_blocks(ranking.stability, group_word(ranking)),
+                    *friedman_blocks(ranking.friedman, group_word(ranking)),
+                    *policy_blocks(ranking),
+                ]
+            ),
+            "",
+        ),
         "left_out": [f"{one.part} ({one.reason})" for one in ranking.left_out],
         "bins": range(DIFFERENCES),
     }
 
 
-def _offer(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any]) -> Offer:
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Names that the tests do not separate, and the address of a ranking of these alone, if there is one."""
+
+    names: Sequence[str]
+    href: str = ""
+
+
+def _group(names: Sequence[str], link: Callable[[Sequence[str]], str]) -> Group:
+    return Group(names, link(names) if 1 < len(names) <= MOST_LINKED else "")
+
+
+def _link_of_pair(by: str) -> Callable[[Sequence[str]], str]:
+    """The address of this ranking of some of its names alone; "" for the levels of an axis."""
+    if by not in ("model", "variant"):
+        return lambda _names: ""
+    return lambda names: here(**{by: list(names), PAIRS: None})
+
+
+def offer_of(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any]) -> Offer:
     """Choices of the form, given those that were made."""
     experiment = query.get("experiment")
     experiments = choice_of(connection, project_id, "experiment", [experiment] if experiment else [])
@@ -178,7 +237,7 @@ def _offer(connection: Connection, project_id: uuid.UUID, query: Mapping[str, An
     )
 
 
-def _only(offer: Offer, query: Mapping[str, Any]) -> dict[str, str] | None:
+def only_way(offer: Offer, query: Mapping[str, Any]) -> dict[str, str] | None:
     """Parameters that complete the query where there is only one way to do so."""
     if "experiment" not in query and len(offer.scopes) == 1:
         return {"experiment": offer.scopes[0].experiment, "metric": offer.scopes[0].metric}
@@ -228,11 +287,11 @@ def _given() -> list[tuple[str, str]]:
 
 
 def _link_of(project: str, query: Mapping[str, Any]) -> Callable[[str], str]:
-    """Where the grids of a ranked name are listed; "" for the levels of an axis."""
-    by, grids = str(query["by"]), f"/projects/{quote(project)}/grids"
+    """The page of a ranked name; "" for the levels of an axis."""
+    by = str(query["by"])
     if by.startswith("axis:"):
         return lambda _name: ""
-    return lambda name: to(grids, experiment=query["experiment"], metric=query["metric"], **{by: name})
+    return lambda name: name_page(project, by, name)
 
 
 def _question(query: Mapping[str, Any], project: str, wanted: Slice) -> RankingQuery:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -17,6 +17,10 @@ LONGEST_EXAMPLE = 1_200
 """Characters of an example that the page shows; longer ones are in the document."""
 RARE = 3
 """A parameter that more operations share is explained once."""
+RARE_FIELD = 2
+"""A field that more schemas share is explained once."""
+Answer = tuple[str, str, Markup]
+"""Its status, what it says, and its content."""
 _CODE = re.compile("`([^`]+)`")
 
 
@@ -45,7 +49,9 @@ class Operation:
     """Names of parameters that `common_parameters` explains."""
     body: Markup
     example: str
-    answers: tuple[tuple[str, str, Markup], ...]
+    answers: tuple[Answer, ...]
+    also: str
+    """Statuses that `common_answers` explains."""
     problems: str
 
 
@@ -57,6 +63,19 @@ class Schema:
     description: Markup
     rows: tuple[Row, ...] = field(default=())
     type: Markup = field(default_factory=Markup)
+    common: tuple[Row, ...] = field(default=())
+    """Fields that `common_fields` explains."""
+
+
+def common_answers(document: Document) -> list[Answer]:
+    """The answers without a problem that operations share, by status."""
+    shared = {
+        status: _at(document, one)
+        for _, _, item, method in _each(document)
+        for status, one in item[method]["responses"].items()
+        if "$ref" in one and status < "4"
+    }
+    return [(status, one.get("description", ""), _content(one)) for status, one in sorted(shared.items())]
 
 
 def common_parameters(document: Document) -> list[Row]:
@@ -75,10 +94,32 @@ def operations(document: Document) -> list[tuple[str, str, list[Operation]]]:
     return [(name, about.get(name, ""), found[name]) for name in found if found[name]]
 
 
-def schemas(document: Document) -> list[Schema]:
-    """The schemas that operations name, by name."""
-    named = document["components"].get("schemas", {})
-    return [_schema(name, named[name]) for name in sorted(named)]
+def schemas(document: Document, names: Collection[str]) -> list[Schema]:
+    """The schemas of these names, by name."""
+    common = set(common_fields(document, names))
+    return [
+        replace(
+            one,
+            rows=tuple(row for row in one.rows if row not in common),
+            common=tuple(row for row in one.rows if row in common),
+        )
+        for one in _schemas(document, names)
+    ]
+
+
+def common_fields(document: Document, names: Collection[str]) -> list[Row]:
+    """The fields that mean the same in more than `RARE_FIELD` of these schemas, by name; the commonest of several of a
+    name."""
+    counted = Counter(row for one in _schemas(document, names) for row in one.rows)
+    found: dict[str, Row] = {}
+    for row, count in counted.most_common():
+        if count > RARE_FIELD:
+            found.setdefault(row.name, row)
+    return sorted(found.values(), key=lambda row: row.name)
+
+
+def _schemas(document: Document, names: Collection[str]) -> list[Schema]:
+    return [_schema(name, document["components"]["schemas"][name]) for name in sorted(names)]
 
 
 def marked(text: str) -> Markup:
@@ -110,8 +151,11 @@ def _operation(document: Document, path: str, item: Document, method: str, commo
         body=Markup(", ").join(_type(one.get("schema", {})) or escape(media) for media, one in body.items()),
         example=_example(document, body),
         answers=tuple(
-            (status, one.get("description", ""), _content(one)) for status, one in answers.items() if status < "4"
+            (status, one.get("description", ""), _content(one))
+            for status, one in answers.items()
+            if status < "4" and "$ref" not in operation["responses"][status]
         ),
+        also=", ".join(one for one in answers if one < "4" and "$ref" in operation["responses"][one]),
         problems=", ".join(status for status in answers if "4" <= status < "6"),
     )
 

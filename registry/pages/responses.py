@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Iterable
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlsplit
 
 from flask import Response, g, render_template, request
 
+from registry.api.context import parts
 from registry.api.responses import not_modified, send
 from registry.pages.front import theme
-from registry.pages.links import here, to
+from registry.pages.glossary import explained, explanations
+from registry.pages.kiosk import kiosk_of
+from registry.pages.links import here, name_page, search_path, to, without
+from registry.pages.live import SETTLED_SECONDS
 from registry.pages.palette import style_sheet
+from registry.pages.sharing import needs_signing_in, sharing_of
 from registry.renderings.words import label, said
-
-PENDING_SECONDS, SETTLED_SECONDS = 2, 30
-"""How often a page looks for news, while something is computed and otherwise."""
 
 
 def page(
     template: str, made_of: Iterable[object], context: Callable[[], dict[str, Any]], status: int = 200
 ) -> Response:
     """The page of a template; `304` without making it when the caller has what it is `made_of`."""
-    seen = (version(), request.full_path, theme(), g.get("signed_in", False), *made_of)
+    kiosk = kiosk_of()
+    seen = (version(), request.full_path, theme(), signed_in(), *made_of)
     tag = sha256("\x1f".join(map(str, seen)).encode()).hexdigest()[:20]
     if not_modified(tag):
         return send(b"", form="html", tag=tag)
     return send(
-        render_template(template, **furniture() | context() | {"tag": tag}), form="html", status=status, tag=tag
+        render_template(template, **furniture() | context() | {"tag": tag, "kiosk": kiosk}),
+        form="html",
+        status=status,
+        tag=tag,
     )
 
 
@@ -40,15 +48,59 @@ def furniture() -> dict[str, Any]:
         "label": label,
         "said": said,
         "here": here,
+        "explained": explained,
+        "explanations": explanations,
         "to": to,
+        "without": without,
+        "name_page": name_page,
+        "search_path": search_path,
+        "searched": request.args.get("q", "") if request.path.endswith("/search") else "",
         "share": g.share if "shared" in g else "",
         "theme": theme(),
-        "signed_in": g.get("signed_in", False),
+        "visitor": g.get("visitor"),
+        "settings": _settings_path(),
+        "settings_of": _settings_of,
+        "project_id": None,
+        "visibility": None,
+        "provider": "/sign-in/provider" if parts().settings.has_oidc else "",
+        "provider_name": urlsplit(parts().settings.oidc_issuer).hostname,
         "sign_in": to("/sign-in", back=here() if request.method == "GET" and request.path != "/sign-in" else None),
         "every": SETTLED_SECONDS,
+        "feed": None,
         "shown": "",
         "revision": None,
+        "embedded": "embedded" in g,
+        "embeds": bool(parts().settings.embed_origins),
+        "kiosk": None,
+        "grid": None,
+        "picture": None,
+        "sharing": sharing_of,
+        "cited": None,
+        "needs_signing_in": needs_signing_in(),
     }
+
+
+def _settings_path() -> str:
+    """Where the head of the page leads an administrator: to the settings of the page's project, or of all."""
+    visitor, slug = g.get("visitor"), (request.view_args or {}).get("project")
+    if visitor is None or not visitor.caller.administers:
+        return ""
+    return (
+        f"/projects/{slug}/settings" if slug and (visitor.caller.operates or visitor.project == slug) else "/settings"
+    )
+
+
+def _settings_of(project_id: uuid.UUID | None, slug: str | None) -> str:
+    """Path of the settings of a project for who may open them; "" for others."""
+    visitor = g.get("visitor")
+    may = visitor is not None and project_id is not None and visitor.caller.role_in(project_id) == "admin"
+    return f"/projects/{slug}/settings" if may else ""
+
+
+def signed_in() -> tuple[str, bool] | None:
+    """Who the head of the page names, and whether it leads to the settings; None for strangers."""
+    visitor = g.get("visitor")
+    return None if visitor is None else (visitor.name, visitor.caller.administers)
 
 
 @cache

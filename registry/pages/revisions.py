@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, cast
 
 from flask import Response
+from sqlalchemy import Connection
 
 from registry.api import serializers
 from registry.api.context import grid_row, parts
-from registry.operations.read import compare_revisions, find_summary
+from registry.operations.read import compare_revisions, find_grid, find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
 from registry.pages.changed import MEASURED, changes_of, differing, name_of, written
 from registry.pages.front import pages
-from registry.pages.links import data_path
+from registry.pages.heatmap import Heatmap, fits, heatmap_of
+from registry.pages.links import data_path, to
+from registry.pages.palette import DIFFERENCES
 from registry.pages.responses import page
-from registry.renderings.words import place, title
+from registry.pages.sharing import cited_grid
+from registry.renderings.words import label, place, title
+from registry.results.grid import GridDocument
 from registry.storage.rows import MEMBERS
 
 _LISTED = 200
@@ -29,23 +34,44 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
         row = grid_row(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)
         before, after = (serializers.summary(grid_summary(find_summary(connection, grid, number))) for number in (a, b))
+        map_ = _map(connection, before, after)
     stored = stored_grid(row)
 
     def context() -> dict[str, Any]:
         document = serializers.difference(found)
         return {
             "grid": serializers.summary(stored),
+            "cited": cited_grid(stored),
+            "project_id": row.project_id,
+            "visibility": row.visibility,
             "title": title(serializers.summary(stored)),
             "found": document,
+            "map": map_,
+            "difference_bins": range(DIFFERENCES),
             "changed": [(one["at"], differing(one["from"], one["to"])) for one in document["changed"][:_LISTED]],
             "lists": [_listed(document, kind) for kind in ("added", "removed")],
             "said_of": place,
+            "history_of": lambda at: to(
+                f"/grids/{grid}/history", **{f"at.{n}": label(level) for n, level in at.items()}
+            ),
             "others": list(changes_of(before, after, MEMBERS)),
             "json": data_path(f"/grids/{grid}/revisions/{a}..{b}", row.visibility),
             "every": 0,
         }
 
     return page("revisions.html", [stored.etag, stored.current_revision, row.visibility], context)
+
+
+def _map(connection: Connection, before: dict[str, Any], after: dict[str, Any]) -> Heatmap | None:
+    """The later revision less the earlier one as a table; None where that is too large, or cannot be subtracted."""
+    same = {axis["name"] for axis in before["axes"]} == {axis["name"] for axis in after["axes"]}
+    alike = before["metric"]["unit"] == after["metric"]["unit"]
+    if not (same and alike and all(fits(cast(GridDocument, one)) for one in (before, after))):
+        return None
+    documents = [
+        serializers.grid(stored_grid(find_grid(connection, one["id"], one["revision"]))) for one in (before, after)
+    ]
+    return heatmap_of(documents[1], show="difference", baseline=documents[0])
 
 
 def _listed(document: dict[str, Any], kind: str) -> tuple[str, list[str], list[tuple[Any, list[str]]]]:

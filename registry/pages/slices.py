@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from flask import request
 
+from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis, Level
-from registry.grids.slices import PARAMETER, Slice, read_slice
+from registry.grids.slices import PARAMETER, Slice, pointer_to, read_slice, slice_faults, sliced
+from registry.operations.stored_grids import StoredGrid
 from registry.renderings.numbers import plain_number
 
 MOST_LEVELS = 200
@@ -39,6 +41,21 @@ def slice_of_page() -> Slice:
     """The slice in the address; fields that were left empty ask for nothing. `Invalid` for what can be no slice."""
     given = ((name, [text for text in texts if text]) for name, texts in request.args.lists())
     return read_slice((name, texts) for name, texts in given if texts)
+
+
+def in_slice(stored: StoredGrid, wanted: Slice) -> StoredGrid | None:
+    """The grid with the cells of the slice alone; None where it has none of its levels."""
+    grid = sliced(stored.grid, wanted)
+    return None if grid is None else replace(stored, grid=grid, axes=grid.axes, cell_count=grid.cell_count)
+
+
+def cut(stored: StoredGrid, wanted: Slice, whose: str = "the grid") -> StoredGrid:
+    """The grid with the cells of the slice alone; `Invalid` where it has no such axis or level."""
+    found = in_slice(stored, wanted)
+    if found is None:
+        nothing = [Fault(pointer_to(wanted[0][0]), f"{whose} has no level that fulfils all of it")]
+        raise Invalid(slice_faults(stored.axes, wanted, whose) or nothing)
+    return found
 
 
 def slice_lists(axes: Iterable[Axis], wanted: Slice) -> list[SliceList]:

@@ -88,6 +88,27 @@ def sparks_of(document: GridDocument, series: Sequence[Series]) -> list[Spark]:
     return [_spark(document, one, run, numbers, frame) for one, run in zip(series, found, strict=True)]
 
 
+def line_of(points: Sequence[Point], numbers: Sequence[float], told: str) -> Spark:
+    """A small line through points at some of these numbers, in a box of its own."""
+    frame = _Frame((min(numbers), max(numbers)), (min(p.low for p in points), max(p.high for p in points)))
+    return _drawn(points, numbers, frame, told)
+
+
+def _drawn(
+    points: Sequence[Point], numbers: Sequence[float], frame: _Frame, told: str,
+    breaks: Sequence[str] = (), best: Point | None = None,
+) -> Spark:  # fmt: skip
+    runs = list(_runs(points, numbers))
+    return Spark(
+        [" ".join(frame.point(p.x, p.value) for p in run) for run in runs if len(run) > 1],
+        [_band(run, frame) for run in runs if len(run) > 1 and any(p.low < p.high for p in run)],
+        [_at(frame, run[0]) for run in runs if len(run) == 1],
+        list(breaks),
+        _at(frame, best) if best else None,
+        told,
+    )
+
+
 def _numbers(axis: PostedAxis) -> list[float]:
     """Where each level stands: its number (its logarithm on a logarithmic axis), or its place."""
     if axis["kind"] != "numeric":
@@ -139,16 +160,8 @@ def _carried(document: GridDocument, name: Carried) -> list[Any] | None:
 def _spark(
     document: GridDocument, one: Series, points: Sequence[Point], numbers: Sequence[float], frame: _Frame
 ) -> Spark:
-    runs = list(_runs(points, numbers))
-    best = _best(document, points)
-    return Spark(
-        [" ".join(frame.point(p.x, p.value) for p in run) for run in runs if len(run) > 1],
-        [_band(run, frame) for run in runs if len(run) > 1 and any(p.low < p.high for p in run)],
-        [_at(frame, run[0]) for run in runs if len(run) == 1],
-        [f"{x:.1f}" for x in _breaks(one, points, frame)],
-        _at(frame, best) if best else None,
-        _told(one, points),
-    )
+    breaks = [f"{x:.1f}" for x in _breaks(one, points, frame)]
+    return _drawn(points, numbers, frame, _told(one, points), breaks, _best(document, points))
 
 
 def _at(frame: _Frame, point: Point) -> tuple[str, str]:

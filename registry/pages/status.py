@@ -9,7 +9,8 @@ from flask import Response
 from registry.api.context import caller, parts
 from registry.operations.health import failed_grids, health_of, list_queries, pending_grids
 from registry.pages.front import pages
-from registry.pages.responses import PENDING_SECONDS, SETTLED_SECONDS, page
+from registry.pages.live import PENDING_SECONDS, SETTLED_SECONDS
+from registry.pages.responses import page
 
 _LISTED = 50
 

@@ -8,11 +8,19 @@ from registry.renderings.words import said
 
 _SENTENCES = {
     "independent_trials": "the trials of a cell are taken as independent; publish design_effect if they are not",
+    "design_effect_of_repeats": (
+        "repeats vary by more than their trials explain: errors of trials are larger by as much as the repeats show"
+    ),
     "independent_levels": (
         "the scatter about a course is taken as independent from level to level; a curve that drifts slowly, as over "
         "the steps of one run, looks like a trend then"
     ),
+    "independent_items": "the items are taken as independent draws of one kind; questions about one text are not",
     "exchangeable_cells": "the cells are taken as exchangeable draws; their own noise is unknown or not used",
+    "whole_successes": (
+        "a value is read as the nearest whole number of successes: differences are those of counts, and may differ "
+        "from those of the printed values in the last digits"
+    ),
     "p(1-p)/questions": "questions are taken as all or nothing, p(1-p)/questions: the most that counts leave possible",
 }
 

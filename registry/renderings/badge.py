@@ -46,14 +46,13 @@ def _others(marks: Marks) -> str:
     return f" ({len(marks.best)} cells tie)" if len(marks.best) > 1 else ""
 
 
-def badge_json(label: str, message: str, *, known: bool) -> dict[str, Any]:
-    """The endpoint badge of shields.io."""
-    color = (KNOWN if known else UNKNOWN).removeprefix("#")
-    return {"schemaVersion": 1, "label": label, "message": message, "color": color}
+def badge_json(label: str, message: str, color: str) -> dict[str, Any]:
+    """The endpoint badge of shields.io; the colour as `#rrggbb`."""
+    return {"schemaVersion": 1, "label": label, "message": message, "color": color.removeprefix("#")}
 
 
-def badge_svg(label: str, message: str, *, known: bool) -> str:
-    """The badge, drawn."""
+def badge_svg(label: str, message: str, color: str) -> str:
+    """The badge, drawn; the colour is that of its right half."""
     left, right = fitted(label, _SIZE, _ROOM), fitted(message, _SIZE, _ROOM)
     first, second = width(left, _SIZE) + 2 * _PAD, width(right, _SIZE) + 2 * _PAD
     whole = first + second
@@ -62,7 +61,7 @@ def badge_svg(label: str, message: str, *, known: bool) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole:.0f}" height="{_HIGH}" role="img" aria-label="{title}" '
         f'font-family="{FAMILY}"><title>{title}</title><rect width="{first:.1f}" height="{_HIGH}" fill="#3a3f45"/>'
-        f'<rect x="{first:.1f}" width="{second:.1f}" height="{_HIGH}" fill="{KNOWN if known else UNKNOWN}"/>'
+        f'<rect x="{first:.1f}" width="{second:.1f}" height="{_HIGH}" fill="{color}"/>'
         f'<text x="{first / 2:.1f}" {text}>{safe(left)}</text>'
         f'<text x="{first + second / 2:.1f}" {text}>{safe(right)}</text></svg>'
     )

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from registry.renderings import sheet
+from registry.renderings.feed import PROTOCOL, protocol_text
 from registry.renderings.numbers import decimals_of, fixed, plain_number
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import axis_names, harmless, tidy
-from registry.renderings.words import counted, label, measure, said, title, with_unit
+from registry.renderings.words import counted, label, measure, said, slice_line, title, with_unit
 from registry.results.grid import Carried, GridDocument, Name, PostedAxis
 
 _CARRIED: tuple[Carried, ...] = ("trials", "stderr", "repeats", "sd")
@@ -22,12 +23,15 @@ _IDENTITY: tuple[Name, ...] = ("experiment", "benchmark", "model", "variant")
 
 
 def cells_csv(document: GridDocument) -> str:
-    """The measured cells, tidy: identity, a level of each axis (and its number), the value and what it carries."""
+    """The measured cells, tidy: identity, a level of each axis (and its number), the value and what it
+    carries, and the protocol where there is one."""
     axes = document["axes"]
     header = ["grid", "revision", *_IDENTITY, "metric", "unit"]
-    names = axis_names([axis["name"] for axis in axes], (*header, "value", *_CARRIED), ("", "_num"))
+    names = axis_names([axis["name"] for axis in axes], (*header, "value", *_CARRIED, PROTOCOL), ("", "_num"))
     columns_of_axes = [column for axis, name in zip(axes, names, strict=True) for column in _columns_of(axis, name)]
     known = given(document)
+    protocol = protocol_text(document.get("protocol"))
+    last = () if protocol is None else (protocol,)
     metric = document["metric"]
     identity = [
         str(document["id"]),
@@ -40,11 +44,11 @@ def cells_csv(document: GridDocument) -> str:
     levels = [[_level_cells(axis, level) for level in axis["levels"]] for axis in axes]
     columns = [flat(document["values"], len(axes)), *(carried(document, name) for name in known)]
     rows = (
-        (*head, *itertools.chain.from_iterable(at), *measured)
+        (*head, *itertools.chain.from_iterable(at), *measured, *last)
         for at, measured in zip(itertools.product(*levels), zip(*columns, strict=False), strict=False)
         if measured[0] is not None
     )
-    return tidy([*header, *columns_of_axes, "value", *known], rows)
+    return tidy([*header, *columns_of_axes, "value", *known, *((PROTOCOL,) if last else ())], rows)
 
 
 def cells_text(document: GridDocument) -> str:
@@ -60,6 +64,7 @@ def cells_markdown(document: GridDocument) -> str:
 def _cells_page(document: GridDocument) -> Iterator[Block]:
     axes, values = document["axes"], flat(document["values"], len(document["axes"]))
     yield Heading(title(document), 3)
+    yield from slice_line(document.get("slice"))
     measured = [index for index, value in enumerate(values) if value is not None]
     if not measured:
         yield "No cell was measured."

@@ -163,7 +163,7 @@ def csv(document: Statistics) -> str:
     axes = list(dict.fromkeys(name for one in series for name in one.at))
     after = ["from", "to", "size", "sharp", "largest", "p", "p_holm", "low", "high", "detectable"]
     rows = ([document.grid, document.revision, *_row(one, step, axes)] for one in series for step in one.changes)
-    return tidy(["grid", "revision", "along"], rows, axes, after)
+    return tidy(["grid", "revision", "along"], rows, axes, after, only=document.slice)
 
 
 def _row(one: Series, step: Change, axes: Sequence[str]) -> list[Any]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from registry.renderings import sheet
 from registry.renderings.assumptions import assumptions
+from registry.renderings.items import FLIPS, item_blocks
+from registry.renderings.named_tests import attainable_p, either, named_test, why_not
 from registry.renderings.numbers import (
     UNDEFINED,
     decimals_of,
@@ -21,6 +23,7 @@ from registry.renderings.numbers import (
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
+from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.words import (
     axis_columns,
     counted,
@@ -37,17 +40,8 @@ from registry.results.gaps import CellGap, GapTest, GapTrend, LevelGap
 from registry.results.statistics import AxisDocument
 from registry.results.terms import Interval
 
-_TESTS = {
-    "cochran_mantel_haenszel": "Cochran–Mantel–Haenszel",
-    "fisher": "Fisher's exact test",
-    "mantel_haenszel": "Mantel–Haenszel",
-    "pooled_z": "z with the trials pooled",
-    "sign_flip": "exact sign flip",
-    "sign_flip_normal": "sign flip by the normal law",
-    "welch": "Welch's t",
-}
 _SIGNS = ("sign_flip", "sign_flip_normal")
-_OF_TRIALS = ("fisher", "pooled_z")
+_INTERVALS = {"fisher": "Newcombe's", "pooled_z": "Newcombe's", "mcnemar": "Bonett and Price's"}
 
 
 def comparison_text(document: Comparison) -> str:
@@ -63,23 +57,27 @@ def comparison_markdown(document: Comparison) -> str:
 def comparison_csv(document: Comparison) -> str:
     """One row a common cell: its coordinate, both values, the gap and its test."""
     axes = [axis["name"] for axis in document.axes]
-    after = ["baseline", "contender", "gap", "better", "low", "high", "p", "p_holm", "test"]
+    after = ["baseline", "contender", "gap", "better", "low", "high", "p", "p_holm", "test", *FLIPS]
     return tidy([], (_row(cell, axes) for cell in document.cells), axes, after)
 
 
 def _row(cell: CellGap, axes: Sequence[str]) -> list[Any]:
     low, high = (cell.interval.low, cell.interval.high) if cell.interval else (None, None)
     found = [*(cell.at.get(axis) for axis in axes), cell.baseline, cell.contender, cell.gap]
+    flips = cell.items.flips if cell.items else None
     found += [cell.better, low, high, cell.p, cell.p_holm, cell.test]
+    found += [getattr(flips, name) if flips else None for name in FLIPS]
     return [harmless(one) for one in found]
 
 
 def page(document: Comparison) -> Iterator[Block]:
     """The comparison's page: the whole first, the cells last."""
     yield Heading(f"{_title(document)} — {measure(document.contender.metric)}", 1)
+    yield comparison_verdict(document).sentence
     yield from slice_line(document.slice)
     yield Lines(tuple(_sides(document)))
     yield Lines(tuple(_findings(document)))
+    yield from item_blocks(document)
     yield from _margins(document)
     yield from _trends(document)
     yield from _cells(document)
@@ -140,11 +138,11 @@ def _places(document: Comparison) -> int | None:
 
 def _test(test: GapTest, places: int | None) -> str:
     if test.status != "ok":
-        return f"no test: {_why_not(test)}"
+        return f"no test: {why_not(test)}"
     ends = test.interval
     about = f" {intervals([ends], places)[0]} ({100 * ends.level:g} %)" if ends else ""
     seen = f"; could have shown {rough(test.detectable)}" if test.detectable is not None else ""
-    return f"{_named(test.name)}: {signed(test.difference, places)}{about}, p {p_value(test.p)}{seen}"
+    return f"{named_test(test.name)}: {signed(test.difference, places)}{about}, p {p_value(test.p)}{seen}"
 
 
 def _odds(document: Comparison) -> Iterator[str]:
@@ -193,7 +191,7 @@ def _margin(axis: str, levels: Sequence[LevelGap]) -> Table:
             Column("mean", [signed(level.mean, places) for level in levels], True),
             Column("median", [signed(level.median, places) for level in levels], True),
             Column("interval", intervals(found, places)),
-            Column("Holm p", [p_value(_attainable(test)) for test in tests], True),
+            Column("Holm p", [p_value(attainable_p(test)) for test in tests], True),
         ]
     )
 
@@ -203,32 +201,15 @@ def _margin_notes(axis: str, levels: Sequence[LevelGap]) -> Iterator[str]:
     tests = [level.test for level in levels if level.test and level.test.name]
     within = [(test.name, test.interval) for test in tests if test.interval]
     if within:
-        yield f"interval: {level_of(within[0][1])}, " + _listed(
-            "Student's t over the cells" if name in _SIGNS else _named(name) for name, _ in within
+        yield f"interval: {level_of(within[0][1])}, " + either(
+            "Student's t over the cells" if name in _SIGNS else named_test(name) for name, _ in within
         )
     if tests:
-        yield f"Holm p: {_listed(_named(test.name) for test in tests)}, over the levels of {isolated(axis)}"
+        yield f"Holm p: {either(named_test(test.name) for test in tests)}, over the levels of {isolated(axis)}"
     if any(name in _SIGNS for name, _ in within):
         yield "Student's t takes the gaps as normally distributed, the sign flip does not: they may disagree"
-    if silent := [test for test in tests if _attainable(test) is None]:
-        yield f"Holm p {UNDEFINED}: {_why_not(silent[0])}"
-
-
-def _why_not(test: GapTest) -> str:
-    return test.reason or said(test.status)
-
-
-def _named(test: str | None) -> str:
-    return _TESTS.get(test or "", said(test))
-
-
-def _listed(names: Iterable[str]) -> str:
-    return " or ".join(dict.fromkeys(names))
-
-
-def _attainable(test: GapTest | None) -> float | None:
-    """A p-value that could have been significant."""
-    return test.p_holm if test and test.status == "ok" else None
+    if silent := [test for test in tests if attainable_p(test) is None]:
+        yield f"Holm p {UNDEFINED}: {why_not(silent[0])}"
 
 
 def _ends(interval: Interval | None) -> tuple[float, ...]:
@@ -282,5 +263,5 @@ def _cell_columns(cells: Sequence[CellGap]) -> Iterator[Column]:
 def _cell_notes(tests: Sequence[str]) -> Iterator[str]:
     """Notes on the intervals and p-values of the cells."""
     if tests:
-        yield "interval: " + _listed("Newcombe's" if test in _OF_TRIALS else _named(test) for test in tests)
-        yield f"Holm p: {_listed(map(_named, tests))}, each cell by itself, over all tested cells"
+        yield "interval: " + either(_INTERVALS.get(test) or named_test(test) for test in tests)
+        yield f"Holm p: {either(map(named_test, tests))}, each cell by itself, over all tested cells"

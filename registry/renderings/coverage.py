@@ -95,4 +95,4 @@ def csv(document: Statistics) -> str:
         for name, axis in (document.coverage.by.items() if document.coverage else ())
         for level in axis.levels
     )
-    return tidy(header, rows)
+    return tidy(header, rows, only=document.slice)

@@ -1,36 +1,44 @@
 """Cells as tidy rows of one table, whatever grids they come from: the columns depend on the axes alone.
 
 grid, revision, experiment, benchmark, model, variant, metric, unit, for each axis a text and a number (`<axis>_num`,
-empty where a level has none), value, trials, stderr, ci_low, ci_high, updated_at. Unmeasured cells have no row, or an
-empty one if that is asked for.
+empty where a level has none), value, trials, stderr, ci_low, ci_high, updated_at; where names are those that aliases
+join, the names that were posted (`<kind>_as_sent`); and the protocol. Unmeasured cells have no row, or an empty one if
+that is asked for.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
 import orjson
 
 from registry.grids.grid import Level
+from registry.grids.protocol import Protocol
 from registry.grids.slices import Slice, kept_positions, mask_of
 from registry.renderings.interval import around, wilson
 from registry.renderings.numbers import plain_number
 from registry.renderings.tidy import axis_names
 
+NAMED = ("experiment", "benchmark", "model", "variant")
+AS_SENT = tuple(f"{kind}_as_sent" for kind in NAMED)
 IDENTITY = ("grid", "revision", "experiment", "benchmark", "model", "variant", "metric", "unit")
 MEASURED = ("value", "trials", "stderr", "ci_low", "ci_high", "updated_at")
+PROTOCOL = "protocol"
+"""How the grid was measured, as JSON text; the last column, for it came after the others."""
 _BESIDE = ("at", "repeats", "sd")
 """What the cells of one grid have in JSON besides the columns."""
 _KEPT_AXES = 2_048
 """Of axes that are written with more characters nothing is kept."""
 _PART = 65_536
 """Characters of an array that are read at once."""
+Joined = Mapping[tuple[str, str], str]
+"""Names by the kind and the alias that stands for them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +48,32 @@ class Columns:
     axes: tuple[str, ...]
     names: tuple[str, ...]
     """A text and a number for each axis."""
+    joined: Joined | None = None
+    """The names that aliases stand for; None: names are as they were posted."""
+
+    @property
+    def as_sent(self) -> tuple[str, ...]:
+        """The columns of the names as they were posted: always there where names are joined, whether or not one is, so
+        that the columns do not depend on an alias."""
+        return () if self.joined is None else AS_SENT
 
     @property
     def header(self) -> tuple[str, ...]:
-        return (*IDENTITY, *self.names, *MEASURED)
+        return (*IDENTITY, *self.names, *MEASURED, *self.as_sent, PROTOCOL)
 
 
-def columns_of(axes: Sequence[str]) -> Columns:
+def columns_of(axes: Sequence[str], joined: Joined | None = None) -> Columns:
     """The columns for these axes; an axis whose name is taken is `axis_<name>`."""
-    free = axis_names(axes, (*IDENTITY, *MEASURED, *_BESIDE), ("", "_num"))
-    return Columns(tuple(axes), tuple(name + suffix for name in free for suffix in ("", "_num")))
+    free = axis_names(axes, (*IDENTITY, *MEASURED, *AS_SENT, PROTOCOL, *_BESIDE), ("", "_num"))
+    return Columns(tuple(axes), tuple(name + suffix for name in free for suffix in ("", "_num")), joined)
+
+
+def names_of(row: Any, joined: Joined | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of a grid, joined, and those that were posted: none where nothing is joined."""
+    sent = tuple(getattr(row, kind) for kind in NAMED)
+    if joined is None:
+        return sent, ()
+    return tuple(joined.get(pair, pair[1]) for pair in zip(NAMED, sent, strict=True)), sent
 
 
 Place = tuple[tuple[str, float | None], ...]
@@ -70,6 +94,10 @@ class Cells:
     measured: Iterator[Measured]
     """What is known of each cell, row-major; to be read once."""
     updated_at: str
+    as_sent: tuple[str, ...]
+    """The names that were posted, where the identity has those that aliases join."""
+    protocol: str | None
+    """JSON with sorted keys; None where nothing is said."""
     repeated: dict[str, Iterator[Any]]
     """`repeats` and `sd` of each cell, where a grid has them; to be read once."""
 
@@ -85,13 +113,23 @@ class Cells:
 
 def cells_of(row: Any, columns: Columns) -> Cells:
     """The cells in a row of `registry.operations.export`."""
-    own, levels = _kept(row.axes) if len(row.axes) <= _KEPT_AXES else _axes_of(row.axes)
+    own, levels = axes_of(row.axes)
     slots = tuple(own.index(name) if name in own else None for name in columns.axes)
-    metric = row.metric
-    names = (row.experiment, row.benchmark, row.model, row.variant, metric["name"], metric["unit"] or None)
-    instant = row.updated_at.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    names, sent = names_of(row, columns.joined)
+    identity = (str(row.id), row.number, *names, row.metric["name"], row.metric["unit"] or None)
     repeated = {name: _numbers(text) for name in ("repeats", "sd") if (text := getattr(row, name)) is not None}
-    return Cells((str(row.id), row.number, *names), levels, slots, _measured(row), instant, repeated)
+    instant, protocol = instant_text(row.updated_at), protocol_text(row.protocol)
+    return Cells(identity, levels, slots, _measured(row), instant, sent, protocol, repeated)
+
+
+def protocol_text(protocol: Protocol | None) -> str | None:
+    """A protocol as one text, equal for equal protocols: JSON without spaces, its keys sorted as in the digest."""
+    return None if protocol is None else orjson.dumps(dict(protocol), option=orjson.OPT_SORT_KEYS).decode()
+
+
+def instant_text(instant: datetime) -> str:
+    """An instant as every feed writes it: in UTC, to the microsecond."""
+    return instant.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
 def sliced_cells(row: Any, columns: Columns, wanted: Slice) -> Cells | None:
@@ -132,6 +170,11 @@ _kept = lru_cache(maxsize=64)(_axes_of)
 """Grids of an experiment share their axes."""
 
 
+def axes_of(axes: str) -> tuple[tuple[str, ...], tuple[Place, ...]]:
+    """The names of the axes in PostgreSQL's text of them, and their levels."""
+    return _kept(axes) if len(axes) <= _KEPT_AXES else _axes_of(axes)
+
+
 def _level(level: Any) -> tuple[str, float | None]:
     if isinstance(level, dict):
         return level["label"], float(level["number"])
@@ -154,21 +197,45 @@ def _numbers(text: str | None) -> Iterator[Any]:
             yield from orjson.loads(f"[{part.replace('NULL', 'null')}]")
 
 
-def _measured(row: Any) -> Iterator[Measured]:
+def interval_at(row: Any, place: int, value: float) -> tuple[float | None, float | None]:
+    """The 95 % interval of one cell, as the feed of cells has it: its flat index, and its value."""
+    known = next(itertools.islice(_noise(row), place, None))
+    return _with_noise(value, *known, _whole(row.metric))[3:]
+
+
+Noise = tuple[int | None, float | None, int | None, float | None]
+
+
+def _noise(row: Any) -> Iterator[Noise]:
+    """Trials, standard error, repeats and their standard deviation of each cell; without end where none has its own."""
     trials = itertools.repeat(row.trials) if row.cell_trials is None else _numbers(row.cell_trials)
-    upper = row.metric["upper"]
-    whole = float(upper) if row.metric["lower"] == 0 and upper in (1, 100) else None
-    given = (_numbers(text) for text in (row.stderr, row.repeats, row.sd))
+    return zip(trials, *(_numbers(text) for text in (row.stderr, row.repeats, row.sd)), strict=False)
+
+
+def _whole(metric: Any) -> float | None:
+    """What is all of a proportion; None of what is none."""
+    return float(metric["upper"]) if metric["lower"] == 0 and metric["upper"] in (1, 100) else None
+
+
+def _measured(row: Any) -> Iterator[Measured]:
+    whole = _whole(row.metric)
     values = () if row.values is None else _numbers(row.values)
-    for found, count, error, times, sd in zip(values, trials, *given, strict=False):
-        if found is None:
-            yield None, None, None, None, None
-            continue
-        value = float(found)
-        noise = error if error is not None else sd / math.sqrt(times) if sd is not None and (times or 0) > 1 else None
-        if noise is not None:
-            yield value, count, float(noise), *around(value, float(noise))
-        elif count and whole is not None:
-            yield value, count, None, *wilson(value, count, whole)
-        else:
-            yield value, count, None, None, None
+    for found, known in zip(values, _noise(row), strict=False):
+        yield (None, None, None, None, None) if found is None else _with_noise(float(found), *known, whole)
+
+
+def _with_noise(
+    value: float, count: int | None, error: float | None, times: int | None, sd: float | None, whole: float | None
+) -> Measured:
+    noise = (
+        error
+        if error is not None
+        else sd / math.sqrt(times)
+        if sd is not None and times is not None and times > 1
+        else None
+    )
+    if noise is not None:
+        return value, count, float(noise), *around(value, float(noise))
+    if count and whole is not None:
+        return value, count, None, *wilson(value, count, whole)
+    return value, count, None, None, None

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import io
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 from registry.errors import NotInstalled
-from registry.renderings.feed import IDENTITY, MEASURED, Cells, Columns, Measured, Place
+from registry.renderings.feed import AS_SENT, IDENTITY, MEASURED, PROTOCOL, Cells, Columns, Measured, Place
+from registry.renderings.rows import Field, Row, blocks
 
 _GROUP = 32_768
-"""Rows of a row group, the last one's aside."""
+"""Rows of a row group of cells, the last one's aside."""
+_WIDE_GROUP = 8_192
+"""The same of tables with some forty columns."""
 
 
 def arrow_version() -> str:
@@ -21,7 +24,7 @@ def arrow_version() -> str:
         import pyarrow
     except ImportError:
         raise NotInstalled(
-            "Parquet and Arrow need pyarrow, which this server does not have: pip install 'results-registry[parquet]'. "
+            "Parquet and Arrow need pyarrow, which this server does not have: pip install pyarrow. "
             "CSV, NDJSON and JSON are there."
         ) from None
     return str(pyarrow.__version__)
@@ -29,26 +32,45 @@ def arrow_version() -> str:
 
 def arrow_pieces(columns: Columns, pieces: Iterable[Iterable[Cells]], *, explicit: bool) -> Iterator[bytes]:
     """An Arrow IPC file, which is what `pandas.read_feather` and `polars.read_ipc` open; it ends with its footer."""
+    return _arrow(_schema(columns), _groups(columns, pieces, explicit))
+
+
+def parquet_pieces(columns: Columns, pieces: Iterable[Iterable[Cells]], *, explicit: bool) -> Iterator[bytes]:
+    """A Parquet file."""
+    return _parquet(_schema(columns), _groups(columns, pieces, explicit))
+
+
+def arrow_of_rows(fields: Sequence[Field], rows: Iterable[Row]) -> Iterator[bytes]:
+    """An Arrow IPC file of rows."""
+    return _arrow(_schema_of(fields), _groups_of(fields, rows))
+
+
+def parquet_of_rows(fields: Sequence[Field], rows: Iterable[Row]) -> Iterator[bytes]:
+    """A Parquet file of rows."""
+    return _parquet(_schema_of(fields), _groups_of(fields, rows))
+
+
+Group = dict[str, list[Any]]
+
+
+def _arrow(schema: Any, groups: Iterable[Group]) -> Iterator[bytes]:
     import pyarrow
 
     sink = _Counting()
-    schema = _schema(columns)
     with pyarrow.ipc.new_file(pyarrow.PythonFile(sink, mode="w"), schema) as writer:
-        for group in _groups(columns, pieces, explicit):
+        for group in groups:
             writer.write_table(pyarrow.Table.from_pydict(group, schema=schema))
             yield sink.taken()
     yield sink.taken()
 
 
-def parquet_pieces(columns: Columns, pieces: Iterable[Iterable[Cells]], *, explicit: bool) -> Iterator[bytes]:
-    """A Parquet file."""
+def _parquet(schema: Any, groups: Iterable[Group]) -> Iterator[bytes]:
     import pyarrow
     from pyarrow import parquet
 
     sink = _Counting()
-    schema = _schema(columns)
     with parquet.ParquetWriter(sink, schema, compression="zstd") as writer:
-        for group in _groups(columns, pieces, explicit):
+        for group in groups:
             writer.write_table(pyarrow.Table.from_pydict(group, schema=schema))
             yield sink.taken()
     yield sink.taken()
@@ -82,19 +104,41 @@ class _Counting(io.RawIOBase):
 def _schema(columns: Columns) -> Any:
     import pyarrow as pa
 
-    types: dict[str, Any] = dict.fromkeys(IDENTITY, pa.string()) | {"revision": pa.int32()}
+    types: dict[str, Any] = dict.fromkeys((*IDENTITY, *AS_SENT, PROTOCOL), pa.string()) | {"revision": pa.int32()}
     for label, number in zip(columns.names[::2], columns.names[1::2], strict=True):
         types |= {label: pa.string(), number: pa.float64()}
     types |= dict.fromkeys(MEASURED, pa.float64()) | {"trials": pa.int64(), "updated_at": pa.timestamp("us", tz="UTC")}
     return pa.schema([(name, types[name]) for name in columns.header])
 
 
-def _groups(columns: Columns, pieces: Iterable[Iterable[Cells]], explicit: bool) -> Iterator[dict[str, list[Any]]]:
+def _schema_of(fields: Sequence[Field]) -> Any:
+    import pyarrow as pa
+
+    types = {
+        **dict.fromkeys(("text", "level"), pa.string()),
+        "number": pa.float64(),
+        "whole": pa.int64(),
+        "instant": pa.timestamp("us", tz="UTC"),
+    }
+    return pa.schema([(field.name, types[field.kind]) for field in fields])
+
+
+def _groups_of(fields: Sequence[Field], rows: Iterable[Row]) -> Iterator[Group]:
+    """The columns of so many rows as make a row group."""
+    for block in blocks(iter(rows), _WIDE_GROUP):
+        columns = zip(fields, zip(*block, strict=True), strict=True)
+        yield {
+            field.name: list(map(datetime.fromisoformat, found) if field.kind == "instant" else found)
+            for field, found in columns
+        }
+
+
+def _groups(columns: Columns, pieces: Iterable[Iterable[Cells]], explicit: bool) -> Iterator[Group]:
     """The columns of so many rows as make a row group, of several grids or of a part of one.
 
     The next group fills the same lists: at no time are there two.
     """
-    group: dict[str, list[Any]] = {name: [] for name in columns.header}
+    group: Group = {name: [] for name in columns.header}
     for cells in itertools.chain.from_iterable(pieces):
         rows = _rows(cells, explicit)
         while kept := list(itertools.islice(rows, _GROUP - len(group["value"]))):
@@ -112,8 +156,9 @@ def _rows(cells: Cells, explicit: bool) -> Iterator[tuple[Place, Measured]]:
     return found if explicit else ((place, measured) for place, measured in found if measured[0] is not None)
 
 
-def _add(group: dict[str, list[Any]], columns: Columns, cells: Cells, kept: list[tuple[Place, Measured]]) -> None:
-    for name, one in zip(IDENTITY, cells.identity, strict=True):
+def _add(group: Group, columns: Columns, cells: Cells, kept: list[tuple[Place, Measured]]) -> None:
+    names, same = (*IDENTITY, *columns.as_sent, PROTOCOL), (*cells.identity, *cells.as_sent, cells.protocol)
+    for name, one in zip(names, same, strict=True):
         group[name] += [one] * len(kept)
     for number, slot in enumerate(cells.slots):
         for part in (0, 1):

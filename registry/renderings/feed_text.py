@@ -10,27 +10,22 @@ from typing import Any
 
 import orjson
 
-from registry.renderings.feed import IDENTITY, MEASURED, Cells, Columns
+from registry.renderings.feed import IDENTITY, MEASURED, PROTOCOL, Cells, Columns
 from registry.renderings.numbers import plain_number
+from registry.renderings.rows import blocks, is_plain
 from registry.renderings.tidy import harmless
 
 _KEPT_CELLS, _KEPT_GRIDS = 4_096, 64
 _ROWS = 4_096
-"""Rows that are written at once, whatever grids they are of."""
+"""Rows that are written at once, whatever grids they are of: a grid may have a million."""
 
 
 def csv_pieces(columns: Columns, pieces: Iterable[Iterable[Cells]], *, explicit: bool) -> Iterator[bytes]:
     """A header, then the rows; numbers read back as the same doubles. Text that a spreadsheet would run is quoted."""
     yield _line([harmless(name) for name in columns.header]).encode()
     kept: Kept = {}
-    for rows in _blocks(row for piece in pieces for cells in piece for row in _csv_rows(cells, kept, explicit)):
+    for rows in blocks((row for piece in pieces for cells in piece for row in _csv_rows(cells, kept, explicit)), _ROWS):
         yield "".join(rows).encode()
-
-
-def _blocks(rows: Iterator[Any]) -> Iterator[list[Any]]:
-    """The rows, `_ROWS` at once and no more: a grid may have a million."""
-    while block := list(itertools.islice(rows, _ROWS)):
-        yield block
 
 
 Kept = dict[tuple[int, tuple[int | None, ...]], tuple[Any, list[str]]]
@@ -50,7 +45,7 @@ def _text(value: str) -> str:
 
 def _csv_rows(cells: Cells, kept: Kept, explicit: bool) -> Iterator[str]:
     head = _line([harmless(one) for one in cells.identity])[:-1] + ","
-    tail = f",{cells.updated_at}\n"
+    tail = "," + _line([cells.updated_at, *map(harmless, cells.as_sent), cells.protocol])
     for place, (value, trials, error, low, high) in zip(_coordinates(cells, kept), cells.measured, strict=True):
         if value is None and not explicit:
             continue
@@ -81,8 +76,7 @@ def _level(label: str, number: float | None) -> str:
     """The label and the number; a label that is nothing but a number runs no formula."""
     if number is None:
         return _text(label) + ",,"
-    plain = label.lstrip("-").replace(".", "", 1).isdecimal()
-    return f"{label if plain else _text(label)},{number!r},"
+    return f"{label if is_plain(label) else _text(label)},{number!r},"
 
 
 def level_at(label: str, number: float | None) -> Any:
@@ -97,6 +91,7 @@ def level_at(label: str, number: float | None) -> Any:
 def _objects(columns: Columns, cells: Cells, explicit: bool, *, full: bool = False) -> Iterator[dict[str, Any]]:
     head = dict(zip(IDENTITY, cells.identity, strict=True))
     repeated = zip(*cells.repeated.values(), strict=True) if full and cells.repeated else itertools.repeat(())
+    about = dict(zip((*columns.as_sent, PROTOCOL), (*cells.as_sent, cells.protocol), strict=True))
     for place, measured, more in zip(cells.places(), cells.measured, repeated, strict=False):
         if measured[0] is None and not explicit:
             continue
@@ -104,7 +99,7 @@ def _objects(columns: Columns, cells: Cells, explicit: bool, *, full: bool = Fal
         for number, slot in enumerate(cells.slots):
             label, position = (None, None) if slot is None else place[slot]
             row[columns.names[2 * number]], row[columns.names[2 * number + 1]] = label, position
-        row.update(zip(MEASURED, (*measured, cells.updated_at), strict=True))
+        row.update(zip(MEASURED, (*measured, cells.updated_at), strict=True), **about)
         yield row | dict(zip(cells.repeated, more, strict=True)) if more else row
 
 
@@ -119,7 +114,7 @@ def _at(columns: Columns, row: dict[str, Any]) -> dict[str, Any]:
 def ndjson_pieces(columns: Columns, pieces: Iterable[Iterable[Cells]], *, explicit: bool) -> Iterator[bytes]:
     """An object a line, with every column; null where it is empty."""
     rows = (row for piece in pieces for cells in piece for row in _objects(columns, cells, explicit))
-    for lines in _blocks(map(orjson.dumps, rows)):
+    for lines in blocks(map(orjson.dumps, rows), _ROWS):
         yield b"\n".join(lines) + b"\n"
 
 
@@ -135,7 +130,7 @@ def json_pieces(
     yield opening + b'"items":['
     found = (row for piece in pieces for cells in piece for row in _objects(columns, cells, explicit, full=bool(head)))
     between = b""
-    for rows in _blocks(orjson.dumps(row | {"at": _at(columns, row)} if head else row) for row in found):
+    for rows in blocks((orjson.dumps(row | {"at": _at(columns, row)} if head else row) for row in found), _ROWS):
         yield between + b",".join(rows)
         between = b","
     yield b"]}"

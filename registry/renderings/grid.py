@@ -14,7 +14,7 @@ from registry.renderings.cells import cells_csv, cells_markdown, cells_text, fla
 from registry.renderings.numbers import MISSING, decimals_of, fixed
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
-from registry.renderings.words import label, measure, title, with_unit
+from registry.renderings.words import label, measure, protocol_line, slice_line, title, with_unit
 from registry.results.grid import GridDocument, PostedAxis
 
 __all__ = ["cells_csv", "cells_markdown", "cells_text", "grid_markdown", "grid_text"]
@@ -36,6 +36,7 @@ def page(document: GridDocument) -> Iterator[Block]:
     """The grid's page: its tables between its title and what is known of it."""
     values = flat(document["values"], len(document["axes"]))
     yield Heading(title(document), 3)
+    yield from slice_line(document.get("slice"))
     if not any(value is not None for value in values):
         yield "No cell was measured."
     else:
@@ -43,6 +44,7 @@ def page(document: GridDocument) -> Iterator[Block]:
         yield from _tables(document["axes"], document["values"], decimals, measure(document["metric"]))
         if None in values:
             yield f"{MISSING} not measured"
+    yield from protocol_line(document.get("protocol"))
     yield footer(document, values)
 
 

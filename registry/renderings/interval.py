@@ -14,7 +14,7 @@ Z = 1.959963984540054
 
 
 @lru_cache(maxsize=65_536)
-def wilson(value: float, trials: int, whole: float) -> tuple[float, float]:
+def wilson(value: float, trials: float, whole: float) -> tuple[float, float]:
     """The interval of a proportion that is written on a scale from 0 to `whole` (1 or 100)."""
     share = value / whole
     spread = Z * math.sqrt(share * (1 - share) / trials + (Z / (2 * trials)) ** 2)

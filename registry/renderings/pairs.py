@@ -14,8 +14,9 @@ _LISTED = 40
 """Pairs that never met, as far as they are written out."""
 
 
-def pair_blocks(pairs: Sequence[Pair], names: int | None = None) -> Iterator[Block]:
-    """A table of the pairs that met, and the names of those that did not; of `names` names these may be some."""
+def pair_blocks(pairs: Sequence[Pair], names: int | None = None, group: str = "benchmark") -> Iterator[Block]:
+    """A table of the pairs that met, and the names of those that did not; of `names` names these may be some. `group`
+    is the word for what weighs equally."""
     met = [pair for pair in pairs if _met(pair)]
     apart = [pair for pair in pairs if not _met(pair)]
     if met:
@@ -25,7 +26,7 @@ def pair_blocks(pairs: Sequence[Pair], names: int | None = None) -> Iterator[Blo
         whole = names is None or len(pairs) == names * (names - 1) // 2
         over = counted(_tested(met), "pair", "pairs") if whole else f"every tested pair of all {names:,} names"
         told = f"test: {', '.join(tests) or 'none'}; Holm p over {over}"
-        yield Lines((told, *_legend(met), *_doubts(met)))
+        yield Lines((told, *_legend(met, group), *_doubts(met)))
     if apart:
         yield Heading("Not comparable: no slot in common", 2)
         yield Lines(tuple(f"{pair.a} and {pair.b}" for pair in apart[:_LISTED]))
@@ -75,11 +76,11 @@ def _could_show(pairs: Sequence[Pair]) -> bool:
     return any(pair.detectable is not None for pair in pairs)
 
 
-def _legend(pairs: Sequence[Pair]) -> Iterator[str]:
+def _legend(pairs: Sequence[Pair], group: str) -> Iterator[str]:
     if any(pair.estimand == "lead" for pair in pairs):
-        yield "lead: wins less losses over slots, benchmarks weighing equally; order and p are about it"
+        yield f"lead: wins less losses over slots, {group}s weighing equally; order and p are about it"
     elif _differ(pairs):
-        yield "difference: within each benchmark, then the mean over benchmarks; order, interval and p are about it"
+        yield f"difference: within each {group}, then the mean over {group}s; order, interval and p are about it"
     if _could_show(pairs):
         yield "could show: a true difference of this size would have had p < alpha with power 80 %, before Holm"
 

@@ -144,7 +144,7 @@ def csv(document: Statistics) -> str:
         for of, level, entry in found
         for at in entry.at
     )
-    return tidy(["grid", "revision", "of", "level"], rows, axes, ["value"])
+    return tidy(["grid", "revision", "of", "level"], rows, axes, ["value"], only=document.slice)
 
 
 def _listed(peaks: Peaks) -> Iterator[tuple[str, Place | None, Best | RunnerUp | LevelBest]]:

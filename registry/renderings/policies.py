@@ -25,8 +25,8 @@ def policy_blocks(ranking: Ranking) -> Iterator[Block]:
     """One row a policy, one column a name in the order of the ranking; of many names only how far policies agree."""
     place = {row.name: number for number, row in enumerate(ranking.ranking)}
     found = sorted(ranking.policy_sensitivity, key=lambda one: place.get(one.name, len(place)))
-    if not found:
-        return
+    if not found or len(ranking.components) == len(ranking.ranking):
+        return  # where each name is alone in its part, every policy gives rank 1
     yield Heading("Ranks under other policies", 2)
     yield _table(ranking, found)
     kept = sum(one.best == one.worst for one in found)
@@ -68,19 +68,19 @@ def target(name: str) -> str:
     return f"{said(name)} ({_TARGETS[name]})" if name in _TARGETS else said(name)
 
 
-def friedman_blocks(found: Friedman | None) -> Iterator[Block]:
-    """Friedman's test of mean ranks; a complete benchmark is a block."""
+def friedman_blocks(found: Friedman | None, group: str = "benchmark") -> Iterator[Block]:
+    """Friedman's test of mean ranks; a complete benchmark, or what else `group` says, is a block."""
     if not found:
         return
     yield Heading("Friedman test", 2)
     if found.chi2 is None:
         yield found.reason or "not computed"
         return
-    yield Lines(tuple(_friedman(found, found.chi2)))
+    yield Lines(tuple(_friedman(found, found.chi2, group)))
 
 
-def _friedman(found: Friedman, chi2: float) -> Iterator[str]:
-    blocks = counted(found.blocks, "benchmark", "benchmarks")
+def _friedman(found: Friedman, chi2: float, group: str) -> Iterator[str]:
+    blocks = counted(found.blocks, group, f"{group}s")
     yield f"chi-squared {chi2:.4g} with {found.df} df, p {p_value(found.p)}, blocks: {blocks}"
     corrected, critical = found.iman_davenport, found.critical_difference
     if corrected and corrected.f is not None:

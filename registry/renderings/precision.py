@@ -56,4 +56,5 @@ def csv(document: Statistics) -> str:
         rows += [("decimals", found.decimals), ("implied_trials", found.implied_trials), ("chance", found.chance)]
         rows += [("off_lattice_count", found.off_lattice_count), *(("candidate", one) for one in found.candidates)]
     head = (document.grid, document.revision)
-    return tidy(["grid", "revision", "statistic", "value"], ((*head, *row) for row in rows if row[1] is not None))
+    told = ((*head, *row) for row in rows if row[1] is not None)
+    return tidy(["grid", "revision", "statistic", "value"], told, only=document.slice)

@@ -9,16 +9,19 @@ from registry.renderings.assumptions import assumptions
 from registry.renderings.numbers import UNDEFINED, fixed, places_of, signed
 from registry.renderings.pairs import pair_blocks
 from registry.renderings.policies import friedman_blocks, method, policy_blocks, target
+from registry.renderings.protocols import left_out_line
+from registry.renderings.ranking_by_benchmark import by_benchmark_blocks
 from registry.renderings.resampling import rank_range, resampled, resampling_blocks
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
+from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.renderings.words import counted, said, slice_line
 from registry.results.ranking import Ranked, Ranking, Slots
 from registry.results.resampling import ResampledRank
 
 _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")
-_COUNTS = ("cells", "wins", "ties", "losses")
+_COUNTS = ("cells", "compared", "wins", "ties", "losses")
 _NAMED = ("rank", "name", "score", "rank_low", "rank_high", "group", "component", *_COUNTS, "pool")
 _RESAMPLED = ("resampled_low", "resampled_high", "resampled_first_share")
 _LETTERS = 4
@@ -60,7 +63,7 @@ def ranking_csv(ranking: Ranking) -> str:
 
 def _row(one: Ranked) -> list[str | int | float | None]:
     place = [one.rank, harmless(one.name), one.score, one.rank_low, one.rank_high, harmless(" ".join(one.group))]
-    return [*place, one.component, one.cells, one.wins, one.ties, one.losses, one.pool]
+    return [*place, one.component, one.cells, one.compared, one.wins, one.ties, one.losses, one.pool]
 
 
 def _resampled(found: ResampledRank | None) -> list[int | float | None]:
@@ -73,11 +76,14 @@ def page(ranking: Ranking) -> Iterator[Block]:
     who = f"levels of {by.removeprefix('axis:')}" if by.startswith("axis:") else f"{by}s"
     about = " · ".join(part for part in (ranking.experiment, ranking.metric) if part)
     yield Heading(f"Ranking of {who}" + (f" — {about}" if about else ""), 1)
+    if ranking.ranking:
+        yield ranking_verdict(ranking).sentence
     yield from slice_line(ranking.slice)
     yield from order_blocks(ranking)
-    yield from friedman_blocks(ranking.friedman)
-    yield from pair_blocks(ranking.pairs, len(ranking.ranking))
-    yield from resampling_blocks(ranking.stability)
+    yield from friedman_blocks(ranking.friedman, group_word(ranking))
+    yield from pair_blocks(ranking.pairs, len(ranking.ranking), group_word(ranking))
+    yield from by_benchmark_blocks(ranking)
+    yield from resampling_blocks(ranking.stability, group_word(ranking))
     yield from policy_blocks(ranking)
     if ranking.left_out:
         yield Lines(tuple(f"left out: {one.part} ({one.reason})" for one in ranking.left_out))
@@ -131,7 +137,7 @@ def _order(ranking: Ranking) -> Table:
         Column((ranking.by or "model").removeprefix("axis:"), [row.name for row in rows]),
         Column("score", [_score(ranking, row, places) for row in rows], True),
         *_stderr(rows, places),
-        Column("cells", [_whole(row.cells) for row in rows], True),
+        Column("cells", [_cells(row) for row in rows], True),
         Column("wins", [_whole(row.wins) for row in rows], True),
         Column("ties", [_whole(row.ties) for row in rows], True),
         Column("losses", [_whole(row.losses) for row in rows], True),
@@ -139,6 +145,16 @@ def _order(ranking: Ranking) -> Table:
     ]
     parts = [row.component or 0 for row in rows]
     return Table([Column("component", [str(part + 1) for part in parts], True), *columns] if any(parts) else columns)
+
+
+def _cells(row: Ranked) -> str:
+    """The cells that are compared, and of how many where that is not all."""
+    return _whole(row.cells) if row.compared in (None, row.cells) else f"{row.compared} of {row.cells}"
+
+
+def group_word(ranking: Ranking) -> str:
+    """The word for what weighs equally, and is left out and drawn again."""
+    return "model" if ranking.by == "benchmark" else "benchmark"
 
 
 def letters_text(group: Sequence[str]) -> str:
@@ -158,10 +174,10 @@ def _stderr(rows: Sequence[Ranked], places: int | None) -> Iterator[Column]:
 
 
 def _leave_one_out(ranking: Ranking) -> Iterator[Column]:
-    """The ranks that a name takes when one benchmark after the other is left out."""
+    """The ranks that a name takes when one benchmark (or model) after the other is left out."""
     ranges = {one.name: rank_range(one.best, one.worst) for one in ranking.stability.leave_one_out}
     if ranges:
-        yield Column("one benchmark less", [ranges.get(row.name, UNDEFINED) for row in ranking.ranking])
+        yield Column(f"one {group_word(ranking)} less", [ranges.get(row.name, UNDEFINED) for row in ranking.ranking])
 
 
 def _whole(number: int | None) -> str:
@@ -171,6 +187,11 @@ def _whole(number: int | None) -> str:
 def _open_ends(ranking: Ranking) -> Iterator[str]:
     """Notes on what ranks, groups and scores say, and what they do not."""
     sure = f" with {100 * (1 - ranking.alpha):g} % confidence" if ranking.alpha else ""
+    if ranking.by == "benchmark":
+        yield "rank 1: the benchmark on which values are best; the hardest is last"
+    if len(ranking.components) == len(ranking.ranking) > 1:
+        yield "no two names share a slot: each is the only one of its part, and its rank says nothing"
+        return
     yield f"rank range: the ranks that the tests leave open{sure}"
     if ranking.pairs and not any(pair.p_holm is not None for pair in ranking.pairs):
         reason = next((pair.reason for pair in ranking.pairs if pair.reason), "no noise")
@@ -205,5 +226,6 @@ def _doubts(ranking: Ranking) -> Iterator[str]:
     derived = dict.fromkeys(one.benchmark for one in ranking.derived)
     if derived:
         yield f"not ranked, for they are made of other grids: {', '.join(derived)}"
+    yield from left_out_line(ranking.incomparable, "ranked")
     for warning in ranking.warnings:
         yield f"warning: {warning.detail}"

@@ -16,7 +16,7 @@ from registry.renderings.noise_floor import floor_of_noise
 from registry.renderings.numbers import decimals_of, fixed, level_of, p_value, plain_number
 from registry.renderings.page import html
 from registry.renderings.sheet import Block, Heading, Lines
-from registry.renderings.words import counted, isolated, label, measure, place, places, title
+from registry.renderings.words import counted, isolated, label, measure, place, places, protocol_line, slice_line, title
 from registry.results.coverage import AxisCoverage
 from registry.results.grid import GridDocument
 from registry.results.peaks import Best, BestSet, Peaks
@@ -36,8 +36,13 @@ def of(form: str) -> Callable[[tuple[GridDocument, Statistics | None]], str]:
 def _page(grid: GridDocument, statistics: Statistics | None) -> Iterator[Block]:
     yield Heading(title(grid), 1)
     yield _head(grid, statistics)
+    yield from slice_line(grid.get("slice"))
     yield Heading("What was measured")
-    yield Lines(tuple(_measured(grid, statistics)))
+    measured_by = (f"{line}." for line in protocol_line(grid.get("protocol")))
+    yield Lines((*_measured(grid, statistics), *measured_by, *_source(grid)))
+    if grid.get("warnings"):
+        yield Heading("What was doubted when it was published")
+        yield Lines(tuple(_warnings(grid)))
     if not any(one is not None for one in flat(grid["values"], len(grid["axes"]))):
         return
     if statistics is None:
@@ -78,6 +83,21 @@ def _measured(grid: GridDocument, statistics: Statistics | None) -> Iterator[str
     reasons = reasons_in(grid)
     for reason in dict.fromkeys(reasons):
         yield f"{counted(reasons.count(reason), 'cell is', 'cells are')} missing for a stated reason: {reason}."
+
+
+def _source(grid: GridDocument) -> Iterator[str]:
+    if source := grid.get("source"):
+        name, form = source.get("name"), source.get("format")
+        digest = f", SHA-256 {source['sha256']}" if "sha256" in source else ""
+        yield f"Read from {isolated(name) if name else 'a file'}{f' as {form}' if form else ''}{digest}."
+
+
+def _warnings(grid: GridDocument) -> Iterator[str]:
+    for warning in grid["warnings"][:_LISTED]:
+        text = warning["detail"]
+        yield text if text.endswith((".", "!", "?")) else f"{text}."
+    if (more := len(grid["warnings"]) - _LISTED) > 0:
+        yield f"{counted(more, 'warning', 'warnings')} more: the JSON of the grid has all."
 
 
 def _without(grid: GridDocument) -> str:

@@ -20,19 +20,20 @@ def resampled(stability: Stability) -> Mapping[str, ResampledRank]:
     return {one.name: one for part in stability.resampling for one in part.names}
 
 
-def resampling_blocks(stability: Stability) -> Iterator[Block]:
-    """One table a component that was resampled; why it was not, where that was possible."""
+def resampling_blocks(stability: Stability, group: str = "benchmark") -> Iterator[Block]:
+    """One table a component that was resampled; why it was not, where that was possible. `group` is the word for what
+    is drawn again."""
     parts = [part for part in stability.resampling if part.names or _refused(part)]
     if not parts:
         return
-    yield Heading("Ranks with benchmarks drawn again", 2)
+    yield Heading(f"Ranks with {group}s drawn again", 2)
     for part in parts:
         if len(part.names) > MOST_NAMED:
             yield f"the ranges of {len(part.names):,} names stand in the JSON and CSV forms of this ranking"
-            yield Lines(tuple(_law(part)))
+            yield Lines(tuple(_law(part, group)))
         elif part.names:
             yield _table(part)
-            yield Lines(tuple(_law(part)))
+            yield Lines(tuple(_law(part, group)))
         else:
             yield f"not resampled: {part.reason}"
 
@@ -66,11 +67,11 @@ def _percent(share: float | None) -> str:
     return UNDEFINED if share is None else f"{100 * share:.1f} %"
 
 
-def _law(part: Resampling) -> Iterator[str]:
-    benchmarks = counted(part.benchmarks, "benchmark", "benchmarks")
-    yield f"{part.resamples:,} draws of {benchmarks} with replacement, seed {part.seed}"
+def _law(part: Resampling, group: str) -> Iterator[str]:
+    drawn = counted(part.benchmarks, group, f"{group}s")
+    yield f"{part.resamples:,} draws of {drawn} with replacement, seed {part.seed}"
     if part.law == "linearised_bootstrap":
-        yield "scores follow the weights of the benchmarks by their linear part"
+        yield f"scores follow the weights of the {group}s by their linear part"
     yield "first in: the share of the draws in which a name is first; no probability that it is the best"
     if part.ranked is not None and part.ranked < 1:
         yield f"{_percent(part.ranked)} of the draws rank all names together; the rest is given that"

@@ -122,7 +122,7 @@ def csv(document: Statistics) -> str:
         decided = residual.logit or residual
         tail = [*[None] * 6, decided.p, "chi2_logit" if residual.logit else "chi2"]
         rows.append([*head, "residual", residual.share, residual.df, *tail])
-    return tidy(_HEADER, rows)
+    return tidy(_HEADER, rows, only=document.slice)
 
 
 def _cells(levels: Sequence[LevelMean]) -> Iterator[list[Any]]:

@@ -66,6 +66,7 @@ def sweet_spot_blocks(document: SweetSpot) -> Iterator[Block]:
     )
     yield Lines(tuple(_evidence(document)))
     yield from _margins(document)
+    yield from (f"warning: {warning.detail}" for warning in document.warnings)
 
 
 def _evidence(document: SweetSpot) -> Iterator[str]:

@@ -13,7 +13,7 @@ from registry.renderings.tidy import harmless, tidy
 from registry.renderings.words import label, measure, place, slice_line
 from registry.results.courses import Crossing, CrossingInterval, Threshold
 from registry.results.terms import Place
-from registry.results.thresholds import SeriesThresholds, Thresholds
+from registry.results.thresholds import LevelCounts, SeriesThresholds, Thresholds
 
 _LISTED = 3
 """Crossings of a series that text names; CSV and JSON have all."""
@@ -33,7 +33,7 @@ def thresholds_markdown(document: Thresholds) -> str:
 def thresholds_csv(document: Thresholds) -> str:
     """One row a series and level; the crossings in one field, `falling 3.4; rising 7.1`."""
     rows = ([harmless(cell) for cell in _row(one, found)] for one, found in _crossings(document))
-    return tidy(["along", "at", *_COLUMNS, "crossings", "low", "high"], rows)
+    return tidy(["along", "at", *_COLUMNS, "crossings", "low", "high"], rows, only=document.slice)
 
 
 def _row(one: SeriesThresholds, found: Threshold) -> list[Any]:
@@ -53,6 +53,7 @@ def page(document: Thresholds) -> Iterator[Block]:
     yield Heading(f"Thresholds — {measure(document.metric)}", 1)
     yield from slice_line(document.slice)
     yield f"grid {document.grid} · revision {document.revision}"
+    yield from _counts(document.counts)
     crossings = _crossings(document)
     if not crossings:
         yield "No series: no axis with an order has a measured cell."
@@ -73,6 +74,20 @@ def page(document: Thresholds) -> Iterator[Block]:
         columns.append(Column(f"{level} interval", [_range(one) for one in within]))
     yield Table(columns, keys=2)
     yield Lines(tuple(_legend(found)))
+
+
+def _counts(found: Sequence[LevelCounts]) -> Iterator[Block]:
+    """How many cells lie above each level, as a sentence each."""
+    lines = []
+    for one in found:
+        within = one.interval
+        truly = f"; truly {within.low:.0f} to {within.high:.0f} ({100 * within.level:g} %)" if within else ""
+        at = one.cells - one.above - one.below
+        equal = f", {at} at it" if at else ""
+        share = f"{one.above} of {one.cells} cells ({100 * one.share_above:.1f} %)"
+        lines.append(f"above {plain_number(one.level)}: {share}{equal}{truly}")
+    if lines:
+        yield Lines(tuple(lines))
 
 
 def _where(crossings: Sequence[Crossing]) -> str:

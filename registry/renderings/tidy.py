@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from registry.grids.slices import slice_of, slice_text
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def tidy(
-    header: Sequence[str], rows: Iterable[Sequence[Any]], axes: Sequence[str] = (), after: Sequence[str] = ()
+    header: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    axes: Sequence[str] = (),
+    after: Sequence[str] = (),
+    *,
+    only: Mapping[str, Sequence[str]] | None = None,
 ) -> str:
-    """The rows as CSV: the columns of the header, one for each axis, and those after them.
+    """The rows as CSV: the columns of the header, one for each axis, and those after them; and where only a slice is
+    meant, it in words as the last column of each row, `slice`.
 
     The header and what comes after keep their names whatever an axis is called. Numbers are written so that they read
     back as the same double; `None` is an empty cell. The caller passes text through `harmless`, once for each distinct
     text rather than once for each cell.
     """
+    if only:
+        said = harmless(slice_text(slice_of(only)))
+        after, rows = (*after, "slice"), ((*row, said) for row in rows)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(map(harmless, (*header, *axis_names(axes, (*header, *after)), *after)))

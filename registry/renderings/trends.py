@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 
+from registry.renderings import splits
 from registry.renderings.directions import direction
 from registry.renderings.notes import Notes, why
 from registry.renderings.numbers import (
@@ -15,11 +16,12 @@ from registry.renderings.numbers import (
     level_of,
     p_value,
     places_of,
+    plain_number,
     signed,
 )
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
-from registry.renderings.words import isolated, label, measure, slope_per
+from registry.renderings.words import counted, isolated, label, measure, slope_per
 from registry.results.courses import SeriesShape
 from registry.results.series import Series
 from registry.results.statistics import Statistics
@@ -39,6 +41,12 @@ _METHODS = {
 def blocks(document: Statistics) -> Iterator[Block]:
     """A table for each axis with series, and what its columns mean."""
     series = document.series
+    if document.lost is not None:
+        many, than = document.lost.of, plain_number(document.lost.more_than)
+        if not series:
+            yield f"None of {counted(many, 'series', 'series')} lost more than {than}."
+            return
+        yield f"Only the {len(series)} of {many} series that lost more than {than}, as they were measured."
     if not series:
         yield "No series: no axis with an order has a measured cell."
         return
@@ -46,15 +54,18 @@ def blocks(document: Statistics) -> Iterator[Block]:
         yield from _along(document, along, list(found))
     if document.series_left_out:
         yield f"{document.series_left_out} series beyond the limits were left out."
+    yield from splits.blocks(document)
 
 
 def _along(document: Statistics, along: str, series: Sequence[Series]) -> Iterator[Block]:
     notes = Notes()
     yield f"{isolated(measure(document.metric))} along {isolated(along)}, {len(series)} series"
     names = named(series)
-    yield Table([*names, *_course(series), *_tests(series), *_words(series, notes)], keys=len(names))
+    left = _left(series) if document.lost else ()
+    yield Table([*names, *_course(series), *left, *_tests(series), *_words(series, notes)], keys=len(names))
     yield from notes.lines()
-    yield from _whole(document.grid_trend, along)
+    if document.lost is None:
+        yield from _whole(document.grid_trend, along)
     yield Lines(tuple(_legend(document, series, slope_per(document.axes, along, _scale(series)))))
 
 
@@ -82,6 +93,17 @@ def _course(series: Sequence[Series]) -> Iterator[Column]:
         values = [one.value if one else None for one in changes]
         yield from _estimate("change", values, [one.interval if one else None for one in changes])
     yield from _estimate("slope", [one.slope for one in series], [one.slope_interval for one in series])
+
+
+def _left(series: Sequence[Series]) -> Iterator[Column]:
+    """What is left of the first value, with its interval."""
+    shares = [one.retained for one in series]
+    written = [fixed(one.value, 3) if one else UNDEFINED for one in shares]
+    within = intervals([one.interval if one else None for one in shares], 3)
+    yield Column(
+        "last/first",
+        [f"{share} {end}".removesuffix(f" {UNDEFINED}") for share, end in zip(written, within, strict=True)],
+    )
 
 
 def _estimate(name: str, values: Sequence[float | None], within: Sequence[Interval | None]) -> Iterator[Column]:
@@ -193,6 +215,10 @@ def _tested(series: Sequence[Series]) -> str:
     return f"Mann–Kendall{law}, two-sided, ties included"
 
 
+def _family(document: Statistics, series: Sequence[Series]) -> str:
+    return f"these {len(series)} series" if document.lost is None else "all series along this axis"
+
+
 def _deciding(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
     """Notes on what the direction follows from, and what its words claim."""
     params, many = document.params, len(series) > 1
@@ -200,7 +226,7 @@ def _deciding(document: Statistics, series: Sequence[Series]) -> Iterator[str]:
     needs = f"; increasing and decreasing need {'q' if many else 'p'} < {params.alpha:g}"
     yield f"{_law(series)}: {_tested(series)}" + (" (in CSV and JSON)" if many else needs)
     if many:
-        yield f"q: that p after Benjamini–Hochberg over these {len(series)} series{needs}"
+        yield f"q: that p after Benjamini–Hochberg over {_family(document, series)}{needs}"
     words = {one.direction for one in series}
     if "flat" in words and margin is not None:
         yield f"flat: the interval of the change lies within ± {fixed(margin, decimals_of([margin]))}"

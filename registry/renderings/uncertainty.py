@@ -13,3 +13,14 @@ def interval_of(
     if trials and metric["upper"]:
         return wilson(value, trials, metric["upper"])
     return None if stderr is None else around(value, stderr)
+
+
+def count_of(value: float, metric: PostedMetric, trials: int | None, decimals: int | None) -> int | None:
+    """How many of the trials a score with so many decimals is: 437 for 44.1 % of 990. None where it is no share of
+    them, or where several counts would be rounded to it."""
+    whole = metric["upper"] if metric["lower"] == 0 and metric["upper"] in (1, 100) else None
+    if not trials or not whole or decimals is None:
+        return None
+    count, tick = round(value / whole * trials), 10.0**-decimals
+    near = abs(whole * count / trials - value) <= 0.5001 * tick
+    return count if near and whole / trials > tick else None

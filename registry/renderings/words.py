@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from registry.grids.protocol import Protocol, written
 from registry.grids.slices import slice_of, slice_text
 from registry.renderings.numbers import plain_number
 from registry.renderings.table import Column
@@ -43,6 +44,13 @@ def slice_line(document: SliceDocument, *, short: bool = False) -> Iterator[str]
             if short
             else f"Only {isolated(slice_text(slice_of(document)))}; nothing else is counted."
         )
+
+
+def protocol_line(protocol: Protocol | None) -> Iterator[str]:
+    """How something was measured, `Protocol: harness lm-eval · shots 5`; nothing where that is not known."""
+    if protocol:
+        told = (f"{isolated(key)} {isolated(written(value))}" for key, value in sorted(protocol.items()))
+        yield f"Protocol: {' · '.join(told)}"
 
 
 def place(at: Mapping[str, Any], without: str | None = None) -> str:

@@ -10,6 +10,7 @@ from registry.results.gaps import CellGap, Contrast, GapMargin, GapTrend
 from registry.results.grid import PostedMetric
 from registry.results.inputs import Warning
 from registry.results.odds import BreslowDay, GapMantelHaenszel
+from registry.results.protocols import DifferingKeys
 from registry.results.statistics import Assumptions, AxisDocument
 from registry.results.terms import (
     At,
@@ -70,11 +71,13 @@ class Gap(Contrast):
 
     status: Annotated[
         Status,
-        "confounded: more than one of model, benchmark, variant, metric differs. not_comparable: no cell in common. "
-        "undefined: units, directions or scales differ, so that only coverage and agreement mean anything.",
+        "confounded: more than one of model, benchmark, variant, metric differs. not_comparable: no cell in common, "
+        "or protocols that differ in a binding key. undefined: units, directions or scales differ, so that only "
+        "coverage and agreement mean anything.",
     ]
     alpha: Annotated[float, "The level of tests and intervals."] = 0.05
     differs: Annotated[tuple[str, ...], "What is not the same in the two grids."] = ()
+    protocol: DifferingKeys = None
     only_in_baseline: OnlyIn = OnlyIn()
     only_in_contender: OnlyIn = OnlyIn()
     by: Annotated[Mapping[str, GapMargin] | None, "By the levels of each axis."] = None

@@ -5,18 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from registry.results.items import CellItems, ItemPairs
 from registry.results.series import XScale
-from registry.results.terms import At, Count, Detectable, Interval, LevelName, P, Reason, Status
+from registry.results.terms import At, Count, Detectable, Interval, LevelName, P, Presence, Reason, Status
 from registry.results.trend_tests import GridTrend, MannKendall
 
 Better = Literal["contender", "baseline", "tie"]
-CellTest = Literal["fisher", "pooled_z", "z", "welch"]
+CellTest = Literal["fisher", "pooled_z", "z", "welch", "mcnemar", "paired_t"]
 
 
 @dataclass(frozen=True, slots=True)
 class GapTest:
-    """Whether the mean gap differs from 0 for these very cells. With trials Mantel–Haenszel with Sato's variance, with
-    standard errors z, else the exact sign-flip test."""
+    """Whether the mean gap differs from 0 for these very cells. With outcomes of the same items by their differences,
+    with trials Mantel–Haenszel with Sato's variance, with standard errors z, else the exact sign-flip test."""
 
     status: Status
     name: Annotated[str | None, "The test that was used; null: none."] = None
@@ -46,6 +47,7 @@ class Contrast:
     median: Annotated[float | None, "The median of the gaps, in the metric's unit."] = None
     test: GapTest | None = None
     reason: Reason = None
+    items: Annotated[ItemPairs | None, Presence.OMITTED] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +74,14 @@ class CellGap:
     contender: Annotated[float, "The contender's value, in the metric's unit."]
     gap: Annotated[float, "Contender less baseline, in the metric's unit."]
     better: Annotated[Better | None, "Which is better; null for a metric without a better end."]
-    interval: Annotated[Interval | None, "Newcombe's with trials; z or Welch's t with standard errors."]
+    interval: Annotated[
+        Interval | None,
+        "Newcombe's with trials; z or Welch's t with standard errors; Bonett and Price's or t by items.",
+    ]
     p: Annotated[float | None, "The p-value of the cell; null without noise."]
     p_holm: Annotated[float | None, "Holm over all tested cells."]
     test: Annotated[CellTest | None, "The test that was used; null: none."]
+    items: Annotated[CellItems | None, "Where the cell was compared item by item.", Presence.OMITTED] = None
 
 
 @dataclass(frozen=True, slots=True)

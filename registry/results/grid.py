@@ -10,7 +10,7 @@ from typing import Any, Literal, NotRequired, TypedDict
 from uuid import UUID
 
 from registry.grids.grid import Direction, Kind, Scale
-from registry.results.terms import At, Place
+from registry.results.terms import At, Place, SliceDocument
 
 Carried = Literal["values", "trials", "stderr", "repeats", "sd"]
 """What cells carry: one number for all of them, or numbers nested to the axes."""
@@ -47,6 +47,14 @@ class PostedAxis(TypedDict):
     levels: list[PostedLevel]
 
 
+class PostedSource(TypedDict, total=False):
+    """The file that a revision was read from."""
+
+    format: str
+    name: str
+    sha256: str
+
+
 class PostedReason(TypedDict):
     """A cell that is missing, and why."""
 
@@ -71,9 +79,12 @@ class GridDocument(TypedDict):
     digest: str
     derivation: dict[str, Any]
     labels: dict[str, str]
+    description: str
+    source: NotRequired[PostedSource]
     questions: NotRequired[int]
     design_effect: NotRequired[float]
     derived: NotRequired[bool | list[str]]
+    protocol: NotRequired[dict[str, str | float | bool]]
     created_at: datetime | str
     updated_at: datetime | str
     deleted_at: NotRequired[datetime | str]
@@ -84,3 +95,4 @@ class GridDocument(TypedDict):
     repeats: NotRequired[Any]
     sd: NotRequired[Any]
     reasons: NotRequired[list[PostedReason]]
+    slice: NotRequired[SliceDocument]

@@ -40,7 +40,7 @@ class Warning:
         "trials. looks_derived: a name is that of an average or a total. repeats_read: a coordinate came several "
         "times, in cells or rows, and the cell is their mean; or a table brings repeats and sd. Of tables: left_out: "
         "columns that the registry computes. text_left_out: text around the table. kind_read: levels were read as "
-        "numbers. identity_read: a title was read as names.",
+        "numbers. identity_read: a title was read as names. protocol_differs, protocol_unknown: how it was measured.",
     ]
     detail: Annotated[str, "The doubt, in a sentence."]
     pointer: Annotated[str | None, "The place that it is about, where there is one.", Presence.OMITTED] = None

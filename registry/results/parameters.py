@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from registry.grids.grid import Metric
+from registry.results.terms import Presence
 
 POWER = 0.8
 """The probability with which `detectable` differences would be found."""
@@ -15,11 +16,10 @@ POWER = 0.8
 class Parameters:
     """The settings of the statistics of a grid, in the metric's own unit.
 
-    A margin says what matters in practice and cannot be read off the data. For a metric with an open range the
-    margins are therefore null, unless someone sets them: no step is then called sharp, no series flat.
+    For a metric with an open range the margins are null unless set: no step is then sharp, no series flat.
     """
 
-    alpha: Annotated[float, "The rate of error that every word keeps, unless it states another."] = 0.05
+    alpha: Annotated[float, "The rate of error that every word keeps."] = 0.05
     sharp_change: Annotated[
         float | None, "The least size of a sharp step: 5 % of the metric's range; null where the range is open."
     ] = None
@@ -28,6 +28,9 @@ class Parameters:
     ] = None
     thresholds: Annotated[tuple[float, ...], "The levels whose crossings are looked for, in the metric's unit."] = ()
     power: Annotated[float, "Of `detectable`: 0.8."] = POWER
+    split: Annotated[float | None, "The number that series are split at, if any was asked for.", Presence.OMITTED] = (
+        None
+    )
 
     @classmethod
     def of(cls, metric: Metric, alpha: float = 0.05) -> Parameters:

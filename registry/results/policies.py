@@ -1,4 +1,4 @@
-"""The words in which a ranking is asked for."""
+"""The words in which a ranking or a table is asked for."""
 
 from __future__ import annotations
 
@@ -18,3 +18,19 @@ Method = Literal[
 Missing = Literal["matched", "observed", "complete", "worst", "zero_votes", "zero_points"]
 Target = Literal["rerun", "new_questions", "new_benchmarks"]
 Estimand = Literal["difference", "lead"]
+Reduction = Literal["mean", "best", "count"]
+"""How the cells of an entry of a table become one number."""
+SlotPolicy = Literal["matched", "available"]
+"""Which slots of a table's entries count: those that all have, or those that each has."""
+
+
+_OF_MEANS = ("mean_difference", "standardised_difference", "mean", "adjusted_mean")
+
+
+def unordered(method: str, missing: str) -> str | None:
+    """Why a method has no order under a missing policy, whatever the values are; None where it has one."""
+    if method in _OF_MEANS and missing == "zero_votes":
+        return "missing votes have wins and ranks, but no means; ask with method=win_rate"
+    if missing == "zero_points" and method != "borda":
+        return "only Borda's count gives points; ask with method=borda"
+    return None

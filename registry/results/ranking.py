@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from registry.grids.grid import Direction
 from registry.results.blocks import Friedman
 from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.pairs import Pair
 from registry.results.policies import Method, Missing, Target
+from registry.results.protocols import LeftOutByProtocol
 from registry.results.stability import PolicySensitivity, Stability
 from registry.results.statistics import Assumptions
-from registry.results.terms import Count, Instant, Presence, Reason, SliceDocument, Status
+from registry.results.terms import Count, Instant, Interval, Presence, Reason, SliceDocument, Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,7 @@ class Ranked:
         tuple[str, ...], "Names that share a letter all met each other, and the tests do not separate them."
     ]
     component: Annotated[Count, "The number of its component, from 0."]
-    cells: Annotated[Count, "How many cells it has in this scope."]
+    cells: Annotated[Count, "How many cells it has in this scope; `compared` says how many count."]
     wins: Annotated[Count, "Slots in which it was better than another name, summed over the others."]
     ties: Annotated[Count, "Slots in which it was as good."]
     losses: Annotated[Count, "Slots in which it was worse."]
@@ -50,6 +52,27 @@ class Ranked:
     pool: Annotated[
         int | None, "How many names the score is relative to; null for a method whose score is not relative."
     ]
+    compared: Annotated[
+        Count | None, "Its cells in slots that another name has too; null where only sums of pairs are kept."
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkScore:
+    """A name on one benchmark."""
+
+    name: Annotated[str, "What is ranked."]
+    score: Annotated[float, "The mean of its cells there, in the metric's unit; of those that another name has too."]
+    cells: Annotated[Count, "How many cells these are: names may have different ones."]
+    interval: Annotated[Interval | None, "Of the score; null without noise."]
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkScores:
+    """The names on one benchmark."""
+
+    benchmark: Annotated[str, "What was measured."]
+    names: Annotated[tuple[BenchmarkScore, ...], "The names that have such cells there, by name."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +92,24 @@ class Checksum:
 
 
 @dataclass(frozen=True, slots=True)
+class RankedScale:
+    """The scale of the values that were compared."""
+
+    unit: Annotated[str | None, "The unit of values and differences; % for shares of 100."]
+    direction: Annotated[Direction | None, "The better end."]
+    lower: Annotated[float | None, "The least value that there can be."]
+    upper: Annotated[float | None, "The largest value that there can be."]
+
+
+@dataclass(frozen=True, slots=True)
 class Ranking:
     """Names in order over the slots that they share."""
 
-    by: Annotated[str, "What is ranked: `model`, `variant` or `axis:<name>`."]
+    by: Annotated[
+        str,
+        "What is ranked: `model`, `variant`, `benchmark` or `axis:<name>`. Where benchmarks are, models take their "
+        "place in all else: they weigh equally, `pairs[].benchmarks` counts them, and `stability` is about them.",
+    ]
     experiment: Annotated[str, "The experiment that was asked about."]
     metric: Annotated[str, "The name of the metric."]
     benchmarks: Annotated[tuple[str, ...], "The benchmarks of the grids that were compared.", Presence.OPTIONAL]
@@ -85,6 +122,9 @@ class Ranking:
     target: Annotated[Target, "What the tests hold for.", Presence.OPTIONAL]
     slots: Annotated[Slots | None, Presence.OMITTED]
     slice: SliceDocument = None
+    scale: Annotated[
+        RankedScale | None, "Of the values; left out where there are several, and in older answers.", Presence.OMITTED
+    ] = None
     ranking: Annotated[tuple[Ranked, ...], "The names, the best first.", Presence.OPTIONAL] = ()
     groups: Annotated[
         tuple[tuple[str, ...], ...],
@@ -105,6 +145,12 @@ class Ranking:
     components: Annotated[
         tuple[tuple[str, ...], ...],
         "Names that are linked by shared slots; one ranking for each.",
+        Presence.OPTIONAL,
+    ] = ()
+    by_benchmark: Annotated[
+        tuple[BenchmarkScores, ...],
+        "The scores of the names on each benchmark, over the slots that were compared; up to a thousand scores, and "
+        "not where benchmarks are ranked.",
         Presence.OPTIONAL,
     ] = ()
     policy_sensitivity: Annotated[
@@ -145,6 +191,7 @@ class Ranking:
         "Grids that were declared to be made of others, such as an average: not ranked and not counted.",
         Presence.OPTIONAL,
     ] = ()
+    incomparable: LeftOutByProtocol = None
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None

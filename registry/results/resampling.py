@@ -34,7 +34,7 @@ class ResampledRank:
 @dataclass(frozen=True, slots=True)
 class Resampling:
     """The ranks of one component when its benchmarks are drawn again with replacement. insufficient: fewer than two
-    names or than eight benchmarks, or more work than the bound that the reason names."""
+    names or than eight benchmarks, or too much work."""
 
     status: Status
     component: Annotated[Count, "The number of the component, from 0."]

@@ -25,16 +25,30 @@ _MAPPINGS = (dict, get_origin(Mapping[str, Any]))
 
 
 def components(*documents: type) -> dict[str, Schema]:
-    """The schemas of these dataclasses and of all that they hold, by the names of the classes."""
-    found: dict[str, Schema] = {}
+    """The schemas of these dataclasses and of all that they hold, by the names of the classes.
+
+    A class that one of them holds refers to its base class if that is among them too.
+    """
+    kinds: dict[str, type] = {}
     left = list(documents)
     while left:
         kind = left.pop(0)
-        if kind.__name__ not in found:
+        if kind.__name__ not in kinds:
+            kinds[kind.__name__] = kind
             hints = get_type_hints(kind, include_extras=True)
-            found[kind.__name__] = _object(kind, hints)
             left += [inner for hint in hints.values() for inner in _dataclasses_in(hint)]
-    return found
+    return {name: _component(kind, kinds if kind not in documents else {}) for name, kind in kinds.items()}
+
+
+def _component(kind: type, others: Mapping[str, type]) -> Schema:
+    whole, base = _object(kind, get_type_hints(kind, include_extras=True)), kind.__mro__[1]
+    if base.__name__ not in others:
+        return whole
+    inherited = {wire_name(field) for field in dataclasses.fields(base)}
+    own = {name: schema for name, schema in whole["properties"].items() if name not in inherited}
+    more = {"type": "object", "required": [one for one in whole["required"] if one in own], "properties": own}
+    reference = {"$ref": f"#/components/schemas/{base.__name__}"}
+    return {"description": whole["description"], "allOf": [reference, more]}
 
 
 def _object(kind: Any, hints: Mapping[str, Any]) -> Schema:

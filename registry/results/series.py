@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
+from registry.grids.grid import Direction as Better
 from registry.results.courses import Monotone, Plateau, SeriesShape, Threshold
+from registry.results.splits import Split
 from registry.results.steps import Change, LargestSteps, Onset, SharpReason
-from registry.results.terms import At, Count, Detectable, Interval, Noise, P, Place, Reason, Status
+from registry.results.terms import At, Count, Detectable, Interval, Noise, P, Place, Presence, Reason, Status
 from registry.results.trend_tests import (
     FittedChange,
     Heterogeneity,
@@ -53,6 +56,14 @@ class Summary:
         "Of the mean: of these very cells, from their noise where it is known, else Student's, as if the cells were a "
         "sample; null for a single cell without noise.",
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Retained:
+    """What is left of the first value at the end of a series."""
+
+    value: Annotated[float, "The last value over the first."]
+    interval: Annotated[Interval | None, "From the noise of both; null without, or where the first may be 0."] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,3 +125,17 @@ class Series:
     plateau: Annotated[Plateau | None, "Null without a margin of equivalence."]
     monotone: Monotone
     reason: Reason = None
+    retained: Annotated[
+        Retained | None, "Null for a single cell, where a value is negative, and where the first one is 0."
+    ] = None
+    split: Annotated[Split | None, "Only where `split` was asked for, and both parts have cells.", Presence.OMITTED] = (
+        None
+    )
+
+
+def losing(series: Sequence[Mapping[str, Any]], better: Better | None, lost: float) -> list[Mapping[str, Any]]:
+    """Documents of the series whose last value is worse than the first by more than `lost`; none without a better
+    end."""
+    sign = {"higher": 1.0, "lower": -1.0, None: 0.0}[better]
+    # Of decimals a difference has rounding errors: 99.7 less 89.7 is no more than 10.
+    return [one for one in series if round(sign * (one["first"] - one["last"]), 9) > lost] if sign else []

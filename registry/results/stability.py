@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
+from registry.results.pairs import Pair
 from registry.results.policies import Method, Missing
 from registry.results.resampling import Resampling
-from registry.results.terms import Count
+from registry.results.terms import Count, Interval, Presence
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,26 @@ class LeaveOneOut:
 
 
 @dataclass(frozen=True, slots=True)
+class WithoutOne:
+    """The first of two names less the second, on all benchmarks but one."""
+
+    benchmark: Annotated[str, "The one that is left out."]
+    difference: Annotated[float | None, "The first less the second; null where leads are estimated."]
+    interval: Annotated[Interval | None, "Of `difference`."]
+    p_holm: Annotated[float | None, "Holm over all pairs."]
+    shown: Annotated[Count, "How many names the first is then shown to be better than."]
+
+    @classmethod
+    def of(cls, benchmark: str, pair: Pair, first: str, shown: int) -> WithoutOne:
+        """From the pair on the other benchmarks, in whichever order it has the two names."""
+        size, ends = pair.difference, pair.interval
+        if pair.a != first:
+            size = None if size is None else 0.0 - size
+            ends = ends and Interval(ends.level, 0.0 - ends.high, 0.0 - ends.low)
+        return cls(benchmark, size, ends, pair.p_holm, shown)
+
+
+@dataclass(frozen=True, slots=True)
 class PolicyAgreement:
     """How far another policy gives the same order."""
 
@@ -61,3 +82,9 @@ class Stability:
         "Kendall's tau-b with the other methods and policies.",
     ] = ()
     resampling: Annotated[tuple[Resampling, ...], "One for each component."] = ()
+    without: Annotated[
+        tuple[WithoutOne, ...],
+        "The first name and the next one when each benchmark is left out in turn; empty where several are first, or "
+        "names fall apart, and above 5,000 pairs.",
+        Presence.OPTIONAL,
+    ] = ()

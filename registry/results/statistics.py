@@ -13,18 +13,30 @@ from registry.results.peaks import Peaks
 from registry.results.precision import Precision
 from registry.results.sensitivity import Sensitivity
 from registry.results.series import Series
+from registry.results.splits import Split
 from registry.results.terms import Count, Digest, Identifier, Instant, Keyword, Presence, SliceDocument
 from registry.results.trend_tests import GridTrend
 
 Assumptions = Annotated[
     tuple[str, ...],
-    "What the tests take for granted, by name: independent_trials (no design_effect was posted), independent_levels "
-    "(no noise is known, so a course is judged by its scatter; a curve that drifts slowly looks like a trend), "
-    "exchangeable_cells (no noise is known), p(1-p)/questions (the largest variance that counts leave possible).",
+    "What the tests take for granted, by name: independent_trials (no design_effect was posted), "
+    "design_effect_of_repeats (repeats vary more than their trials explain, and say by how much), independent_levels "
+    "(no noise is known: a slow drift looks like a trend), "
+    "exchangeable_cells (no noise is known), whole_successes (differences are those of the nearest counts, not of the "
+    "printed values), independent_items (items are draws of one kind), "
+    "p(1-p)/questions (the largest variance that counts leave possible).",
     Presence.OPTIONAL,
 ]
 MetricDocument = Annotated[PostedMetric, Keyword("$ref", "#/components/schemas/Metric"), Presence.OPTIONAL]
 AxisDocument = Annotated[PostedAxis, Keyword("$ref", "#/components/schemas/Axis")]
+
+
+@dataclass(frozen=True, slots=True)
+class LostFilter:
+    """Series whose last value is worse than the first by more than this; every q is over all of them, as without it."""
+
+    more_than: Annotated[float, "As it was asked for."]
+    of: Annotated[Count, "All series."]
 
 
 PICTURED = ("revision", "peaks")
@@ -55,6 +67,11 @@ class GridStatistics:
     peaks: Annotated[Peaks | None, Presence.OMITTED] = None
     sensitivity: Annotated[Sensitivity | None, Presence.OMITTED] = None
     precision: Annotated[Precision | None, Presence.OMITTED] = None
+    grid_split: Annotated[
+        Mapping[str, Split] | None,
+        "The splits of all series along an axis together, by its name.",
+        Presence.OMITTED,
+    ] = None
     grid_trend: Annotated[
         Mapping[str, GridTrend],
         "All series along an axis together, by the name of the axis.",
@@ -79,3 +96,4 @@ class Statistics(GridStatistics):
     metric: MetricDocument = field(default_factory=PostedMetric)
     axes: Annotated[tuple[AxisDocument, ...], "Of the grid, as they were posted.", Presence.OPTIONAL] = ()
     slice: SliceDocument = None
+    lost: Annotated[LostFilter | None, "Only where `lost` was asked for.", Presence.OMITTED] = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from registry.results.blocks import Friedman
-from registry.results.inputs import DerivedGrid, Input
+from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.terms import At, Count, Instant, LevelName, Presence, Reason, SliceDocument, Status
 
 
@@ -90,6 +90,11 @@ class SweetSpot(Compromise):
     derived: Annotated[
         tuple[DerivedGrid, ...],
         "Grids made of others, such as an average: not counted.",
+        Presence.OPTIONAL,
+    ] = ()
+    warnings: Annotated[
+        tuple[Warning, ...],
+        "Doubts about grids of one benchmark that were measured in different ways; absent without any.",
         Presence.OPTIONAL,
     ] = ()
     methods_version: Annotated[

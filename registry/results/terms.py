@@ -11,6 +11,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Literal
 
+OF_REPEATS = "design_effect_of_repeats"
+"""The name of the assumption that repeats say how far the trials of a cell depend on each other."""
+
 
 @dataclass(frozen=True, slots=True)
 class Keyword:
@@ -40,8 +43,7 @@ LastLevel = Annotated[Place, "The last level: its number on a numeric axis, else
 At = Annotated[Mapping[str, Place], "A level for each axis, by the axis's name."]
 SliceDocument = Annotated[
     Mapping[str, tuple[str, ...]] | None,
-    "Only the cells at these levels of these axes were counted, as they were asked for: levels and ranges; absent "
-    "where whole grids were.",
+    "Only these levels and ranges were counted, by axis; absent for whole grids.",
     Presence.OMITTED,
 ]
 Count = Annotated[int, Keyword("minimum", 0)]

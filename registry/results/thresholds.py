@@ -16,6 +16,7 @@ from registry.results.terms import (
     FirstLevel,
     Identifier,
     Instant,
+    Interval,
     LastLevel,
     Presence,
     SliceDocument,
@@ -40,6 +41,22 @@ class SeriesThresholds:
 
 
 @dataclass(frozen=True, slots=True)
+class LevelCounts:
+    """The measured cells beside a level."""
+
+    level: Annotated[float, "As it was asked about."]
+    cells: Annotated[Count, "All of them."]
+    above: Annotated[Count, "Those whose value is above it."]
+    below: Annotated[Count, "Those whose value is below it."]
+    share_above: Annotated[float, "`above` of `cells`, 0 to 1."]
+    interval: Annotated[
+        Interval | None,
+        "How many truly lie above: at least those that surely do, at most those that do not surely lie below. Null "
+        "without noise.",
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
 class Thresholds:
     """Where the series of a grid cross the levels that were asked about."""
 
@@ -51,6 +68,11 @@ class Thresholds:
     params: Annotated[Parameters, Presence.OPTIONAL] = field(default_factory=Parameters)
     thresholds: Annotated[tuple[float, ...], "The levels that were asked about, in the metric's unit."] = ()
     series: Annotated[tuple[SeriesThresholds, ...], "Along each axis, or along the one that was asked for."] = ()
+    counts: Annotated[
+        tuple[LevelCounts, ...],
+        "Cells of the whole grid or slice above and below each level.",
+        Presence.OPTIONAL,
+    ] = ()
     series_left_out: Annotated[Count, "Series beyond the limits, which were not analysed.", Presence.OPTIONAL] = 0
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED

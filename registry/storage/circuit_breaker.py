@@ -58,6 +58,16 @@ class CircuitBreaker:
                 self._trying = None
             self._room.notify()
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the database is away, as far as is known."""
+        return self._broken_until is not None
+
+    @property
+    def inside(self) -> int:
+        """Threads that use the database."""
+        return len(self._entered)
+
     def trip(self) -> None:
         """Open the breaker: a statement took too long, or a connection was refused."""
         with self._room:
@@ -72,14 +82,14 @@ class CircuitBreaker:
 
     def _refuse_if_broken(self) -> None:
         if self._broken_until is not None and (self._trying is not None or time.monotonic() < self._broken_until):
-            raise Unavailable(AWAY, after=1)
+            raise Unavailable(AWAY, after=1, reason="circuit_breaker")
 
     def _wait_for_a_place(self) -> None:
         begun = time.monotonic()
         while not self._places:
             patience = min(self._moved + STALLED_SECONDS, begun + LONGEST_WAIT) - time.monotonic()
             if patience <= 0 or self._slow:
-                raise Unavailable("Every connection to the database is in use; try again.", after=1)
+                raise Unavailable("Every connection to the database is in use; try again.", 1, "database_threads")
             self._room.wait(patience)
             self._refuse_if_broken()
 

@@ -4,20 +4,27 @@ from __future__ import annotations
 
 import json
 import math
+import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Any
 
 import orjson
-from sqlalchemy import Connection, create_engine, text
+from psycopg2.extensions import ISOLATION_LEVEL_REPEATABLE_READ
+from sqlalchemy import Connection, Dialect, create_engine, event, text
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.pool import NullPool
 
-from registry.errors import Busy, Conflict, Unavailable
+from registry.errors import Busy, Conflict, ReadOnly, Unavailable
+from registry.outages import OutageLog
 from registry.settings import Settings, driver_url
 from registry.storage.circuit_breaker import AWAY, CircuitBreaker, NoCircuitBreaker
+from registry.storage.connection_pool import CLOSED_SECONDS, ConnectionGate, PatientPool
+from registry.storage.prepared_statements import PREPARES
 from registry.storage.statement_timeout import WatchedConnection
 
 CONNECT_SECONDS = 3
@@ -37,11 +44,31 @@ def _whole(digits: str) -> int | float:
     return int(digits) if len(digits) < _DIGITS_OF_64_BITS else float(digits)
 
 
-class Database:
-    """Two pools of connections, one for transactions and one for single statements; switching a connection between the
-    two would cost more than most reads. Threads may share it; a forked child calls `after_fork` first.
+_SHORTEST_WAIT = 0.001
 
-    A process that serves requests gives a `breaker`, which refuses at once what could only wait.
+
+class Waits:
+    """Times that a thread waited for a connection, from a pool or a new one, and the seconds of all."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.count = 0
+        self.seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count a wait; one so short that the connection was there is none."""
+        if seconds > _SHORTEST_WAIT:
+            with self._lock:
+                self.count += 1
+                self.seconds += seconds
+
+
+class Database:
+    """One pool of connections, for transactions and for single statements. Threads may share it; a forked child calls
+    `after_fork` first.
+
+    A process that serves requests gives a `breaker`, which refuses at once what could only wait. `service` is its name
+    in the log of outages.
     """
 
     def __init__(
@@ -51,40 +78,47 @@ class Database:
         name: str,
         statement_timeout: float | None = None,
         breaker: CircuitBreaker | None = None,
+        service: str = "database",
     ) -> None:
         self._breaker = breaker or NoCircuitBreaker()
-        longest = statement_timeout or settings.statement_timeout
-        limits = {
-            "statement_timeout": int(1000 * longest),
-            "lock_timeout": int(1000 * settings.lock_timeout),
-            "idle_in_transaction_session_timeout": int(1000 * settings.idle_timeout),
-            "synchronous_commit": "on",
-            "TimeZone": "UTC",
-        }
-        options: dict[str, Any] = {
-            "pool_size": settings.pool_size,
-            "max_overflow": 0,
-            "pool_timeout": settings.pool_timeout,
-            "pool_use_lifo": True,
-            "json_serializer": lambda value: orjson.dumps(value).decode(),
-            "json_deserializer": _json,
-            "connect_args": {
+        self.waits = Waits()
+        self._gate = ConnectionGate(CLOSED_SECONDS if breaker else 0.0)
+        self._outages = OutageLog(service, settings.database_url)
+        self._longest = statement_timeout or settings.statement_timeout
+        parameters = settings.session_parameters(self._longest)
+        # A pooler refuses or ignores `options`. One that gives a server connection for a transaction only would hand
+        # what is SET on to others too, so there the role has the parameters; only the time zone follows a client.
+        kept = {"TimeZone": "UTC"} if settings.pooler == "transaction" else parameters
+        self._set = "; ".join(f"SET {name} TO '{value}'" for name, value in kept.items()) if settings.pooler else ""
+        options = {"options": " ".join(f"-c {name}={value}" for name, value in parameters.items())}
+        self._engine = create_engine(
+            driver_url(settings.database_url),
+            poolclass=PatientPool,
+            pool_size=settings.pool_size,
+            max_overflow=0,
+            pool_timeout=settings.pool_timeout,
+            pool_use_lifo=True,
+            json_serializer=lambda value: orjson.dumps(value).decode(),
+            json_deserializer=_json,
+            connect_args={
                 "application_name": f"registry-{name}",
                 "connect_timeout": CONNECT_SECONDS,
                 "connection_factory": partial(
-                    WatchedConnection, limit=longest + BEYOND_SERVER if longest else math.inf, on_cut=self._breaker.trip
+                    WatchedConnection,
+                    limit=self._longest + BEYOND_SERVER if self._longest else math.inf,
+                    on_cut=self._cut,
+                    slow=settings.slow_statement or math.inf,
                 ),
-                "options": " ".join(f"-c {key}={value}" for key, value in limits.items()),
+                **({} if settings.pooler else options),
             },
-        }
-        url = driver_url(settings.database_url)
-        self._engine = create_engine(url, **options)
-        self._reading = create_engine(url, isolation_level="AUTOCOMMIT", pool_reset_on_return=None, **options)
+            execution_options={PREPARES: settings.pooler != "transaction"},
+        )
+        event.listen(self._engine, "do_connect", self._connect)
 
     @property
     def engine(self) -> Engine:
-        """Engine for migrations and tests; other code uses `transaction` and `reading`."""
-        return self._engine
+        """Engine with connections of its own, for tests; other code uses `transaction` and `reading`."""
+        return create_engine(self._engine.url, poolclass=NullPool)
 
     @contextmanager
     def transaction(self, *, rehearse: bool = False) -> Iterator[Connection]:
@@ -92,66 +126,113 @@ class Database:
 
         With `rehearse` it is rolled back in any case, for a dry run.
         """
-        with self._connected(self._engine) as connection, connection.begin() as transaction:
+        with self._connected() as connection, connection.begin() as transaction:
             yield connection
             if rehearse:
                 transaction.rollback()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """Connection for single statements, each with its own snapshot and committed by itself.
-
-        The only thing written through it is the time of a token's last use, which may be lost.
-        """
-        with self._connected(self._reading) as connection:
+        """Connection for single statements, each with its own snapshot and committed by itself; nothing is written."""
+        with self._connected(autocommit=True) as connection:
             yield connection
 
     @contextmanager
     def snapshot(self) -> Iterator[Connection]:
         """Connection whose statements all see the database as it was at the first one."""
-        options = {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-        with self._connected(self._engine.execution_options(**options)) as connection, connection.begin():
-            yield connection
+        with self._connected() as connection:
+            driver = _driver(connection)
+            driver.isolation_level, driver.readonly = ISOLATION_LEVEL_REPEATABLE_READ, True
+            try:
+                with connection.begin():
+                    yield connection
+            finally:
+                if not (connection.invalidated or driver.closed):
+                    driver.isolation_level = driver.readonly = None
 
     @contextmanager
-    def _connected(self, engine: Engine) -> Iterator[Connection]:
-        """Connection of the engine's pool, with errors of the database and the driver translated."""
+    def _connected(self, *, autocommit: bool = False) -> Iterator[Connection]:
+        """Connection of the pool, with errors of the database and the driver translated."""
         with self._breaker:
             try:
-                with self._connection(engine) as connection:
+                with self._waited() as connection:
+                    # Known to the driver alone, which then sends no BEGIN: no message, and none to set it back.
+                    _driver(connection).autocommit = autocommit
                     yield connection
             except PoolTimeout:
-                raise Unavailable("Every database connection is in use; try again.", after=1) from None
+                raise Unavailable("Every database connection is in use; try again.", 1, "pool_timeout") from None
             except DBAPIError as error:
-                if error.connection_invalidated:
-                    self._forget()
-                raise translate(error) from error
+                raise self._translated(error) from error
             self._breaker.answered()
+            self._outages.answered()
 
-    def _connection(self, engine: Engine) -> Connection:
+    def _waited(self) -> Connection:
+        began = time.monotonic()
         try:
-            return engine.connect()
-        except DBAPIError:
-            self._breaker.trip()
-            raise
+            return self._engine.connect()
+        finally:
+            self.waits.add(time.monotonic() - began)
 
-    def _forget(self) -> None:
-        """Drop the idle connections: after one was lost, they may be dead too."""
-        for engine in (self._engine, self._reading):
-            engine.dispose()
+    def _translated(self, error: DBAPIError) -> Exception:
+        """The registry's error; an outage is logged, and the idle connections are dropped if this one was lost."""
+        translated = translate(error)
+        if error.connection_invalidated or isinstance(translated, ReadOnly):
+            self._engine.dispose()
+        if isinstance(translated, Unavailable) and _tells_of_outage(error):
+            translated.cause = self._outages.failed(error.orig)
+        return translated
+
+    def _connect(self, dialect: Dialect, _record: object, arguments: list[Any], given: dict[str, Any]) -> Any:
+        """Make a connection of the pool, if the gate lets it."""
+        self._gate.enter()
+        try:
+            connection = dialect.connect(*arguments, **given)
+            if self._set:
+                connection.autocommit = True
+                with closing(connection.cursor()) as cursor:
+                    cursor.execute(self._set)
+        except Exception as error:
+            self._gate.refused(self._outages.failed(error))
+            raise
+        self._gate.accepted()
+        return connection
+
+    @property
+    def breaker(self) -> CircuitBreaker:
+        return self._breaker
+
+    @property
+    def refuses_connections(self) -> bool:
+        """Whether the database refused the last new connection."""
+        return self._gate.is_closed
+
+    def pool(self) -> tuple[int, int]:
+        """The connections that the pool may open, and those in use."""
+        pool: Any = self._engine.pool
+        return pool.size(), pool.checkedout()
+
+    def _cut(self) -> None:
+        """Note that a statement was not answered in time. Called by the watchdog."""
+        self._outages.failed("A statement was not answered in time; its connection was cut.")
+        self._breaker.trip()
 
     def after_fork(self) -> None:
         """Drop the parent's connections without closing them."""
-        for engine in (self._engine, self._reading):
-            engine.dispose(close=False)
+        self._engine.dispose(close=False)
 
     def close(self) -> None:
-        for engine in (self._engine, self._reading):
-            engine.dispose()
+        self._engine.dispose()
+
+
+def _driver(connection: Connection) -> Any:
+    return connection.connection.driver_connection
 
 
 _TRY_LATER_CLASSES = ("08", "53", "40")
-_TRY_LATER = ("57P01", "57P02", "57P03", "57014", "25006", "25P03", "25P04")
+_TRY_LATER = ("57P01", "57P02", "57P03", "57014", "25P03", "25P04")
+_READ_ONLY = "25006"
+_OWN_LIMITS = ("57014", "25P03", "25P04")
+"""The ends of statements and transactions that took too long: the server is well."""
 
 
 def translate(error: DBAPIError) -> Exception:
@@ -159,18 +240,25 @@ def translate(error: DBAPIError) -> Exception:
     is."""
     code: str | None = getattr(error.orig, "pgcode", None)
     if code == "55P03":
-        return Busy("Another writer holds this; try again.")
+        return Busy("Another writer holds this; try again.", reason="lock_timeout")
     if code == "23505":
         return Conflict("Something with this name was made at the same moment.")
+    if code == _READ_ONLY:
+        return ReadOnly("The database takes no writes at the moment, and nothing was written: repeat it.", after=2)
     if error.connection_invalidated or code is None or code[:2] in _TRY_LATER_CLASSES or code in _TRY_LATER:
         if code is None and not error.connection_invalidated and not _is_outage(error):
             return error
-        return Unavailable(AWAY, after=2)
+        return Unavailable(AWAY, 2, "statement_timeout" if code == "57014" else "database_away")
     return error
 
 
 def _is_outage(error: DBAPIError) -> bool:
     return isinstance(error, (InterfaceError, OperationalError))
+
+
+def _tells_of_outage(error: DBAPIError) -> bool:
+    code: str = getattr(error.orig, "pgcode", None) or ""
+    return code not in _OWN_LIMITS and not code.startswith("40")
 
 
 def quietly_committed(connection: Connection) -> None:

@@ -15,7 +15,7 @@ from registry.grids.grid import Axis, Grid, Level, Metric, plain_label
 from registry.grids.slices import Slice, sliced
 from registry.storage.packed_values import packed
 
-MEMBERS = ("questions", "design_effect", "derived")
+MEMBERS = ("questions", "design_effect", "derived", "protocol")
 """Statements about a whole grid besides its values and labels."""
 
 
@@ -121,6 +121,7 @@ def grid_of(row: Any) -> Grid:
         questions=row.questions,
         design_effect=row.design_effect,
         derived=tuple(row.derived) if isinstance(row.derived, list) else bool(row.derived),
+        protocol=row.protocol,
     )
 
 

@@ -22,6 +22,8 @@ from typing import Any
 import psycopg2
 from psycopg2.extensions import connection, cursor
 
+from registry.storage.statement_times import note_statement
+
 LOOK_EVERY = 0.2
 LAST_GRACE = 0.5
 """A request past its deadline may still run statements that take no longer than this, to clean up."""
@@ -50,11 +52,12 @@ class WatchedCursor(cursor):
     def execute(self, query: Any, variables: Any = None) -> None:
         # Setting a number is all that a statement costs: the watchdog looks at it, and no timer has to be started.
         watched: WatchedConnection = self.connection  # type: ignore[assignment]
-        watched.set_deadline()
+        began = watched.set_deadline()
         try:
             super().execute(query, variables)
         finally:
             watched.ends = math.inf
+            note_statement(query, time.monotonic() - began, watched.slow)
 
 
 class StreamingCursor(WatchedCursor):
@@ -71,42 +74,46 @@ class StreamingCursor(WatchedCursor):
 
     def _watched(self, fetch: Callable[[], Any]) -> Any:
         watched: WatchedConnection = self.connection  # type: ignore[assignment]
-        watched.set_deadline()
+        began = watched.set_deadline()
         try:
             return fetch()
         finally:
             watched.ends = math.inf
+            note_statement(self.query, time.monotonic() - began, watched.slow)
 
 
 class WatchedConnection(connection):
     """Connection that is cut when a statement takes longer than `limit` seconds.
 
-    `on_cut` is called after a cut, from the watchdog's thread.
+    `on_cut` is called after a cut, from the watchdog's thread. Statements of more than `slow` seconds are logged.
     """
 
-    def __init__(self, dsn: str, *, limit: float, on_cut: Callable[[], None]) -> None:
+    def __init__(self, dsn: str, *, limit: float, on_cut: Callable[[], None], slow: float = math.inf) -> None:
         self.ends = math.inf
+        self.slow = slow
         self._limit = limit
         self._on_cut = on_cut
         self._closing = threading.Lock()
         super().__init__(dsn)
         _watchdog.watch(self)
 
-    def set_deadline(self) -> None:
-        """Start the clock of a statement; setting `ends` to infinity stops it."""
+    def set_deadline(self) -> float:
+        """Start the clock of a statement, and return the time; setting `ends` to infinity stops it."""
         now = time.monotonic()
         self.ends = min(now + self._limit, max(_request_ends.get(), now + LAST_GRACE))
+        return now
 
     def cursor(self, name: Any = None, cursor_factory: Any = None, *args: Any, **options: Any) -> Any:
         factory = cursor_factory or (WatchedCursor if name is None else StreamingCursor)
         return super().cursor(name, factory, *args, **options)
 
     def commit(self) -> None:
-        self.set_deadline()
+        began = self.set_deadline()
         try:
             super().commit()
         finally:
             self.ends = math.inf
+            note_statement("COMMIT", time.monotonic() - began, self.slow)
 
     def rollback(self) -> None:
         self.set_deadline()

@@ -61,6 +61,7 @@ FORMS: dict[str, tuple[Any, Any]] = {
         FRAME.assign(model="M", variant="", Length_num=FRAME["Length"].astype(float), unit="%"),
         None,
     ),
+    "pandas, as the registry's own table": (FRAME.assign(grid="0193", revision=1, protocol='{"shots":5}'), None),
     "polars, tidy": (pl.DataFrame(RECORDS), None),
     "polars, tidy, axes chosen": (pl.DataFrame(RECORDS), ["Type", "Length"]),
     "numpy with levels": (ARRAY, BOTH),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -13,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-import registry.client
 import results_registry
 from tests.client.conftest import Served
 
@@ -41,7 +41,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("wheel")
     source = directory / "client"  # a build writes into its source
     shutil.copytree(ROOT / "client", source, ignore=shutil.ignore_patterns("__pycache__", "build", "*.egg-info"))
-    pip("wheel", "--no-deps", "--wheel-dir", directory, source)
+    pip("wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", directory, source)
     [built] = directory.glob("*.whl")
     return built
 
@@ -85,19 +85,27 @@ def test_the_client_works_without_any_dependency(bare_python: Path, tmp_path: Pa
     assert loaded - {"__main__", "__mp_main__", "_virtualenv", "sitecustomize", "usercustomize"} == {"results_registry"}
 
 
-def test_a_bare_environment_publishes_to_a_live_server(bare_python: Path, tmp_path: Path, served: Served) -> None:
+def test_a_bare_environment_publishes_beside_files_with_the_names_of_the_service(
+    bare_python: Path, tmp_path: Path, served: Served
+) -> None:
     where = {name.upper(): text for name, text in served.where.items()}
+    for name in ("registry", "migrations", "workers", "celery", "redis"):
+        (tmp_path / f"{name}.py").write_text("raise RuntimeError('beside a training script')")
     run(bare_python, PUBLISHES, tmp_path, **{f"REGISTRY_{name}": text for name, text in where.items()})
     assert {(grid["model"], grid["cell_count"]) for grid in served.grids()} == {("small", 2), ("large", 1)}
 
 
-def test_the_name_of_the_release_before_still_works() -> None:
-    assert {name: getattr(registry.client, name) for name in results_registry.__all__} == {
+def test_the_names_of_the_release_before_still_work_and_say_that_they_will_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("registry.client", "registry.adapters", "registry.adapters.transformers"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    with pytest.warns(DeprecationWarning, match=r"^registry\.client is results_registry now; 0\.3 drops"):
+        old = importlib.import_module("registry.client")
+    assert {name: getattr(old, name) for name in results_registry.__all__} == {
         name: getattr(results_registry, name) for name in results_registry.__all__
     }
-    from registry.adapters.transformers import RegistryCallback
-
-    assert RegistryCallback.__module__ == "results_registry.adapters.transformers"
+    with pytest.warns(DeprecationWarning, match=r"^registry\.adapters is results_registry\.adapters now; 0\.3 drops"):
+        callback = importlib.import_module("registry.adapters.transformers").RegistryCallback
+    assert callback.__module__ == "results_registry.adapters.transformers"
 
 
 def test_both_distributions_have_one_license_and_one_version() -> None:

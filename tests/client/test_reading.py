@@ -7,20 +7,34 @@ import subprocess
 import sys
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from results_registry import (
+    AggregatesDocument,
     BadAddress,
     NotThere,
     RankingDocument,
+    Refused,
+    add_claims,
+    aggregates,
     cells,
+    claim,
+    claims,
     comparison,
+    coverage,
+    gate,
     grid,
     grids,
+    judge_claims,
+    peaks,
+    plan,
     ranking,
     statistics,
+    trends,
 )
 from tests.client.conftest import Served
+from tests.house import publication
 
 SIZES = [{"label": "7b", "number": 7e9}, {"label": "32b", "number": 32e9}]
 
@@ -65,6 +79,23 @@ def test_a_grid_becomes_a_table_with_its_levels(published: dict[str, Any]) -> No
     assert float(array.sel(Type="1", Length=2)) == 92.0
 
 
+def test_one_statistic_of_every_grid_becomes_a_table(published: dict[str, Any]) -> None:
+    slopes = trends(benchmark="one", **published).to_pandas()
+    # From 90, 91 and 92: one a step; from 80 and 70: ten down.
+    assert list(zip(slopes["model"], slopes["Type"], slopes["slope"], strict=True)) == [
+        ("A", "1", 1.0), ("A", "2", -10.0), ("B", "1", 1.0), ("B", "2", -10.0),
+    ]  # fmt: skip
+    best = peaks(model=["A"], labels={"git": "a"}, **published).to_pandas()
+    assert list(best["value"]) == [92.0, 92.0]
+    assert list(best["Length_num"]) == [2.0, 2.0]
+    counted = coverage(names="sent", **published).to_pandas()
+    assert list(counted["cells"]) == [5] * 4
+    assert "model_as_sent" not in counted
+    with pytest.raises(Refused) as refused:
+        trends(at={"Length": ">=1"}, **published)
+    assert refused.value.errors[0][0] == "/at.Length"
+
+
 @pytest.mark.parametrize("depth", [0, 1, 3, 4])
 def test_grids_of_any_depth_become_tables(served: Served, published: dict[str, Any], depth: int) -> None:
     axes = [{"name": f"a{place}", "kind": "numeric", "levels": SIZES} for place in range(depth)]
@@ -103,7 +134,9 @@ def test_cells_of_several_grids_become_one_array(published: dict[str, Any]) -> N
     [one] = grids(model="A", benchmark="one", **published)
     assert cells(one, **published).to_xarray().dims == ("Type", "Length")
     with pytest.raises(ValueError, match="no cells"):
-        cells(model="nobody", **published).to_xarray()
+        cells(updated_since="2999-01-01T00:00:00Z", **published).to_xarray()
+    with pytest.raises(Refused, match='no grid of this project has the model "nobody"; there are A, B'):
+        cells(model="nobody", **published)
 
 
 def test_labelled_levels_keep_their_number_beside_them(served: Served, published: dict[str, Any]) -> None:
@@ -124,6 +157,46 @@ def test_statistics_and_rankings_are_read_and_awaited(served: Served, published:
     assert statistics(fresh["id"], timeout=0, **published)["state"] == "pending"
 
 
+def test_a_table_is_read_and_awaited_and_is_a_pivot_in_pandas(served: Served, published: dict[str, Any]) -> None:
+    assert aggregates("type-by-length", "accuracy", timeout=0, **published)["state"] == "pending"
+    served.project.house.compute()
+    found = aggregates("type-by-length", "accuracy", **published)
+    frame = found.to_pandas()
+    assert list(frame.index.names) == ["model", "benchmark"]
+    by_hand = pd.DataFrame(list(cells(**published))).groupby(["model", "benchmark"])["value"].mean()
+    assert frame["value"].to_dict() == pytest.approx(by_hand.to_dict())
+    assert frame["value"].unstack().loc["B", "two"] == pytest.approx(by_hand["B", "two"])
+    assert frame[["low", "high"]].notna().all(axis=None)
+    assert AggregatesDocument({"state": "pending"}).to_pandas().empty
+
+
+def test_a_claim_or_a_list_is_judged_and_awaited(served: Served, published: dict[str, Any]) -> None:
+    about = {"experiment": "type-by-length", "metric": "accuracy", "model": "A", "benchmark": "one"}
+    claim = {"kind": "value", "about": about, "of": "max", "is": {"op": "=", "number": 92.0}}
+    assert judge_claims(claim, timeout=0, **published)["state"] == "pending"
+    served.project.house.compute()
+    assert judge_claims(claim, **published)["verdict"] == "supported"
+    several = [claim, {"kind": "not", "claims": [claim]}]
+    assert judge_claims(several, timeout=0, **published)["state"] == "pending"
+    served.project.house.compute()
+    assert [one["verdict"] for one in judge_claims(several, **published)] == ["supported", "contradicted"]
+
+
+def test_claims_are_kept_and_listed(served: Served, published: dict[str, Any]) -> None:
+    where = published | {"token": served.project.tokens["writer"]}
+    about = {"experiment": "type-by-length", "metric": "accuracy", "model": "A", "benchmark": "one"}
+    said = {"kind": "value", "about": about, "of": "max", "is": {"op": "=", "number": 92.0}}
+    cited = said | {"source": {"url": "x.md"}}
+    assert add_claims(cited, dry_run=True, timeout=0, **where)["state"] == "pending"
+    assert list(claims(**where)) == []
+    kept = add_claims([cited, {"kind": "not", "claims": [said]}], timeout=0, **where)
+    served.project.house.compute()
+    assert add_claims(said, **where)["verdict"] == "supported"
+    assert [one["id"] for one in claims(verdict="contradicted", **where)] == [kept[1]["id"]]
+    assert [one["id"] for one in claims(source=["x.md", "y.md"], **where)] == [kept[0]["id"]]
+    assert claim(kept[0]["id"], **where)["judgement"]["as_posted"] == "supported"
+
+
 def test_a_slice_is_read_ranked_and_compared(served: Served, published: dict[str, Any]) -> None:
     at = {"Type": "1", "Length": ">=1"}
     assert [one["value"] for one in cells(model="A", benchmark="one", at=at, **published)] == [91.0, 92.0]
@@ -141,6 +214,67 @@ def test_a_slice_is_read_ranked_and_compared(served: Served, published: dict[str
     compared = comparison(one, other, at=at, **published)
     assert (compared["n_common"], compared["mean"], compared["slice"]) == (2, -10.0, {"Length": [">=1"], "Type": ["1"]})
     assert {one["at"]["Type"] for one in statistics(one, at=at, **published)["series"]} == {"1"}
+
+
+def test_two_models_are_compared_by_name(served: Served, published: dict[str, Any]) -> None:
+    names = {"experiment": "type-by-length", "metric": "accuracy", "baseline_model": "A", "contender_model": "B"}
+    assert comparison(**names, timeout=0, **published)["state"] == "pending"
+    served.project.house.compute()
+    found = comparison(**names, **published)
+    benchmarks = {one["benchmark"]: one["n_common"] for one in found["by_benchmark"]}
+    assert (found["whole"]["a"], found["whole"]["n_common"]) == ("B", sum(benchmarks.values()))
+    assert set(benchmarks) == {"one", "two"}
+    assert found["whole"]["difference"] == pytest.approx(-10.0)
+    shown = found._repr_html_()
+    assert "benchmarks that both have" in shown
+    assert "-10" in shown
+    with pytest.raises(Refused) as refused:
+        comparison("01939a3e-0000-7000-8000-000000000000", **names, **published)
+    assert {pointer for pointer, _ in refused.value.errors} >= {"/baseline_model", "/contender_model"}
+
+
+def test_the_next_measurement_is_planned(served: Served, published: dict[str, Any]) -> None:
+    assert plan({"kind": "all_pass", "floor": 0.9}, **published)["needed"]["trials"] == 29
+    names = {"experiment": "type-by-length", "metric": "accuracy", "baseline_model": "A", "contender_model": "B"}
+    question = {"kind": "separate", **names}
+    assert plan(question, timeout=0, **published)["state"] == "pending"
+    served.project.house.compute()
+    assert plan(question, budget=1_000, **published)["observed"] == pytest.approx(-10.0)
+
+
+def test_a_gate_answers_and_raises_no_verdict(served: Served, published: dict[str, Any]) -> None:
+    project = served.project
+    definition = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "A"}}
+    sent = definition | {"policy": {"margin": 1.0, "missing": "common", "common_share": 0.0}}
+    project.call("PUT", f"projects/{project.slug}/baselines/main", json=sent)
+    waiting = gate("main", "B", timeout=0, **published)
+    assert (waiting["verdict"], waiting["passes"]) == ("pending", None)
+    project.house.compute()
+    found = gate("main", "B", **published)
+    assert (found["verdict"], found["passes"], found["contender"]) == ("regressed", False, "B")
+    assert found["sentence"].startswith("B is worse than the baseline main")
+    nobody = gate("main", "C", **published)
+    assert (nobody["verdict"], nobody["passes"]) == ("not_comparable", None)
+    with pytest.raises(Refused):
+        gate("main", "A", **published)
+    with pytest.raises(NotThere):
+        gate("other", "B", **published)
+
+
+def test_a_grid_that_is_not_published_is_judged_by_its_content(served: Served, published: dict[str, Any]) -> None:
+    project = served.project
+    project.published(model="base", variant="", axes=[], values=70.0, trials=1_000)
+    definition = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "base"}}
+    project.call("PUT", f"projects/{project.slug}/baselines/main", json=definition | {"policy": {"margin": 3.0}})
+    for value, passes in ((60.0, False), (80.0, True)):
+        sent = publication(model="pr", variant="", axes=[], values=value, trials=1_000)
+        assert gate("main", sent, timeout=0, **published)["verdict"] == "pending"
+        project.house.compute()
+        assert gate("main", sent, **published)["passes"] is passes
+    grid = project.published(model="worse", variant="", axes=[], values=60.0, trials=1_000)
+    gate("main", grid, timeout=0, **published)
+    project.house.compute()
+    assert gate("main", grid, **published)["passes"] is False
 
 
 def test_what_goes_wrong_is_raised(published: dict[str, Any]) -> None:

@@ -226,7 +226,7 @@ def test_a_server_that_accepts_and_says_nothing_is_given_up() -> None:
         begun = time.monotonic()
         with pytest.raises(Unreachable, match="took too long"):
             transport.call("GET", "x", patience=0.3)
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 10
 
 
 def test_an_answer_that_is_cut_off_is_no_answer(tiny: Tiny, transport: Transport) -> None:

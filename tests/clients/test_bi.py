@@ -110,6 +110,16 @@ def test_a_role_has_no_right_to_anything_else(reader: Reader, house: House) -> N
     assert len(tables) > 10
 
 
+def test_a_grid_says_how_it_was_measured(reader: Reader, house: House) -> None:
+    project = house.make_project()
+    with house.database.transaction() as connection:
+        make_reader(connection, reader.name, "another", [project.slug])
+    project.published(protocol={"shots": 5})
+    project.published(model="silent")
+    found = reader.ask("SELECT model, protocol ->> 'shots' FROM bi.grids ORDER BY model")
+    assert [tuple(row) for row in found] == [("Qwen-2.5 3B", "5"), ("silent", None)]
+
+
 def test_deleted_grids_leave_the_views(reader: Reader, house: House) -> None:
     project = house.make_project()
     with house.database.transaction() as connection:

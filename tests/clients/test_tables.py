@@ -45,7 +45,7 @@ def test_pandas_and_polars_open_the_arrow_file(table: str, first_grid: dict[str,
     import pandas
     import polars
 
-    from registry.renderings.feed import IDENTITY, MEASURED
+    from registry.renderings.feed import AS_SENT, IDENTITY, MEASURED, PROTOCOL
 
     address = f"{table}.arrow{QUERY}"
     with urlopen(address) as answer:
@@ -57,7 +57,16 @@ def test_pandas_and_polars_open_the_arrow_file(table: str, first_grid: dict[str,
         opened.select("Type", "Length_num", "value").iter_rows(),
     ):
         assert {(kind, length): value for kind, length, value in rows} == expected(first_grid)
-    assert tuple(opened.columns) == (*IDENTITY, "Type", "Type_num", "Length", "Length_num", *MEASURED)
+    assert tuple(opened.columns) == (
+        *IDENTITY,
+        "Type",
+        "Type_num",
+        "Length",
+        "Length_num",
+        *MEASURED,
+        *AS_SENT,
+        PROTOCOL,
+    )
     assert opened.schema["updated_at"] == polars.Datetime("us", "UTC")
 
 
@@ -114,6 +123,67 @@ def test_duckdb_reads_it_through_httpfs(table: str, first_grid: dict[str, Any], 
     with duck("httpfs") as connection:
         rows = connection.execute(f'SELECT "Type", "Length_num", value FROM {reader}').fetchall()
     assert {(str(kind), length): value for kind, length, value in rows} == expected(first_grid)
+
+
+@pytest.fixture(scope="module")
+def statistics_tables(seeds: Any, table: str) -> tuple[str, dict[str, Any]]:
+    """The address of the project's feeds, and the trends of each grid as its own path has them."""
+    items = seeds.get(f"projects/{seeds.slug}/grids").get_json()["items"]
+    own = {one["id"]: seeds.get(f"grids/{one['id']}/trends").get_json()["series"] for one in items}
+    return table.removesuffix("/cells"), own
+
+
+def slopes(own: dict[str, Any]) -> list[tuple[str, str, float]]:
+    return sorted((grid, one["along"], one["slope"]) for grid, series in own.items() for one in series)
+
+
+def test_pandas_reads_the_trends_of_every_grid(statistics_tables: Any) -> None:
+    import pandas
+
+    address, own = statistics_tables
+    for frame in (
+        pandas.read_csv(f"{address}/trends.csv", dtype={"Type": str}),
+        pandas.read_parquet(f"{address}/trends.parquet"),
+        pandas.read_feather(f"{address}/trends.arrow"),
+        pandas.read_json(f"{address}/trends.ndjson", lines=True, precise_float=True),
+    ):
+        assert set(frame["grid"]) == set(own)
+        known = frame[frame["along"].notna()]
+        assert sorted(zip(known["grid"], known["along"], known["slope"], strict=True)) == slopes(own)
+        assert frame["slope"].dtype == "float64"
+        assert set(frame["state"]) == {"ready"}
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "ndjson"])
+def test_polars_and_duckdb_scan_the_trends_of_every_grid(statistics_tables: Any, form: str) -> None:
+    import polars
+
+    address, own = statistics_tables
+    readers: dict[str, Any] = {"csv": polars.scan_csv, "parquet": polars.scan_parquet, "ndjson": polars.scan_ndjson}
+    found = readers[form](f"{address}/trends.{form}").select("grid", "along", "slope").collect()
+    assert sorted(row for row in found.rows() if row[1]) == slopes(own)
+    reader = {"csv": "read_csv", "parquet": "read_parquet", "ndjson": "read_json"}[form]
+    with duck("httpfs") as connection:
+        query = f"SELECT CAST(grid AS VARCHAR), along, slope FROM {reader}('{address}/trends.{form}')"
+        rows = connection.execute(f"{query} WHERE along IS NOT NULL").fetchall()
+    assert sorted(rows) == slopes(own)
+
+
+def test_peaks_and_coverage_have_the_grids_that_are_listed(statistics_tables: Any, seeds: Any) -> None:
+    import pandas
+
+    address, own = statistics_tables
+    best, covered = pandas.read_parquet(f"{address}/peaks.parquet"), pandas.read_parquet(f"{address}/coverage.parquet")
+    counts = {one["id"]: one["cell_count"] for one in seeds.get(f"projects/{seeds.slug}/grids").get_json()["items"]}
+    assert dict(zip(covered["grid"], covered["cells"], strict=True)) == counts
+    assert set(best["grid"]) == set(own)
+    cells = pandas.read_parquet(f"{address}/cells.parquet").groupby("grid")["value"].max()
+    for grid, group in best.groupby("grid"):
+        if grid in cells:
+            assert set(group["value"]) == {cells[grid]}  # of each seed more is better
+        else:
+            assert group["value"].isna().all()
+            assert counts[grid] == 0
 
 
 def test_altair_accepts_every_seed_as_vega_lite_and_vega_draws_it(served: str, seeds: Any) -> None:

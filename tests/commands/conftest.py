@@ -15,7 +15,8 @@ import pytest
 from registry.settings import Settings
 from tests.commands.terminal import Person, person_of
 from tests.house import House, Project
-from tests.live.system import awaited, bare_environment, free_port
+from tests.live.system import awaited, bare_environment
+from tests.ports import free_port
 
 
 @pytest.fixture(scope="session")

@@ -31,6 +31,26 @@ def test_all_cells_that_fit_are_one_table(person: Person, ready: Project) -> Non
     assert [json.loads(line)["value"] for line in lines] == [99.7, 99.0, 98.7, 98.0, 99.7]
 
 
+def test_a_statistic_of_every_grid_is_one_table(person: Person, ready: Project) -> None:
+    person.says("pull", "--statistic", "trends", "-o", "trends.csv")
+    assert (person.home / "trends.csv").read_bytes() == ready.get(f"projects/{ready.slug}/trends.csv").data
+    lines = person.says("pull", "--statistic", "peaks", "-m", "Qwen-2.5 7B", "--format", "ndjson").splitlines()
+    assert [(json.loads(line)["model"], json.loads(line)["value"]) for line in lines] == [("Qwen-2.5 7B", 99.7)] * 2
+    assert "registry peaks GRID" in person.complains("pull", ONE, "--statistic", "peaks", status=2)
+    assert "does not cut this table" in person.complains("pull", "--statistic", "peaks", "--at", "Length>=1")
+
+
+def test_a_slice_is_written_and_drawn_alone(person: Person, ready: Project) -> None:
+    grid, query = person.json("show", ONE)["id"], {"at.Length": ">=1", "at.Type": "1"}
+    asked = ("--at", "Length>=1", "--at", "Type=1")
+    for form in ("csv", "md", "ndjson"):
+        path = f"grids/{grid}.{form}" if form != "ndjson" else f"grids/{grid}/cells.{form}"
+        assert person.says("pull", ONE, "--format", form, *asked) == ready.get(path, query_string=query).text
+    assert len(person.says("pull", "--format", "ndjson", *asked).splitlines()) == 4
+    assert "Length at least 1, Type 1" in person.says("plot", ONE, *asked)
+    assert "there are Type, Length" in person.complains("plot", ONE, "--at", "Depth=1")
+
+
 def test_many_grids_are_no_markdown(person: Person, ready: Project) -> None:
     assert "needs one GRID" in person.complains("pull", "-o", "x.md", status=2)
 
@@ -56,6 +76,18 @@ def test_a_heatmap_is_drawn_in_the_form_of_its_name(person: Person, ready: Proje
 def test_a_picture_of_no_known_kind_is_a_usage_error(person: Person, ready: Project) -> None:
     assert ".svg" in person.complains("plot", ONE, "-o", "x.gif", status=2)
     assert "range" in person.complains("plot", ONE, "-o", "x.svg", "--range", "9,1")
+
+
+@pytest.mark.parametrize(("name", "begins"), [("l.svg", b"<svg"), ("l.png", b"\x89PNG\r\n"), ("l.csv", b"name,level,")])
+def test_lines_are_drawn_in_the_form_of_their_name(person: Person, ready: Project, name: str, begins: bytes) -> None:
+    one = person.json("show", ONE)
+    asked = ("-e", one["experiment"], "--metric", one["metric"]["name"], "--by", "axis:Type", "--along", "Length")
+    answer = person.run("lines", *asked, "-o", name)
+    assert answer.exit_code == 0, answer.output
+    assert (person.home / name).read_bytes().startswith(begins)
+    assert "along Length" in person.says("lines", *asked, "--at", "Length>=1")
+    assert "--metric is given 0 times" in person.complains("lines", "-e", "x", status=2)
+    assert ".svg" in person.complains("lines", *asked, "-o", "x.gif", status=2)
 
 
 def test_open_prints_the_address_of_the_page_in_a_pipe(person: Person, ready: Project) -> None:

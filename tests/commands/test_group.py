@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
 import click
 import pytest
@@ -53,6 +54,26 @@ def test_every_name_leads_to_a_command_of_that_name(name: str) -> None:
 @pytest.mark.parametrize("name", PLACES)
 def test_every_command_says_what_it_does(name: str) -> None:
     assert CliRunner().invoke(main, [name, "--help"]).output.startswith(f"Usage: main {name}")
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_every_number_on_the_command_line_is_finite(name: str) -> None:
+    for command in _all_of(main.get_command(click.Context(main), name)):
+        for option in command.params:
+            kinds = option.type.types if isinstance(option.type, click.Tuple) else [option.type]
+            for kind in kinds:
+                if isinstance(kind, click.FloatRange | click.types.FloatParamType):
+                    for text in ("nan", "inf", "-inf"):
+                        with pytest.raises(click.BadParameter):
+                            kind.convert(text, option, None)
+
+
+def _all_of(command: click.Command | None) -> Iterator[click.Command]:
+    assert command is not None
+    yield command
+    if isinstance(command, click.Group):
+        for name in command.list_commands(click.Context(command)):
+            yield from _all_of(command.get_command(click.Context(command), name))
 
 
 def test_a_misspelt_command_is_a_usage_error_that_names_the_near_one() -> None:

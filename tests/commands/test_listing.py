@@ -36,6 +36,14 @@ def test_filters_narrow_the_list(person: Person, shelf: Project) -> None:
     assert person.rows("ls", "-b", "nothing") == []
 
 
+def test_grids_are_listed_by_the_levels_that_they_have(person: Person, project: Project) -> None:
+    for model, last in (("short", 2), ("long", 64)):
+        axes = [{"name": "Length", "kind": "numeric", "levels": [1, last]}]
+        project.published(model=model, axes=axes, values=[1.0, 2.0])
+    assert [row["model"] for row in person.rows("ls", "--at", "Length>=60")] == ["long"]
+    assert "there are 1, 64, 2" in person.complains("ls", "--at", "Length=5").replace("1, 2, 64", "1, 64, 2")
+
+
 def test_a_wrong_filter_names_its_place(person: Person, shelf: Project) -> None:
     assert "updated_since" in person.complains("ls", "--since", "yesterday")
     assert "--label" in person.complains("ls", "--label", "nonsense", status=2)
@@ -76,6 +84,12 @@ def test_names_in_use_are_listed_with_their_counts(person: Person, shelf: Projec
     rows = person.rows("ls", what)
     assert [row["name"] for row in rows] == names
     assert sum(int(row["grids"]) for row in rows) == 4
+
+
+def test_grids_and_names_are_found_by_words(person: Person, shelf: Project) -> None:
+    assert {row["model"] for row in person.rows("ls", "--find", "7b QWEN")} == {"Qwen-2.5 7B"}
+    assert [row["name"] for row in person.rows("ls", "models", "--find", "3b")] == ["Qwen-2.5 3B"]
+    assert "--find is for grids" in person.complains("ls", "projects", "--find", "a", status=2)
 
 
 def test_projects_are_listed(person: Person, shelf: Project) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,9 @@ from sqlalchemy import update
 
 from registry.commands import pushing
 from registry.demo import demo_grids
+from registry.importers import formats
+from registry.importers.imported_grid import Overrides
+from registry.importers.source import Source
 from registry.storage.tables import derivations
 from results_registry import Refused, Transport
 from tests.commands.terminal import Person
@@ -33,6 +38,78 @@ def test_all_seeds_are_pushed_as_they_are(person: Person, project: Project) -> N
         stored = project.get(f"grids/{item['id']}").get_json()
         if stored["cell_count"]:
             assert any(grid.get("values") == stored["values"] for grid in demo_grids())
+
+
+def test_each_grid_of_a_seed_keeps_its_file_and_the_doubts_of_the_reading(person: Person, project: Project) -> None:
+    report = person.json("push", *SEEDS)
+    notes = {
+        (found.submission["benchmark"], found.submission["model"]): {(note.code, note.detail) for note in found.notes}
+        for seed in SEEDS
+        for found in formats.read(Source(seed, Path(seed)), Overrides())
+    }
+    digests = {hashlib.sha256(Path(seed).read_bytes()).hexdigest(): Path(seed).name for seed in SEEDS}
+    counts: Counter[str] = Counter()
+    for one in report["grids"]:
+        grid = project.get(f"grids/{one['id']}").get_json()
+        assert (grid["source"]["format"], grid["source"]["name"]) == ("markdown", digests[grid["source"]["sha256"]])
+        stored = {(warning["code"], warning["detail"]) for warning in grid["warnings"]}
+        assert notes[grid["benchmark"], grid["model"]] <= stored
+        assert stored, "every seed leaves something to the reader"
+        counts[grid["source"]["name"]] += 1
+    assert sorted(counts.values()) == [1, 1, 4, 4, 8]
+    told = {Path(line["detail"].split(":")[0]).name: line["times"] for line in report["warnings"]
+            if "experiment: it is called" in line["detail"]}  # fmt: skip
+    assert told.items() <= counts.items(), "each is told once, though the answer has it too"
+    assert len(told) >= 4
+
+
+OTHERS = {
+    "lm_eval.json": "lm-eval", "lm_eval_early.json": "lm-eval", "inspect.eval": "inspect", "inspect.json": "inspect",
+    "helm": "helm", "mteb": "mteb", "mteb_early": "mteb", "mlflow.json": "mlflow", "mlruns": "mlflow-store",
+    "model_card.md": "model-index", "tidy.parquet": "parquet", "trainer": "trainer", "wandb_chart.csv": "wandb",
+    "xarray3.nc": "netcdf", "xarray4.nc": "netcdf",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_file_of_every_format_is_kept_as_the_source_of_its_grids(person: Person, project: Project, name: str) -> None:
+    table = Path(name).suffix in (".parquet", ".csv", ".nc")
+    kinds = ("experiment", "benchmark", "model", "metric") if table else ("experiment", "model")
+    names = [option for kind in kinds for option in (f"--{kind}", kind)]
+    run = person.run("push", "--json", str(FILES / name), *names, "--description", "From *a file*.")
+    report = json.loads(run.stdout)
+    assert report["grids"], report  # of some files a part cannot be read, which is not what this is about
+    path = FILES / name
+    files = [path] if path.is_file() else [one for one in path.rglob("*") if one.is_file()]
+    digests = {hashlib.sha256(one.read_bytes()).hexdigest(): one.name for one in files}
+    for one in report["grids"]:
+        grid = project.get(f"grids/{one['id']}").get_json()
+        assert (grid["source"]["format"], grid["source"]["name"]) == (OTHERS[name], digests[grid["source"]["sha256"]])
+        assert grid["description"] == "From *a file*."
+
+
+def test_records_of_several_files_name_their_folder(person: Person, project: Project) -> None:
+    folder = person.home / "runs"
+    folder.mkdir()
+    for seed in (1, 2):
+        (folder / f"{seed}.jsonl").write_text(f'{{"Length": 1, "acc": {seed}}}\n{{"Length": 2, "acc": {seed}}}\n')
+    names = [option for kind in ("experiment", "benchmark", "model") for option in (f"--{kind}", kind)]
+    report = person.json("push", str(folder), *names, "--axes", "Length", "--value", "acc")
+    grid = project.get(f"grids/{report['grids'][0]['id']}").get_json()
+    assert grid["source"] == {"format": "records", "name": f"{folder} (2 files of records)"}
+    report = person.json("push", str(folder / "1.jsonl"), *names, "--axes", "Length", "--value", "acc")
+    grid = project.get(f"grids/{report['grids'][0]['id']}").get_json()
+    digest = hashlib.sha256((folder / "1.jsonl").read_bytes()).hexdigest()
+    assert grid["source"] == {"format": "records", "name": "1.jsonl", "sha256": digest}
+
+
+def test_what_was_read_from_the_registry_keeps_the_source_that_it_has(person: Person, project: Project) -> None:
+    source = {"format": "csv", "name": "first.csv"}
+    published = project.published(source=source)
+    file = person.home / "grid.json"
+    file.write_text(json.dumps(project.get(f"grids/{published['id']}").get_json() | {"model": "copy"}))
+    report = person.json("push", str(file))
+    assert project.get(f"grids/{report['grids'][0]['id']}").get_json()["source"] == source
 
 
 def test_pushing_again_changes_nothing(person: Person) -> None:
@@ -324,6 +401,16 @@ def test_a_push_that_was_cut_off_sends_only_the_rest(person: Person, monkeypatch
     assert (report["resumed"], report["new"], report["same"]) == (20, 10, 0)
     report = person.json("push", str(lines))
     assert (report["resumed"], report["new"], report["same"]) == (0, 0, 30)
+
+
+def test_a_push_says_how_its_grids_were_measured(person: Person) -> None:
+    person.json("push", SEEDS[0], "--protocol", "harness=a=b", "--protocol", "shots=5")
+    [row] = person.rows("ls")
+    assert person.json("show", row["id"])["protocol"] == {"harness": "a=b", "shots": 5}
+    assert "Protocol: harness a=b · shots 5" in person.page("show", row["id"])
+    for wrong in (["shots"], ["shots=5", "--protocol", "shots=3"]):
+        answer = person.run("push", SEEDS[0], "--protocol", *wrong)
+        assert (answer.exit_code, "KEY=VALUE" in answer.stderr) == (2, True)
 
 
 def test_without_an_answer_the_grids_wait_in_the_spool(person: Person, url: str) -> None:

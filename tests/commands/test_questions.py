@@ -37,6 +37,14 @@ def test_show_prints_measured_cells_tidy_in_a_pipe(person: Person, ready: Projec
     assert {row["trials"] for row in rows} == {"300"}
 
 
+def test_show_prints_a_slice_and_says_so(person: Person, ready: Project) -> None:
+    asked = ("show", "model=Qwen-2.5 3B", "--at", "Length>=1", "--at", "Type=1")
+    assert [row["value"] for row in person.rows(*asked)] == ["96.7", "98.3"]
+    page = person.page(*asked).splitlines()
+    assert "Only Length at least 1, Type 1; nothing else is counted." in page
+    assert any(line.startswith("2 of 2 cells measured") for line in page)
+
+
 def test_show_prints_a_table_with_holes_on_a_terminal(person: Person, ready: Project) -> None:
     page = person.page("show", "model=Qwen-2.5 3B").splitlines()
     assert page[0] == "Core Generalization · Qwen-2.5 3B · Baseline — accuracy (%)"
@@ -172,6 +180,40 @@ def test_rank_asks_the_question_that_was_asked(person: Person, ready: Project, h
     assert (found["by"], found["method"], found["missing"], found["alpha"]) == ("axis:Type", "mean", "observed", 0.1)
 
 
+def test_a_table_is_models_by_benchmarks_unless_other_dimensions_are_named(
+    person: Person, ready: Project, house: House
+) -> None:
+    command = ("table", "type-by-length", "accuracy")
+    asked = (
+        (),
+        ("--rows", "Type", "--columns", "none"),
+        ("--each", "model", "--rows", "Type", "--columns", "Length", "--missing", "available"),
+    )
+    for more in asked:
+        person.run(*command, *more, "--wait", "0")
+    house.compute()
+    # Common cells: 99.3, 96.7, 98.3 and 100.0 of the one model, 99.7, 99.0, 98.7 and 99.7 of the other.
+    rows = person.rows(*command)
+    assert {row["model"]: float(row["value"]) for row in rows} == pytest.approx(
+        {"Qwen-2.5 3B": 98.575, "Qwen-2.5 7B": 99.275}
+    )
+    page = person.page(*command)
+    assert page.startswith("Mean of accuracy (%) by model and benchmark — type-by-length")
+    assert "slots that every entry has" in page
+    assert person.json(*command, *asked[1])["group_by"] == ["axis:Type"]
+    assert person.says(*command, *asked[1], "--csv").startswith(
+        "experiment,metric,reduced_by,missing,averaged_over,Type,"
+    )
+    written = [line.split() for line in person.says(*command, *asked[2], "--markdown").splitlines()]
+    assert ["|", "2", "|", "·", "|", "100.0", "|", "99.7", "|"] in written
+
+
+def test_a_table_that_cannot_be_made_says_why(person: Person, ready: Project) -> None:
+    asked = ("table", "type-by-length", "accuracy")
+    assert 'has the axis "Depth"; there are Length, Type' in person.complains(*asked, "--rows", "Depth")
+    assert "grouped by already" in person.complains(*asked, "--over", "model")
+
+
 def test_a_slice_is_asked_for_by_axis(person: Person, ready: Project, house: House) -> None:
     for command in (["rank", "--at", "Length>=1", "--at", "Type=1"], ["trends", "model=Qwen-2.5 3B", "--at", "Type=1"]):
         person.run(*command, "--wait", "0")
@@ -257,6 +299,56 @@ def test_a_regression_is_a_loss_that_is_large_and_not_chance(
 def test_what_cannot_be_checked_is_an_error_and_no_pass(gap: float | None, direction: str | None) -> None:
     with pytest.raises(Conflict, match="cannot be said"):
         check(comparison(gap, None, direction), 2.0)
+
+
+@pytest.fixture
+def two_models(person: Person, project: Project, house: House) -> list[str]:
+    """Models B and A on two benchmarks, B 10 and 4 points worse; the comparison of them is computed."""
+    for benchmark, mine, theirs in (("X", 80.0, 70.0), ("Y", 60.0, 56.0)):
+        for model, value in (("A", mine), ("B", theirs)):
+            project.published(model=model, benchmark=benchmark, axes=[], values=value, trials=1000)
+    asked = ["compare", "A", "B", "-e", "type-by-length", "--metric", "accuracy"]
+    person.run(*asked, "--wait", "0")
+    house.compute()
+    return asked
+
+
+def test_two_models_are_compared_by_name_on_every_benchmark(person: Person, two_models: list[str]) -> None:
+    rows = person.rows(*two_models)
+    assert [(row["benchmark"], float(row["mean"])) for row in rows] == [("X", -10.0), ("Y", -4.0)]
+    document = person.json(*two_models)
+    assert (document["whole"]["difference"], document["whole"]["a"]) == (pytest.approx(-7.0), "B")
+    page = person.page(*two_models)
+    assert page.startswith("B less A — accuracy (%)\n")
+    assert "over 2 benchmarks, which weigh the same: -7.00 [" in page
+    assert person.json("compare", "A", "B")["whole"] == document["whole"]  # the one experiment and metric that there is
+
+
+def test_a_regression_of_a_model_is_that_over_all_benchmarks(person: Person, two_models: list[str]) -> None:
+    answer = person.run(*two_models, "--fail-on-regression", "6.9")
+    assert (answer.exit_code, "worse by more than 6.9: accuracy (%) -7" in answer.stderr) == (3, True)
+    assert person.run(*two_models, "--fail-on-regression", "7.1").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["compare", "A", "model=B"], '"model=B" is a grid and "A" a model'),
+        (["compare", "A", "B", "--full"], "--full and --model are for grids"),
+        (["compare", "A", "B", "-m", "C"], "--full and --model are for grids"),
+        (["compare", "model=A", "model=B", "--suite", "s"], "--suite is for models"),
+        (["compare", "A", "B", "-e", "x", "-e", "y"], "--experiment is given 2 times"),
+    ],
+)
+def test_words_for_models_and_words_for_grids_are_not_mixed(
+    person: Person, project: Project, words: list[str], told: str
+) -> None:
+    assert told in " ".join(person.complains(*words, status=2).split())
+
+
+def test_a_model_that_nobody_has_is_refused_with_the_nearest(person: Person, two_models: list[str]) -> None:
+    told = person.complains("compare", "A", "b", "-e", "type-by-length", "--metric", "accuracy")
+    assert 'has the model "b"; did you mean "B"; there are B, A' in " ".join(told.split())
 
 
 def test_a_grid_is_named_by_its_id_its_beginning_or_names(person: Person, ready: Project) -> None:

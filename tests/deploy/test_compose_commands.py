@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import http.client
 import json
 import os
@@ -18,6 +19,8 @@ from typing import Any
 import pytest
 
 from tests.deploy.compose_file import ROOT, services
+from tests.live.system import awaited
+from tests.ports import free_port
 
 SERVING = ("web", "worker", "dispatcher")
 LONGEST_START = 60
@@ -33,6 +36,13 @@ GRID = {
     ],
     "values": [[99.3, 96.7, 98.3], [None, 100.0, 99.7]],
 }
+
+AS_SYSTEMD = """
+import os, sys
+os.dup2(int(sys.argv[1]), 3)
+os.environ |= {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"}
+os.execvp(sys.argv[2], sys.argv[2:])
+"""
 
 
 class Composition:
@@ -60,10 +70,16 @@ class Composition:
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return ran.stdout
 
-    def start(self, name: str) -> None:
+    def start(self, name: str, listening: socket.socket | None = None) -> None:
+        """Start a service; with a socket, as systemd hands it on."""
+        command = services()[name]["command"]
+        handed: tuple[int, ...] = ()
+        if listening is not None:
+            handed = (listening.fileno(),)
+            command = [sys.executable, "-c", AS_SYSTEMD, str(handed[0]), *command]
         with (self.directory / name).open("wb") as log:
             self.processes[name] = subprocess.Popen(
-                services()[name]["command"], cwd=ROOT, env=self.environment, stdout=log, stderr=log
+                command, cwd=ROOT, env=self.environment, stdout=log, stderr=log, pass_fds=handed
             )
 
     def stop(self, name: str) -> tuple[float, int | None]:
@@ -82,12 +98,15 @@ class Composition:
 
     def await_ready(self) -> None:
         """Until /readyz answers 200; fails at once with the log of a process that has ended."""
+        self.await_answer("/readyz")
+
+    def await_answer(self, path: str = "/healthz") -> None:
         deadline = time.monotonic() + LONGEST_START
         while True:
             for name, process in self.processes.items():
                 assert process.poll() is None, f"{name} ended with {process.poll()}: {self.log(name)}"
             try:
-                if self.ask("GET", "/readyz")[0] == 200:
+                if self.ask("GET", path)[0] == 200:
                     return
             except OSError:
                 pass
@@ -106,12 +125,6 @@ class Composition:
             return response.status, json.loads(response.read())
         finally:
             connection.close()
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 @pytest.fixture
@@ -151,6 +164,48 @@ def test_the_commands_of_the_compose_file_are_a_registry(composition: Compositio
     for name in SERVING:
         seconds, status_at_end = composition.stop(name)
         assert status_at_end == 0, f"{name}, {seconds:.1f} s: {composition.log(name)}"
+
+
+def test_a_web_process_that_ends_refuses_new_requests_and_answers_those_it_has(composition: Composition) -> None:
+    composition.start("web")
+    composition.await_answer()
+    with socket.create_connection(("127.0.0.1", composition.port), timeout=20) as client:
+        client.sendall(b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        composition.processes["web"].send_signal(signal.SIGTERM)
+        awaited(lambda: refused(composition.port), within=9)
+        client.sendall(b"\r\n")
+        answer = b"".join(iter(lambda: client.recv(4096), b""))
+    assert answer.startswith(b"HTTP/1.1 503 ")
+    assert b'"stopping"' in answer
+    assert composition.stop("web")[1] == 0, composition.log("web")
+
+
+def refused(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == errno.ECONNREFUSED
+
+
+def test_requests_to_a_socket_of_systemd_wait_for_the_next_process(composition: Composition) -> None:
+    with socket.create_server(("127.0.0.1", composition.port)) as listening:
+        composition.start("web", listening)
+        composition.await_answer()
+        assert composition.stop("web")[1] == 0
+        with socket.create_connection(("127.0.0.1", composition.port), timeout=LONGEST_START) as client:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+            composition.start("web", listening)
+            assert client.recv(4096).startswith(b"HTTP/1.1 200 "), composition.log("web")
+
+
+def test_what_gunicorn_imports_before_it_forks_starts_nothing() -> None:
+    """No thread would live on in the child, and a connection would be shared with it."""
+    script = (
+        "import os, threading, registry.wsgi;"
+        "print(threading.active_count(), [at for at in os.listdir('/proc/self/fd') if 'socket' in link(at)])"
+    )
+    link = "link = lambda at: os.path.exists(f'/proc/self/fd/{at}') and os.readlink(f'/proc/self/fd/{at}') or '';"
+    script = script.replace("print", f"{link}print")
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert ran.stdout == "1 []\n"
 
 
 def test_nothing_is_ready_before_the_tables_are_there(composition: Composition) -> None:

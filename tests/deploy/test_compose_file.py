@@ -14,9 +14,10 @@ import yaml
 from redis import AuthenticationError, Redis, RedisError
 
 from registry.local.embedded.binaries import find_valkey
-from registry.settings import Settings
+from registry.settings import MEBIBYTE, Settings
 from tests.deploy.compose_file import COMPOSE, ROOT, services
-from tests.live.system import awaited, free_port
+from tests.live.system import awaited
+from tests.ports import free_port
 
 ONE_SHOT = {"migrate"}
 OURS = ["migrate", "web", "worker", "dispatcher"]
@@ -78,6 +79,27 @@ def test_a_container_can_do_no_more_than_it_must(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ALL)
+def test_a_container_has_its_share_and_no_more(name: str) -> None:
+    service = services()[name]
+    assert re.search(r"\d+[gm]\b", service["mem_limit"])
+    assert service["pids_limit"]
+
+
+def test_the_exports_of_a_web_process_fit_where_they_lie() -> None:
+    """And leave memory for the process."""
+    (size,) = re.findall(r"^/tmp:size=(\d+)m$", services()["web"]["tmpfs"][0])
+    assert int(size) > Settings().exports_size // MEBIBYTE
+    assert services()["web"]["mem_limit"] == "${WEB_MEMORY:-2g}"
+
+
+def test_nginx_reads_its_file_where_an_update_replaces_it() -> None:
+    nginx = services()["nginx"]
+    assert nginx["volumes"] == ["./deploy:/etc/nginx/registry:ro"]
+    assert "nginx -c /etc/nginx/registry/nginx.conf" in nginx["command"][-1]
+    assert "nginx -c /etc/nginx/registry/nginx.conf -s reload" in (ROOT / "deploy" / "upgrade").read_text()
+
+
+@pytest.mark.parametrize("name", ALL)
 def test_images_have_a_version_and_containers_no_fixed_name(name: str) -> None:
     service = services()[name]
     assert re.search(r":.*\d", service["image"])
@@ -86,9 +108,9 @@ def test_images_have_a_version_and_containers_no_fixed_name(name: str) -> None:
 
 def test_what_keeps_data_has_a_named_volume() -> None:
     volumes = set(yaml.safe_load(COMPOSE.read_text())["volumes"])
-    assert volumes == {"postgres", "redis"}
-    for name in volumes:
-        assert [volume.split(":")[0] for volume in services()[name]["volumes"]] == [name]
+    assert volumes == {"postgres", "valkey"}
+    for name, volume in (("postgres", "postgres"), ("redis", "valkey")):
+        assert [kept.split(":")[0] for kept in services()[name]["volumes"]] == [volume]
 
 
 def test_redis_writes_its_log_and_evicts_nothing() -> None:
@@ -103,10 +125,10 @@ def test_no_secret_stands_in_a_command_line(name: str) -> None:
 
 
 def test_redis_takes_its_password_and_ends_when_it_is_told(tmp_path: Path) -> None:
-    (tmp_path / "redis-server").symlink_to(find_valkey())
+    (tmp_path / "valkey-server").symlink_to(find_valkey())
     *shell, script = services()["redis"]["command"]
     port = free_port()
-    own = script.replace("$$", "$").replace("redis-server -", f"redis-server - --port {port} --dir {tmp_path}")
+    own = script.replace("$$", "$").replace("valkey-server -", f"valkey-server - --port {port} --dir {tmp_path}")
     environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "REDISCLI_AUTH": "hunter2"}
     with subprocess.Popen([*shell, own], env=environment, stdout=subprocess.DEVNULL) as server:
         with Redis(port=port, password="hunter2") as client:

@@ -8,12 +8,9 @@ import runpy
 import subprocess
 import sys
 import sysconfig
-import tomllib
 from pathlib import Path
 
 import pytest
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
 
 from tests.deploy.compose_file import ROOT, services
 
@@ -33,6 +30,15 @@ def test_every_base_image_has_a_version() -> None:
     assert all(re.search(r":3\.13-slim", base) for base in bases)
 
 
+def test_the_builder_needs_nothing_but_the_base_images_and_the_index() -> None:
+    """A `# syntax=` line would fetch a frontend, and a certificate of one's own is seen by the build alone."""
+    text = DOCKERFILE.read_text()
+    assert "syntax=" not in text
+    fetching = [line for line in re.split(r"\n(?=[A-Z])", text) if re.search(r"\bfetch (wheel|install)\b", line)]
+    assert len(fetching) == 3
+    assert all("--mount=type=secret,id=ca" in line for line in fetching)
+
+
 def test_the_process_is_not_root() -> None:
     assert re.findall(r"^USER (.*)", FINAL_STAGE, re.MULTILINE) == ["10001:10001"]
 
@@ -45,7 +51,7 @@ def test_the_image_starts_what_the_compose_file_starts_as_web() -> None:
 def test_the_builder_is_sent_what_the_image_is_made_of_and_nothing_else() -> None:
     sent = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copied: set[str] = set()
-    for sources in re.findall(r"^COPY (.*) \S+$", DOCKERFILE.read_text(), re.MULTILINE):
+    for sources in re.findall(r"^COPY (?!--from)(.*) \S+$", DOCKERFILE.read_text(), re.MULTILINE):
         copied.update(sources.split())
     assert sent == copied
 
@@ -55,20 +61,14 @@ def test_gunicorn_knows_every_name_that_is_set(monkeypatch: pytest.MonkeyPatch) 
     from gunicorn.config import make_settings
 
     monkeypatch.setenv("REGISTRY_WEB_THREADS", "5")
+    monkeypatch.setenv("REGISTRY_MAX_STREAMS", "7")
     monkeypatch.setenv("REGISTRY_HOST", "0.0.0.0")  # noqa: S104
+    monkeypatch.setattr("sys.path", list(sys.path))
     given = runpy.run_path(str(ROOT / "deploy" / "gunicorn.conf.py"))
     names = {name for name in given if not name.startswith("__")} - {"Settings", "settings"}
     assert names <= set(make_settings())
-    assert (given["bind"], given["threads"], given["workers"]) == ("0.0.0.0:8080", 5, 1)
+    assert (given["bind"], given["threads"], given["workers"]) == ("0.0.0.0:8080", 5 + 7 + 4, 1)
     assert given["control_socket_disable"] is True
-
-
-def test_the_image_gets_versions_that_the_package_allows() -> None:
-    lines = (ROOT / "deploy" / "constraints.txt").read_text().splitlines()
-    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    for needed in map(Requirement, project["dependencies"]):
-        assert needed.specifier.contains(pinned[canonicalize_name(needed.name)]), needed
 
 
 def test_a_check_tells_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -80,4 +80,5 @@ def test_a_check_tells_what_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
     for process, word in (("web", "URLError"), ("dispatcher", "Unavailable")):
         ran = subprocess.run([sys.executable, script, process], capture_output=True, text=True, check=False, cwd=ROOT)
         assert ran.returncode == 1
-        assert ran.stderr.startswith(word), ran.stderr
+        # Above it may stand why the database is away.
+        assert ran.stderr.splitlines()[-1].startswith(word), ran.stderr

@@ -17,7 +17,7 @@ from tests.faults.generator import Client, run_clients
 from tests.faults.history import History
 from tests.faults.nemesis import Nemesis
 from tests.faults.stage import PROJECT, Stage, awaited
-from tests.live.system import free_port
+from tests.ports import free_port
 
 CLIENTS = 8
 THINK = 0.1

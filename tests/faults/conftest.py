@@ -8,7 +8,7 @@ import pytest
 
 from tests.faults.stage import Stage
 from tests.live.conftest import fragile, fragile_servers
-from tests.live.system import free_port
+from tests.ports import free_port
 
 __all__ = ["fragile", "fragile_servers", "stage"]
 

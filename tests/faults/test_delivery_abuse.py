@@ -14,7 +14,7 @@ from tests.faults.checker import check
 from tests.faults.history import History
 from tests.faults.scenarios import Script
 from tests.faults.stage import PROJECT, Stage, awaited
-from tests.live.system import free_port
+from tests.ports import free_port
 
 QUEUE, WAKE = "registry", "registry:wake"
 NONSENSE = [

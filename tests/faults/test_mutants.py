@@ -15,7 +15,7 @@ from tests.faults.history import History
 from tests.faults.mutants.fault_mutants import MUTANTS, PATCHES, mutated
 from tests.faults.scenarios import Script, asleep, calm, forgetful_broker, frozen_worker, power_cut
 from tests.faults.stage import PROJECT, Stage
-from tests.live.system import free_port
+from tests.ports import free_port
 
 Story = Callable[[Stage, Script], None]
 CAUGHT: dict[str, tuple[Story, str]] = {

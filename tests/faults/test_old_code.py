@@ -10,7 +10,7 @@ from tests.faults.checker import check
 from tests.faults.history import History
 from tests.faults.scenarios import Script, ready
 from tests.faults.stage import PROJECT, Stage, beside
-from tests.live.system import free_port
+from tests.ports import free_port
 
 RELEASED = Path(__file__).with_name("released")
 

@@ -14,7 +14,7 @@ from tests.faults.generator import EXPERIMENTS, Client, run_clients
 from tests.faults.history import History, Write
 from tests.faults.scenarios import ready
 from tests.faults.stage import PROJECT, Stage, awaited, beside
-from tests.live.system import free_port
+from tests.ports import free_port
 
 SECONDS = 5.0
 ENOUGH = 40

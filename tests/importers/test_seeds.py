@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -46,3 +47,10 @@ def test_every_thing_that_was_read_from_prose_is_noted() -> None:
     [found] = grids_of(0)
     assert {note.code for note in found.notes} == {"identity_read", "experiment_named", "metric_read"}
     assert "cells_not_listed" in {note.code for one in grids_of(2) for note in one.notes}
+
+
+def test_the_demonstration_names_the_seeds_that_it_was_read_from() -> None:
+    for grid in demo_grids():
+        path = FILES / f"seed_{grid['labels']['seed']}.txt"
+        digest = sha256(path.read_bytes()).hexdigest()
+        assert grid["source"] == {"format": "markdown", "name": path.name, "sha256": digest}

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.live.system import Servers, System, own_servers, own_system
+from tests.namesakes import lay
 
 
 @pytest.fixture(scope="session")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     directory = tmp_path_factory.mktemp("live")
     with own_servers(directory / "home") as servers, own_system(servers, directory / "logs") as running:
+        running.directory = lay(directory / "beside")
         running.start("web", "worker", "dispatcher")
         yield running
 

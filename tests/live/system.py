@@ -7,7 +7,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -23,6 +22,7 @@ from registry.operations.projects import make_project
 from registry.settings import Settings
 from registry.storage.database import Database
 from tests.house import publication
+from tests.ports import free_port
 
 T = TypeVar("T")
 COMMANDS = {"web": "serve", "worker": "worker", "dispatcher": "dispatch"}
@@ -36,12 +36,6 @@ def awaited(what: Callable[[], T | None], within: float = 60.0) -> T:
         assert time.monotonic() < deadline, f"it did not happen within {within:.0f} s"
         time.sleep(0.02)
     return found
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def bare_environment() -> dict[str, str]:
@@ -130,6 +124,8 @@ class System:
 
     settings: Settings
     logs: Path
+    directory: Path | None = None
+    """Where the processes are started; None: where the tests are."""
     running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
     clients: list[Client] = field(default_factory=list)
     token: str = ""
@@ -146,10 +142,16 @@ class System:
         """Start processes; those that serve HTTP are waited for."""
         for name in names:
             log = (self.logs / f"{name}.log").open("ab")
-            command = [sys.executable, "-m", "registry", COMMANDS[name]]
+            command = [sys.executable, "-P", "-m", "registry", COMMANDS[name]]
             environment = bare_environment() | self.settings.environment()
             self.running[name] = subprocess.Popen(
-                command, env=environment, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True
+                command,
+                env=environment,
+                stdout=log,
+                stderr=log,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                cwd=self.directory,
             )
             log.close()
         if "web" in names:

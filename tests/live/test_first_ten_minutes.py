@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 import urllib.request
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +20,9 @@ import pytest
 from scipy.stats import theilslopes
 
 from registry.demo import demo_grids
-from tests.live.system import awaited, bare_environment, free_port, processes
+from tests.live.system import awaited, bare_environment, processes
+from tests.ports import free_port
+from tests.workers.claims.sentences import VERDICTS
 
 
 @dataclass
@@ -111,6 +114,19 @@ def test_the_second_printed_line_shows_two_models_over_32_slots(first: Up) -> No
     assert re.findall(r"^ +2 .*R1-Llama.*$", text, flags=re.MULTILINE)
 
 
+def test_the_sentences_of_the_documents_are_there_with_their_verdicts(first: Up, place: tuple[Path, int, Path]) -> None:
+    expected = Counter(row[1] for rows in VERDICTS.values() for row in rows)
+    [url] = re.findall(r"^(http\S+/projects/demo/claims)$", "".join(first.said), re.MULTILINE)
+    address = f"{url.replace('/projects/', '/api/v1/projects/')}?limit=200"
+    awaited(lambda: json.loads(read(address)[1])["counts"]["unjudged"] == 0)
+    found = json.loads(read(address)[1])["items"]
+    assert Counter(one["judgement"]["as_posted"] for one in found) == expected
+    told = {one["text"]: one["judgement"] for one in found}
+    assert told["Type 1: … declines to the low 80s by Length 9"]["verdict"] == "contradicted"
+    page = html.unescape(read(url)[1].decode())
+    assert f"{expected['contradicted']} of {len(found)} sentences are contradicted by their own numbers" in page
+
+
 def test_the_token_of_the_administrator_is_for_its_owner_only(first: Up, place: tuple[Path, int, Path]) -> None:
     home, port, _ = place
     token = home / "admin-token"
@@ -145,14 +161,17 @@ def test_a_second_start_keeps_the_grids_and_the_token_and_ctrl_c_leaves_no_proce
     home, port, errors = place
     token = (home / "admin-token").read_text()
     numbers = run(first.commands[0])
+    claims = f"http://127.0.0.1:{port}/api/v1/projects/demo/claims?limit=200"
+    said = [one["id"] for one in json.loads(read(claims)[1])["items"]]
     assert first.interrupt() < 10
     assert first.process.returncode == 0
-    awaited(lambda: not processes(holding=str(home)), within=1)
+    awaited(lambda: not processes(holding=str(home)), within=10)
     second = up(home, port, errors)
     try:
         assert (home / "admin-token").read_text() == token
         assert second.commands == first.commands, "the grids have other ids"
         assert run(second.commands[0]) == numbers
+        assert [one["id"] for one in json.loads(read(claims)[1])["items"]] == said
         status, _ = read(f"http://127.0.0.1:{port}/api/v1/projects/demo/tokens", token.strip())
         assert status == 200
     finally:
@@ -160,5 +179,5 @@ def test_a_second_start_keeps_the_grids_and_the_token_and_ctrl_c_leaves_no_proce
         assert second.process.stdout is not None
         second.process.stdout.close()
     assert took < 10
-    awaited(lambda: not processes(holding=str(home)), within=1)
+    awaited(lambda: not processes(holding=str(home)), within=10)
     assert errors.read_text() == ""

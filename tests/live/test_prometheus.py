@@ -14,7 +14,8 @@ from urllib.request import urlopen
 
 import pytest
 
-from tests.live.system import System, awaited, free_port
+from tests.live.system import System, awaited
+from tests.ports import free_port
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ def test_a_reader_that_prefers_to_wait_is_answered_as_soon_as_the_statistics_are
     response = client._connection.getresponse()
     body = response.read()
     assert response.status == 200, body
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < 10, "it waited as long as it might"
 
 
 def test_eight_jobs_that_publish_the_same_grid_at_once_make_revisions_without_gaps(system: System) -> None:

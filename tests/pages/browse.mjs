@@ -1,61 +1,9 @@
 // What only a browser can say about the pages. Reads a plan as JSON from the first argument, writes findings as JSON
 // lines: {"what", ...}. After {"what": "waiting"} it goes on when a line comes in.
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { createInterface } from "node:readline";
-import { chromium } from "playwright-core";
+import { browser, look, looks, open, plan, say, told, violations } from "./chromium.mjs";
 
-const plan = JSON.parse(process.argv[2]);
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const say = (found) => process.stdout.write(JSON.stringify(found) + "\n");
-const told = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
-
-const browser = await chromium.launch({
-  executablePath: plan.chromium,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"],
-});
-const looks = {
-  light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
-  dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
-  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, hasTouch: true },
-};
-
-async function open(options, path) {
-  const context = await browser.newContext({ baseURL: plan.base, ...options });
-  const page = await context.newPage();
-  const complaints = [];
-  page.on("console", (message) => {
-    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-  });
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  await page.goto(path);
-  return { context, page, complaints };
-}
-
-for (const [look, options] of Object.entries(looks)) {
-  for (const path of plan.paths[look]) {
-    const { context, page, complaints } = await open(options, path);
-    const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - window.innerWidth);
-    const clipped = await page.evaluate(() => {
-      const cut = (one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== "inline";
-      // What a select cuts off its options is no part of its scrollWidth. On a phone some are wider than the page.
-      const narrow = (one) => {
-        const width = one.offsetWidth;
-        one.style.maxWidth = "none";
-        const wanted = one.offsetWidth;
-        one.style.maxWidth = "";
-        return wanted > width && wanted <= document.querySelector("main").clientWidth;
-      };
-      const texts = [...document.querySelectorAll("table[role=grid] td, .toolbar a, h1, h2:not(.sr), dt, dd, button, label")].filter(cut);
-      return [...texts, ...[...document.querySelectorAll("select")].filter(narrow)].map((one) => one.textContent.trim().slice(0, 40));
-    });
-    const said = [...complaints];
-    await page.evaluate(axe); // as the devtools would: the policy of the page stays as it is
-    const { violations } = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
-    const faults = violations.map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)} ${one.nodes[0].failureSummary.slice(0, 200)}`);
-    say({ what: "look", look, path, violations: faults, complaints: said, wide, clipped });
-    await context.close();
-  }
+for (const [name, options] of Object.entries(looks)) {
+  for (const path of plan.paths[name]) await look(name, options, path);
 }
 
 {
@@ -94,9 +42,9 @@ for (const medium of [{ media: "print" }, { forcedColors: "active" }]) {
   found.hatch = await style("table[role=grid] td.bare", "backgroundImage");
   found.scroll = await style(".scroll", "overflowX");
   found.hidden = await page.evaluate(() => [...document.querySelectorAll("form, .toolbar, .top")].every((one) => one.offsetParent === null));
-  found.folded = await page.evaluate(() => [...document.querySelectorAll("details:not([open]) > :not(summary)")].map((one) => one.checkVisibility({ contentVisibilityProperty: true, contentVisibilityAuto: true }) && one.getBoundingClientRect().height > 0));
+  found.folded = await page.evaluate(() => [...document.querySelectorAll("main details:not([open]) > :not(summary)")].map((one) => one.checkVisibility({ contentVisibilityProperty: true, contentVisibilityAuto: true }) && one.getBoundingClientRect().height > 0));
   found.columns = await style(".columns", "display");
-  found.wrap = await style("#peaks ~ .scroll th", "overflowWrap");
+  found.wrap = await style("summary:has(#peaks) ~ .scroll th", "overflowWrap");
   found.pressed = [await style(".options a[aria-current]", "backgroundColor"), await style(".options a:not([aria-current])", "backgroundColor")];
   await page.goto(plan.paths.light.find((path) => path.includes("/rankings?")));
   found.forms = await page.evaluate(() => [...document.querySelectorAll("form")].filter((one) => one.offsetParent !== null).length);
@@ -107,9 +55,71 @@ for (const medium of [{ media: "print" }, { forcedColors: "active" }]) {
 {
   const { context, page, complaints } = await open({ ...looks.light, javaScriptEnabled: false }, plan.grid);
   const text = await page.locator("main").innerText();
-  say({ what: "no script", text, cells: await page.locator("table[role=grid] td:not(.corner)").count(), tips: await page.locator("td[title]").count(), complaints });
+  const explained = page.locator("button.term").first();
+  await explained.focus();
+  await page.keyboard.press("Enter");
+  const meaning = await page.locator(".meaning:popover-open").innerText();
+  await page.keyboard.press("Escape");
+  const left = await page.locator(".meaning:popover-open").count();
+  say({ what: "no script", meaning, left, text, cells: await page.locator("table[role=grid] td:not(.corner)").count(), tips: await page.locator("td[title]").count(), complaints });
   await page.getByRole("button", { name: "dark" }).click();
   say({ what: "theme", theme: await page.locator("html").getAttribute("data-theme"), ground: await page.locator("body").evaluate((one) => getComputedStyle(one).backgroundColor) });
+  await context.close();
+}
+
+{
+  const { context, page, complaints } = await open({ ...looks.light, permissions: ["clipboard-read", "clipboard-write"] }, plan.grid);
+  await page.locator(".copied summary").click();
+  await page.getByRole("button", { name: "Copy" }).nth(2).click();
+  await page.getByRole("button", { name: "Copied" }).waitFor();
+  say({ what: "copied", text: await page.evaluate(() => navigator.clipboard.readText()), complaints });
+  await page.route("**/host.html", (route) => route.fulfill({
+    contentType: "text/html", body: `<iframe src="/embed${plan.grid}"></iframe><iframe src="${plan.grid}"></iframe>`,
+  }));
+  await page.goto("/host.html");
+  const [inside, whole] = page.frames().slice(1);
+  say({ what: "framed", inside: await inside.locator("h1").innerText(), whole: await whole.locator("table").count() });
+  await context.close();
+}
+
+{
+  const { context, page, complaints } = await open(looks.light, plan.crowd);
+  const chooser = page.locator("details.chooser", { has: page.locator("legend", { hasText: "Models" }) });
+  await chooser.locator("summary").focus();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("MODEL 1");
+  const narrowed = await chooser.locator("label:visible span").allInnerTexts();
+  for (const key of ["Tab", "Space", "Tab", "Space", "Escape"]) await page.keyboard.press(key);
+  const closed = await page.evaluate(() => [document.activeElement.tagName, document.querySelector("details.chooser[open]")]);
+  await page.keyboard.press("Enter");
+  const found = await violations(page);
+  await chooser.getByRole("button", { name: "Show" }).click();
+  await page.waitForURL("**model=*");
+  const chosen = new URL(page.url()).searchParams.getAll("model");
+  const chips = await page.locator(".chips li bdi").allInnerTexts();
+  await page.getByRole("link", { name: `Take away model ${chips[0]}`, exact: true }).click();
+  await page.waitForURL((url) => url.searchParams.getAll("model").length === 1);
+  say({ what: "chooser", narrowed, closed, violations: found.map((one) => one.id), chosen, chips, left: await page.locator(".chips li bdi").allInnerTexts(), complaints });
+  await page.locator("th[aria-sort] a").first().click();
+  await page.waitForURL("**sort=updated_at*");
+  const sorted = await page.locator("th[aria-sort]").getAttribute("aria-sort");
+  await page.getByRole("searchbox", { name: "Search this project" }).fill("model 7");
+  await page.keyboard.press("Enter");
+  await page.waitForURL("**/search?q=model+7");
+  say({ what: "search", sorted, models: await page.locator("section[aria-labelledby=models] li a:first-child").allInnerTexts() });
+  await context.close();
+}
+
+{
+  const { context, page } = await open({ ...looks.phone, javaScriptEnabled: false }, plan.crowd);
+  const chooser = page.locator("details.chooser", { has: page.locator("legend", { hasText: "Models" }) });
+  await chooser.locator("summary").tap();
+  for (const name of ["model 3", "model 12"]) await chooser.getByLabel(name).tap();
+  const narrow = await chooser.locator(".narrow").isVisible();
+  await chooser.getByRole("button", { name: "Show" }).tap();
+  await page.waitForURL("**model=*");
+  say({ what: "chooser without script", narrow, rows: await page.locator("tbody th[scope=row]").allInnerTexts() });
   await context.close();
 }
 
@@ -147,15 +157,27 @@ for (const medium of [{ media: "print" }, { forcedColors: "active" }]) {
   await page.locator("#trends").waitFor();
   const kept = await page.evaluate(() => [document.activeElement.tagName, document.activeElement.cellIndex]);
   say({ what: "refresh", statuses, kept, news: await page.locator("#news").textContent(), complaints });
-  const look = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  const check = () => page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
   const bar = page.locator("#watch:not([hidden])");
   const cells = () => page.locator("table[role=grid] td:not(.corner)").evaluateAll((all) => all.map((one) => one.firstChild && one.firstChild.nodeValue));
   const first = await cells();
   await page.setViewportSize({ width: 150, height: 500 });
   await page.locator("section.picture .scroll").evaluate((one) => { one.scrollLeft = 20; });
+  const hung = await open(looks.light, `${plan.pending}?kiosk=1&seconds=5&rotate=/grids/gone&rotate=/status`);
   say({ what: "revising" });
   await told.next();
-  await look();
+  await hung.page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  await hung.page.locator("#watch:not([hidden])").waitFor();
+  const arrived = await hung.page.locator("#watch span").innerText(), value = hung.page.locator("table[role=grid] td:not(.corner)");
+  const values = await value.evaluateAll((all) => all.map((one) => one.firstChild && one.firstChild.nodeValue));
+  await hung.context.setOffline(true);
+  await hung.page.locator("#watch.bad").waitFor(); // the next page does not answer either
+  const outage = await hung.page.locator("#watch").innerText();
+  await hung.context.setOffline(false);
+  await hung.page.waitForURL("**/status?**", { timeout: 30000 });
+  say({ what: "wall", arrived, values, outage, now: await hung.page.locator("#checked").innerText(), next: await hung.page.evaluate(() => document.documentElement.dataset.next) });
+  await hung.context.close();
+  await check();
   await bar.waitFor();
   const announced = await bar.locator("span").innerText(), unchanged = JSON.stringify(await cells()) === JSON.stringify(first);
   await bar.locator("button").click();
@@ -164,11 +186,11 @@ for (const medium of [{ media: "print" }, { forcedColors: "active" }]) {
   const scrolled = await page.locator("section.picture .scroll").evaluate((one) => one.scrollLeft);
   say({ what: "revision", announced, unchanged, changed: then.filter((one, i) => one !== first[i]).length, scrolled });
   await context.setOffline(true);
-  await look();
+  await check();
   await bar.waitFor();
   const offline = await bar.innerText();
   await context.setOffline(false);
-  await look();
+  await check();
   await bar.waitFor({ state: "detached" });
   say({ what: "away", offline, checked: await page.locator("#checked").innerText() });
   await context.close();

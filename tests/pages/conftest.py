@@ -115,9 +115,16 @@ class Demo:
 
 @pytest.fixture(scope="session")
 def demo(servers: tuple[str, str], template: str, redis_url: str) -> Iterator[Demo]:
-    """The demonstration in a database of its own, computed."""
+    """The demonstration, computed, in a database to which other tests may add projects."""
+    yield from demonstrations(servers, template, redis_url)
+
+
+def demonstrations(servers: tuple[str, str], template: str, redis_url: str) -> Iterator[Demo]:
+    """Yield once: the demonstration in a database of its own, computed."""
     for url in clone(servers, template):
-        settings = replace(Settings(), database_url=url, redis_url=redis_url, ranking_debounce=0.0)
+        # On a busy machine five hundred grids in one request take longer than a request has in life.
+        patient = {"request_timeout": 120.0, "statement_timeout": 60.0}
+        settings = replace(Settings(), database_url=url, redis_url=redis_url, ranking_debounce=0.0, **patient)
         database = Database(settings, name="tests")
         house = House(create_app(settings), database, settings)
         publish_demo(database)
@@ -138,4 +145,4 @@ def guest(demo: Demo) -> Browser:
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """No page waits for an answer: where nothing is computed meanwhile it would wait in vain."""
-    monkeypatch.setattr("registry.api.cached_results.waited", lambda look, _settled, _patience: look())
+    monkeypatch.setattr("registry.api.cached_results.waited", lambda look, _settled, _patience, _most: look())

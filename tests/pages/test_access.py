@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import base64
 import re
-import time
+from datetime import timedelta
+from hashlib import sha256
 
 import pytest
-from itsdangerous import TimestampSigner
+from sqlalchemy import func, select, update
 
+from registry.storage.tables import sessions
 from tests.house import House, Project
 from tests.pages.conftest import Browser, Outline, browser
 
@@ -25,6 +28,7 @@ def paths(project: Project) -> list[str]:
         f"/grids/{grid['id']}",
         f"/projects/{project.slug}/experiments/type-by-length",
         f"/projects/{project.slug}/rankings?experiment=type-by-length&metric=accuracy",
+        f"/projects/{project.slug}/aggregates?experiment=type-by-length&metric=accuracy",
         f"/data/grids/{grid['id']}.csv",
         f"/data/projects/{project.slug}/grids",
     ]
@@ -86,7 +90,7 @@ def test_the_cookie_is_secure_where_the_registry_is_reached_by_https(house: Hous
     assert "Secure" in answer.headers["Set-Cookie"]
 
 
-def test_a_visit_may_read_and_nothing_else(project: Project, visitor: Browser) -> None:
+def test_outside_the_settings_a_session_may_read_and_nothing_else(project: Project, visitor: Browser) -> None:
     sign_in(visitor, project.tokens["admin"])
     assert visitor.get(f"/data/projects/{project.slug}/tokens").status_code == 403
     assert visitor.client.delete(f"/data/projects/{project.slug}").status_code == 405
@@ -128,27 +132,18 @@ def test_a_person_is_asked_to_sign_in_without_words_for_programs(project: Projec
         assert visitor.get(link).status_code == 200
 
 
-def forged(ticket: str) -> list[str]:
-    public, number, signed, signature = ticket.split(".")
-    return [
-        f"{public}.{number}.{signed[:-1]}{'A' if signed[-1] != 'A' else 'B'}.{signature}",
-        f"{public}.{number}.{signed}.{'0' * len(signature)}",
-        f"{public}.{number[::-1]}.{signed}.{signature}",
-        f"{public}.{number}.{signature}",
-        f"{public}.{number}",
-        f"{public}.{number}.",
-        f"{public}.{number}.9e9.{signature}",
-        f"AAAAAAAA.{number}.{signed}.{signature}",
-        "..",
-        "%00.1.x",
-        "x" * 4000,
-    ]
+def forged(house: House, secret: str) -> list[str]:
+    """What somebody might send who knows everything that the database holds of a session, or garbage."""
+    with house.database.reading() as connection:
+        stored = connection.execute(select(sessions).where(sessions.c.secret_hash == sha256(secret.encode()).digest()))
+        row = stored.one()
+    held = [row.secret_hash.hex(), base64.urlsafe_b64encode(row.secret_hash).decode(), str(row.id), str(row.token_id)]
+    return [*held, secret[:-1], secret.swapcase(), f"{secret}x", "", "..", "%00.1.x", "x" * 4000]
 
 
-def test_a_forged_ticket_is_nobody(project: Project, visitor: Browser) -> None:
+def test_a_forged_session_is_nobody_even_with_all_that_the_database_holds(project: Project, visitor: Browser) -> None:
     cookie = sign_in(visitor, project.tokens["reader"]).headers["Set-Cookie"]
-    ticket = cookie.split("=", 1)[1].split(";")[0]
-    for text in forged(ticket):
+    for text in forged(project.house, cookie.split("=", 1)[1].split(";")[0]):
         other = browser(project.house)
         other.client.set_cookie("registry_session", text)
         assert other.get(f"/projects/{project.slug}").status_code == 401, text
@@ -203,9 +198,35 @@ def test_downloads_reach_nothing_but_grids_and_projects(house: House, visitor: B
         assert visitor.get(path).status_code in (308, 404), path
 
 
-def test_a_visit_ends_after_thirty_days(project: Project, visitor: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
-    sign_in(visitor, project.tokens["reader"])
-    days, now = 24 * 3600, time.time()
+def test_a_session_ends_after_thirty_days(project: Project, visitor: Browser) -> None:
+    cookie = sign_in(visitor, project.tokens["reader"]).headers["Set-Cookie"]
+    assert f"Max-Age={30 * 24 * 3600}" in cookie
+    digest = sha256(cookie.split("=", 1)[1].split(";")[0].encode()).digest()
     for later, status in ((29.9, 200), (30.1, 401)):
-        monkeypatch.setattr(TimestampSigner, "get_timestamp", lambda _self, at=now + later * days: int(at))
+        ends = func.now() + timedelta(days=30 - later)
+        with project.house.database.transaction() as connection:
+            connection.execute(update(sessions).where(sessions.c.secret_hash == digest).values(expires_at=ends))
         assert visitor.get(f"/projects/{project.slug}").status_code == status
+
+
+def test_nobody_can_hand_a_session_to_another_browser_before_it_signs_in(project: Project, visitor: Browser) -> None:
+    """Session fixation: the session after signing in is a new one, whatever cookie came with the form."""
+    planted = sign_in(browser(project.house), project.tokens["reader"]).headers["Set-Cookie"].split(";")[0]
+    visitor.client.set_cookie(*planted.split("=", 1))
+    assert sign_in(visitor, project.tokens["admin"]).headers["Set-Cookie"].split(";")[0] != planted
+
+
+def test_under_https_no_other_host_can_set_the_cookie(house: House, project: Project) -> None:
+    """A browser takes a cookie with this prefix from the host itself only (RFC 6265bis, 4.1.3.2)."""
+    client = house.app.test_client()
+    form = {"token": project.tokens["reader"]}
+    headers = {"Sec-Fetch-Site": "same-origin"}
+    cookie = client.post("/sign-in", data=form, headers=headers, base_url="https://localhost").headers["Set-Cookie"]
+    assert cookie.startswith("__Host-registry_session=")
+    assert all(one in cookie for one in ("Secure", "Path=/"))
+    assert "Domain" not in cookie
+    planted = browser(house)
+    planted.client.set_cookie("registry_session", cookie.split("=", 1)[1].split(";")[0])
+    path = f"/projects/{project.slug}"
+    assert planted.client.get(path, base_url="https://localhost").status_code == 401
+    assert client.get(path, base_url="https://localhost").status_code == 200

@@ -10,12 +10,15 @@ from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 import pytest
 
 from tests.house import Project, publication
-from tests.pages.conftest import Browser, Demo, Outline, browser
+from tests.pages.conftest import Browser, Demo, Outline, browser, demonstrations
 
 pytestmark = pytest.mark.usefixtures("impatient")
 
 LINKS = ("href", "src")
-OPEN_TO_ALL = ("/docs", "/docs/schemas", "/openapi.yaml", "/openapi.json", "/metrics", "/readyz")
+OPEN_TO_ALL = (
+    *("/docs", "/docs/schemas", "/docs/schemas/results"),
+    *("/openapi.yaml", "/openapi.json", "/metrics", "/readyz"),
+)
 MOST = 400
 """Addresses that one crawl asks for at most; it must end before."""
 
@@ -40,7 +43,7 @@ def forms(page: Outline) -> Iterator[str]:
             fields, select = [], None
         elif action is not None and tag in ("input", "button", "select"):
             select = given.get("name") if tag == "select" else None
-            if tag == "input" and given.get("name"):
+            if tag == "input" and given.get("name") and (given.get("type") != "checkbox" or "checked" in given):
                 fields.append((given["name"], given.get("value") or ""))
         elif action is not None and tag == "option" and select and ("selected" in given or select not in dict(fields)):
             fields = [pair for pair in fields if pair[0] != select]
@@ -51,7 +54,7 @@ def shape(address: str) -> tuple[str, ...]:
     """What addresses of one kind have in common: ids and names are left out."""
     split = urlsplit(address)
     path = re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}", "ID", split.path)
-    path = re.sub(r"/(experiments|revisions)/[^/]+", r"/\1/NAME", path)
+    path = re.sub(r"/(experiments|revisions|benchmarks|models|variants|metrics)/.+", r"/\1/NAME", path)
     return (path, *sorted({name for name, text in parse_qsl(split.query) if text}))
 
 
@@ -85,6 +88,12 @@ def is_page(address: str, media: str) -> bool:
 
 def broken(found: dict[str, int]) -> dict[str, int]:
     return {address: status for address, status in found.items() if status not in (200, 202, 303)}
+
+
+@pytest.fixture(scope="module")
+def demo(servers: tuple[str, str], template: str, redis_url: str) -> Iterator[Demo]:
+    """The demonstration and nothing beside it: a crawl follows the first page of each kind, whoever's it is."""
+    yield from demonstrations(servers, template, redis_url)
 
 
 @pytest.fixture(scope="module")
@@ -123,6 +132,7 @@ def test_every_link_that_a_signed_in_reader_sees_leads_somewhere(private: Demo) 
 
 def test_every_link_of_a_page_that_was_shared_leads_somewhere(private: Demo) -> None:
     compared = urlencode({"baseline": private.grids["4"][0], "contender": private.grids["2"][0]})
+    names = "&experiment=window-by-ratio&metric=Pass@1&baseline_model=R1-Llama&contender_model=R1-Qwen"
     sizes = {}
     for path, query in [
         (private.seed0, ""),
@@ -132,6 +142,7 @@ def test_every_link_of_a_page_that_was_shared_leads_somewhere(private: Demo) -> 
         ("/projects/demo/rankings", ""),
         ("/projects/demo/rankings", "&experiment=window-by-ratio&metric=Pass@1"),
         ("/projects/demo/comparisons", f"&{compared}"),
+        ("/projects/demo/comparisons", names),
     ]:
         start = shared(private, path) + query
         browser(private.house).get(start)

@@ -82,7 +82,7 @@ def test_every_model_can_be_asked_for(crowd: Project, path: str) -> None:
 
 def test_the_filter_finds_the_last_model(crowd: Project) -> None:
     page = browser(crowd.house).read(f"/projects/{crowd.slug}/experiments/type-by-length?metric=accuracy&model=m229")
-    assert [given["value"] for given in values(page, "input", "model")] == ["m229"]
+    assert [given["value"] for given in values(page, "input", "model") if "checked" in given] == ["m229"]
     assert sum(tag == "article" for tag, _ in page.attributes) == 2
 
 
@@ -132,7 +132,8 @@ def test_the_first_baseline_is_of_the_same_benchmark_and_a_confounded_one_is_cal
     alike = project.published(benchmark="A", model="two")["id"]
     visitor = browser(project.house)
     page = visitor.read(f"/grids/{mine}")
-    assert [given.get("value") for tag, given in page.attributes if tag == "option"] == [alike, other]
+    offered = [given.get("value") for tag, given in page.attributes if tag == "option"]
+    assert [one for one in offered if one in (mine, alike, other)] == [alike, other]
     assert "Confounded" not in visitor.read(f"/grids/{mine}?show=difference&baseline={alike}").text
     told = visitor.read(f"/grids/{mine}?show=difference&baseline={other}").text
     assert "Confounded: these grids differ in benchmark and model." in told

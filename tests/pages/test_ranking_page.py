@@ -36,6 +36,17 @@ def test_rank_models_leads_to_what_can_be_ranked_and_each_of_it_is_answered(demo
         assert guest.get(link).status_code == 200, link
 
 
+def test_a_project_leads_to_the_ranking_of_each_experiment_before_it_lists_grids(demo: Demo, guest: Browser) -> None:
+    text = guest.get("/projects/demo").text
+    before, _ = text.split('<h2 id="grids">')
+    for words in ("Rank models", "Compare two grids", "Lines", "Trade-off", ">Table<"):
+        assert words in before
+        assert text.count(words) == 1
+    led = guest.get("/projects/demo/rankings?experiment=window-by-ratio")
+    assert '/projects/demo/rankings?experiment=window-by-ratio">rank<' in before
+    assert led.headers["Location"] == "/projects/demo/rankings?experiment=window-by-ratio&metric=Pass%401"
+
+
 def test_another_experiment_with_one_metric_is_answered_by_that_metric(demo: Demo, guest: Browser) -> None:
     answer = guest.get("/projects/demo/rankings?experiment=size-by-progress&metric=Pass@1")
     assert answer.status_code == 303
@@ -50,7 +61,8 @@ def test_an_experiment_with_several_metrics_offers_its_own(project: Project, vis
     page = visitor.read(f"/projects/{project.slug}/rankings?experiment=two&metric=a", 404)
     assert 'No grid of "two" has the metric "a"; there are c, d.' in page.text
     texts = [given.get("href") or "" for _, given in page.attributes if "aria-current" not in given]
-    assert sum("metric=" in one and "sign-in" not in one for one in texts) == 2
+    offered = [one for one in texts if "/rankings" in one and "metric=" in one]
+    assert sum("sign-in" not in one and "kiosk=" not in one for one in offered) == 2
     assert ("select", "metric") in [(tag, given.get("name")) for tag, given in page.attributes]
 
 
@@ -94,7 +106,7 @@ def test_the_page_says_what_the_text_says_about_stability(demo: Demo, guest: Bro
     assert "Ranks with benchmarks drawn again" in text
     assert "With two names the score is therefore half of the difference." in text
     page = guest.read(path)
-    links = [given["href"] for _, given in page.attributes if "model=R1-Qwen" in (given.get("href") or "")]
+    links = [given["href"] for _, given in page.attributes if "/models/R1-Qwen" in (given.get("href") or "")]
     assert links
     assert guest.get(links[0]).status_code == 200
 

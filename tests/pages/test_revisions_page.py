@@ -70,3 +70,33 @@ def test_axes_that_changed_are_told_in_words(project: Project, visitor: Browser)
 def test_an_axis_that_came_is_told(project: Project, visitor: Browser) -> None:
     text = told(project, visitor, {}, {"axes": [{**AXES[0], "name": "kind"}, AXES[1]]})
     assert "the axis kind is new the axis type is gone 4 cells added" in text
+
+
+def test_a_difference_is_drawn_with_what_came_and_went(project: Project, visitor: Browser) -> None:
+    text = told(project, visitor, {}, {"values": [[65, 72], [None, 80]]})
+    assert "Revision 2 less revision 1" in text
+    assert "+2" in text
+    assert "only in the baseline: 75" in text
+
+
+def test_the_history_of_a_cell_is_one_click_from_its_grid(project: Project, visitor: Browser) -> None:
+    told(project, visitor, {"values": [[65, 70], [75, 80]]}, {"values": [[65, 70.5], [75, None]]})
+    grid = project.get(f"projects/{project.slug}/grids").get_json()["items"][0]["id"]
+    assert ("a", {"href": f"/grids/{grid}/history"}) in visitor.read(f"/grids/{grid}").attributes
+    page = visitor.read(f"/grids/{grid}/history?at.type=&at.length=%3E%3D2")
+    assert "type a, length 2 type b, length 2" in page.text
+    rows = [text.strip() for text in page.texts if text.strip() in ("70", "70.0", "70.5", "80.0", "not measured")]
+    assert rows == ["70.5", "not measured", "70.0", "80.0"]
+    # Bold and said: what is other than at the revision before.
+    assert page.text.count("changed") == 2
+    assert "Choose the level of each axis" not in visitor.read(f"/grids/{grid}/history").text
+    assert "has no level" in visitor.read(f"/grids/{grid}/history?at.length=9", 422).text
+
+
+def test_the_history_of_a_large_grid_begins_with_a_choice(project: Project, visitor: Browser) -> None:
+    axes = [{"name": name, "kind": "numeric", "levels": list(range(40))} for name in "xy"]
+    grid = project.published(axes=axes, values=[[1.0] * 40] * 40, trials=None)["id"]
+    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
+    assert "Choose the level of each axis" in visitor.read(f"/grids/{grid}/history").text
+    assert "These are 40 cells" in visitor.read(f"/grids/{grid}/history?at.x=%3E%3D39").text
+    assert "choose at most 1,000" in visitor.read(f"/grids/{grid}/history?at.x=%3E%3D1", 422).text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
@@ -77,6 +77,17 @@ def test_a_comparison_of_a_slice_shows_its_cells_alone(demo: Demo, guest: Browse
     assert cells == [3 * 20, 3 * 3]
 
 
+def test_a_comparison_of_a_slice_leads_to_its_grids_at_that_slice(demo: Demo, guest: Browser) -> None:
+    path = pair(demo)
+    page = computed(demo, guest, f"{path}&{urlencode({'at.Local Window Size': '2000', 'at.Ratio': '<=0.3'})}")
+    links = {given["href"] or "" for tag, given in page.attributes if (given.get("href") or "").startswith("/grids/")}
+    ids = dict(parse_qsl(urlsplit(path).query)).values()
+    assert {urlsplit(link).path for link in links} == {f"/grids/{one}" for one in ids}
+    for link in links:
+        assert dict(parse_qsl(urlsplit(link).query)) == {"at.Local Window Size": "2000", "at.Ratio": "<=0.3"}
+        assert "Only Local Window Size 2000, Ratio at most 0.3: nothing else is shown" in guest.read(link).text
+
+
 @pytest.mark.parametrize("query, told", [("at.Depth=1", 'axis "Depth"'), ("at.Ratio=0.35", 'no level "0.35"')])
 def test_a_slice_that_is_not_there_is_told_with_what_there_is(
     demo: Demo, guest: Browser, query: str, told: str
@@ -96,3 +107,49 @@ def test_an_axis_of_words_has_one_list_and_one_with_too_many_levels_a_field() ->
     task, step = slice_lists([words, single, many], (("Step", (">=5",)), ("Task", ("b",))))
     assert [(one.value, one.chosen) for one in task.options] == [("a", False), ("b", True)]
     assert (step.options, step.typed, step.parameter) == ((), ">=5", "at.Step")
+
+
+def grid_path(demo: Demo) -> str:
+    """The page of a grid of 4 windows and 5 ratios."""
+    [found] = demo.house.call("GET", "projects/demo/grids?benchmark=AMC23&model=R1-Qwen").get_json()["items"]
+    return f"/projects/demo/grids/{found['id']}"
+
+
+def test_the_page_of_a_grid_shows_a_slice_alone(demo: Demo, guest: Browser) -> None:
+    """The best of all 20 cells is 88.5; of the 12 with ratios up to 0.3 it is 88.0, three times."""
+    path = grid_path(demo)
+    whole = guest.read(path)
+    assert "20 cells measured" in whole.text
+    assert "88.5" in whole.text
+    _, last = options(whole, "at.Ratio")
+    assert [value for value, _ in last] == ["", "<=0.1", "<=0.2", "<=0.3", "<=0.4", "<=0.5"]
+    page = computed(demo, guest, f"{path}?at.Ratio=%3C%3D0.3")
+    assert "Only Ratio at most 0.3: nothing else is shown or counted." in page.text
+    assert "12 cells measured" in page.text
+    assert "88.0" in page.text
+    assert "88.5" not in page.text
+    links = [given.get("href") or "" for _, given in page.attributes]
+    data = [link for link in links if "/api/v1/grids/" in link]
+    assert data
+    assert all("at.Ratio=%3C%3D0.3" in link for link in data)
+
+
+def test_a_slice_that_a_grid_does_not_have_is_refused_with_what_it_has(demo: Demo, guest: Browser) -> None:
+    answer = guest.get(f"{grid_path(demo)}?at.Ratio=0.95")
+    assert answer.status_code == 422
+    assert "there are 0.1, 0.2, 0.3, 0.4, 0.5" in answer.text
+
+
+def test_the_page_of_an_experiment_shows_a_slice_of_every_grid(demo: Demo, guest: Browser) -> None:
+    path = "/projects/demo/experiments/type-by-length"
+    page = computed(demo, guest, f"{path}?{urlencode({'at.Length': '>=12'})}")
+    assert "Only Length at least 12: nothing else is shown or counted" in page.text
+    followed = [given["href"] for _, given in page.attributes if "/grids/" in (given.get("href") or "")]
+    pages = [link for link in followed if link and "/api/" not in link]
+    assert pages
+    assert all("at.Length=%3E%3D12" in link for link in pages)
+    assert "at.Length=%3E%3D12" in next(
+        given["href"] or "" for _, given in page.attributes if "/rankings?" in (given.get("href") or "")
+    )
+    refused = guest.get(f"{path}?{urlencode({'at.Length': '>=1200'})}")
+    assert refused.status_code == 422

@@ -18,7 +18,7 @@ from registry.operations.projects import find_project
 from registry.operations.shares import make_share
 from registry.settings import Settings
 from registry.storage.tables import tokens
-from tests.house import House, Project, publication
+from tests.house import WEBHOOK, House, Project, publication
 
 METHODS = ("get", "post", "patch", "put", "delete")
 DOCUMENTS = create_app(Settings()).extensions
@@ -43,7 +43,21 @@ ADMIN = {
     ("get", "/api/v1/projects/{project}/audit"),
     ("get", "/api/v1/projects/{project}/tokens/{token_id}"),
     ("delete", "/api/v1/projects/{project}/tokens/{token_id}"),
+    *((method, "/api/v1/projects/{project}/webhooks") for method in ("get", "post")),
+    *((method, "/api/v1/projects/{project}/webhooks/{webhook}") for method in ("get", "patch", "delete")),
+    *(("post", f"/api/v1/projects/{{project}}/webhooks/{{webhook}}/{act}") for act in ("test", "rotate", "recover")),
+    ("get", "/api/v1/projects/{project}/webhooks/{webhook}/deliveries"),
+    ("post", "/api/v1/deliveries/{delivery}/redeliver"),
 }
+QUESTIONS = {
+    ("post", "/api/v1/projects/{project}/plan"),
+    ("post", "/api/v1/projects/{project}/baselines/{baseline}/gate"),
+    ("post", "/api/v1/projects/{project}/claims/judge"),
+    ("post", "/api/v1/projects/{project}/claims/parse"),
+}
+"""What is asked with a body, and changes nothing."""
+BASELINE = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "Qwen-2.5 3B"}}
+CLAIM = {"kind": "coverage", "is": "ragged", "about": {"experiment": "type-by-length", "metric": "accuracy"}}
 BODIES: dict[tuple[str, str], Any] = {
     ("patch", "/api/v1/projects/{project}"): {"name": "renamed"},
     ("post", "/api/v1/projects/{project}/tokens"): {"name": "another"},
@@ -52,14 +66,40 @@ BODIES: dict[tuple[str, str], Any] = {
     ("post", "/api/v1/projects/{project}/grids/batch"): [publication(model="another")],
     ("post", "/api/v1/projects/{project}/aliases"): {"kind": "model", "alias": "x", "name": "y"},
     ("put", "/api/v1/projects/{project}/suites/{suite}"): {"benchmarks": ["AIME'24"]},
+    ("put", "/api/v1/projects/{project}/baselines/{baseline}"): BASELINE,
+    ("post", "/api/v1/projects/{project}/baselines/{baseline}/gate"): publication(model="another"),
+    ("patch", "/api/v1/projects/{project}/alerts/{alert}"): {"state": "acknowledged"},
+    ("post", "/api/v1/projects/{project}/webhooks"): WEBHOOK,
+    ("patch", "/api/v1/projects/{project}/webhooks/{webhook}"): {"state": "disabled"},
+    ("post", "/api/v1/projects/{project}/webhooks/{webhook}/recover"): {"since": 0},
+    ("post", "/api/v1/projects/{project}/plan"): {"question": {"kind": "all_pass", "floor": 0.9}},
+    ("post", "/api/v1/projects/{project}/claims/judge"): CLAIM,
+    ("post", "/api/v1/projects/{project}/claims"): {**CLAIM, "is": "cells", "count": {"op": ">", "number": 1}},
+    ("post", "/api/v1/grids/{grid}/claims"): {"kind": "coverage", "is": "ragged"},
+    ("patch", "/api/v1/claims/{claim}"): {"text": "Said of it."},
+    ("post", "/api/v1/projects/{project}/claims/parse"): {"text": "Not all types have data for all lengths."},
+    ("patch", "/api/v1/projects/{project}/experiments/{experiment}"): {"description": "Said of it."},
+    ("put", "/api/v1/projects/{project}/experiments/{experiment}/protocol"): {"binding": ["shots"]},
+    ("patch", "/api/v1/grids/{grid}"): {"description": "Said of it."},
+    ("post", "/api/v1/grids/{grid}/items"): {
+        "set": {"name": "x", "count": 150, "digest": "ab" * 32},
+        "cells": [{"at": {"Type": "1", "Length": 1}, "outcomes": [1] * 145 + [0] * 5}],
+    },
     ("patch", "/api/v1/grids/{grid}/cells"): {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 1.0}]},
 }
 QUERIES = {
+    "{project}/grid/": "?model=rival",
+    "/gate": "?contender={rival}",
     "rankings": "?experiment=type-by-length&metric=accuracy",
+    "/noise": "?experiment=type-by-length&metric=accuracy",
     "sweet-spot": "?metric=accuracy",
     "comparisons": "?baseline={grid}&contender={grid}",
     "thresholds": "?value=90",
-    "difference": "?from=1&to=1",
+    "/difference": "?from=1&to=1",
+    "protocol-difference": "?with={grid}",
+    "aggregates": "?experiment=type-by-length&metric=accuracy&group_by=model",
+    "/lines": "?experiment=type-by-length&metric=accuracy",
+    "trade-offs": "?experiment=type-by-length&x=metric:accuracy&y=metric:accuracy",
 }
 
 
@@ -73,7 +113,7 @@ def needs(method: str, path: str) -> str:
         return "token"
     if (method, path) in ADMIN:
         return "admin"
-    return "reader" if method == "get" else "writer"
+    return "reader" if method == "get" or (method, path) in QUESTIONS else "writer"
 
 
 @dataclass
@@ -85,7 +125,8 @@ class Scene:
     names: dict[str, str]
 
     def call(self, caller: str, method: str, path: str) -> TestResponse:
-        asked = next((query for word, query in QUERIES.items() if word in path), "")
+        # With a slash at the end a path ends where a word does.
+        asked = next((query for word, query in QUERIES.items() if word in f"{path}/" and method == "get"), "")
         filled = (path + asked).format_map(self.names)
         body = BODIES.get((method, path))
         if (method, path) == ("post", "/api/v1/projects"):
@@ -99,21 +140,25 @@ def _scene(house: House, visibility: str) -> Scene:
     project, other = house.make_project(visibility), house.make_project()
     grid = project.published()
     project.published(trials=150)
+    rival = project.published(model="rival")
     house.compute()
     alias = {"kind": "model", "alias": "Qwen", "name": "Qwen-2.5 3B"}
     joined = project.call("POST", f"projects/{project.slug}/aliases", json=alias).get_json()
     suite = {"benchmarks": ["AIME'24"]}
     assert project.call("PUT", f"projects/{project.slug}/suites/maths", json=suite).status_code == 201
+    assert project.call("PUT", f"projects/{project.slug}/baselines/main", json=BASELINE).status_code == 201
+    claim = project.call("POST", f"projects/{project.slug}/claims", json=CLAIM).get_json()
     with house.database.transaction() as connection:
         made = {
             name: issue_token(connection, project_id=project.id, role="admin", name=name, days=1)
             for name in ("expired", "revoked", "spare")
         }
-        share = make_share(connection, find_project(connection, project.slug), f"/projects/{project.slug}", 60)[0]
+        share = make_share(connection, find_project(connection, project.slug), f"/projects/{project.slug}", 60)
         past = {"expired": {"expires_at": func.now()}, "revoked": {"revoked_at": func.now()}}
         for name, values in past.items():
             connection.execute(update(tokens).where(tokens.c.id == made[name][0].id).values(**values))
     genuine = project.tokens["admin"]
+    webhook, delivery = project.hooked()
     callers: dict[str, str | None] = {
         "no token": None,
         "malformed": "rgs_nonsense",
@@ -127,7 +172,8 @@ def _scene(house: House, visibility: str) -> Scene:
     }
     names = {
         "project": project.slug, "grid": grid["id"], "token_id": str(made["spare"][0].id), "alias_id": joined["id"],
-        "suite": "maths",
+        "suite": "maths", "baseline": "main", "rival": rival["id"], "claim": claim["id"], "alert": project.alerted(),
+        "webhook": webhook, "delivery": delivery,
         "share_id": str(share.id), "suffix": "json", "part": "statistics", "form": "md",
         "experiment": "type-by-length", "kind": "models", "revision": "1", "a": "1", "b": "2",
     }  # fmt: skip
@@ -312,6 +358,18 @@ def test_a_taken_slug_is_409(project: Project, house: House) -> None:
 @pytest.mark.parametrize("slug", ["", "A", "-a", "a_b", "a b", "a/b", "é", "a" * 64, "a\n", "..", "a."])
 def test_a_slug_has_few_characters(house: House, slug: str) -> None:
     assert house.call("POST", "projects", token=house.operator, json={"slug": slug}).status_code == 422
+
+
+def test_who_writes_to_a_public_project_without_a_token_is_told_to_send_one(house: House) -> None:
+    public, private = house.make_project("public"), house.make_project()
+    told = house.call("POST", f"projects/{public.slug}/grids", json={}).get_json()["detail"]
+    assert told.startswith("Anyone may read this project, but writing needs a token with the role writer.")
+    told = house.call("GET", f"projects/{public.slug}/tokens").get_json()["detail"]
+    assert "needs a token with the role admin" in told
+    unknown = house.call("POST", "projects/nowhere/grids", json={}).get_json()["detail"]
+    assert house.call("POST", f"projects/{private.slug}/grids", json={}).get_json()["detail"] == unknown
+    made = house.call("POST", "projects", json={"slug": "x"})
+    assert (made.status_code, "administrator's token" in made.get_json()["detail"]) == (401, True)
 
 
 def test_a_project_made_public_is_read_without_a_token(project: Project, house: House) -> None:

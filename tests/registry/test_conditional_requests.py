@@ -137,6 +137,9 @@ def test_a_nearly_empty_grid_may_shrink_a_thousandfold_on_its_way(project: Proje
         ("POST", "projects/x", {"GET", "HEAD", "PATCH", "DELETE", "OPTIONS"}),
         ("GET", "projects/x/grids/batch", {"POST", "OPTIONS"}),
         ("POST", "limits", {"GET", "HEAD", "OPTIONS"}),
+        ("DELETE", "projects/x/experiments/a/b", {"GET", "HEAD", "PATCH", "OPTIONS"}),
+        ("PATCH", "projects/x/experiments/a/b/sweet-spot", {"GET", "HEAD", "OPTIONS"}),
+        ("PATCH", "projects/x/experiments/a/sweet-spot.csv", {"GET", "HEAD", "OPTIONS"}),
     ],
 )
 def test_another_method_is_405_with_those_allowed(house: House, method: str, path: str, allowed: set[str]) -> None:

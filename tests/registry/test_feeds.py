@@ -17,6 +17,7 @@ from tests.house import House, Project, publication
 
 IDENTITY = ["grid", "revision", "experiment", "benchmark", "model", "variant", "metric", "unit"]
 MEASURED = ["value", "trials", "stderr", "ci_low", "ci_high", "updated_at"]
+AS_SENT = ["experiment_as_sent", "benchmark_as_sent", "model_as_sent", "variant_as_sent"]
 SCORE = publication(experiment="leaderboard", axes=[], values=71.5, trials=None)
 
 
@@ -35,8 +36,8 @@ def test_the_columns_are_those_of_every_grid_that_passes(project: Project) -> No
     project.publish(SCORE)
     both, one = feed(project).text, feed(project, "experiment=leaderboard").text
     axes = ["Type", "Type_num", "Length", "Length_num"]
-    assert both.splitlines()[0].split(",") == [*IDENTITY, *axes, *MEASURED]
-    assert one.splitlines()[0].split(",") == [*IDENTITY, *MEASURED]
+    assert both.splitlines()[0].split(",") == [*IDENTITY, *axes, *MEASURED, *AS_SENT, "protocol"]
+    assert one.splitlines()[0].split(",") == [*IDENTITY, *MEASURED, *AS_SENT, "protocol"]
     rows = rows_of(both)
     assert [row["value"] for row in rows] == ["99.3", "96.7", "98.3", "100.0", "99.7", "71.5"]
     assert (rows[4]["grid"], rows[4]["Type"], rows[4]["Type_num"]) == (grid["id"], "2", "")
@@ -134,10 +135,72 @@ def test_filters_choose_grids(project: Project) -> None:
     project.published(model="other", labels={"git": "b"})
     assert {row["model"] for row in rows_of(feed(project, "model=other").text)} == {"other"}
     assert {row["model"] for row in rows_of(feed(project, "label.git=a").text)} == {"Qwen-2.5 3B"}
-    assert rows_of(feed(project, "benchmark=none").text) == []
+    assert rows_of(feed(project, "label.git=c").text) == []
     assert rows_of(feed(project, "updated_since=2999-01-01").text) == []
     for query in ("page=1", "limit=5", "missing=never", "label.x=%00"):
         assert project.get(f"projects/{project.slug}/cells?{query}").status_code == 422
+
+
+def test_names_are_joined_and_what_was_posted_stands_beside_them(project: Project) -> None:
+    project.published(model="Qwen")
+    project.published(model="=qwen", benchmark="Core", variant="")
+    project.published(model="Llama")
+    alone = feed(project)
+    for kind, alias, name in (("model", "=qwen", "Qwen"), ("benchmark", "Core", "Core Generalization")):
+        made = {"kind": kind, "alias": alias, "name": name}
+        assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=made).status_code == 201
+    joined = feed(project)
+    assert joined.headers["ETag"] != alone.headers["ETag"]
+    assert joined.text.splitlines()[0] == alone.text.splitlines()[0]
+    rows = rows_of(feed(project, "model=Qwen").text)
+    assert {(row["model"], row["model_as_sent"], row["benchmark"], row["benchmark_as_sent"]) for row in rows} == {
+        ("Qwen", "Qwen", "Core Generalization", "Core Generalization"),
+        ("Qwen", "'=qwen", "Core Generalization", "Core"),
+    }
+    assert {row["variant_as_sent"] for row in rows} == {"Baseline", ""}
+    items = feed(project, "model==qwen", "json").get_json()["items"]
+    assert {item["model_as_sent"] for item in items} == {"Qwen", "=qwen"}
+    sent = feed(project, "names=sent&model=Qwen")
+    assert {row["model"] for row in rows_of(sent.text)} == {"Qwen", "'=qwen"}
+    assert not set(AS_SENT) & set(rows_of(sent.text)[0])
+    assert project.get(f"projects/{project.slug}/cells?names=both").status_code == 422
+
+
+def test_a_grids_own_cells_keep_the_names_that_were_posted(project: Project) -> None:
+    grid = project.published(model="qwen")["id"]
+    made = {"kind": "model", "alias": "qwen", "name": "Qwen"}
+    assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=made).status_code == 201
+    for form in ("csv", "ndjson"):
+        head, *rows = project.get(f"grids/{grid}/cells.{form}").text.splitlines()
+        assert "as_sent" not in head
+        assert "qwen" in rows[0]
+
+
+def test_the_last_column_says_how_each_grid_was_measured(project: Project) -> None:
+    import pyarrow
+    from pyarrow import parquet
+
+    said = {"shots": 5, "harness": "lm-eval, \u00dc", "chat_template": True, "temperature": 0.5}
+    text = '{"chat_template":true,"harness":"lm-eval, \u00dc","shots":5,"temperature":0.5}'
+    grid = project.published(axes=[], values=50.0, protocol=said)["id"]
+    project.published(axes=[], values=60.0, model="silent")
+    assert [row["protocol"] for row in rows_of(feed(project).text)] == [text, ""]
+    items = feed(project, form="json").get_json()["items"]
+    assert [item["protocol"] for item in items] == [text, None]
+    assert list(items[0])[-1] == "protocol"
+    tables = [
+        parquet.read_table(io.BytesIO(feed(project, form="parquet").data)),
+        pyarrow.ipc.open_file(feed(project, form="arrow").data).read_all(),
+    ]
+    for table in tables:
+        assert (table.column_names[-1], table.column("protocol").to_pylist()) == ("protocol", [text, None])
+    for name in ("cells.csv", f"{grid}.csv"):
+        path = f"grids/{grid}/{name}" if name == "cells.csv" else f"grids/{name}"
+        assert [row["protocol"] for row in rows_of(project.get(path).text)] == [text]
+    same = {"experiment": "leaderboard", "labels": {}}
+    project.publish(SCORE | same | {"model": "a", "protocol": {"a": 1, "longer": 2}})
+    project.publish(SCORE | same | {"model": "b", "protocol": {"longer": 2.0, "A": 1}})
+    assert len({row["protocol"] for row in rows_of(feed(project, "experiment=leaderboard").text)}) == 1
 
 
 def test_names_that_a_spreadsheet_would_run_are_quoted_and_odd_ones_survive(project: Project) -> None:
@@ -218,7 +281,7 @@ def test_a_compressed_feed_is_the_same_feed(project: Project) -> None:
 
 
 def test_an_empty_project_has_a_header_and_no_rows(project: Project) -> None:
-    assert feed(project).text == ",".join([*IDENTITY, *MEASURED]) + "\n"
+    assert feed(project).text == ",".join([*IDENTITY, *MEASURED, *AS_SENT, "protocol"]) + "\n"
     assert feed(project, form="json").get_json() == {"items": []}
     assert feed(project, form="ndjson").data == b""
 
@@ -235,7 +298,7 @@ def test_without_pyarrow_a_problem_names_what_is_missing(project: Project, monke
     for form in ("parquet", "arrow"):
         answer = project.get(f"projects/{project.slug}/cells.{form}")
         assert (answer.status_code, answer.content_type) == (501, "application/problem+json")
-        assert "results-registry[parquet]" in answer.get_json()["detail"]
+        assert "pip install pyarrow" in answer.get_json()["detail"]
 
 
 def test_a_reader_of_another_project_sees_nothing(project: Project) -> None:

@@ -93,6 +93,10 @@ def named(house: House) -> tuple[Project, dict[str, str]]:
     # Nobody waits: what is looked at is how parameters are read.
     project = replace(house, app=create_app(replace(house.settings, max_wait=0))).make_project()
     grid = project.published()["id"]
+    subject = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "Qwen-2.5 3B"}}
+    assert project.call("PUT", f"projects/{project.slug}/baselines/main", json=subject).status_code == 201
+    about = {"about": {"experiment": "type-by-length", "metric": "accuracy"}}
+    claim = project.call("POST", f"projects/{project.slug}/claims", json={"kind": "coverage", "is": "ragged"} | about)
     house.compute()
     values = {
         "project": project.slug,
@@ -102,6 +106,10 @@ def named(house: House) -> tuple[Project, dict[str, str]]:
         "form": "md",
         "part": "peaks",
         "kind": "models",
+        "baseline": "main",
+        "claim": claim.get_json()["id"],
+        "alert": project.alerted(),
+        "webhook": project.hooked()[0],
         "revision": "1",
         "a": "1",
         "b": "1",
@@ -120,7 +128,11 @@ REQUIRED = {
     "baseline": "{grid}",
     "contender": "{grid}",
     "from": "1",
+    "with": "{grid}",
     "to": "1",
+    "group_by": "model",
+    "x": "metric:accuracy",
+    "y": "metric:accuracy",
 }
 
 
@@ -130,7 +142,11 @@ def test_no_value_of_any_parameter_is_a_defect(
 ) -> None:
     project, values = named
     place = filled(path, values)
-    if method == "DELETE" and place in (f"/api/v1/projects/{project.slug}", f"/api/v1/grids/{values['grid']}"):
+    if method == "DELETE" and place in (
+        f"/api/v1/projects/{project.slug}",
+        f"/api/v1/grids/{values['grid']}",
+        f"/api/v1/claims/{values['claim']}",
+    ):
         place = place[:-1]  # the others still need it
 
     def sent(address: str, **headers: str) -> None:

@@ -18,7 +18,7 @@ from tests.house import House, Project, publication
 
 SMALL = {
     "max_cells": 6, "max_levels": 3, "max_body": 4_000, "max_inflated": 6_000, "max_batch": 2, "max_labels": 2,
-    "max_label_length": 5, "max_name": 25, "max_wait": 0, "max_page": 3,
+    "max_label_length": 5, "max_name": 25, "max_description": 30, "max_outcomes": 4, "max_wait": 0, "max_page": 3,
 }  # fmt: skip
 
 
@@ -82,6 +82,12 @@ def _page(project: Project, size: int) -> TestResponse:
     return project.get(f"projects/{project.slug}/grids?limit={size}")
 
 
+def _outcomes(project: Project, size: int) -> TestResponse:
+    made = project.published(model=f"of {size} items", axes=[], values=100.0, trials=None)
+    sent = {"set": {"name": "x", "count": size, "digest": "ab" * 32}, "cells": [{"at": {}, "outcomes": [1] * size}]}
+    return project.call("POST", f"grids/{made['id']}/items", json=sent)
+
+
 CASES = {
     "max_cells": Case(_publish(axes=_plane, values=lambda n: [[1, 2]] * n), 3),
     "max_levels": Case(_publish(axes=_line, values=lambda n: [1] * n), 3),
@@ -91,6 +97,8 @@ CASES = {
     "max_labels": Case(_publish(labels=lambda n: {str(place): "" for place in range(n)}), 2),
     "max_label_length": Case(_publish(labels=lambda n: {"a": "x" * n}), 5),
     "max_name": Case(_publish(model=lambda n: "x" * n), 25),
+    "max_description": Case(_publish(description=lambda n: "x" * n), 30),
+    "max_outcomes": Case(_outcomes, 4),
     "max_page": Case(_page, 3),
 }
 

@@ -48,3 +48,5 @@ def test_many_names_of_one_shape_are_compared_in_proportion() -> None:
     in_proportion(lambda: near_duplicates(few, few), lambda: near_duplicates(many, many))
     apart = [{f"{end * 6}" for end in ends[:count]} for count in (300, 600)]
     in_proportion(lambda: near_duplicates(apart[0], apart[0]), lambda: near_duplicates(apart[1], apart[1]))
+    saved = [{f"lab/checkpoint-{number:04}" for number in range(count)} for count in (1000, 2000)]
+    in_proportion(lambda: near_duplicates(saved[0], saved[0]), lambda: near_duplicates(saved[1], saved[1]))

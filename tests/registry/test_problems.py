@@ -46,7 +46,7 @@ def test_what_http_itself_refuses_is_of_a_known_kind_and_keeps_its_status(status
 
 
 def test_a_path_without_a_resource_is_said_in_our_words(project: Project) -> None:
-    for path in (f"grids/{uuid.uuid4()}/peak", "grids/01a2002b", f"projects/{project.slug}/experiments/x"):
+    for path in (f"grids/{uuid.uuid4()}/peak", "grids/01a2002b", f"projects/{project.slug}/experiment/x"):
         problem = project.get(path).get_json()
         assert problem["title"] == KINDS["not_found"].title
         assert f"/api/v1/{path}" in problem["detail"]
@@ -72,4 +72,4 @@ def test_a_range_beyond_the_end_is_a_problem_with_the_length(project: Project) -
 def test_a_resource_that_is_patched_says_in_which_form(project: Project) -> None:
     options = project.call("OPTIONS", f"grids/{uuid.uuid4()}/cells")
     assert options.headers["Accept-Patch"] == "application/json"
-    assert "Accept-Patch" not in project.call("OPTIONS", f"grids/{uuid.uuid4()}").headers
+    assert "Accept-Patch" not in project.call("OPTIONS", f"grids/{uuid.uuid4()}/revisions").headers

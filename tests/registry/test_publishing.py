@@ -468,3 +468,23 @@ def test_an_axis_without_kind_and_levels_gets_its_kind_from_the_cells(project: P
 def test_a_dry_run_names_no_place_where_nothing_is(project: Project) -> None:
     answer = project.call("POST", f"projects/{project.slug}/grids?dry_run=true", json=publication())
     assert (answer.status_code, "Location" in answer.headers, "ETag" in answer.headers) == (200, False, False)
+
+
+def test_every_row_of_a_wrong_shape_is_named_at_once(project: Project) -> None:
+    axes = [TYPES | {"levels": ["a", "b", "c"]}, SIZES | {"levels": [1, 2]}]
+    answer = project.publish(publication(axes=axes, values=[[1, 2, 3], [1, 2], [1]]))
+    assert answer.status_code == 422
+    assert {fault["pointer"]: fault["detail"] for fault in answer.get_json()["errors"]} == {
+        "/values/0": "has 3 entries, but its axis has 2 levels",
+        "/values/2": "has 1 entries, but its axis has 2 levels",
+    }
+
+
+def test_values_of_an_axis_that_was_left_out_are_nested_too_deep(project: Project) -> None:
+    answer = project.publish(publication(axes=[TYPES | {"levels": ["a", "b"]}], values=[[1, 2], [3, 4]]))
+    assert answer.status_code == 422
+    wanted = "is a list: nested deeper than there are axes"
+    assert [(one["pointer"], one["detail"]) for one in answer.get_json()["errors"]] == [
+        ("/values/0", wanted),
+        ("/values/1", wanted),
+    ]

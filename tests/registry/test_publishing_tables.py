@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -149,6 +150,9 @@ FED: dict[str, dict[str, Any]] = {
     "an axis called like a column": {"axes": [{"name": "model", "levels": ["a", "b"]}], "values": [1, 2]},
     "formulas": {"axes": [{"name": "+x", "levels": ["=1", "-y"]}], "values": [1, 2]},
     "no axes": {"axes": [], "values": 5},
+    "a protocol": {"axes": [], "values": 5, "protocol": {"harness": "a, \"b\"", "shots": 5, "cot": True}},
+    "an axis called protocol": {"axes": [{"name": "protocol", "levels": ["a", "b"]}], "values": [1, 2],
+                                "protocol": {"shots": 5}},
 }  # fmt: skip
 
 
@@ -166,6 +170,7 @@ def test_the_registrys_own_csv_can_be_posted_back(project: Project, case: str, s
     again = answer.get_json()
     assert again["id"] == grid["id"]
     assert again["axes"] == grid["axes"]
+    assert again.get("protocol") == grid.get("protocol")
     assert values(project, answer) == project.get(f"grids/{grid['id']}?revision=1").get_json()["values"]
 
 
@@ -223,3 +228,17 @@ def test_what_curl_sends_unasked_is_415_with_what_to_send(project: Project) -> N
     assert answer.status_code == 415
     for word in ("application/json", "text/csv", "text/markdown", "curl -d"):
         assert word in answer.get_json()["detail"]
+
+
+@pytest.mark.parametrize(("body", "media", "form"), [(TIDY, "text/csv", "csv"), (PIPES, "text/markdown", "markdown")])
+def test_a_table_is_the_source_of_its_grid(project: Project, body: str, media: str, form: str) -> None:
+    answer = post(project, body, media, **PERCENT, source_name="results/März.csv")
+    digest = sha256(body.encode()).hexdigest()
+    wanted = {"format": form, "name": "results/März.csv", "sha256": digest}
+    assert project.get(f"grids/{answer.get_json()['id']}").get_json()["source"] == wanted
+    packed = project.call(
+        "POST", f"projects/{project.slug}/grids", data=gzip.compress(body.encode()), content_type=media,
+        query_string={**NAMES, **PERCENT, "model": "other"}, headers={"Content-Encoding": "gzip"},
+    )  # fmt: skip
+    assert packed.get_json()["source"] == {"format": form, "sha256": digest}, "of the table, not of how it was sent"
+    assert post(project, body, media, source_name="a\nb").status_code == 422

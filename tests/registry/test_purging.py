@@ -16,10 +16,12 @@ from sqlalchemy import func, select, text, update
 from registry import create_app
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purge_projects
+from registry.operations.purge_claims import purge_claims
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import derivations, grids, idempotency_keys, metadata, projects
+from registry.storage.tables import claims, derivations, grids, idempotency_keys, metadata, projects
 from tests.house import House, Project, publication
+from tests.workers.feed import feed
 from workers import derive
 from workers.jobs.leases import claim
 
@@ -34,13 +36,18 @@ def own(settings: Settings, own_database_url: str) -> Iterator[House]:
 
 
 def everything(house: House) -> str:
-    """Every row of every table but the audit log, as text, with the compressed documents laid open."""
+    """Every row of every table but the audit log, as text, with the compressed documents laid open; of the events that
+    tell of the purge nothing but the place."""
     parts = []
     with house.database.reading() as connection:
         for table in metadata.sorted_tables:
             if table.name == "audit_log":
                 continue
             for row in connection.execute(select(table)):
+                if getattr(row, "type", "") == "grid.purged":
+                    assert set(row.data) == {"grid"}
+                    assert row.subject == f"grids/{row.data['grid']}"
+                    continue
                 for value in row:
                     if isinstance(value, memoryview | bytes):
                         held = bytes(value)
@@ -75,6 +82,9 @@ def asked(project: Project, secret: dict[str, Any], kept: dict[str, Any]) -> Non
         (f"{where}/comparisons", {"baseline": secret["id"], "contender": kept["id"]}),
     ):
         assert project.get(path, query_string=query).status_code in (200, 202), path
+    for groups in ({}, {"for": {"model": "*"}}):
+        claim = {"kind": "value", "of": "max", "is": {"op": ">", "number": 90}, "about": about, **groups}
+        assert project.call("POST", f"{where}/claims", json=claim).status_code == 201
     project.house.compute()
 
 
@@ -97,6 +107,47 @@ def test_a_purged_grid_is_named_nowhere_but_in_the_audit_log(own: House) -> None
         query_string={"experiment": kept["experiment"], "metric": kept["metric"]["name"]},
     )
     assert [row["name"] for row in ranking.get_json()["ranking"]] == ["kept"]
+    listed = project.get(f"projects/{project.slug}/claims").get_json()["items"]
+    assert [(one["state"], one["judgement_number"]) for one in listed] == [("ready", 2), ("ready", 2)]
+
+
+def test_events_of_a_purged_grid_keep_their_places_and_types_and_nothing_else(own: House) -> None:
+    project = own.make_project()
+    secret, kept = project.published(model="projectzebra"), project.published(model="kept")
+    own.compute()
+    asked(project, secret, kept)
+    assert project.call("DELETE", f"grids/{secret['id']}").status_code == 204
+    before = [(one.position, one.type) for one in feed(project)]
+    age(own, grids)
+    assert purged(own) == 1
+    after = feed(project)
+    assert [(one.position, one.type) for one in after][: len(before)] == before
+    emptied = [one.type for one in after if not one.data]
+    assert {"grid.published", "grid.deleted", "statistics.ready", "ranking.changed", "claim.judged"} == set(emptied)
+    assert all(not one.subject for one in after if not one.data)
+    assert [one.data for one in after if one.type == "grid.purged"] == [{"grid": secret["id"]}]
+    assert [one.data["grid"] for one in after if one.type == "statistics.ready" and one.data] == [kept["id"]]
+
+
+def test_a_claim_that_was_removed_long_ago_is_purged_with_its_history(own: House) -> None:
+    project = own.make_project()
+    project.published()
+    about = {"experiment": "type-by-length", "metric": "accuracy"}
+    sent = [{"kind": "coverage", "is": kind, "about": about, "text": kind} for kind in ("ragged", "most")]
+    sent[1] |= {"axis": "Length", "level": 0}
+    answer = project.call("POST", f"projects/{project.slug}/claims", json=sent)
+    assert answer.status_code == 201, answer.text
+    removed, kept = answer.get_json()["items"]
+    own.compute()
+    assert project.call("DELETE", f"claims/{removed['id']}").status_code == 204
+    own.compute()
+    with own.database.transaction() as connection:
+        assert purge_claims(connection, older_than_days=30) == 0
+        old = func.now() - timedelta(days=40)
+        connection.execute(update(claims).where(claims.c.archived_at.is_not(None)).values(archived_at=old))
+        assert purge_claims(connection, older_than_days=30) == 1
+    assert removed["id"] not in everything(own)
+    assert kept["id"] in everything(own)
 
 
 def test_a_purged_project_leaves_its_line_in_the_audit_log(own: House) -> None:

@@ -7,7 +7,7 @@ from unittest.mock import patch
 
 from marshmallow import Schema
 
-from registry.api.smorest import LONGEST_KEPT, MOST_KEPT
+from registry.api.arguments import LONGEST_KEPT, MOST_KEPT
 from tests.house import Project
 
 

@@ -57,7 +57,7 @@ def test_an_axis_that_no_grid_has_is_refused(known: Project) -> None:
     [fault] = ask(known, by="axis:length").get_json()["errors"]
     assert fault == {
         "pointer": "/by",
-        "detail": 'no grid of this experiment has the axis "length"; there are Length, Type',
+        "detail": 'no grid of this experiment has the axis "length"; did you mean "Length"; there are Length, Type',
     }
     assert ask(known, by="axis:Length").status_code == 202
 
@@ -65,6 +65,8 @@ def test_an_axis_that_no_grid_has_is_refused(known: Project) -> None:
 def test_an_unknown_metric_or_experiment_is_not_found(known: Project) -> None:
     for query in ({"metric": "Accuracy"}, {"experiment": "other"}):
         assert ask(known, **query).status_code == 404
+    told = ask(known, metric="acuracy").get_json()["detail"]
+    assert told == 'No grid of experiment "E" has the metric "acuracy"; did you mean "accuracy"; there is accuracy.'
 
 
 @pytest.mark.parametrize(
@@ -94,7 +96,10 @@ def test_an_axis_that_the_grid_has_not_is_refused_before_there_are_statistics(
     grid = project.published()["id"]
     query = f"along=length{more if path.startswith('trends') else ''}" + ("&value=90" if path == "thresholds" else "")
     [fault] = project.get(f"grids/{grid}/{path}?{query}").get_json()["errors"]
-    assert fault == {"pointer": "/along", "detail": 'the grid has no axis "length"; there are Length, Type'}
+    assert fault == {
+        "pointer": "/along",
+        "detail": 'the grid has no axis "length"; did you mean "Length"; there are Length, Type',
+    }
 
 
 def test_an_alias_that_goes_while_its_ranking_is_made_never_gives_that_of_the_other_experiment(

@@ -12,9 +12,10 @@ import pytest
 from marshmallow import ValidationError
 
 from registry.api.fields import Instant, Quantity, Share, Whole
+from registry.api.picture_schemas import PictureParameters
 from registry.api.query_schemas import RankingParameters
 from registry.api.request_body import read_json, read_lines
-from registry.api.schemas import FindParameters, PictureParameters
+from registry.api.schemas import FindParameters
 from registry.errors import RegistryError
 from registry.grids.derived_names import looks_derived
 from registry.grids.intake.levels import has_control, read_number

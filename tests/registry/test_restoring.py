@@ -133,3 +133,19 @@ def test_another_word_is_refused(project: Project, word: str) -> None:
     answer = project.get(f"projects/{project.slug}/grids", query_string={"deleted": word})
     assert answer.status_code == 422
     assert "exclude, only, include" in answer.text
+
+
+@pytest.mark.parametrize("sort", ["-updated_at", "updated_at"])
+@pytest.mark.parametrize("kind", ["only", "include"])
+def test_pages_of_deleted_and_restored_grids_lose_none(project: Project, sort: str, kind: str) -> None:
+    ids = [project.published(model=name)["id"] for name in "abcdef"]
+    for number in (4, 0, 5, 1, 3):
+        project.call("DELETE", f"grids/{ids[number]}")
+    project.call("POST", f"grids/{ids[5]}/restore")
+    seen, path = [], f"/api/v1/projects/{project.slug}/grids?deleted={kind}&sort={sort}&limit=2"
+    while path and len(seen) < 10:
+        answer = project.get(path)
+        seen += [one["id"] for one in answer.get_json()["items"]]
+        path = answer.headers.get("Link", "").partition(">")[0].removeprefix("<")
+    changed = [ids[number] for number in ((4, 0, 1, 3) if kind == "only" else (2, 4, 0, 1, 3, 5))]
+    assert seen == (changed if sort == "updated_at" else changed[::-1])

@@ -123,6 +123,16 @@ def test_a_whole_number_that_no_double_is_comes_with_a_warning(project: Project,
     assert str(2**53) in warnings[0]["detail"]
 
 
+def test_a_rounded_number_is_warned_of_where_the_rounded_one_is_stored_already(project: Project) -> None:
+    whole = {"metric": {"name": "n"}, "axes": [], "trials": None}
+    stored = project.published(**whole, values=2**53)
+    for headers in ({}, {"Prefer": "wait=1"}):
+        again = project.publish(publication(**whole, values=LARGE), headers=headers)
+        assert (again.status_code, again.get_json()["revision"]) == (200, 1)
+        assert [one["code"] for one in again.get_json()["warnings"]] == ["rounded"]
+    assert project.get(f"grids/{stored['id']}").get_json()["warnings"] == []
+
+
 @pytest.mark.parametrize("number", [2**53, -(2**53), 2**60, 2**63, 10**22])
 def test_a_large_whole_number_that_is_a_double_comes_without_one(project: Project, number: int) -> None:
     assert project.published(metric={"name": "n"}, axes=[], values=number, trials=None)["warnings"] == []

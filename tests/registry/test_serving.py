@@ -20,7 +20,7 @@ from registry.local.web_requests import ANONYMOUS_BODY, LONGEST_HEADER
 from registry.local.web_server import Server
 from registry.settings import Settings
 from tests.house import Project, publication
-from tests.live.system import free_port
+from tests.ports import free_port
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,12 @@ def batch(project: Project) -> TestResponse:
     return project.call("POST", f"projects/{project.slug}/grids/batch", json=[publication(), publication(model="b")])
 
 
+def outcomes(project: Project) -> TestResponse:
+    made = project.published(axes=[], values=100.0, trials=None)
+    sent = {"set": {"name": "x", "count": 3, "digest": "ab" * 32}, "cells": [{"at": {}, "outcomes": [1, 1, 1]}]}
+    return project.call("POST", f"grids/{made['id']}/items", json=sent)
+
+
 LIMITS: list[tuple[str, Any, Act, int]] = [
     ("max_cells", 5, publish(), 422),
     ("max_levels", 2, publish(), 422),
@@ -47,6 +53,8 @@ LIMITS: list[tuple[str, Any, Act, int]] = [
     ("max_labels", 1, publish(labels={"a": "b", "c": "d"}), 422),
     ("max_label_length", 3, publish(labels={"a": "bcde"}), 422),
     ("max_name", 10, publish(), 422),
+    ("max_outcomes", 2, outcomes, 422),
+    ("max_description", 3, publish(description="four"), 422),
 ]
 
 

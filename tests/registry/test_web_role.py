@@ -51,7 +51,8 @@ def scene(settings: Settings, own_database_url: str, web_url: str) -> Iterator[S
 def test_every_operation_of_the_api_works_with_the_role(scene: Scene) -> None:
     answers = {}
     last = ("delete", "/api/v1/projects/{project}")
-    for method, path in [*(one for one in OPERATIONS if one != last), last]:
+    # What is deleted is not there for the others.
+    for method, path in [*sorted((one for one in OPERATIONS if one != last), key=lambda one: one[0] == "delete"), last]:
         if (method, path) != ("delete", "/api/v1/grids/{grid}"):
             answers[method, path] = scene.call("operator", method, path)
     failed = {one: answer.text for one, answer in answers.items() if answer.status_code >= 500}

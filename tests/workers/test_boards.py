@@ -33,7 +33,18 @@ def from_board(boards: House, project: Project, question: RankingQuery = QUESTIO
 
 
 def same_order(board: dict[str, Any], cells: dict[str, Any]) -> None:
-    for name in ("by", "method", "missing", "experiment", "metric", "benchmarks", "slots", "components", "status"):
+    for name in (
+        "by",
+        "method",
+        "missing",
+        "experiment",
+        "metric",
+        "benchmarks",
+        "slots",
+        "components",
+        "status",
+        "scale",
+    ):
         assert board.get(name) == cells.get(name), name
     assert board["inputs_left_out"]["count"] == len(cells["inputs"])
     assert [(row["name"], row["rank"], row["cells"]) for row in board["ranking"]] == [

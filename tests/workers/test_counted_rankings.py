@@ -134,6 +134,7 @@ def test_where_lower_is_better_smaller_values_win(large: House, project: Project
     table(project, "A", "X", [1.0, 2.0, 3.0], metric=loss)
     table(project, "B", "X", [1.5, 2.0, 3.5], metric=loss)
     sums, cells = from_sums(large, project), from_cells(project)
+    assert sums["scale"] == cells["scale"] == {"unit": "nats", "direction": "lower", "lower": 0, "upper": None}
     assert records(sums) == records(cells) == {"A": (2, 1, 0), "B": (0, 1, 2)}
     assert [row["name"] for row in sums["ranking"]] == ["A", "B"]
     assert sums["ranking"][0]["score"] == pytest.approx(cells["ranking"][0]["score"])

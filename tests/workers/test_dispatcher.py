@@ -153,7 +153,7 @@ def test_exhausted_promises_are_given_up_by_the_dispatcher(
 
 
 def test_a_ring_wakes_the_dispatcher_before_its_interval_is_over(own_house: House, dispatcher: Dispatcher) -> None:
-    dispatcher.settings = replace(own_house.settings, dispatch_seconds=2.9)
+    dispatcher.settings = replace(own_house.settings, dispatch_seconds=3600.0)
     slept = threading.Event()
 
     def sleep() -> None:
@@ -161,13 +161,11 @@ def test_a_ring_wakes_the_dispatcher_before_its_interval_is_over(own_house: Hous
         slept.set()
 
     sleeper = threading.Thread(target=sleep)
-    begun = time.monotonic()
     sleeper.start()
     bell = Notifier(own_house.settings)
     bell.notify()
-    assert slept.wait(2)
+    assert slept.wait(60)
     sleeper.join()
-    assert time.monotonic() - begun < 1
     until(lambda: dispatcher.client.llen(WAKE_LIST) == 0)
 
 
@@ -195,7 +193,7 @@ def test_a_ring_without_a_broker_costs_nothing_and_raises_nothing(tmp_path: Path
     begun = time.monotonic()
     for _ in range(1000):
         bell.notify()
-    assert time.monotonic() - begun < 0.5
+    assert time.monotonic() - begun < 10, "somebody waited for the thread, which rests a second after each failure"
 
 
 def test_a_turn_without_a_broker_is_short_and_has_the_promises_computed(
@@ -229,11 +227,14 @@ def test_a_turn_without_a_broker_is_short_and_has_the_promises_computed(
 
 def test_wakeups_that_nobody_answers_have_the_promises_computed(own_house: House, own_project: Project) -> None:
     """The broker is there, but no worker."""
-    dispatcher = Dispatcher(replace(own_house.settings, unanswered_seconds=0.2, log_level="ERROR"), own_house.database)
+    dispatcher = Dispatcher(
+        replace(own_house.settings, unanswered_seconds=600.0, log_level="ERROR"), own_house.database
+    )
     score(own_project, 1)
     try:
         dispatcher.run_cycle()
         assert dispatcher.inline_worker._child is None, "the workers have not had their chance yet"
+        dispatcher.settings = replace(dispatcher.settings, unanswered_seconds=0.0)
 
         def turned() -> bool:
             dispatcher.run_cycle()

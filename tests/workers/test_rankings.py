@@ -215,6 +215,17 @@ def test_where_lower_is_better_the_lower_wins(project: Project) -> None:
     document = answered(project, metric="loss")
     assert [(row["rank"], row["name"]) for row in document["ranking"]] == [(1, "A"), (2, "B")]
     assert records(document)["A"] == (1, 0, 0)
+    assert document["scale"] == {"unit": None, "direction": "lower", "lower": None, "upper": None}
+
+
+def test_shares_of_one_and_of_a_hundred_are_of_one_scale_and_of_one_alone_no_percentages(project: Project) -> None:
+    for name, parts in (("few", 1), ("all", 1), ("all", 100)):
+        metric = {"name": name, "direction": "higher", "lower": 0, "upper": parts}
+        for model in ("A", "B"):
+            score(project, model, 0.5 * parts, benchmark=f"{name} {parts}", metric=metric)
+    scale = {"direction": "higher", "lower": 0}
+    assert answered(project, metric="few")["scale"] == scale | {"unit": None, "upper": 1}
+    assert answered(project, metric="all")["scale"] == scale | {"unit": "%", "upper": 100}
 
 
 def test_a_metric_without_a_better_end_ranks_nobody_and_says_so(project: Project) -> None:
@@ -265,13 +276,16 @@ def ragged(project: Project) -> None:
 def test_every_method_and_missing_policy_is_answered_and_echoed(project: Project, method: str) -> None:
     ragged(project)
     for missing in MISSING:
+        of_values = ("mean_difference", "standardised_difference", "mean", "adjusted_mean")
+        if (method in of_values and missing == "zero_votes") or (method != "borda" and missing == "zero_points"):
+            answer = ask(project, method=method, missing=missing)
+            assert answer.status_code == 422
+            [fault] = answer.get_json()["errors"]
+            assert (fault["pointer"], "ask with method=" in fault["detail"]) == ("/missing", True)
+            continue
         document = answered(project, method=method, missing=missing)
         assert (document["method"], document["missing"]) == (method, missing)
-        of_values = ("mean_difference", "standardised_difference", "mean", "adjusted_mean")
-        refused = (method in of_values and missing == "zero_votes") or (
-            method in ("mean_rank", "borda") and missing in ("matched", "observed")
-        )
-        refused = refused or (method != "borda" and missing == "zero_points")
+        refused = method in ("mean_rank", "borda") and missing in ("matched", "observed")
         assert document["status"] == ("undefined" if refused else "ok"), (missing, document.get("reason"))
         assert bool(document["reason"] if refused else document["ranking"])
         if not refused:
@@ -314,6 +328,7 @@ def test_means_are_refused_across_units_and_directions_but_not_wins(project: Pro
             assert [row["name"] for row in document["ranking"]] == ["A", "B", "C"]
         if method != "standardised_difference":
             assert [pair["difference"] for pair in document["pairs"]] == [None] * 3
+        assert "scale" not in document
 
 
 def test_one_two_and_tied_models_are_ranked_over_http(project: Project) -> None:

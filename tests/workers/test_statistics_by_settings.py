@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from registry.api.statistics_parts import PARTS
+from registry.api.statistics_parts import OMITTED, PARTS
 from registry.query import StatisticsQuery, ThresholdsQuery, query_of
 from registry.storage.rows import metric_of
 from registry.storage.tables import cached_results
@@ -83,7 +83,8 @@ def test_parts_and_forms_select_from_the_asked_as_from_the_stored(
     assert chosen.status_code == 200
     stored = project.get(f"{grid}/{part}?along=Length")
     assert without(chosen.get_json(), "computed_at") == without(stored.get_json(), "computed_at")
-    assert {name: whole[name] for name in PARTS[part]} == {name: chosen.get_json()[name] for name in PARTS[part]}
+    always = [name for name in PARTS[part] if name not in OMITTED]
+    assert {name: whole[name] for name in always} == {name: chosen.get_json()[name] for name in always}
     for suffix in ("json", "txt", "md", "csv"):
         same = [project.get(f"{grid}/{part}.{suffix}?{more}") for more in (query, "along=Length")]
         assert [answer.status_code for answer in same] == [200, 200]
@@ -222,3 +223,56 @@ def test_margins_keep_their_size_in_the_database(project: Project, house: House,
         mine = cached_results.c.query["grid"].astext == grid.removeprefix("grids/")
         row = connection.execute(select(cached_results.c.query, cached_results.c.query_key).where(mine)).one()
     assert query_of(row.query).key == row.query_key
+
+
+@pytest.mark.parametrize(
+    ("query", "pointer", "word"),
+    [
+        ("split=99", "/split", "splits no axis; Length has"),
+        ("split=x", "/split", "must be a finite number"),
+        ("lost=-1", "/lost", "must be at least 0"),
+        ("threshold=50&lost=1", "/lost", "ask without threshold"),
+        ("threshold=50&split=1", "/split", "ask without threshold"),
+    ],
+)
+def test_what_cannot_be_split_or_lost_is_told(project: Project, grid: str, query: str, pointer: str, word: str) -> None:
+    answer = project.get(f"{grid}/trends?{query}")
+    [fault] = answer.get_json()["errors"]
+    assert (answer.status_code, fault["pointer"]) == (422, pointer)
+    assert word in fault["detail"]
+
+
+def test_without_a_better_end_nobody_can_say_what_a_loss_is(project: Project, house: House) -> None:
+    made = project.published(metric={"name": "length", "unit": None, "direction": None}, trials=None)
+    house.compute()
+    answer = project.get(f"grids/{made['id']}/trends?lost=1")
+    assert (answer.status_code, answer.get_json()["errors"][0]["pointer"]) == (422, "/lost")
+    assert project.get(f"projects/{project.slug}/trends?lost=1&metric=length").get_json()["items"] == []
+
+
+def test_lost_series_have_a_tag_of_their_own_and_the_q_of_all(project: Project, house: House) -> None:
+    made = project.published(values=[[90, 70, 50], [90, 90.5, 90]], trials=300)
+    house.compute()
+    whole, losing = (project.get(f"grids/{made['id']}/trends{query}") for query in ("", "?lost=10"))
+    assert whole.headers["ETag"] != losing.headers["ETag"]
+    [series] = losing.get_json()["series"]
+    assert (series["at"], series["q"]) == ({"Type": "1"}, whole.get_json()["series"][0]["q"])
+    text = project.get(f"grids/{made['id']}/trends.txt?lost=10").text
+    assert "Only the 1 of 2 series that lost more than 10" in text
+    assert "None of 2 series lost more than 50." in project.get(f"grids/{made['id']}/trends.txt?lost=50").text
+    rows = project.get(f"projects/{project.slug}/trends.csv?lost=10").text.splitlines()
+    assert len(rows) == 2
+
+
+def test_a_split_is_told_in_words_and_in_csv(project: Project, house: House) -> None:
+    made = project.published(values=[[90, 70, 50], [90, 90, 90]], trials=300)
+    path = f"grids/{made['id']}/trends"
+    told = asked(project, house, f"{path}?split=1")
+    assert [one["split"]["difference"] for one in told["series"]] == [-30, 0]
+    text = project.get(f"{path}.txt?split=1").text
+    assert "Length beyond 1, less up to 1, as means of cells" in text
+    assert "The 2 with both parts, weighing the same: 85.00 → 70.00, -15.00 [" in text
+    head, first, _ = project.get(f"{path}.csv?split=1").text.splitlines()
+    assert head.endswith(",before,after,difference,difference_low,difference_high")
+    assert first.split(",")[-5:-2] == ["80.0", "50.0", "-30.0"]
+    assert "split" not in project.get(path).get_json()["series"][0]

@@ -27,14 +27,24 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.dialects.postgresql import JSONB, insert
 
-from registry.query import Query, RankingQuery
+from registry.query import OF_REVISIONS, BaselineQuery, Query, RankingQuery, StoredClaimsQuery
 from registry.settings import Settings
 from registry.storage.database import Database
-from registry.storage.tables import cached_results, grids, invalidations, new_id, pair_sum_queue, pair_sum_scopes
+from registry.storage.gate_scope import ask_always, standing_question
+from registry.storage.tables import (
+    baseline_versions,
+    baselines,
+    cached_results,
+    grids,
+    invalidations,
+    new_id,
+    pair_sum_queue,
+    pair_sum_scopes,
+)
 from workers.jobs.leases import LONGEST_PAUSE
-from workers.scope import alias_map, experiment_names
+from workers.scope import Aliases, alias_map, experiment_names
 
 APPLIED_AT_ONCE = 200
 """Invalidations applied by one transaction: each may name the five hundred grids of a batch."""
@@ -57,6 +67,8 @@ _NEXT_MARKS = (
 )
 _IDLE_SHARE = 4
 """Under constant publication a result is computed at most a fifth of the time: it rests four times as long."""
+_IDLE_SHARE_OF_VERDICTS = 1
+"""Of claims that are kept and of baselines, whose verdicts somebody waits for: half of the time."""
 
 
 def apply_invalidations(database: Database, settings: Settings) -> int:
@@ -81,11 +93,23 @@ def _apply_batch(database: Database, settings: Settings) -> int:
         for project_id in sorted({row.project_id for row in taken}):
             joined = alias_map(connection, project_id)
             here = {(e and joined.get(("experiment", e), e), m) for p, e, m in touched if p == project_id}
-            _invalidate_results(connection, settings, project_id, here)
+            _ask_of_baselines(connection, project_id, joined)
+            _invalidate_results(connection, settings, project_id, here, joined)
         # Experiment and metric NULL stand for the whole project (an alias changed); every scope is then invalid.
         _queue_pair_sums(connection, taken)
         connection.execute(delete(invalidations).where(_rows_of(taken)))
     return len(taken)
+
+
+def _ask_of_baselines(connection: Connection, project_id: Any, joined: Aliases) -> None:
+    """See that the questions of all baselines stand, under the names that aliases now stand for."""
+    current = and_(
+        baseline_versions.c.baseline_id == baselines.c.id, baseline_versions.c.version == baselines.c.version
+    )
+    statement = select(baselines.c.id, baselines.c.version, baseline_versions.c.definition)
+    mine = statement.join(baseline_versions, current).where(baselines.c.project_id == project_id)
+    for row in connection.execute(mine.order_by(baselines.c.id)):
+        ask_always(connection, project_id, standing_question(row.id, row.version, row.definition, joined))
 
 
 def _rows_of(taken: Sequence[Any]) -> ColumnElement[bool]:
@@ -93,15 +117,25 @@ def _rows_of(taken: Sequence[Any]) -> ColumnElement[bool]:
 
 
 def _invalidate_results(
-    connection: Connection, settings: Settings, project_id: Any, touched: set[tuple[str | None, str | None]]
+    connection: Connection,
+    settings: Settings,
+    project_id: Any,
+    touched: set[tuple[str | None, str | None]],
+    joined: Aliases,
 ) -> None:
     here = cached_results.c.project_id == project_id
     everything = (None, None) in touched
     for experiment, metric in sorted((e, m) for e, m in touched if e is not None and m is not None):
-        _request_default(connection, project_id, RankingQuery(experiment, metric))
+        if (experiment, metric) != OF_REVISIONS:
+            _request_default(connection, project_id, RankingQuery(experiment, metric))
         if not everything:
-            mine = and_(here, cached_results.c.experiment == experiment, cached_results.c.metric == metric)
-            _invalidate(connection, settings, mine)
+            # Claims that are kept name the experiment as they were posted; they follow an alias to here.
+            claimed = cached_results.c.query["kind"].astext == StoredClaimsQuery.kind
+            named = or_(
+                cached_results.c.experiment == experiment,
+                and_(claimed, cached_results.c.experiment.in_(experiment_names(joined, experiment))),
+            )
+            _invalidate(connection, settings, and_(here, named, cached_results.c.metric == metric))
     if everything:
         _invalidate(connection, settings, here)
 
@@ -153,7 +187,9 @@ def _queue_pair_sums(connection: Connection, taken: Sequence[Any]) -> None:
 
 def _requeued(settings: Settings) -> dict[str, Any]:
     """Column values of a requeued result: due after the debounce, or later if it took long to compute last time."""
-    idle = func.least(cached_results.c.seconds * _IDLE_SHARE, LONGEST_PAUSE.seconds / 2)
+    judges = cached_results.c.query["kind"].astext.in_([StoredClaimsQuery.kind, BaselineQuery.kind])
+    share = case((judges, _IDLE_SHARE_OF_VERDICTS), else_=_IDLE_SHARE)
+    idle = func.least(cached_results.c.seconds * share, LONGEST_PAUSE.seconds / 2)
     # LEAST: the database's clock may have run ahead when the result was computed.
     busy = func.least(cached_results.c.computed_at, func.now()) + func.make_interval(0, 0, 0, 0, 0, 0, idle)
     debounced = func.now() + timedelta(seconds=settings.ranking_debounce)
@@ -180,8 +216,9 @@ def _request_default(connection: Connection, project_id: Any, query: Query) -> N
     }
     request = insert(cached_results).values(values | {"is_default": True})
     key = ["project_id", "query_key"]
-    # A client may have requested it before the first publication was applied: then it becomes the default one.
-    known = request.on_conflict_do_update(
-        index_elements=key, set_={"is_default": True}, where=~cached_results.c.is_default
-    )
+    # A client may have requested it before the first publication was applied: then it becomes the default one, of which
+    # nothing was told.
+    untold = cached_results.c.facts.op("||")(literal({"told": None}, JSONB))
+    changed = {"is_default": True, "facts": untold}
+    known = request.on_conflict_do_update(index_elements=key, set_=changed, where=~cached_results.c.is_default)
     connection.execute(known)

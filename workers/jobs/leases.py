@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Table, and_, case, func, or_, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, Table, Update, and_, case, func, or_, select, tuple_, update
 
+from registry.query import StoredClaimsQuery
 from registry.settings import Settings
 from registry.storage.database import Database, quietly_committed
+from registry.storage.tables import derivations
+from workers.jobs.settling import settle_failed
 from workers.methods_version import METHODS_VERSION
 
 FIRST_PAUSE = 0.5
@@ -66,7 +69,10 @@ def claim(database: Database, settings: Settings, table: Table, most: int) -> Cl
 
 def _claim_statement(table: Table, condition: ColumnElement[bool], most: int, lease: uuid.UUID, seconds: float) -> Any:
     key = list(table.primary_key.columns)
-    first = [table.c.is_default.desc()] if "is_default" in table.c else []
+    # Claims that are kept wait for what people asked and look at: there may be thousands.
+    first: list[ColumnElement[Any]] = []
+    if "is_default" in table.c:
+        first = [table.c.query["kind"].astext == StoredClaimsQuery.kind, table.c.is_default.desc()]
     waiting = select(*key).where(due(table), condition).order_by(*first, table.c.due_at).limit(most)
     # SKIP LOCKED: rows that another worker is claiming are its own, and waiting for them would serialise the workers.
     # The CTE is materialised because a subquery may be evaluated once for each row, and then locks more than `most`.
@@ -110,7 +116,9 @@ def fail_attempt(database: Database, settings: Settings, claim: Claim, row: Any,
     # Only under its own lease: after that ran out, the job may be another worker's, or settled.
     key = [column == getattr(row, column.name) for column in claim.table.primary_key.columns]
     with database.transaction() as connection:
-        connection.execute(update(claim.table).where(*key, claim.table.c.lease == claim.lease).values(outcome))
+        _fail(
+            connection, claim.table, update(claim.table).where(*key, claim.table.c.lease == claim.lease).values(outcome)
+        )
 
 
 def fail_exhausted(connection: Connection, table: Table, attempts: int) -> int:
@@ -118,4 +126,11 @@ def fail_exhausted(connection: Connection, table: Table, attempts: int) -> int:
     reason = func.coalesce(table.c.reason, "The worker died each time that it computed this.")
     exhausted = update(table).where(due(table), table.c.attempts >= attempts)
     failed = {"state": "failed", "reason": reason, "lease": None, "leased_until": None}
-    return int(connection.execute(exhausted.values(failed | {"methods_version": METHODS_VERSION})).rowcount)
+    return _fail(connection, table, exhausted.values(failed | {"methods_version": METHODS_VERSION}))
+
+
+def _fail(connection: Connection, table: Table, settled: Update) -> int:
+    """Carry out an update of jobs that may have failed; of statistics, tell of those that have."""
+    if table is derivations:
+        return settle_failed(connection, settled)
+    return int(connection.execute(settled).rowcount)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -16,22 +16,22 @@ from typing import Any
 import numpy as np
 import orjson
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Uuid, bindparam, select, text
+from sqlalchemy import ARRAY, Connection, Uuid, bindparam, select, text
 
 from registry.query import RankingQuery
 from registry.results.inputs import DerivedGrid, Warning
 from registry.results.ranking import Checksum, Ranking
 from registry.storage.tables import grids, revisions
-from workers.rankings.direct import of_scope
+from workers.rankings.direct import benchmarks_of, of_scope
 from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
 from workers.rankings.pair_sums.update import fingerprint
-from workers.rankings.ranking_input import Slots, derived_name_warnings, scale_warnings, slot_numbers
+from workers.rankings.ranking_input import derived_name_warnings, scale_warnings
 from workers.rankings.scales import Kind, Scale, Scales, scales
+from workers.rankings.slots import Frame, Integers, Slots, roles_of, slot_numbers
 from workers.scope import Aliases, alias_map, conditions, experiment_names, names_of
 from workers.statistics.board import rank_board
 from workers.statistics.score_matrix import ScoreMatrix
 
-Integers = NDArray[np.int64]
 MOST_CELLS = 30_000_000
 """Names times slots of a score matrix that is held in memory: 240 MB."""
 _KINDS = ("benchmark", "model", "variant")
@@ -41,34 +41,39 @@ _READ = text(
         SELECT 1 AS part, id, revision AS number, updated_at, benchmark, model, variant FROM grids
         WHERE project_id = :project AND experiment = ANY(:experiments) AND metric = :metric AND deleted_at IS NULL
           AND (:all_benchmark OR benchmark = ANY(:benchmark)) AND (:all_model OR model = ANY(:model))
-          AND (:all_variant OR variant = ANY(:variant)) OFFSET 0
+          AND (:all_variant OR variant = ANY(:variant)) AND id <> ALL(:left_out) OFFSET 0
     ) {MATRICES}"""  # noqa: S608 (a constant)
-).bindparams(bindparam("project", type_=Uuid))
+).bindparams(bindparam("project", type_=Uuid), bindparam("left_out", type_=ARRAY(Uuid)))
 
 
-def board_ranking(connection: Connection, project_id: uuid.UUID, query: RankingQuery) -> Ranking | None:
-    """Ranking of models or variants, from all cells at once; None if they are too many for that. Equal inputs give
-    equal bytes.
+def board_ranking(
+    connection: Connection, project_id: uuid.UUID, query: RankingQuery, left_out: Collection[uuid.UUID] = ()
+) -> Ranking | None:
+    """Ranking of models or variants, from all cells at once; None if they are too many for that. Grids that are
+    `left_out`, by their ids, do not count. Equal inputs give equal bytes.
 
     `connection` must see one snapshot.
     """
     aliases = alias_map(connection, project_id)
-    found = connection.execute(_READ, _parameters(aliases, project_id, query))
+    asked = _parameters(aliases, project_id, query) | {"left_out": list(left_out)}
+    found = connection.execute(_READ, asked)
     matrices = sorted((matrix_of(row, with_ids=True) for row in found), key=_place)
     known = scales(_kind(matrix) for matrix in matrices)
     standings = _standings(query, matrices, aliases, known)
     if standings is None:
         return None
     ranked = rank_board(standings, query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
-    scoped = of_scope(ranked, query, standings.benchmark_names)
+    benchmarks = benchmarks_of(query, standings)
+    scoped = of_scope(ranked, query, benchmarks)
     return replace(
         scoped,
+        scale=known.one,
         inputs_left_out=_checksum(matrices),
         derived=_derived(connection, aliases, project_id, query),
         warnings=(
             *_overlap_warnings(matrices, aliases),
             *scale_warnings(known),
-            *derived_name_warnings(standings.benchmark_names),
+            *derived_name_warnings(benchmarks),
             *scoped.warnings,
         ),
     )
@@ -97,10 +102,9 @@ def _standings(
 ) -> ScoreMatrix | None:
     """Score matrix of all grids, without their noise; None if it would be too large."""
     directed = [one for one in matrices if known.of[_kind(one)].direction] or list(matrices)
-    usable = [one for one in known.classes if one.direction] or known.classes
-    mixed = len(usable) > 1
+    frame, slots, cache = Frame.of(known.classes), Slots(), dict[tuple[Any, ...], Any]()
     names = sorted({name for matrix in directed for name in _names(query.by, matrix, aliases)})
-    places, slots, cache = {name: i for i, name in enumerate(names)}, Slots(), dict[tuple[Any, ...], Any]()
+    places = {name: i for i, name in enumerate(names)}
     blocks = [
         block
         for matrix in directed
@@ -108,26 +112,12 @@ def _standings(
     ]
     if len(names) * len(slots.places) > MOST_CELLS:
         return None
-    values, worst = np.full((len(names), len(slots.places)), np.nan), np.full(len(slots.places), np.nan)
+    values = np.full((len(names), len(slots.places)), np.nan)
     for rows, numbers, written, scale in _in_order(directed, blocks, aliases):
-        sign = -1 if mixed and scale.direction == "lower" else 1
         at = np.ix_(rows, numbers)
-        values[at] = np.where(np.isfinite(written), sign * scale.factor * written, values[at])
-        bound = scale.upper if scale.direction == "lower" else scale.lower
-        worst[numbers] = np.nan if bound is None else sign * bound
-    benchmarks = sorted(set(slots.benchmarks))
-    owner = {name: i for i, name in enumerate(benchmarks)}
-    one = usable[0] if len(usable) == 1 else Scale("", None, None, None)
-    return ScoreMatrix(
-        names=tuple(names),
-        values=values,
-        benchmarks=np.array([owner[name] for name in slots.benchmarks], dtype=np.int64),
-        benchmark_names=tuple(benchmarks),
-        direction="higher" if mixed and all(each.direction for each in usable) else one.direction,
-        lower=one.lower,
-        upper=one.upper,
-        mixed=mixed,
-        worst=worst,
+        values[at] = np.where(np.isfinite(written), frame.sign(scale) * scale.factor * written, values[at])
+    return frame.matrix(
+        query.by, names, slots, ((numbers, scale) for _, numbers, _, scale in blocks), {"values": values}
     )
 
 
@@ -144,20 +134,17 @@ def _blocks(
     cache: dict[tuple[Any, ...], Any],
     scale: Scale,
 ) -> Iterator[Block]:
-    """The values of a matrix by names and slots: of one block, or of one for each model where variants are ranked."""
-    benchmark, variant = (
-        _canonical(aliases, "benchmark", matrix.benchmark),
-        _canonical(aliases, "variant", matrix.variant),
-    )
+    """The values of a matrix by names and slots: of one block where its grids share the slots, else of one for each."""
     axes = orjson.loads(matrix.axes)
-    models = [_canonical(aliases, "model", model) for model in matrix.models]
-    if by == "model":
-        numbers = slot_numbers(slots, cache, benchmark, (variant,), axes, None, scale)
-        yield np.array([places[model] for model in models], dtype=np.int64), numbers, matrix.values, scale
+    each = [roles_of(by, *_canonical_names(aliases, matrix, model)) for model in matrix.models]
+    rooms = dict.fromkeys((one.group, one.rest) for one in each)
+    numbers = {room: slot_numbers(slots, cache, *room, axes, None, scale) for room in rooms}
+    rows = np.array([places[one.name] for one in each], dtype=np.int64)
+    if len(rooms) == 1:
+        yield rows, next(iter(numbers.values())), matrix.values, scale
         return
-    row = np.array([places[variant]], dtype=np.int64)
-    for model, values in zip(models, matrix.values, strict=True):
-        yield row, slot_numbers(slots, cache, benchmark, (model,), axes, None, scale), values[None, :], scale
+    for i, one in enumerate(each):
+        yield rows[i : i + 1], numbers[one.group, one.rest], matrix.values[i : i + 1], scale
 
 
 def _in_order(matrices: Sequence[GridMatrix], blocks: Sequence[Block], aliases: Aliases) -> Sequence[Block]:
@@ -175,11 +162,15 @@ def _in_order(matrices: Sequence[GridMatrix], blocks: Sequence[Block], aliases: 
 
 
 def _names(by: str, matrix: GridMatrix, aliases: Aliases) -> Iterator[str]:
-    if by == "variant":
-        yield _canonical(aliases, "variant", matrix.variant)
-        return
     for model in matrix.models:
-        yield _canonical(aliases, "model", model)
+        yield roles_of(by, *_canonical_names(aliases, matrix, model)).name
+
+
+def _canonical_names(aliases: Aliases, matrix: GridMatrix, model: str) -> tuple[str, str, str]:
+    """Benchmark, model and variant of a grid of the matrix, with aliases replaced by the names behind them."""
+    named = (matrix.benchmark, model, matrix.variant)
+    benchmark, model, variant = (_canonical(aliases, kind, name) for kind, name in zip(_KINDS, named, strict=True))
+    return benchmark, model, variant
 
 
 def _canonical(aliases: Aliases, kind: str, name: str) -> str:
@@ -198,15 +189,7 @@ def _overlap_warnings(matrices: Sequence[GridMatrix], aliases: Aliases) -> Itera
         return
     held = Counter[Hashable](
         chain.from_iterable(
-            (
-                (
-                    _canonical(aliases, "benchmark", matrix.benchmark),
-                    _canonical(aliases, "variant", matrix.variant),
-                    _canonical(aliases, "model", model),
-                )
-                for model in matrix.models
-            )
-            for matrix in matrices
+            (_canonical_names(aliases, matrix, model) for model in matrix.models) for matrix in matrices
         )
     )
     more = sum(count - 1 for count in held.values())

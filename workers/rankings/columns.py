@@ -8,6 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.grids.grid import Metric
+from workers.statistics.design_effects import effect_of_repeats
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -69,8 +72,18 @@ def columns_of(row: Any, factor: float) -> Columns:
         stderr=stderr * factor,
         repeats=repeats,
         questions=np.where(measured, row.questions or 0, 0),
-        design_effect=np.where(measured, np.nan if row.design_effect is None else row.design_effect, np.nan),
+        design_effect=np.where(measured, _effect(row), np.nan),
     )
+
+
+def _effect(row: Any) -> float:
+    """The design effect that was posted, or the one that repeats show; NaN without."""
+    whole = Metric("", None, None, row.metric["lower"], row.metric["upper"]).proportion_of
+    if row.design_effect is not None or whole is None or row.repeats is None or row.sd is None:
+        return float(np.nan if row.design_effect is None else row.design_effect)
+    trials = row.trials if row.cell_trials is None else row.cell_trials
+    found = effect_of_repeats(row.values, trials, row.sd, row.repeats, whole)
+    return float(np.nan) if found is None else found
 
 
 def _errors(row: Any, shape: list[int]) -> tuple[Floats, Integers]:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from registry.query import RankingQuery, sliced_by
+from registry.query import AggregatesQuery, ModelComparisonQuery, RankingQuery, sliced_by
 from registry.results.inputs import Warning
 from registry.results.ranking import Ranking
-from workers.rankings.ranking_input import build_ranking_input
-from workers.statistics import rank
+from workers.rankings.ranking_input import NO_ITEMS, build_ranking_input
+from workers.statistics import ScoreMatrix, rank
 from workers.statistics.ranking import refused
 
 _NAMED = 12
@@ -24,7 +24,6 @@ def refused_ranking(query: RankingQuery, reason: str) -> Ranking:
 
 def of_scope(found: Ranking, query: RankingQuery, benchmarks: Sequence[str]) -> Ranking:
     """The ranking with the query's scope; what a suite names and no grid is about is a warning."""
-    lacking = sorted(set(query.benchmark) - set(benchmarks)) if query.suite and benchmarks else []
     return replace(
         found,
         by=query.by,
@@ -34,24 +33,37 @@ def of_scope(found: Ranking, query: RankingQuery, benchmarks: Sequence[str]) -> 
         suite=query.suite or None,
         variant=query.variant,
         **sliced_by(query),
-        warnings=(*_lacking(lacking, query), *found.warnings),
+        warnings=(*suite_warnings(query, benchmarks, "ranked"), *found.warnings),
     )
 
 
-def _lacking(benchmarks: Sequence[str], query: RankingQuery) -> Iterator[Warning]:
-    if benchmarks:
-        more = f" and {len(benchmarks) - _NAMED:,} more" if len(benchmarks) > _NAMED else ""
-        named = ", ".join(benchmarks[:_NAMED])
-        counted = f"{len(benchmarks):,} of the {len(query.benchmark):,} benchmarks"
-        yield Warning(
-            "suite_incomplete", f'Nothing is ranked on {counted} of the suite "{query.suite}": {named}{more}.'
-        )
+def benchmarks_of(query: RankingQuery, scores: ScoreMatrix) -> tuple[str, ...]:
+    """The benchmarks of a score matrix, which are its names where benchmarks are ranked."""
+    return scores.names if query.by == "benchmark" else scores.benchmark_names
 
 
-def direct_ranking(query: RankingQuery, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]) -> Ranking:
-    """Ranking computed from its cells; equal inputs give equal bytes."""
-    prepared = build_ranking_input(query, rows, joined)
+def suite_warnings(
+    query: RankingQuery | AggregatesQuery | ModelComparisonQuery, benchmarks: Sequence[str], done: str
+) -> Iterator[Warning]:
+    """What a suite names and no grid is about; `done` says what is not done there."""
+    lacking = sorted(set(query.benchmark) - set(benchmarks)) if query.suite and benchmarks else []
+    if lacking:
+        more = f" and {len(lacking) - _NAMED:,} more" if len(lacking) > _NAMED else ""
+        named = ", ".join(lacking[:_NAMED])
+        counted = f"{len(lacking):,} of the {len(query.benchmark):,} benchmarks"
+        detail = f'Nothing is {done} on {counted} of the suite "{query.suite}": {named}{more}.'
+        yield Warning("suite_incomplete", detail)
+
+
+def direct_ranking(
+    query: RankingQuery,
+    rows: Sequence[Any],
+    joined: Mapping[tuple[str, str], str],
+    items: Mapping[Any, Sequence[Any]] = NO_ITEMS,
+) -> Ranking:
+    """Ranking computed from its cells, with rows of outcomes of items by grid; equal inputs give equal bytes."""
+    prepared = build_ranking_input(query, rows, joined, items)
     found = rank(prepared.scores, query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
-    scoped = of_scope(found, query, prepared.scores.benchmark_names)
+    scoped = of_scope(found, query, benchmarks_of(query, prepared.scores))
     warnings = prepared.warnings + scoped.warnings
-    return replace(scoped, inputs=prepared.inputs, derived=prepared.derived, warnings=warnings)
+    return replace(scoped, inputs=prepared.inputs, derived=prepared.derived, warnings=warnings, scale=prepared.scale)

@@ -44,6 +44,7 @@ def ranking_from_sums(connection: Connection, project_id: uuid.UUID, query: Rank
     ranked = of_scope(rank_counted(_counted(connection, scope, query, scale), *settings), query, benchmarks)
     return replace(
         ranked,
+        scale=found.one,
         left_out=ranked.left_out + _left_out(more),
         inputs_left_out=Checksum(scope.grids, scope.checksum.hex),
         warnings=scale_warnings(found) + derived_name_warnings(benchmarks) + ranked.warnings,

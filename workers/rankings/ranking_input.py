@@ -1,31 +1,33 @@
-"""Input of a ranking: stored grids become a `ScoreMatrix`. Two values are comparable only in the same slot.
+"""Input of a ranking: stored grids become a `ScoreMatrix`.
 
-A slot is (scale, benchmark, variant, coordinates) when models are ranked; for variants and for the levels of an axis
-the roles are exchanged. Aliases are applied here; where they put two grids on the same slots, the one updated last
-counts.
+Aliases are applied here; where they put two grids on the same slots, the one updated last counts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import orjson
-from numpy.typing import NDArray
 
 from registry.grids.derived_names import looks_derived
 from registry.grids.near_duplicates import near_duplicates
+from registry.grids.outcomes import scale_of
 from registry.query import RankingQuery
 from registry.results.inputs import DerivedGrid, Input, Warning
+from registry.results.ranking import RankedScale
+from registry.storage.items import held_items
+from registry.storage.rows import grid_of
 from workers.rankings.columns import Columns, columns_of
 from workers.rankings.scales import Scale, Scales, kind_of, scales
+from workers.rankings.slots import Frame, Integers, Slots, roles_of, slot_numbers
 from workers.scope import canonical_names, matches
 from workers.statistics import ScoreMatrix
+from workers.statistics.item_variances import SlotItems
 
-Integers = NDArray[np.int64]
 MOST_ALIKE = 10
+NO_ITEMS: Mapping[Any, Sequence[Any]] = {}
 
 
 @dataclass(frozen=True)
@@ -36,20 +38,7 @@ class RankingInput:
     inputs: tuple[Input, ...]
     warnings: tuple[Warning, ...]
     derived: tuple[DerivedGrid, ...]
-
-
-@dataclass
-class Slots:
-    """Slots, numbered in the order in which they first occur."""
-
-    places: dict[Hashable, int] = field(default_factory=dict)
-    benchmarks: list[str] = field(default_factory=list)
-
-    def number(self, benchmark: str, rest: tuple[Hashable, ...]) -> int:
-        place = self.places.setdefault((benchmark, *rest), len(self.places))
-        if place == len(self.benchmarks):
-            self.benchmarks.append(benchmark)
-        return place
+    scale: RankedScale | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,43 +49,51 @@ class _Block:
     slots: Integers
     cells: Columns
     scale: Scale
+    items: Any = None
+    """`SlotItems` of the cells, or None where a cell has no outcomes; None where the grid has none."""
 
 
 def build_ranking_input(
-    query: RankingQuery, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]
+    query: RankingQuery,
+    rows: Iterable[Any],
+    aliases: Mapping[tuple[str, str], str],
+    items: Mapping[Any, Sequence[Any]] = NO_ITEMS,
 ) -> RankingInput:
-    """Ranking input from rows of grids, oldest update first; apart from updates, their order has no effect."""
+    """Ranking input from rows of grids, oldest update first; apart from updates, their order has no effect. `items` are
+    the rows of outcomes of items of each grid."""
     meant = [(row, names) for row in rows if matches(query, names := canonical_names(row, aliases))]
     # Stable: of two grids of the same names the one updated last comes last.
     meant.sort(key=lambda one: tuple(one[1].values()))
-    derived = tuple(_derived_entry(row, names) for row, names in meant if row.derived is not None)
+    derived = tuple(derived_entry(row, names) for row, names in meant if row.derived is not None)
     counted = [(row, names) for row, names in meant if row.derived is None]
     found = scales(kind_of(row.metric) for row, _ in counted)
     slots, cache = Slots(), dict[tuple[Any, ...], Any]()
     blocks = [
         block
         for row, names in counted
-        for block in _blocks(query, row, names, slots, cache, found.of[kind_of(row.metric)])
+        for block in _blocks(query, row, names, slots, cache, found.of[kind_of(row.metric)], items.get(row.id, ()))
     ]
     blocks = _with_direction(blocks)
     ordered = _ordered(query, {block.name for block in blocks}, cache)
     inputs = tuple(Input(str(row.id), row.number) for row, _ in counted)
     benchmarks = {names["benchmark"] for _, names in counted}
     warnings = (
-        *_overlap_warnings(counted),
+        *overlap_warnings(counted),
         *scale_warnings(found),
         *derived_name_warnings(benchmarks),
         *near_duplicate_warnings(counted, "benchmark", "model"),
         *near_duplicate_warnings(counted, "model", "benchmark"),
     )
-    return RankingInput(_score_matrix(ordered, blocks, slots, found.classes), inputs, warnings, derived)
+    matrix = _score_matrix(query, ordered, blocks, slots, found.classes)
+    return RankingInput(matrix, inputs, warnings, derived, found.one)
 
 
-def _derived_entry(row: Any, names: Mapping[str, str]) -> DerivedGrid:
+def derived_entry(row: Any, names: Mapping[str, str]) -> DerivedGrid:
+    """A derived grid as an answer that leaves it out names it."""
     return DerivedGrid(str(row.id), names["benchmark"], names["model"])
 
 
-def _overlap_warnings(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> Iterator[Warning]:
+def overlap_warnings(counted: Sequence[tuple[Any, Mapping[str, str]]]) -> Iterator[Warning]:
     """Warnings about grids that aliases give the same identity."""
     owners = dict[tuple[str, ...], Any]()
     for row, names in counted:
@@ -162,55 +159,41 @@ def _blocks(
     slots: Slots,
     cache: dict[tuple[Any, ...], Any],
     scale: Scale,
+    outcomes: Sequence[Any],
 ) -> list[_Block]:
     """Cells of one grid, as the block of its model or variant, or as one block for each level of the ranked axis."""
-    cells, axis = columns_of(row, scale.factor), query.by.removeprefix("axis:")
+    held = _held(row, outcomes, scale)
+    cells, axis, roles = columns_of(row, scale.factor), query.by.removeprefix("axis:"), roles_of(query.by, **names)
     if not query.by.startswith("axis:"):
-        other = "variant" if query.by == "model" else "model"
-        numbers = slot_numbers(slots, cache, names["benchmark"], (names[other],), row.axes, None, scale)
-        return [_Block(names[query.by], numbers, cells.flat(), scale)]
+        numbers = slot_numbers(slots, cache, roles.group, roles.rest, row.axes, None, scale)
+        return [_Block(roles.name, numbers, cells.flat(), scale, None if held is None else held.ravel())]
     place = next((i for i, one in enumerate(row.axes) if one["name"] == axis), None)
     if place is None:
         return []
-    rest = (names["model"], names["variant"])
-    numbers = slot_numbers(slots, cache, names["benchmark"], rest, row.axes, place, scale)
+    numbers = slot_numbers(slots, cache, roles.group, roles.rest, row.axes, place, scale)
     labels = [_label(level) for level in row.axes[place]["levels"]]
     known = cache.setdefault(("levels",), {})
     for level in labels:
         known.setdefault(level, len(known))
-    return [_Block(label, numbers, cells.level(i, place), scale) for i, label in enumerate(labels)]
+    return [
+        _Block(label, numbers, cells.level(i, place), scale, None if held is None else held.take([i], place).ravel())
+        for i, label in enumerate(labels)
+    ]
 
 
-def slot_numbers(
-    slots: Slots,
-    cache: dict[tuple[Any, ...], Any],
-    benchmark: str,
-    rest: tuple[str, ...],
-    axes: Sequence[dict[str, Any]],
-    left_out: int | None,
-    scale: Scale | None = None,
-) -> Integers:
-    """Slot of each cell, row-major without the axis `left_out`; grids over equal axes share the result."""
-    kind = scale.key if scale else None
-    key = (benchmark, rest, orjson.dumps(axes), left_out, kind)
-    if key not in cache:
-        kept = [axis for i, axis in enumerate(axes) if i != left_out]
-        order = sorted(range(len(kept)), key=lambda i: kept[i]["name"])
-        levels = [[_level(level) for level in axis["levels"]] for axis in kept]
-        found = []
-        for at in np.ndindex(*[len(each) for each in levels]):
-            coordinates = tuple((kept[i]["name"], levels[i][at[i]]) for i in order)
-            found.append(slots.number(benchmark, (kind, *rest, *coordinates)))
-        cache[key] = np.array(found, dtype=np.int64)
-    numbers: Integers = cache[key]
-    return numbers
-
-
-def _level(level: Any) -> str | float:
-    """Identity of a level: its number if it has one, else its label."""
-    if isinstance(level, dict):
-        return float(level["number"])
-    return level if isinstance(level, str) else float(level)
+def _held(row: Any, outcomes: Sequence[Any], scale: Scale) -> Any:
+    """Outcomes of items in the shape of the grid; None where it has none."""
+    if not outcomes:
+        return None
+    grid = grid_of(row)
+    held = held_items(grid, outcomes)
+    if not held:
+        return None
+    whole = (scale_of(grid.metric) or 1.0) * scale.factor
+    found = np.full(len(row.values), None, dtype=object)
+    for index, one in held.items():
+        found[index] = SlotItems((one.digest, one.outcomes.count), one.outcomes, whole)
+    return found.reshape([len(axis["levels"]) for axis in row.axes])
 
 
 def _label(level: Any) -> str:
@@ -224,42 +207,23 @@ def _ordered(query: RankingQuery, names: set[str], cache: Mapping[tuple[Any, ...
 
 
 def _score_matrix(
-    names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]
+    query: RankingQuery, names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]
 ) -> ScoreMatrix:
-    """Score matrix of all blocks. Over several scales, slots where lower is better are negated, and only wins and ranks
-    have a meaning."""
-    usable = [one for one in classes if one.direction] or list(classes)
-    mixed = len(usable) > 1
-    places = {name: i for i, name in enumerate(names)}
+    """Score matrix of all blocks."""
+    frame, places = Frame.of(classes), {name: i for i, name in enumerate(names)}
     cells = Columns.empty((len(names), len(slots.places)))
-    worst = np.full(len(slots.places), np.nan)
     for block in blocks:
-        sign = -1 if mixed and block.scale.direction == "lower" else 1
-        cells.put(places[block.name], block.slots, block.cells, sign)
-        bound = block.scale.upper if block.scale.direction == "lower" else block.scale.lower
-        worst[block.slots] = np.nan if bound is None else sign * bound
-    benchmarks = sorted(set(slots.benchmarks))
-    owner = {name: i for i, name in enumerate(benchmarks)}
-    one = usable[0] if len(usable) == 1 else Scale("", None, None, None)
-    return ScoreMatrix(
-        names=tuple(names),
-        benchmarks=np.array([owner[name] for name in slots.benchmarks], dtype=np.int64),
-        benchmark_names=tuple(benchmarks),
-        direction="higher" if mixed and all(each.direction for each in usable) else one.direction,
-        lower=one.lower,
-        upper=one.upper,
-        mixed=mixed,
-        worst=worst,
-        places=_places_across_scales(slots) if mixed else None,
-        **cells.arrays(),
-    )
+        cells.put(places[block.name], block.slots, block.cells, frame.sign(block.scale))
+    found = frame.matrix(query.by, names, slots, ((block.slots, block.scale) for block in blocks), cells.arrays())
+    return replace(found, items=_items_of(found, places, blocks))
 
 
-def _places_across_scales(slots: Slots) -> Integers:
-    """Equal numbers for slots that differ in nothing but their scale."""
-    known = dict[Hashable, int]()
-    found = []
-    for key in slots.places:
-        benchmark, _, *rest = key if isinstance(key, tuple) else (key, None)
-        found.append(known.setdefault((benchmark, *rest), len(known)))
-    return np.array(found, dtype=np.int64)
+def _items_of(scores: ScoreMatrix, places: Mapping[str, int], blocks: Sequence[_Block]) -> Any:
+    """Outcomes of the cells that count: where two grids have one cell, those of the second."""
+    if all(block.items is None for block in blocks):
+        return None
+    found = np.full(scores.values.shape, None, dtype=object)
+    for block in blocks:
+        measured = np.isfinite(block.cells.values)
+        found[places[block.name], block.slots[measured]] = None if block.items is None else block.items[measured]
+    return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from registry.grids.grid import Direction, Metric
+from registry.results.ranking import RankedScale
 
 Kind = tuple[str | None, Direction | None, float | None, float | None]
 """Unit, direction, lower and upper bound of a metric as it was posted."""
@@ -39,6 +40,17 @@ class Scales:
 
     of: Mapping[Kind, Scale]
     assumed: bool
+
+    @property
+    def one(self) -> RankedScale | None:
+        """The scale of all values as answers say it; None where there are several."""
+        known = [scale for scale in self.classes if scale.direction] or self.classes
+        if len(known) != 1:
+            return None
+        [scale] = known
+        # Shares of 1 have no unit: they are no percentages.
+        unit = None if scale.unit == "%" and scale.upper == 1 else scale.unit or None
+        return RankedScale(unit, scale.direction, scale.lower, scale.upper)
 
     @property
     def classes(self) -> list[Scale]:

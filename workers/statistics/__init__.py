@@ -6,10 +6,24 @@
 
 from registry.results.parameters import Parameters
 from workers.methods_version import METHODS_VERSION
-from workers.statistics.comparison import gap
+from workers.statistics.comparison import gap, gap_of_all_cells
 from workers.statistics.describe import describe, describe_all
+from workers.statistics.heterogeneity import heterogeneity
 from workers.statistics.ranking import rank
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.sweet_spot import sweet_spot
+from workers.statistics.versus import versus
 
-__all__ = ["METHODS_VERSION", "Parameters", "ScoreMatrix", "describe", "describe_all", "gap", "rank", "sweet_spot"]
+__all__ = [
+    "METHODS_VERSION",
+    "Parameters",
+    "ScoreMatrix",
+    "describe",
+    "describe_all",
+    "gap",
+    "gap_of_all_cells",
+    "heterogeneity",
+    "rank",
+    "sweet_spot",
+    "versus",
+]

@@ -38,6 +38,7 @@ _LEFT_OUT = (
     Omission("noise", "trials, repeats and standard errors are not used for so many names; ask about fewer of them"),
     Omission("pairs.interval", "in part: needs every cell's noise; ask about fewer names"),
     Omission("policy_sensitivity", "in part: ask about fewer names"),
+    Omission("by_benchmark", "ask about fewer names or benchmarks"),
 )
 
 

@@ -24,7 +24,7 @@ from workers.statistics.counted import Counted
 from workers.statistics.counted_cells import Blocks, blocks_of, difference_within
 from workers.statistics.ranking_methods import Refused, Scores, block_goodness, borda_points, helm_rates
 from workers.statistics.ranks import rank_rows, shared_ranks
-from workers.statistics.resampling import FEWEST, MOST_SHARES, SEED, TOO_FEW, draws, expanded, spread
+from workers.statistics.resampling import FEWEST, MOST_SHARES, SEED, draws, expanded, single, spread, too_few
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import FloatArray, IntArray
 
@@ -59,7 +59,7 @@ def spread_over_benchmarks(
     benchmarks = int(np.unique(here.benchmarks).size)
     again = Resampling("insufficient", number, benchmarks, 1 - frame.alpha)
     if len(part) < 2 or benchmarks < 2:
-        reason = "one name has one rank" if len(part) < 2 else "one benchmark cannot be resampled"
+        reason = "one name has one rank" if len(part) < 2 else single(here)
         return (), (replace(again, reason=reason),)
     found = averages(here, counted, part, own, frame.method, frame.missing)
     if found is None:
@@ -71,12 +71,12 @@ def spread_over_benchmarks(
         LeaveOneOut(name, int(best), int(worst)) for name, best, worst in zip(here.names, *ends, strict=True)
     )
     if benchmarks < FEWEST:
-        return one_less, (replace(again, reason=TOO_FEW),)
+        return one_less, (replace(again, reason=too_few(here)),)
     counts = draws(len(found.given))
     drawn = rank_rows_defined(found.goodness(counts.astype(np.float64)))
     again = replace(again, law=found.law, resamples=len(counts), seed=SEED, ranked=len(drawn) / len(counts))
     if not len(drawn):
-        return one_less, (replace(again, status="undefined", reason="no resample leaves every name a benchmark"),)
+        return one_less, (replace(again, status="undefined", reason=f"no resample leaves every name a {here.group}"),)
     inside = expanded(1 - frame.alpha / 2, benchmarks)
     names = tuple(
         spread(name, int(ranks[i]), drawn[:, i], inside, len(ranks) <= MOST_SHARES) for i, name in enumerate(here.names)

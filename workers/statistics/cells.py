@@ -7,11 +7,12 @@ before errors that were estimated from repeats. A binomial error is taken at (k 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
+from workers.statistics.item_variances import Both, Objects, item_variances
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
@@ -25,7 +26,7 @@ class Cells:
     `df` its degrees of freedom, infinite unless it was estimated from repeats. `question` is the bound on the
     variance of a cell under other questions, NaN where their number is unknown. `starts` are the first slots of the
     benchmarks, `benchmarks` their indices. `independent` says where only trials without a posted design effect
-    speak for the noise.
+    speak for the noise. `items` are the outcomes of items, an outcome of 1 in units of `divisor`; None without any.
     """
 
     present: BoolArray
@@ -41,12 +42,21 @@ class Cells:
     independent: BoolArray
     starts: IntArray
     benchmarks: IntArray
+    items: Objects | None = None
 
     @cached_property
     def owners(self) -> IntArray:
         """The benchmark of each slot, numbered as in `benchmarks`."""
         sizes = np.diff(np.append(self.starts, self.present.shape[1]))
         return np.repeat(np.arange(sizes.size), sizes)
+
+    @cached_property
+    def both_item_variances(self) -> Both | None:
+        """Variances of all differences, for slots that weigh the same and by trials; None without outcomes of items."""
+        if self.items is None:
+            return None
+        given = self.items, self.n, self.present, [*self.starts.tolist(), self.present.shape[1]]
+        return item_variances(*given, by_trials=False), item_variances(*given, by_trials=True)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -77,7 +87,17 @@ def cells_of(standings: ScoreMatrix) -> Cells:
         independent[:, order],
         starts,
         benchmarks,
+        None if standings.items is None else _in_units(standings.items[:, order], unit[order]),
     )
+
+
+def _in_units(items: Objects, unit: FloatArray) -> Objects:
+    if (unit == 1).all():
+        return items
+    found = items.copy()
+    for i, slot in np.argwhere(items != None).tolist():  # noqa: E711 (each element of an array)
+        found[i, slot] = replace(items[i, slot], whole=items[i, slot].whole / unit[slot])
+    return found
 
 
 def noise(standings: ScoreMatrix) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, BoolArray]:

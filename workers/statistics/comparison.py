@@ -7,22 +7,25 @@ no slot.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 
 from registry.grids.grid import Direction, Grid, Metric
+from registry.grids.outcomes import scale_of
 from registry.results.comparison import Agreement, Gap
 from registry.results.gaps import CellGap, Contrast, GapMargin, LevelGap
 from registry.results.odds import BreslowDay, GapMantelHaenszel
-from registry.results.terms import Interval, Place
+from registry.results.terms import OF_REPEATS, Interval, Place
 from workers.statistics.comparison_cells import cell_gaps, effective, of_trials
 from workers.statistics.comparison_contrast import contrast
 from workers.statistics.comparison_trends import gap_trends
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.describe import OUT_OF_REACH
+from workers.statistics.design_effects import effect_of
+from workers.statistics.item_pairs import NO_ITEMS, Items, Pairs, pairs_of, together
 from workers.statistics.kendall import inversions, tie_pattern, untied_pairs
 from workers.statistics.mantel import risk_difference
 from workers.statistics.matching import Matched, matched
@@ -37,23 +40,55 @@ ALL_LEVELS_WORK = 500_000_000
 """Additions that the exact tests of all levels may cost together."""
 
 
-def gap(baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: float = 0.05) -> Gap:
+def gap(
+    baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: float = 0.05, items: Items = NO_ITEMS
+) -> Gap:
     """The comparison of two grids; `differs` names what their identities differ in.
 
     Deterministic, for any grids; without NaN or Infinity; bounded by the limits that the modules state.
     """
+    return compared((baseline, contender), differs, alpha, measured, items)
+
+
+def gap_of_all_cells(
+    baseline: Grid, contender: Grid, differs: Sequence[str] = (), alpha: float = 0.05, items: Items = NO_ITEMS
+) -> Gap:
+    """What `gap` says of all common cells together, with its status; nothing of each cell, level or series."""
+    return compared((baseline, contender), differs, alpha, overall, items)
+
+
+Measure = Callable[[Gap, Matched, Pairs, Grid], Gap]
+"""From a frame, the common cells, their items and the baseline."""
+
+
+def compared(sides: tuple[Grid, Grid], differs: Sequence[str], alpha: float, measure: Measure, items: Items) -> Gap:
+    """The comparison of two grids, the baseline first, measured so far as the numbers have a meaning."""
+    baseline, contender = sides
     odd = other_scale(baseline.metric, contender.metric)
     named = (*differs, *(["metric"] if odd and "metric" not in differs else []))
-    return filled(Gap("ok", alpha=alpha, differs=named), baseline, contender, odd)
+    frame = Gap("ok", alpha=alpha, differs=named)
+
+    def with_items(frame: Gap, found: Matched) -> Gap:
+        return measure(frame, found, item_pairs(found, baseline, items), baseline)
+
+    return filled(frame, sides, odd, with_items)
 
 
-def filled(frame: Gap, baseline: Grid, contender: Grid, odd: str | None) -> Gap:
+def item_pairs(found: Matched, baseline: Grid, items: Items) -> Pairs:
+    """The common cells by their items."""
+    by_trials = bool(of_trials(found).all())
+    return pairs_of(found, items, scale_of(baseline.metric) or 1.0, by_trials=by_trials)
+
+
+def filled(frame: Gap, sides: tuple[Grid, Grid], odd: str | None, measure: Callable[[Gap, Matched], Gap]) -> Gap:
     """Fills the frame as far as the numbers have a meaning."""
     if "experiment" in frame.differs:
         reason = "values of different experiments are not comparable (an alias joins two names of one experiment)"
         return replace(frame, status="not_comparable", reason=reason)
+    baseline, contender = sides
     tables = Table.of(baseline), Table.of(contender)
-    found = matched(*tables, (baseline.design_effect, contender.design_effect))
+    effects = effect_of(baseline), effect_of(contender)
+    found = matched(*tables, effects)
     if found is None:
         return replace(frame, status="not_comparable", reason="the grids have not the same axes")
     frame = replace(
@@ -68,7 +103,9 @@ def filled(frame: Gap, baseline: Grid, contender: Grid, odd: str | None) -> Gap:
         return replace(frame, status="undefined", reason=OUT_OF_REACH)
     frame = replace(frame, agreement=agreement(found))
     if odd is None:
-        frame = measured(frame, found, baseline)
+        frame = measure(frame, found)
+        if any(grid.design_effect is None and effect for grid, effect in zip(sides, effects, strict=True)):
+            frame = replace(frame, assumes=(*frame.assumes, OF_REPEATS))
     return judged(frame, odd)
 
 
@@ -91,18 +128,32 @@ def other_scale(first: Metric, second: Metric) -> str | None:
     return None
 
 
-def measured(frame: Gap, found: Matched, baseline: Grid) -> Gap:
+def overall(frame: Gap, found: Matched, pairs: Pairs, baseline: Grid) -> Gap:
+    """All common cells together."""
+    whole, assumes = contrast(found.standings(baseline.metric), baseline.metric.direction, frame.alpha, WORK)
+    whole = by_items(whole, pairs, np.arange(found.count), frame.alpha)
+    if whole.items and whole.items.paired:
+        assumes = ("independent_items",)
+    return replace(frame, **(shallow(whole) | {"status": frame.status}), assumes=assumes)
+
+
+def by_items(found: Contrast, pairs: Pairs, chosen: IntArray, alpha: float) -> Contrast:
+    """The contrast of some of the common cells; if all of them are paired, with the test of their items."""
+    told, test = together(pairs, chosen, alpha)
+    return replace(found, items=told, test=test or found.test)
+
+
+def measured(frame: Gap, found: Matched, pairs: Pairs, baseline: Grid) -> Gap:
     """Everything that needs one scale."""
     direction, whole = baseline.metric.direction, baseline.metric.proportion_of
     standings = found.standings(baseline.metric)
-    cells = cell_gaps(found, whole, direction, frame.alpha)
-    overall, assumes = contrast(standings, direction, frame.alpha, WORK)
+    cells = cell_gaps(found, whole, direction, frame.alpha, pairs)
+    frame = overall(frame, found, pairs, baseline)
     strata = stratified(found, whole, frame.alpha)
     return replace(
         frame,
-        **(shallow(overall) | {"status": frame.status}),
-        assumes=assumed(assumes, cells, found),
-        by=margins(found, standings, direction, frame.alpha),
+        assumes=assumed(frame.assumes, cells, found),
+        by=margins(found, standings, direction, frame.alpha, pairs),
         along=gap_trends(found, frame.alpha),
         mantel_haenszel=strata[0],
         breslow_day=strata[1],
@@ -122,15 +173,18 @@ def assumed(words: tuple[str, ...], cells: Sequence[CellGap], found: Matched) ->
     return ("independent_trials", *words) if free and "independent_trials" not in words else words
 
 
-def margins(found: Matched, standings: ScoreMatrix, direction: Direction | None, alpha: float) -> dict[str, GapMargin]:
+def margins(
+    found: Matched, standings: ScoreMatrix, direction: Direction | None, alpha: float, pairs: Pairs
+) -> dict[str, GapMargin]:
     """The gap by the levels of each axis."""
     work = min(WORK, ALL_LEVELS_WORK // max(1, sum(len(axis.levels) for axis in found.axes)))
     by = {}
     for place, axis in enumerate(found.axes):
         kept = range(min(len(axis.levels), MOST_WRITTEN_LEVELS))
+        slots = [np.flatnonzero(found.positions[:, place] == i) for i in kept]
         contrasts = [
-            contrast(only(standings, np.flatnonzero(found.positions[:, place] == i)), direction, alpha, work)[0]
-            for i in kept
+            by_items(contrast(only(standings, chosen), direction, alpha, work)[0], pairs, chosen, alpha)
+            for chosen in slots
         ]
         holm = adjusted([one.test.p if one.test else None for one in contrasts], "holm")
         levels = tuple(level_gap(place_of(axis, i), one, p) for i, one, p in zip(kept, contrasts, holm, strict=True))

@@ -2,7 +2,8 @@
 
 Where only trials speak for the noise of both cells: Newcombe's interval and Fisher's exact test, with trials and
 successes over the posted design effect. Where both have a standard error (a posted one goes before trials, these
-before one from repeats): z, or Welch's t where an error comes from repeats. Else only the gap.
+before one from repeats): z, or Welch's t where an error comes from repeats. Else only the gap. Outcomes of the same
+items in both go before all of these (`item_pairs`).
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from scipy.special import erfc, ndtri, stdtr, stdtrit
 
 from registry.grids.grid import Direction, Metric
 from registry.results.gaps import Better, CellGap, CellTest
+from registry.results.items import CellItems
 from registry.results.terms import Interval
 from workers.statistics.cells import noise
+from workers.statistics.item_pairs import PairedCell, Pairs, cell_pair
 from workers.statistics.matching import Matched
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.proportions import EXACT_TRIALS, fisher_p, newcombe, pooled_z_p
@@ -38,11 +41,14 @@ class Tested:
     names: list[CellTest | None]
 
 
-def cell_gaps(found: Matched, whole: float | None, direction: Direction | None, alpha: float) -> tuple[CellGap, ...]:
+def cell_gaps(
+    found: Matched, whole: float | None, direction: Direction | None, alpha: float, pairs: Pairs
+) -> tuple[CellGap, ...]:
     """The cells in row-major order, at most `MOST_CELLS`."""
     tested = tests(found, whole, alpha)
+    told = by_items(tested, pairs, alpha)
     holm = adjusted([None if np.isnan(p) else float(p) for p in tested.p], "holm")
-    scale = 10.0**found.decimals
+    scale, known_ends = 10.0**found.decimals, np.isfinite(tested.low).tolist()
     rows = []
     for i in range(min(found.count, MOST_CELLS)):
         known = bool(np.isfinite(tested.p[i]))
@@ -54,13 +60,27 @@ def cell_gaps(found: Matched, whole: float | None, direction: Direction | None, 
                 float(found.values[0, i]),
                 float(found.gaps[i] / scale),
                 better(int(found.gaps[i]), direction),
-                Interval(1 - alpha, float(tested.low[i]), float(tested.high[i])) if known else None,
+                Interval(1 - alpha, float(tested.low[i]), float(tested.high[i])) if known_ends[i] else None,
                 float(tested.p[i]) if known else None,
                 holm[i],
                 tested.names[i],
+                told.get(i),
             )
         )
     return tuple(rows)
+
+
+def by_items(tested: Tested, pairs: Pairs, alpha: float) -> dict[int, CellItems]:
+    """Put the paired tests of the cells that have items in the place of the others, and return these items."""
+    told = {}
+    for i, cell in enumerate(pairs.cells):
+        if isinstance(cell, PairedCell):
+            found = cell_pair(cell, pairs.whole, alpha)
+            ends, p = found.interval, found.p
+            tested.low[i], tested.high[i] = (ends.low, ends.high) if ends else (np.nan, np.nan)
+            tested.p[i], tested.names[i] = (np.nan, None) if p is None else (p, found.test)
+            told[i] = found.items
+    return told
 
 
 def better(gap: int, direction: Direction | None) -> Better | None:

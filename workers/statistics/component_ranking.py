@@ -64,6 +64,7 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
     ahead, against = in_order(contest.apart, members, ranks[sequence])
     records, errors = record(contest.pairs), errors_of(contest, part, scores)
     measured = bool(contest.kept.present[part].any())
+    met_slots = contest.posted.present.sum(axis=0) > 1
     nowhere: tuple[int | None, int | None] = (None, None)
     rows = tuple(
         Ranked(
@@ -77,6 +78,7 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
             *records.get(names[i], (0, 0, 0)),
             None if errors is None else float(errors[p]),
             len(part) if contest.method in RELATIVE else None,
+            int((contest.posted.present[i] & met_slots).sum()),
         )
         for p, i in zip(sequence, members, strict=True)
     )

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from workers.statistics.cells import Cells, cells_of
+from workers.statistics.item_variances import by_items
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
@@ -31,9 +32,10 @@ class Contrasts:
     some part has the variance under equality, because Sato's is 0. `strata` and `strata_weight` are the same from the
     spread of the slots' differences within benchmarks, NaN where some benchmark has a single slot, and `strata_df` the
     degrees of freedom if all slots had one variance: estimated ones are too many where a benchmark of two slots
-    happens to show little spread. `questions` is the
-    bound on the variance under other questions, NaN where unknown; `independent` that a variance rests on trials
-    without a design effect. Wins are counted in slots, `lead` is (wins - losses) / slots, benchmarks equal.
+    happens to show little spread. `questions` is the variance under other questions, NaN where unknown, with
+    `questions_weight` the sum of v^2 / df: by the items on a benchmark where two names answered the same, as `paired`
+    ones do on all, else a bound. `independent` says that a variance rests on trials without a design effect. Wins are
+    counted in slots, `lead` is (wins - losses) / slots, benchmarks equal.
     """
 
     count: IntArray
@@ -53,6 +55,8 @@ class Contrasts:
     strata_weight: FloatArray
     strata_df: FloatArray
     questions: FloatArray
+    questions_weight: FloatArray
+    paired: BoolArray
     independent: BoolArray
 
 
@@ -96,6 +100,8 @@ def nothing(size: int) -> Contrasts:
         strata_weight=zero,
         strata_df=unknown,
         questions=unknown,
+        questions_weight=zero,
+        paired=no,
         independent=no,
     )
 
@@ -174,6 +180,7 @@ def rows_of(cells: Cells, rows: slice) -> Contrasts:
     won, lost = (counted(np.sign(here.moves) * cells.sign == end, cells) for end in (1, -1))
     strata, strata_weight = of_strata(here)
     error = np.where(here.met, np.where(known[:, :, None], best.questions, plain.questions) ** 2, 0.0)
+    error, error_weight, paired = by_items(cells.both_item_variances, rows, pure & known[:, :, None], here.met, error)
     free = counted(here.shared & (cells.independent[rows, None] | cells.independent), cells).any(axis=2)
     return Contrasts(
         count=here.count,
@@ -193,6 +200,8 @@ def rows_of(cells: Cells, rows: slice) -> Contrasts:
         strata_weight=np.nan_to_num(strata_weight).sum(axis=2) / several**4,
         strata_df=equal_df(here),
         questions=np.where(benchmarks > 0, error.sum(axis=2), np.nan) / several**2,
+        questions_weight=error_weight.sum(axis=2) / several**4,
+        paired=paired,
         independent=known & free,
     )
 

@@ -62,6 +62,7 @@ def rank_counted(
         return replace(frame, status="undefined", reason=f"{frame.method} with missing={frame.missing} {OF_CELLS}")
     few = [Omission(f"stability.{name}", OF_CELLS) for name in ("leave_one_out", "resampling")]
     few += [Omission(f"{name}", f"in part: {OF_CELLS}") for name in ("pairs.interval", "policy_sensitivity")]
+    few.append(Omission("by_benchmark", OF_CELLS))
     return ranked(counted, frame, lambda part, _number: _orders(counted, frame, part), tuple(few))
 
 

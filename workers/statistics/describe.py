@@ -11,6 +11,7 @@ from registry.results.parameters import Parameters
 from registry.results.sensitivity import Sensitivity
 from registry.results.series import Series
 from registry.results.statistics import GridStatistics
+from registry.results.terms import OF_REPEATS
 from workers.statistics.best_cells import noisy_peaks
 from workers.statistics.coverage import coverage
 from workers.statistics.grid_trend import grid_trends
@@ -18,6 +19,7 @@ from workers.statistics.peaks import peaks
 from workers.statistics.precision import precision
 from workers.statistics.sensitivity import sensitivity
 from workers.statistics.series import Asked, curves_of, families
+from workers.statistics.splits import grid_splits
 from workers.statistics.table import Curve, Table
 from workers.statistics.table_noise import known_noise
 
@@ -77,7 +79,7 @@ def _description(grid: Grid, table: Table, parameters: Parameters, found: AllSer
     return GridStatistics(
         params=parameters,
         design_effect=grid.design_effect,
-        assumes=assumptions(table),
+        assumes=assumptions(grid, table),
         coverage=coverage(table),
         series=found.series,
         series_left_out=found.left_out,
@@ -85,16 +87,19 @@ def _description(grid: Grid, table: Table, parameters: Parameters, found: AllSer
         peaks=noisy_peaks(table, 1 - parameters.alpha) if reach else replace(peaks(table), noise_reason=OUT_OF_REACH),
         sensitivity=sensitivity(table, parameters.alpha) if reach else Sensitivity("undefined", reason=OUT_OF_REACH),
         precision=precision(table),
+        grid_split=None if parameters.split is None else grid_splits(found.series, 1 - parameters.alpha),
         grid_trend=grid_trends(table, parameters.alpha),
     )
 
 
-def assumptions(table: Table) -> tuple[str, ...]:
+def assumptions(grid: Grid, table: Table) -> tuple[str, ...]:
     """Assumptions of the tests: `independent_trials` where they rest on trials, and no design effect says how
-    far the trials of a cell depend on each other; `independent_levels` where no noise is known and the tests of a
-    course rest on the scatter about it."""
+    far the trials of a cell depend on each other, `design_effect_of_repeats` where repeats say so;
+    `independent_levels` where no noise is known and the tests of a course rest on the scatter about it."""
     noise = known_noise(table)
     ordered = any(axis.kind != "nominal" and len(axis.levels) > 2 for axis in table.axes)
     if noise == "unknown":
         return ("independent_levels",) if ordered else ()
-    return ("independent_trials",) if noise == "trials" and table.design_effect == 1.0 else ()
+    if noise != "trials" or grid.design_effect is not None:
+        return ()
+    return ("independent_trials" if table.design_effect == 1.0 else OF_REPEATS,)

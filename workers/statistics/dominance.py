@@ -24,7 +24,7 @@ def dominance(found: Contrasts, standings: ScoreMatrix) -> str | None:
     used = np.unique(standings.benchmarks)
     weighed = np.nan_to_num(found.by_benchmark) / np.maximum(found.benchmarks, 1)[:, :, None]
     squares = np.sum(weighed**2, axis=(0, 1))
-    return said(squares, [standings.benchmark_names[i] for i in used.tolist()])
+    return said(squares, [standings.benchmark_names[i] for i in used.tolist()], standings.group)
 
 
 def dominance_of_benchmarks(standings: ScoreMatrix) -> str | None:
@@ -41,10 +41,10 @@ def dominance_of_benchmarks(standings: ScoreMatrix) -> str | None:
     # Over all pairs of m names the squared differences sum to m times those of the distances from the mean.
     squares = count * np.where(there, means**2, 0.0).sum(axis=0) - total**2
     used = np.unique(standings.benchmarks[standings.present.any(axis=0)])
-    return said(np.maximum(squares, 0.0), [standings.benchmark_names[i] for i in used.tolist()])
+    return said(np.maximum(squares, 0.0), [standings.benchmark_names[i] for i in used.tolist()], standings.group)
 
 
-def said(squares: FloatArray, names: Sequence[str]) -> str | None:
+def said(squares: FloatArray, names: Sequence[str], group: str) -> str | None:
     """The warning, from each benchmark's part of the sum of squares."""
     if squares.size < FEWEST or squares.sum() == 0:
         return None
@@ -53,6 +53,6 @@ def said(squares: FloatArray, names: Sequence[str]) -> str | None:
     if share <= 0.5:
         return None
     return (
-        f'The benchmark "{names[largest]}" carries {share:.0%} of the squared differences; '
-        "method=standardised_difference weighs every benchmark by its own spread."
+        f'The {group} "{names[largest]}" carries {share:.0%} of the squared differences; '
+        f"method=standardised_difference weighs every {group} by its own spread."
     )

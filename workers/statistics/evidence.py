@@ -1,9 +1,10 @@
 """Standard errors, degrees of freedom, p-values and intervals of all differences, for what they are asked about.
 
 `rerun`: the noise of the cells, with Satterthwaite's degrees of freedom; where it is unknown, the spread of slots
-within benchmarks (or of benchmarks of one slot each), for the interval alone. `new_questions`: the bound of
-`cells.of_questions`, with one cell's questions shared by all cells of a benchmark. `new_benchmarks`: the spread of the
-benchmarks' differences (Student 1908).
+within benchmarks (or of benchmarks of one slot each), for the interval alone. `new_questions`: where both names have
+the same items, the differences of these (`item_variances`), else the bound of `cells.of_questions`, with one cell's
+questions shared by all cells of a benchmark. `new_benchmarks`: the spread of the benchmarks' differences (Student
+1908).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class Evidence:
     def name(self, found: Contrasts, i: int, j: int) -> str | None:
         """The test of a pair whose noise is known; `None` without one."""
         if self.target == "new_questions":
-            return "question_bound"
+            return "paired_items" if found.paired[i, j] else "question_bound"
         if self.target != "rerun" or not found.known[i, j]:
             return None
         if not found.of_tables[i, j]:
@@ -65,9 +66,8 @@ def evidence(found: Contrasts, alpha: float, target: str) -> Evidence:
 
 def of_target(found: Contrasts, target: str) -> tuple[FloatArray, FloatArray]:
     """The variance of each difference and the sum of v^2 / df, NaN and 0 where there is none."""
-    nothing = np.zeros(found.difference.shape)
     if target == "new_questions":
-        return found.questions, nothing
+        return found.questions, found.questions_weight
     over = over_benchmarks(found)
     if target == "new_benchmarks":
         return over

@@ -28,12 +28,14 @@ class Matched:
 
     `axes` are the baseline's, with the levels that both grids declare. `present` says over these axes where both
     have a cell. The other arrays are flat, m cells in row-major order, the contender in row 0 and the baseline in
-    row 1; `trials` is 0 and `stderr` NaN where unknown, `repeats` 0 where an error was not estimated from any.
+    row 1; `flat` is the index of a cell in its own grid, `trials` is 0 and `stderr` NaN where unknown, `repeats` 0
+    where an error was not estimated from any.
     `design_effect` is that of each grid, NaN where none was posted.
     """
 
     axes: tuple[Axis, ...]
     present: BoolArray
+    flat: IntArray
     values: FloatArray
     trials: IntArray
     stderr: FloatArray
@@ -107,6 +109,7 @@ def matched(
             for axis, (first, _) in zip(baseline.axes, pairs, strict=True)
         ),
         present,
+        np.stack([one.flat[present] for one in both]),
         np.stack([one.values[present] for one in both]),
         np.stack([one.trials[present] for one in both]),
         np.stack([one.stderr[present] for one in both]),
@@ -121,6 +124,7 @@ def matched(
 class Picked:
     """Some levels of a table, its axes in another order."""
 
+    flat: IntArray
     values: FloatArray
     trials: IntArray
     stderr: FloatArray
@@ -132,13 +136,14 @@ def picked(table: Table, levels: tuple[IntArray, ...], order: Sequence[int]) -> 
     shape = table.values.shape
     none, unknown = np.zeros(shape, dtype=np.int64), np.full(shape, np.nan)
     given = (
+        np.arange(table.values.size).reshape(shape),
         table.values,
         none if table.trials is None else table.trials,
         unknown if table.stderr is None else table.stderr,
         none if table.repeats is None else table.repeats,
     )
-    values, trials, stderr, repeats = (np.asarray(array.transpose(order)[levels]) for array in given)
-    return Picked(values, trials, stderr, repeats)
+    flat, values, trials, stderr, repeats = (np.asarray(array.transpose(order)[levels]) for array in given)
+    return Picked(flat, values, trials, stderr, repeats)
 
 
 def common_levels(first: Axis, second: Axis) -> tuple[IntArray, IntArray]:

@@ -12,8 +12,9 @@ from registry.results.blocks import Friedman
 from registry.results.inputs import Warning
 from registry.results.policies import Method, Missing, Target
 from registry.results.ranking import Ranking, Slots
-from registry.results.stability import Stability
+from registry.results.stability import Stability, WithoutOne
 from registry.results.terms import Status
+from workers.statistics.benchmark_scores import benchmark_scores
 from workers.statistics.blocks import friedman
 from workers.statistics.component_ranking import Component, Contest, component
 from workers.statistics.dominance import dominance
@@ -31,6 +32,7 @@ from workers.statistics.ranking_methods import (
 )
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.terms import computable
+from workers.statistics.without_one import without_one
 
 MOST_NAMES = 300
 """Names that a ranking compares cell by cell; the pairwise table grows with their square."""
@@ -136,10 +138,12 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
     largest = max(found, key=lambda one: len(one.names))
     stable = [one.stability for one in found if one.stability is not None]
     order = [row.name for one in found for row in one.rows]
+    by_benchmark, lacking = benchmark_scores(contest.kept, frame.alpha) if contest.complete else ((), ())
     return replace(
         frame,
         pairs=listed(contest.pairs, order, frame.pairs_of),
-        left_out=pairs_left_out(len(order), frame.pairs_of),
+        by_benchmark=by_benchmark,
+        left_out=(*pairs_left_out(len(order), frame.pairs_of), *lacking),
         ranking=tuple(row for one in found for row in one.rows),
         groups=tuple(group for one in found for group in one.groups),
         never_met=tuple(pair for one in found for pair in one.never_met),
@@ -149,12 +153,22 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
             tuple(name for one in stable for name in one.leave_one_out),
             largest.stability.agreement if largest.stability else (),
             tuple(one.resampling for one in stable),
+            _without(contest, found) if contest.complete else (),
         ),
         warnings=frame.warnings + tuple(contradicted(*pair) for one in found for pair in one.against),
         mle_exists=mle_exists(scores) if frame.method == "bradley_terry" else None,
         prior="half_tie" if any(needs_prior(score) for score in scores) else None,
         friedman=blocks(contest, frame.alpha) if frame.method in ("mean_rank", "borda") else None,
     )
+
+
+def _without(contest: Contest, found: Sequence[Component]) -> tuple[WithoutOne, ...]:
+    """The first name against the next one without each benchmark, where one name is first of all."""
+    rows = found[0].rows
+    if len(found) != 1 or len(rows) < 2 or rows[0].rank != 1 or rows[1].rank == 1:
+        return ()
+    policy = (contest.method, contest.missing, contest.target)
+    return without_one(contest.posted, rows[0].name, rows[1].name, contest.alpha, *policy)
 
 
 def contradicted(better: str, worse: str) -> Warning:

@@ -13,7 +13,7 @@ from typing import Any, get_args
 import numpy as np
 from scipy.special import expit
 
-from registry.results.policies import Method, Missing
+from registry.results.policies import Method, Missing, unordered
 from workers.statistics.additive import Layout, logistic, normal_matrix, solve, totals, two_way
 from workers.statistics.blocks import ranks_of
 from workers.statistics.cells import spreads
@@ -81,11 +81,8 @@ def refusal(standings: ScoreMatrix, method: Method, missing: Missing) -> Refused
     """Why a method has no order of such standings under a policy, whatever the values are; or None."""
     if method in OF_UNITS and standings.mixed:
         return Refused("slots of different units have wins and ranks, but no means")
-    if method in (*OF_UNITS, "standardised_difference") and missing == "zero_votes":
-        return Refused("missing votes have wins and ranks, but no means")
-    if missing == "zero_points" and method != "borda":
-        return Refused("only Borda's count gives points; ask with method=borda")
-    return None
+    reason = unordered(method, missing)
+    return None if reason is None else Refused(reason)
 
 
 def mean_difference(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:

@@ -38,9 +38,6 @@ from workers.statistics.terms import BoolArray, FloatArray, IntArray
 
 FEWEST = 8
 """Benchmarks from which on they are resampled."""
-TOO_FEW = (
-    f"fewer than {FEWEST} benchmarks: resampled ranges then miss the rank of 9 to 30 % of the models at a nominal 5 %"
-)
 DRAWS = 2_000
 SEED = 20_260_101
 MOST_WORK = 1_000_000_000
@@ -84,15 +81,26 @@ def obstacle(standings: ScoreMatrix, method: Method, benchmarks: int) -> tuple[S
     if len(standings.names) < 2:
         return "insufficient", "one name has one rank"
     if benchmarks < 2:
-        return "insufficient", "one benchmark cannot be resampled"
+        return "insufficient", single(standings)
     if benchmarks < FEWEST:
-        return "insufficient", TOO_FEW
+        return "insufficient", too_few(standings)
     if method == "adjusted_mean":
         return "undefined", "adjusted means are not resampled: each would need a fit"
     work = DRAWS * cost(standings, method, benchmarks)
     if work > MOST_WORK:
         return "insufficient", f"the resamples would take {work:.2g} operations; at most {MOST_WORK:.2g} are made"
     return None
+
+
+def single(standings: ScoreMatrix) -> str:
+    """Reason why one group of slots has no resamples."""
+    return f"one {standings.group} cannot be resampled"
+
+
+def too_few(standings: ScoreMatrix) -> str:
+    """Reason why groups are not resampled below `FEWEST`."""
+    missed = "resampled ranges then miss the rank of 9 to 30 % of the names at a nominal 5 %"
+    return f"fewer than {FEWEST} {standings.group}s: {missed}"
 
 
 def draws(size: int) -> IntArray:

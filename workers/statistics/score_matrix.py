@@ -21,9 +21,12 @@ class ScoreMatrix:
 
     `benchmarks` gives each slot's benchmark as an index into `benchmark_names`. Arrays of the shape of `values`:
     `trials` (0 = unknown), `stderr` (NaN = unknown), the `repeats` that an error was estimated from (0 = posted),
-    the `questions` behind the trials (0 = unknown), the posted `design_effect` (NaN = none). Bounds and direction are
+    the `questions` behind the trials (0 = unknown), the posted `design_effect` (NaN = none), outcomes of `items`
+    (`item_variances.SlotItems`, or None). Bounds and direction are
     the metric's. `mixed` says that the slots do not share a scale: then only orders made of wins and ranks have a
     meaning, and the caller turns every slot so that `direction` holds for it.
+
+    `group` is the word for what takes the place of `benchmarks`: where benchmarks are ranked these are models.
 
     By slot: `worst`, the worst value that there could be (NaN where that end is open; default: the metric's bound),
     `places`, equal for slots that would be one if their scales were, and `divisor`, the unit in which differences
@@ -43,9 +46,11 @@ class ScoreMatrix:
     repeats: IntArray | None = None
     questions: IntArray | None = None
     design_effect: FloatArray | None = None
+    items: Any = None
     worst: FloatArray | None = None
     places: IntArray | None = None
     divisor: FloatArray | None = None
+    group: str = "benchmark"
 
     @property
     def proportion_of(self) -> float | None:
@@ -93,7 +98,7 @@ class ScoreMatrix:
         return np.asarray(1.0 / (counts[owners] * np.count_nonzero(counts)), dtype=np.float64)
 
 
-OF_CELLS = ("trials", "stderr", "repeats", "questions", "design_effect")
+OF_CELLS = ("trials", "stderr", "repeats", "questions", "design_effect", "items")
 OF_SLOTS = ("worst", "places", "divisor")
 
 
@@ -131,7 +136,9 @@ def filled(standings: ScoreMatrix) -> ScoreMatrix:
     seen = standings.sign * turned.min(axis=0, initial=np.inf)
     # A slot in which nobody has a cell stays empty.
     usable = np.where(standings.present.any(axis=0), np.where(np.isfinite(bounds), bounds, seen), np.nan)
-    nothing: dict[str, Any] = {"trials": 0, "stderr": np.nan, "repeats": 0, "questions": 0, "design_effect": np.nan}
+    nothing: dict[str, Any] = {
+        "trials": 0, "stderr": np.nan, "repeats": 0, "questions": 0, "design_effect": np.nan, "items": None
+    }  # fmt: skip
     changed: dict[str, Any] = {
         name: np.where(standings.present, array, nothing[name])
         for name in OF_CELLS

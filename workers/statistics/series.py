@@ -14,7 +14,8 @@ import numpy as np
 from registry.grids.grid import Direction as Better
 from registry.results.courses import Monotone, Plateau, SeriesShape, Threshold
 from registry.results.parameters import Parameters
-from registry.results.series import Direction, Series, Summary
+from registry.results.series import Direction, Retained, Series, Summary
+from registry.results.splits import Split
 from registry.results.steps import LargestSteps, Onset
 from workers.statistics.changes import Listed, holm_of_family, largest, listed, sharp_reason, steps_of
 from workers.statistics.curves import Curves, alike
@@ -23,7 +24,9 @@ from workers.statistics.monotone import monotones
 from workers.statistics.multiplicity import adjusted
 from workers.statistics.onset import judged, onsets
 from workers.statistics.plateau import plateaus
+from workers.statistics.retained import retained
 from workers.statistics.shape import shapes
+from workers.statistics.splits import splits
 from workers.statistics.summary import summaries
 from workers.statistics.table import Curve, Table, place_of
 from workers.statistics.terms import FloatArray
@@ -65,6 +68,8 @@ class _Rest:
     thresholds: tuple[Threshold, ...]
     plateau: Plateau | None
     monotone: Monotone
+    retained: Retained | None
+    split: Split | None
 
 
 def curves_of(table: Table) -> tuple[list[list[Curve]], int]:
@@ -152,6 +157,8 @@ def _alone(curves: Curves, asked: Asked) -> list[_Alone]:
         thresholds(curves, parameters.thresholds, asked.better, alpha),
         flats,
         monotones(curves, asked.better),
+        retained(curves, 1 - alpha),
+        splits(curves, parameters.split, 1 - alpha),
         strict=True,
     )
     parts = zip(
@@ -229,6 +236,8 @@ def _series(curve: Curve, alone: _Alone, judgement: _Judgement, steps: LargestSt
         plateau=rest.plateau,
         monotone=rest.monotone,
         reason="a single cell has no course" if single else None,
+        retained=rest.retained,
+        split=rest.split,
     )
 
 

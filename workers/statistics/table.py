@@ -15,6 +15,7 @@ from registry.grids.grid import Axis, Grid, Metric, Position
 from registry.results.series import XScale
 from registry.results.terms import KnownNoise, Place
 from workers.statistics.decimals import decimals_of, ticks_of
+from workers.statistics.design_effects import effect_of
 from workers.statistics.noise import binomial_errors, kind_of
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, computable
 
@@ -111,7 +112,7 @@ class Table:
     def of(cls, grid: Grid) -> Table:
         values = np.array(grid.values, dtype=np.float64).reshape(grid.shape)
         decimals = decimals_of(values)
-        ticks, trials, effect = ticks_of(values, decimals), trials_of(grid), grid.design_effect or 1.0
+        ticks, trials, effect = ticks_of(values, decimals), trials_of(grid), effect_of(grid) or 1.0
         stderr, repeats = stderr_of(grid)
         counts = trials
         if grid.stderr is not None and trials is not None and stderr is not None and np.any(np.isfinite(stderr)):

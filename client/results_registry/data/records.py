@@ -62,8 +62,11 @@ def _axes_among(
 
 
 def _left(columns: Sequence[str], column: str, wanted: Sequence[str]) -> list[str]:
-    """Columns that are no axis and not about the cell or grid; `x_num` beside `x` is the feed's number of a level."""
+    """Columns that are no axis and not about the cell or grid; `x_num` beside `x` is the feed's number of a level,
+    and `protocol` beside a grid and its revision is how the feed says it was measured."""
     known = (column, *wanted, *_BESIDE, *IDENTITY, *_ABOUT, *(f"{name}_num" for name in columns))
+    if {"grid", "revision"} <= {*columns}:
+        known = (*known, "protocol")
     return [name for name in columns if name not in known]
 
 

@@ -4,17 +4,31 @@ meaning changes gets another name."""
 from __future__ import annotations
 
 from registry.api.shapes.cells import CELLS
+from registry.api.shapes.claims import CLAIMS
+from registry.api.shapes.events import EVENTS
 from registry.api.shapes.grids import GRIDS, limited
 from registry.api.shapes.headers import HEADERS, PARAMETERS
+from registry.api.shapes.items import ITEMS
 from registry.api.shapes.projects import PROJECTS
 from registry.api.shapes.service import SERVICE
-from registry.api.shapes.words import PLAIN, Shape
+from registry.api.shapes.statistics_feeds import STATISTICS_FEEDS
+from registry.api.shapes.words import PLAIN, Shape, page
+from registry.results.aggregates import Aggregates
 from registry.results.comparison import Comparison
+from registry.results.gates import Baseline, Gate
+from registry.results.judgement import Judgement
+from registry.results.lines import Lines
+from registry.results.model_comparison import ModelComparison
+from registry.results.plans import Plan
 from registry.results.ranking import Ranking
+from registry.results.repeat_noise import RepeatNoise
 from registry.results.schema import components
 from registry.results.statistics import Statistics
 from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
+from registry.results.trade_offs import TradeOff
+from registry.results.verdicts import Alert, StoredVerdict
+from registry.results.webhooks import Delivery, Recovery, Webhook, WebhookSecret
 from registry.settings import Settings
 
 COMPONENTS: dict[str, Shape] = {
@@ -22,7 +36,31 @@ COMPONENTS: dict[str, Shape] = {
     **PROJECTS,
     **GRIDS,
     **CELLS,
-    **components(Statistics, Thresholds, SweetSpot, Comparison, Ranking),
+    **ITEMS,
+    **STATISTICS_FEEDS,
+    **EVENTS,
+    **components(
+        Statistics,
+        Thresholds,
+        SweetSpot,
+        Comparison,
+        ModelComparison,
+        Ranking,
+        Aggregates,
+        Lines,
+        TradeOff,
+        Plan,
+        Baseline,
+        Gate,
+        StoredVerdict,
+        Alert,
+        RepeatNoise,
+    ),
+    **components(Judgement),
+    **components(Webhook, WebhookSecret, Delivery, Recovery),
+    **CLAIMS,
+    "Webhooks": page("Webhook", "A page of webhooks."),
+    "Deliveries": page("Delivery", "A page of deliveries of a webhook."),
     **limited(Settings()),
 }
 """With the usual limits; an application describes its own (`limited`)."""

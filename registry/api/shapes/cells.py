@@ -22,11 +22,16 @@ from registry.api.shapes.words import (
     Shape,
     array_of,
     described,
+    extended,
     object_of,
     ref,
 )
 
-_FEED_ROW: dict[str, Shape] = {
+CELL_INTERVAL: dict[str, Shape] = {
+    "ci_low": described(NULLABLE, "The lower end of the 95 % confidence interval; null where the noise is not known."),
+    "ci_high": described(NULLABLE, "Its upper end."),
+}
+IDENTITY: dict[str, Shape] = {
     "grid": GRID_ID,
     "revision": NUMBER_OF_REVISION,
     "experiment": EXPERIMENT,
@@ -35,16 +40,23 @@ _FEED_ROW: dict[str, Shape] = {
     "variant": VARIANT,
     "metric": described(TEXT, "The metric's name."),
     "unit": described(NULLABLE_TEXT, "The metric's unit; null where it has none."),
+}
+_FEED_ROW: dict[str, Shape] = {
+    **IDENTITY,
     "value": described(NULLABLE, "The measured value, in the metric's unit; null only with `missing=explicit`."),
     "trials": described(NULLABLE, "The Bernoulli trials behind the value; null where they are not known."),
     "stderr": described(NULLABLE, "The standard error of the value; null where it is not known."),
-    "ci_low": described(NULLABLE, "The lower end of the 95 % confidence interval; null where the noise is not known."),
-    "ci_high": described(NULLABLE, "Its upper end."),
+    **CELL_INTERVAL,
     "updated_at": described(INSTANT, "When the revision was published."),
+    "protocol": described(NULLABLE_TEXT, "How it was measured: JSON text, keys sorted; null where nothing is said."),
 }
-_AXIS_COLUMN = {"description": "The columns of the axes.", "type": ["string", "number", "null"]}
+AS_SENT: dict[str, Shape] = {
+    f"{kind}_as_sent": described(TEXT, f"The {kind} as it was posted; absent with `names=sent`.")
+    for kind in ("experiment", "benchmark", "model", "variant")
+}
+AXIS_COLUMN = {"description": "The columns of the axes.", "type": ["string", "number", "null"]}
 _ROW_ABOUT = "A row of the feed; besides these columns a text and a number (`<axis>_num`) for each axis."
-_CELL: dict[str, Shape] = {
+CELL: dict[str, Shape] = {
     "value": described(NUMBER, "The measured value, in the metric's unit."),
     "trials": described(COUNT, "The Bernoulli trials behind the value; left out where they are not known."),
     "stderr": described(NUMBER, "The standard error of the value; left out where it is not known."),
@@ -53,25 +65,25 @@ _CELL: dict[str, Shape] = {
 }
 
 CELLS: dict[str, Shape] = {
-    "Cell": described(object_of("at value", at=AT, **_CELL), "A measured cell."),
-    "Measurement": described(object_of("value", **_CELL), "What a cell holds."),
-    "FeedCell": described(object_of(" ".join(_FEED_ROW), **_FEED_ROW), _ROW_ABOUT)
-    | {"additionalProperties": _AXIS_COLUMN},
+    "Cell": described(object_of("at value", at=AT, **CELL), "A measured cell."),
+    "Measurement": described(object_of("value", **CELL), "What a cell holds."),
+    "FeedValue": described(object_of(" ".join(_FEED_ROW), **_FEED_ROW), "A cell of a grid, and whose it is."),
+    "FeedCell": extended("FeedValue", object_of("", **AS_SENT) | {"additionalProperties": AXIS_COLUMN}, _ROW_ABOUT),
     "Feed": described(
         object_of("items", items=described(array_of(ref("FeedCell")), "A row a cell, the oldest grid first.")),
         "The cells of a project.",
     ),
-    "GridCell": described(
+    "GridCell": extended(
+        "FeedValue",
         object_of(
-            " ".join(_FEED_ROW) + " at",
-            **_FEED_ROW,
+            "at",
             at=AT,
             repeats=described(NULLABLE, "How many measurements the value is the mean of; left out where it is one."),
             sd=described(NULLABLE, "The standard deviation of those measurements, with ddof 1."),
-        ),
+        )
+        | {"additionalProperties": AXIS_COLUMN},
         _ROW_ABOUT,
-    )
-    | {"additionalProperties": _AXIS_COLUMN},
+    ),
     "Cells": described(
         object_of(
             "grid revision digest items",

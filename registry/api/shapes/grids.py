@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from registry.api.shapes.cells import CELL, CELL_INTERVAL
 from registry.api.shapes.common import (
     BENCHMARK,
     CONTENT_DIGEST,
+    DESCRIPTION,
     EXPERIMENT,
     GRID_ID,
     MODEL,
@@ -32,12 +34,14 @@ from registry.api.shapes.words import (
     object_of,
     one_of,
     page,
+    page_with_warnings,
     ref,
 )
 from registry.grids.intake.levels import MAX_AXES
 from registry.settings import Settings
 
 _LABELS = described(LABELS, "Provenance as it was sent, such as a commit: texts by name.")
+_SOURCE = ref("Source")
 _GRID = {
     "id": GRID_ID,
     "project": described(TEXT, "The slug of its project."),
@@ -53,6 +57,7 @@ _GRID = {
     "digest": CONTENT_DIGEST,
     "derivation": ref("Derivation"),
     "labels": _LABELS,
+    "description": DESCRIPTION,
     "created_at": described(INSTANT, "When the grid was first published."),
     "updated_at": described(INSTANT, "When this revision was published, or the grid amended."),
     "warnings": described(array_of(ref("Warning")), "Doubts about the content, of whoever sent it and the registry's."),
@@ -61,13 +66,16 @@ _GRID_FIELDS = " ".join(_GRID)
 _MEMBERS: dict[str, Shape] = {
     "html_url": described(TEXT, "The grid's page for people, in answers to who published it."),
     "deleted_at": described(INSTANT, "When it was deleted; absent otherwise."),
+    "source": _SOURCE,
     "questions": described(COUNT, "What the trials of each cell are about; where it was given."),
     "design_effect": described(NUMBER, "A cell's variance over that of independent trials; where it was given."),
     "derived": {
         "anyOf": [{"type": "boolean"}, array_of(TEXT)],
         "description": "Made of other grids: true, or the names of what it is made of; where it was declared.",
     },
+    "protocol": ref("Protocol"),
 }
+_REVISION_OF = object_of("grid revision", grid=GRID_ID, revision=NUMBER_OF_REVISION) | {"description": "A grid."}
 _NESTED = "Nested to the depth of the axes"
 _CARRIED: dict[str, Shape] = {
     "trials": described(
@@ -134,11 +142,33 @@ GRIDS: dict[str, Shape] = {
         ),
         "A dimension of a grid.",
     ),
+    "Source": described(
+        object_of(
+            "",
+            format=described(TEXT, "What the file was read as, such as `lm-eval`; where it is known."),
+            name=described(TEXT, "The file's name, or its address; where it has one."),
+            sha256=described(TEXT, "SHA-256 of the file's bytes, in hexadecimal digits; where it is known."),
+        ),
+        "The file that a revision was read from; where it was said.",
+    ),
+    "Protocol": map_of({"anyOf": [TEXT, NUMBER, FLAG]})
+    | {"description": "How the values were measured, by keys in lower case; where it was said."},
+    "ProtocolsCompared": described(
+        object_of(
+            "baseline contender comparable reason differences",
+            baseline=_REVISION_OF,
+            contender=_REVISION_OF,
+            comparable=described(FLAG, "Whether values of the two are compared, as far as protocols go."),
+            reason=described(NULLABLE_TEXT, "Why they are not; null where they are."),
+            differences=described(array_of(ref("ProtocolDifference")), "The keys that have not the same value."),
+        ),
+        "In which keys the protocols of two grids differ.",
+    ),
     "Derivation": described(
         object_of(
-            "state href",
+            "state",
             state=described(STATE, "How the computation stands."),
-            href=described(TEXT, "Where the answer is or will be."),
+            href=described(TEXT, "Where the answer will be. None: POST again."),
             reason=described(NULLABLE_TEXT, "Why it failed; where it did."),
             progress=described(NUMBER, "How much is done, 0 to 1; where it is known."),
         ),
@@ -154,6 +184,7 @@ GRIDS: dict[str, Shape] = {
             ),
             **_CARRIED,
             reasons=described(array_of(ref("Reason")), "Why cells are missing, where it was said."),
+            slice=described(map_of(array_of(TEXT)), "The slice that it is cut to, as it was asked for; else absent."),
         ),
         "A grid with its values.",
     ),
@@ -161,7 +192,7 @@ GRIDS: dict[str, Shape] = {
         object_of("at reason", at=AT, reason=described(TEXT, "failed, not_applicable or pending.")),
         "A cell that is missing, and why.",
     ),
-    "Grids": page("GridSummary", "A page of grids."),
+    "Grids": page_with_warnings("GridSummary", "A page of grids."),
     "BatchAnswer": described(
         object_of(
             "items failed",
@@ -187,6 +218,7 @@ GRIDS: dict[str, Shape] = {
             digest=CONTENT_DIGEST,
             cell_count=described(COUNT, "How many cells were measured."),
             labels=_LABELS,
+            source=_SOURCE,
             derivation=object_of("state", state=described(STATE, "How its statistics stand."))
             | {"description": "What is computed of this revision."},
             created_at=described(INSTANT, "When it was published."),
@@ -194,6 +226,21 @@ GRIDS: dict[str, Shape] = {
         "A revision of a grid; its content never changes.",
     ),
     "Revisions": page("Revision", "A page of revisions."),
+    "RecordedCell": described(
+        object_of("at value ci_low ci_high", at=AT, **CELL, **CELL_INTERVAL),
+        "A cell at one revision, with its 95 % interval.",
+    ),
+    "Recorded": described(
+        object_of(
+            "revision digest created_at cells",
+            revision=NUMBER_OF_REVISION,
+            digest=CONTENT_DIGEST,
+            created_at=described(INSTANT, "When it was published."),
+            cells=described(array_of(ref("RecordedCell")), "Those of the slice that were measured."),
+        ),
+        "A revision with the cells that were asked for.",
+    ),
+    "History": page("Recorded", "A page of the history of cells."),
     "ChangedCell": described(
         object_of("at from to", at=AT, **{"from": ref("Measurement"), "to": ref("Measurement")}),
         "A cell that two revisions have with other content.",
@@ -201,7 +248,7 @@ GRIDS: dict[str, Shape] = {
     "Difference": described(
         object_of(
             "from to added removed changed metric_changed axes_changed labels_changed questions_changed"
-            " design_effect_changed derived_changed",
+            " design_effect_changed derived_changed protocol_changed",
             **{"from": described(COUNT, "The revision before."), "to": described(COUNT, "The revision after.")},
             added=described(array_of(ref("Cell")), "Cells that only the revision after has."),
             removed=described(array_of(ref("Cell")), "Cells that only the revision before has."),
@@ -212,6 +259,7 @@ GRIDS: dict[str, Shape] = {
             questions_changed=described(FLAG, "Whether `questions` is another."),
             design_effect_changed=described(FLAG, "Whether `design_effect` is another."),
             derived_changed=described(FLAG, "Whether `derived` is another."),
+            protocol_changed=described(FLAG, "Whether `protocol` is another."),
         ),
         "What is not the same in two revisions of a grid.",
     ),

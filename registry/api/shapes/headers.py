@@ -44,6 +44,12 @@ PARAMETERS: dict[str, Shape] = {
         "description": "`*` publishes only what is new; 412 else.",
         "schema": TEXT,
     },
+    "Last-Event-ID": {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "description": "Of a stream: the last `id` that you have; it goes before `after`.",
+        "schema": TEXT,
+    },
     "Range": {
         "name": "Range",
         "in": "header",
@@ -91,5 +97,16 @@ PARAMETERS: dict[str, Shape] = {
         "schema": map_of(TEXT | {"pattern": PRINTABLE, "minLength": 1})
         | {"propertyNames": {"pattern": r"^at\.[^<>\u0000-\u001f\u007f-\u009f]+$"}},
         "example": {"at.Context": ">=64000"},
+    },
+    "slice_of_quantity": {
+        "name": "slice_of_quantity",
+        "in": "query",
+        "description": "Levels of one of the two quantities alone, `x.at.<axis>=<level>` or `y.at.<axis>=<level>`: as"
+        " `at.<axis>`, in whose place it stands for that axis. So one metric is set against itself at two slices.",
+        "style": "form",
+        "explode": True,
+        "schema": map_of(TEXT | {"pattern": PRINTABLE, "minLength": 1})
+        | {"propertyNames": {"pattern": r"^[xy]\.at\.[^<>\u0000-\u001f\u007f-\u009f]+$"}},
+        "example": {"x.at.Context": "<=8000"},
     },
 }

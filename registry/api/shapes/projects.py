@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from registry.api.shapes.common import DESCRIPTION, EXPERIMENT
 from registry.api.shapes.words import (
     ANY,
     COUNT,
+    FLAG,
     ID,
     INSTANT,
+    LABELS,
     NULLABLE_TEXT,
     TEXT,
     Shape,
@@ -18,6 +21,7 @@ from registry.api.shapes.words import (
     object_of,
     one_of,
     page,
+    ref,
 )
 
 _MADE = described(INSTANT, "When it was made.")
@@ -40,15 +44,37 @@ _TOKEN_FIELDS = " ".join(_TOKEN)
 PROJECTS: dict[str, Shape] = {
     "Project": described(
         object_of(
-            "id slug name visibility created_at updated_at",
+            "id slug name visibility description labels created_at updated_at",
             id=described(ID, "The project's id."),
             slug=described(TEXT, "Its name in paths; it never changes."),
             name=described(TEXT, "Its name for people."),
             visibility=described(one_of("private", "public"), "Public: read without a token."),
+            description=DESCRIPTION,
+            labels=described(LABELS, "Texts by name, such as an address of its code."),
             created_at=_MADE,
-            updated_at=described(INSTANT, "When its name or visibility last changed."),
+            updated_at=described(INSTANT, "When its name, visibility, description or labels last changed."),
         ),
         "A project: it holds grids, and is the boundary of access.",
+    ),
+    "Experiment": described(
+        object_of(
+            "project name aliases description labels grids benchmarks models variants metrics axes updated_at",
+            project=described(TEXT, "The slug of its project."),
+            name=described(TEXT, "Its name; that which it stands for, where an alias was asked for."),
+            aliases=described(array_of(TEXT), "Other names of it, by which grids were published."),
+            description=DESCRIPTION,
+            labels=described(LABELS, "Texts by name, such as an address of its protocol."),
+            grids=described(COUNT, "How many grids it has."),
+            benchmarks=described(COUNT, "How many benchmarks they are about; here and below, joined names count once."),
+            models=described(COUNT, "How many models they are of."),
+            variants=described(COUNT, "How many variants there are, the empty one included."),
+            metrics=described(COUNT, "How many metrics there are."),
+            axes=described(COUNT, "How many axes of other names there are."),
+            updated_at=described(
+                nullable(INSTANT), "When its description or labels last changed; null: nothing was ever written."
+            ),
+        ),
+        "An experiment: grids that one protocol makes comparable.",
     ),
     "Projects": page("Project", "A page of projects."),
     "Token": described(object_of(_TOKEN_FIELDS, **_TOKEN), "A token, without its secret."),
@@ -91,25 +117,54 @@ PROJECTS: dict[str, Shape] = {
         "Two names that count as one.",
     ),
     "Aliases": page("Alias", "A page of aliases."),
+    "ProtocolRules": described(
+        object_of(
+            "experiment binding free required",
+            experiment=EXPERIMENT,
+            binding=described(array_of(TEXT), "Keys in which protocols must agree for grids to be compared."),
+            free=described(array_of(TEXT), "Keys that make no difference; others are warned of."),
+            required=described(FLAG, "Whether a grid that lacks a binding key, or any protocol, is not compared."),
+        ),
+        "Which keys of protocols bind in an experiment.",
+    ),
     "Suite": described(
         object_of(
             "name benchmarks updated_at",
             name=described(TEXT, "Its name."),
             benchmarks=described(array_of(TEXT), "The names of its benchmarks, in their order."),
             updated_at=described(INSTANT, "When it was last set."),
+            warnings=described(array_of(ref("Warning")), "Benchmarks that no grid ever had; when it is set."),
         ),
         "Benchmarks that are ranked together.",
     ),
     "Suites": page("Suite", "A page of suites."),
+    "Baselines": page("Baseline", "A page of baselines."),
+    "Alerts": page("Alert", "A page of alerts."),
+    "Events": described(
+        object_of(
+            "items next head",
+            items=described(array_of(ref("Event")), "The events, in the order of their positions."),
+            next=described(TEXT, "`after` of the next page, also when there are no items."),
+            head=described(TEXT, "The cursor of the latest event: nothing more is there once `next` is the same."),
+        ),
+        "A page of events.",
+    ),
+    "StoredVerdicts": page("StoredVerdict", "A page of verdicts."),
     "Act": described(
         object_of(
-            "id at act subject detail token_id request_id",
+            "id at act subject detail token_id user_id request_id",
             id=described(ID, "The line's id."),
             at=described(INSTANT, "When it was done."),
             act=described(TEXT, "What was done, `token.created` or `grid.deleted`; more kinds may come."),
             subject=described(TEXT, "The id of what it was done to."),
             detail=described(map_of(ANY), "Names and values, by act."),
-            token_id=described(nullable(ID), "The token that did it; null: a command with access to the database."),
+            token_id=described(
+                nullable(ID),
+                "The token that did it; null: a user without one, or a command with access to the database.",
+            ),
+            user_id=described(
+                nullable(ID), "The user who did it in a page, signed in without a token; null: nobody so."
+            ),
             request_id=described(nullable(ID), "The `X-Request-Id` of the request that did it; null: a command."),
         ),
         "A line of the audit log.",

@@ -22,7 +22,13 @@ from registry.api.shapes.words import (
 )
 
 _QUERY: dict[str, Shape] = {
-    "kind": described(one_of("ranking", "sweet_spot", "statistics", "thresholds", "comparison"), "What is asked for."),
+    "kind": described(
+        one_of(
+            *("ranking", "sweet_spot", "aggregates", "statistics", "thresholds", "comparison", "model_comparison"),
+            *("gate", "noise", "claims", "claim_plan", "stored_claims"),
+        ),
+        "What is asked for.",
+    ),
     "grid": described(ID, "The grid that is asked about."),
     "revision": NUMBER_OF_REVISION,
     "experiment": described(TEXT, "Of this experiment; empty where one grid or two are asked about."),
@@ -30,9 +36,12 @@ _QUERY: dict[str, Shape] = {
     "benchmark": described(array_of(TEXT), "Only these benchmarks; empty: all."),
     "model": described(array_of(TEXT), "Only these models; empty: all."),
     "variant": described(array_of(TEXT), "Only these variants; empty: all."),
-    "by": described(TEXT, "What is ranked: `model`, `variant` or `axis:<name>`."),
+    "by": described(TEXT, "What is ranked: `model`, `variant`, `benchmark` or `axis:<name>`."),
     "method": described(TEXT, "The method of the ranking."),
-    "missing": described(TEXT, "What the ranking makes of missing slots."),
+    "missing": described(TEXT, "What the ranking or the table makes of missing slots."),
+    "group_by": described(array_of(TEXT), "The dimensions of the table."),
+    "over": described(array_of(TEXT), "The dimensions whose levels the table averages over."),
+    "value": described(TEXT, "What the cells of an entry of the table become: mean, best or count."),
     "target": described(TEXT, "What the ranking is to hold for."),
     "alpha": described(NUMBER, "The level of the tests."),
     "sharp_change": described(NUMBER, "The size from which a step may be called sharp, in the metric's unit."),
@@ -43,6 +52,13 @@ _QUERY: dict[str, Shape] = {
     "baseline_revision": described(COUNT, "Its revision."),
     "contender": described(ID, "The grid that it is subtracted from."),
     "contender_revision": described(COUNT, "Its revision."),
+    "baseline_items": described(COUNT, "Which outcomes of its items were known; absent: none."),
+    "contender_items": described(COUNT, "Which outcomes of its items were known; absent: none."),
+    "baseline_model": described(TEXT, "The model that is subtracted."),
+    "baseline_variant": described(TEXT, "Its variant; absent: that of the contender."),
+    "contender_model": described(TEXT, "The model that it is subtracted from."),
+    "contender_variant": described(TEXT, "Its variant; absent: that of the baseline."),
+    "suite": described(TEXT, "The suite that the benchmarks are from."),
 }
 
 SERVICE: dict[str, Shape] = {
@@ -54,6 +70,7 @@ SERVICE: dict[str, Shape] = {
         detail=described(TEXT, "What went wrong this time, for people."),
         instance=described(TEXT, "The request's id, as `urn:uuid:…`; the log has it too."),
         errors=described(array_of(ref("Fault")), "The places that are at fault, at most a hundred; with 422."),
+        first=described(TEXT, "The cursor of all events that are kept; with 410."),
     )
     | {"description": "An error (RFC 9457)."},
     "Fault": described(
@@ -72,7 +89,7 @@ SERVICE: dict[str, Shape] = {
             state=described(one_of("pending"), "It is being computed."),
             derivation=ref("Derivation"),
         ),
-        "What is being computed, and where to ask for it again.",
+        "What is being computed.",
     ),
     "Failed": extended(
         "Query",
@@ -110,6 +127,14 @@ SERVICE: dict[str, Shape] = {
         ),
         "Work that waits for a worker.",
     ),
+    "Retried": described(
+        object_of(
+            "derivations answers",
+            derivations=described(COUNT, "Statistics of grids."),
+            answers=described(COUNT, "Rankings, comparisons and the like."),
+        ),
+        "How many jobs that had failed are due again.",
+    ),
     "Root": described(
         object_of(
             "version links",
@@ -129,8 +154,9 @@ SERVICE: dict[str, Shape] = {
     ),
     "Limits": described(
         object_of(
-            "max_cells max_levels max_body max_inflated max_batch max_labels max_label_length max_name max_wait"
-            " max_page request_seconds statement_seconds lock_seconds idempotency_days token_days rates",
+            "max_cells max_levels max_body max_inflated max_batch max_labels max_label_length max_name"
+            " max_description max_outcomes max_wait max_page request_seconds statement_seconds lock_seconds"
+            " idempotency_days token_days rates",
             max_cells=described(COUNT, "Cells of a grid, measured or not."),
             max_levels=described(COUNT, "Levels of an axis."),
             max_body=described(COUNT, "Bytes of a body as it is sent."),
@@ -139,6 +165,8 @@ SERVICE: dict[str, Shape] = {
             max_labels=described(COUNT, "Labels of a grid."),
             max_label_length=described(COUNT, "Characters of a label's name and of its text."),
             max_name=described(COUNT, "Characters of a name."),
+            max_description=described(COUNT, "Characters of a description."),
+            max_outcomes=described(COUNT, "Outcomes of items in one request."),
             max_wait=described(COUNT, "Seconds that `Prefer: wait` waits."),
             max_page=described(COUNT, "Items of a page."),
             request_seconds=described(NUMBER, "Seconds that a request takes."),

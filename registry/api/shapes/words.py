@@ -7,7 +7,7 @@ from typing import Any
 Shape = dict[str, Any]
 
 
-def object_of(required: str, **properties: Any) -> Shape:
+def object_of(required: str, /, **properties: Any) -> Shape:
     return {"type": "object", "required": required.split(), "properties": properties}
 
 
@@ -46,10 +46,17 @@ def page(name: str, about: str) -> Shape:
     """A page of a list."""
     shape = object_of(
         "items next",
-        items=described(array_of(ref(name)), "The items of this page, in the order of the list."),
-        next=described(NULLABLE_TEXT, "The `cursor` of the next page; null on the last one."),
+        items=described(array_of(ref(name)), "The items, in the order of the list."),
+        next=described(NULLABLE_TEXT, "The cursor of the next page; null on the last."),
     )
     return described(shape, about)
+
+
+def page_with_warnings(name: str, about: str) -> Shape:
+    """A page of a list that has doubts about its filters."""
+    shape = page(name, about)
+    warnings = described(array_of(ref("Warning")), "Names that no grid ever had; else absent.")
+    return shape | {"properties": shape["properties"] | {"warnings": warnings}}
 
 
 TEXT: Shape = {"type": "string"}

@@ -36,12 +36,12 @@ def _rows(block: Any, shape: Sequence[int], pointer: str, report: Report) -> lis
     if len(shape) == 1:
         return block
     leaves: list[Any] = []
+    is_whole = True
     for place, row in enumerate(block):
         found = _rows(row, shape[1:], f"{pointer}/{place}", report)
-        if found is None:
-            return None
-        leaves += found
-    return leaves
+        is_whole = is_whole and found is not None
+        leaves += found or ()
+    return leaves if is_whole else None
 
 
 def leaf_pointer(pointer: str, index: int, shape: Sequence[int]) -> str:
@@ -67,7 +67,9 @@ def read_leaves(
     if values.count(None) != list(leaves).count(None):
         for index, (leaf, value) in enumerate(zip(leaves, values, strict=True)):
             if leaf is not None and value is None:
-                report.fault(at(index), wanted)
+                report.fault(
+                    at(index), "is a list: nested deeper than there are axes" if type(leaf) is list else wanted
+                )
     elif values != tuple(leaves):
         for index, leaf in enumerate(leaves):
             if is_rounded(leaf):

@@ -1,4 +1,5 @@
-"""Read statements about a whole grid: `questions`, `design_effect`, `derived`; warn of names that suggest the last."""
+"""Read statements about a whole grid: `questions`, `design_effect`, `derived`, `protocol`; warn of names that suggest
+the third."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ from registry.grids.derived_names import looks_derived
 from registry.grids.grid import Axis, Grid
 from registry.grids.intake.faults import REPORTED, Limits, Report, number, whole
 from registry.grids.intake.levels import has_control
+from registry.grids.intake.protocol import read_protocol
 
 MOST_QUESTIONS = 2**31 - 1
 MOST_DESIGN_EFFECT = 1e6
@@ -34,6 +36,8 @@ def read_members(sent: Mapping[str, Any], limits: Limits, report: Report) -> dic
     derived = sent.get("derived")
     if derived is not None and derived is not False:
         found["derived"] = derived is True or _parts(derived, limits, report)
+    if (protocol := sent.get("protocol")) is not None:
+        found["protocol"] = read_protocol(protocol, report)
     return found
 
 

@@ -43,9 +43,15 @@ class Names:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
+    """A publication: names, content and doubts; where the content came from, and what is said of the grid, if it is."""
+
     names: Names
     grid: Grid
     warnings: tuple[IntakeWarning, ...] = ()
+    source: Mapping[str, str] | None = None
+    """Format, name and SHA-256 of the file that it was read from, as far as they are known."""
+    description: str | None = None
+    """Markdown; None leaves that of the grid as it is."""
 
 
 def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
@@ -75,7 +81,8 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
         **dict.fromkeys(sent_warnings),
         **dict.fromkeys(without_known_repeats(sent_warnings, report.all_warnings())),
     }
-    return Submission(names, in_numeric_order(grid), tuple(all_warnings))
+    source, description = sent.get("source") or None, sent.get("description")
+    return Submission(names, in_numeric_order(grid), tuple(all_warnings), source, description)
 
 
 def _sent_warnings(sent: Mapping[str, Any]) -> list[IntakeWarning]:

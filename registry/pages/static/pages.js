@@ -10,6 +10,7 @@ function prepare() {
     cell.dataset.tip = cell.title;
     cell.removeAttribute("title");
   });
+  document.querySelectorAll("[data-copy]").forEach((one) => { one.hidden = false; });
 }
 function show(cell) {
   tip.textContent = cell.dataset.tip;
@@ -43,6 +44,8 @@ function go(cell, key, ctrl) {
 document.addEventListener("keydown", (event) => {
   if (event.key === "Escape") hide();
   const cell = event.target.matches("table[role=grid] td") && event.target;
+  const link = cell && event.key === "Enter" && cell.querySelector("a");
+  if (link) link.click();
   const next = cell && !event.altKey && !event.metaKey && go(cell, event.key, event.ctrlKey);
   if (!next) return;
   event.preventDefault();
@@ -54,8 +57,22 @@ document.addEventListener("focusin", (event) => { const cell = cellOf(event); if
 document.addEventListener("mouseover", (event) => { const cell = cellOf(event); if (cell) show(cell); else hide(); });
 document.addEventListener("scroll", hide, true);
 
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  const area = document.getElementById(button.dataset.copy);
+  area.select();
+  try {
+    await navigator.clipboard.writeText(area.value);
+  } catch { document.execCommand("copy"); } // a page without https may not use the clipboard itself
+  button.textContent = "Copied";
+  document.querySelector("#news").textContent = "Copied.";
+  setTimeout(() => { button.textContent = "Copy"; }, 2000);
+});
+
 // News. What is read is not changed under the reader's eyes: a page that waits for statistics is filled, and what else is
 // new is announced. A page that cannot be checked says so.
+const wall = "kiosk" in document.documentElement.dataset;
 let tag = null, timer = 0, waiting = null, checked = new Date();
 const page = () => document.querySelector("main");
 const clock = (at) => at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
@@ -77,7 +94,8 @@ function announce(text, bad, label) {
   bar.hidden = !text;
 }
 function tell() {
-  document.querySelector("#checked").textContent = Number(page().dataset.every) ? `Checked ${clock(checked)}` : "";
+  const ago = `${Math.round((new Date() - checked) / 1000)} s ago`;
+  document.querySelector("#checked").textContent = Number(page().dataset.every) ? `Checked ${wall ? ago : clock(checked)}` : "";
 }
 function stale(reason) {
   announce(`Not checked since ${clock(checked)}: ${reason}`, true, waiting && button(waiting));
@@ -91,18 +109,40 @@ const writing = () => document.activeElement.matches("main input, main select, m
 
 const soon = () => AbortSignal.timeout ? AbortSignal.timeout(20000) : undefined; // a server that hangs is away
 
-async function refresh() {
+// The stream of the project's feed (live.js): whether it speaks, and whether the page was checked at its usual time since it
+// began to and since it last told what concerns the page. What follows from an event may come later, and untold.
+const feed = { speaks: false, sure: false, doubts: 0 };
+function doubt() {
+  feed.sure = false;
+  feed.doubts++;
+}
+let asking = Promise.resolve();
+const refresh = (usual) => { asking = asking.then(() => check(usual === true)); }; // in order: a late answer is no news
+
+async function check(usual) {
   clearTimeout(timer);
-  const every = Number(page().dataset.every);
-  if (every && !document.hidden) {
+  const { doubts } = feed;
+  if (Number(page().dataset.every) && !document.hidden) {
     try {
       const headers = tag ? { "If-None-Match": `"${tag}"` } : {};
       const answer = await fetch(location.href, { headers, cache: "no-store", signal: soon() });
-      if (answer.ok || answer.status === 304) await arrived(answer);
-      else stale(REASONS[answer.status] || away);
-    } catch { stale(away); }
+      if (answer.ok || answer.status === 304) {
+        await arrived(answer);
+        if (usual) feed.sure = feed.speaks && feed.doubts === doubts;
+      } else failed(REASONS[answer.status] || away);
+    } catch { failed(away); }
   }
-  timer = setTimeout(refresh, 1000 * (Number(page().dataset.every) || 60));
+  plan();
+}
+function failed(reason) {
+  doubt();
+  stale(reason);
+}
+function plan() {
+  clearTimeout(timer);
+  const { every, seldom } = page().dataset, usual = Number(every) || 60;
+  const seconds = feed.sure ? Number(seldom) : wall ? Math.min(usual, 10) : usual;
+  timer = setTimeout(refresh, 1000 * seconds, true);
 }
 async function arrived(answer) {
   const fresh = (answer.headers.get("ETag") || "").replace(/^W\/|"/g, "");
@@ -112,14 +152,21 @@ async function arrived(answer) {
   tell();
   const next = text && new DOMParser().parseFromString(text, "text/html").querySelector("main");
   if (next) waiting = next;
-  if (!waiting) announce("", false);
-  else if (mayFill(waiting)) replace();
-  else announce(words(waiting), false, button(waiting));
+  // On a wall, what has arrived stays said; only a bar about an outage goes.
+  if (!waiting && (!wall || document.querySelector("#watch").classList.contains("bad"))) announce("", false);
+  else if (waiting && wall) hang();
+  else if (waiting && mayFill(waiting)) replace();
+  else if (waiting) announce(words(waiting), false, button(waiting));
 }
 function mayFill(next) {
   const now = page();
   if (now.dataset.shown === undefined) return true; // a page to watch, as the status is
   return now.dataset.every === "2" && now.dataset.shown === next.dataset.shown && !writing();
+}
+function hang() {
+  const said = newer(waiting) ? `${words(waiting).slice(0, -1)}, ${clock(checked)}.` : "";
+  replace();
+  announce(said, false);
 }
 function words(next) {
   const texts = (main) => [...main.querySelectorAll("table[role=grid] td:not(.corner)")].map((one) => one.firstChild ? one.firstChild.nodeValue : "");
@@ -154,4 +201,4 @@ window.addEventListener("pageshow", (event) => { if (event.persisted) refresh();
 prepare();
 tell();
 tag = page().dataset.tag || null;
-timer = setTimeout(refresh, 1000 * (Number(page().dataset.every) || 60));
+plan();

@@ -27,13 +27,17 @@ def heatmap_png(
 ) -> bytes:
     """The picture of a grid; a character that no font has is written `<U+6A21>`, never as an empty box."""
     svg = heatmap_svg(document, statistics, options)
-    if absent := without_glyph(beyond_ours(svg)):
-        names = str.maketrans({one: f"<U+{ord(one):04X}>" for one in absent})
+    if names := absent_glyphs(svg):
         # Both at once, so that the levels of the statistics are still those of the grid.
         both = [document, to_document(statistics)]
         document, known = orjson.loads(orjson.dumps(both).decode().translate(names))
         svg = heatmap_svg(document, known and from_document(Statistics, known), options)
     return png_of(svg, zoom)
+
+
+def absent_glyphs(svg: str) -> dict[int, str]:
+    """What to write for each character of a picture that no font has: `<U+6A21>`; a table for `str.translate`."""
+    return {ord(one): f"<U+{ord(one):04X}>" for one in without_glyph(beyond_ours(svg))}
 
 
 def png_of(svg: str, zoom: float = 1.0) -> bytes:

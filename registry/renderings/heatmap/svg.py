@@ -50,8 +50,11 @@ class _Drawing:
 
 def heatmap_svg(document: GridDocument, statistics: Statistics | None = None, options: Options | None = None) -> str:
     """The picture of a grid with its values; with statistics of its revision, the set of best cells is marked."""
-    options = options or Options()
-    planes = planes_of(document, statistics)
+    return planes_svg(document, planes_of(document, statistics), options or Options())
+
+
+def planes_svg(document: GridDocument, planes: Planes, options: Options) -> str:
+    """The picture of a document's panels."""
     scale = scale_of(planes.values, document["metric"], options)
     notes = list(words.notes(document, planes, scale))
     layout = layout_of(planes, document, notes)

@@ -9,7 +9,7 @@ from registry.renderings.heatmap.scale import Scale
 from registry.renderings.heatmap.text import broken
 from registry.renderings.numbers import decimals_of, fixed, rounded
 from registry.renderings.width import one_line
-from registry.renderings.words import counted, label, place, title, with_unit
+from registry.renderings.words import counted, label, place, slice_line, title, with_unit
 from registry.results.grid import GridDocument
 
 _NAMES = (10_000, 120, 80, 60, 40, 30, 24, 20, 16, 12, 8)
@@ -40,9 +40,11 @@ def _clipped(name: str | None, most: int) -> str:
 
 
 def subtitle(document: GridDocument, planes: Planes) -> str:
-    """Experiment, revision, coverage, and which end is better."""
+    """Experiment, revision (what is computed from several grids has none), coverage, and which end is better."""
     count = len(planes.values) - planes.values.count(None)
-    parts = [document["experiment"], f"revision {document['revision']}", f"{count} of {len(planes.values)} measured"]
+    parts = [*slice_line(document.get("slice"), short=True), document["experiment"]]
+    parts += [f"revision {document['revision']}"] if document["revision"] else []
+    parts.append(f"{count} of {len(planes.values)} measured")
     direction = document["metric"]["direction"]
     return " · ".join([*parts, *([f"{direction} is better"] if direction else [])])
 
@@ -52,7 +54,7 @@ def notes(document: GridDocument, planes: Planes, scale: Scale, *, joined: bool 
     if not any(value is not None for value in planes.values):
         yield "No cell was measured."
         return
-    yield _colours(scale)
+    yield _colours(scale, whose=_WHOSE[scale.whose] if document["revision"] else "its own range")
     if joined and not planes.whole:
         down, across = planes.joined
         yield (
@@ -67,11 +69,11 @@ def notes(document: GridDocument, planes: Planes, scale: Scale, *, joined: bool 
         yield planes.marks.told
 
 
-def _colours(scale: Scale) -> str:
+def _colours(scale: Scale, whose: str) -> str:
     ends = f"{rounded(scale.low)} to {rounded(scale.high)}"
     if scale.low == scale.high:
         ends = f"all of it {rounded(scale.low)}"
-    told = f"Colours: {_WHOSE[scale.whose]}, {ends}"
+    told = f"Colours: {whose}, {ends}"
     told += "; lower is better, so the lowest has the colour of the best." if scale.falling else "."
     if scale.beyond:
         told += f" {counted(scale.beyond, 'value lies', 'values lie')} beyond it, shown in the colour of the end."
@@ -84,6 +86,7 @@ def description(document: GridDocument, planes: Planes, scale: Scale, *, joined:
         f"{with_unit(axis)} ({counted(len(axis['levels']), 'level', 'levels')})" for axis in document["axes"]
     )
     parts = [f"Heatmap of {with_unit(document['metric'])}" + (f" over {axes}." if axes else ".")]
+    parts += slice_line(document.get("slice"))
     parts += _measured(len(planes.values), planes.values.count(None))
     if planes.whole or not joined:
         parts += _best(document, planes)

@@ -73,6 +73,10 @@ def job() -> list[Column]:  # type: ignore[type-arg]
     ]
 
 
+def description() -> Column:  # type: ignore[type-arg]
+    return Column("description", Text, nullable=False, server_default="", comment="Markdown; empty: none")
+
+
 STATES = "state IN ('pending', 'ready', 'failed')"
 
 

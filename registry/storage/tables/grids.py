@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.storage.tables.columns import Numbers, instant, metadata
+from registry.storage.tables.columns import Numbers, description, instant, metadata
 
 names = Table(
     "names",
@@ -59,10 +59,28 @@ grids = Table(
     instant("created_at"),
     instant("updated_at"),
     Column("deleted_at", DateTime(timezone=True)),
+    description(),
     UniqueConstraint("project_id", "identity"),
     Index(None, "project_id", "updated_at", "id"),
     Index(None, "project_id", "experiment", "metric", "benchmark"),
     Index(None, "project_id", "model"),
+)
+
+
+experiments = Table(
+    "experiments",
+    metadata,
+    Column("project_id", Uuid, ForeignKey("projects.id"), primary_key=True),
+    Column("name", Text, primary_key=True),
+    description(),
+    Column("labels", JSONB, nullable=False, server_default=text("'{}'")),
+    instant("updated_at"),
+    Column(
+        "protocol_rules",
+        JSONB(none_as_null=True),
+        comment="keys of protocols that bind, keys that are free, and whether they are required; NULL: not declared",
+    ),
+    comment="what people wrote about experiments; one without a row has grids only",
 )
 
 
@@ -81,6 +99,12 @@ def _content() -> list[Column]:  # type: ignore[type-arg]
         Column("labels", JSONB, nullable=False, server_default=text("'{}'")),
         Column("warnings", JSONB, nullable=False, server_default=text("'[]'")),
         instant("created_at"),
+        Column(
+            "source",
+            JSONB(none_as_null=True),
+            comment="format, name and SHA-256 of the file that it was read from; NULL: not said",
+        ),
+        Column("protocol", JSONB(none_as_null=True), comment="how it was measured, by key; NULL: not said"),
     ]
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import (
     DateTime,
     ForeignKey,
     Index,
+    Integer,
     LargeBinary,
     SmallInteger,
     Table,
@@ -19,7 +20,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.storage.tables.columns import instant, metadata
+from registry.storage.tables.columns import description, instant, metadata
 
 projects = Table(
     "projects",
@@ -31,6 +32,8 @@ projects = Table(
     instant("created_at"),
     instant("updated_at"),
     Column("deleted_at", DateTime(timezone=True)),
+    description(),
+    Column("labels", JSONB, nullable=False, server_default=text("'{}'")),
     CheckConstraint("visibility IN ('private', 'public')", name="visibility"),
     Index("uq_projects_slug", "slug", unique=True, postgresql_where=text("deleted_at IS NULL")),
 )
@@ -75,6 +78,27 @@ suites = Table(
     comment="lists of benchmarks that are ranked together",
 )
 
+baselines = Table(
+    "baselines",
+    metadata,
+    Column("id", Uuid, primary_key=True),
+    Column("project_id", Uuid, ForeignKey("projects.id"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("version", Integer, nullable=False, comment="the current one of baseline_versions"),
+    UniqueConstraint("project_id", "name"),
+    comment="what contenders are judged against",
+)
+
+baseline_versions = Table(
+    "baseline_versions",
+    metadata,
+    Column("baseline_id", Uuid, ForeignKey("baselines.id"), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("definition", JSONB, nullable=False),
+    instant("created_at"),
+    comment="definitions of baselines with their policies; none is ever changed",
+)
+
 signing_keys = Table(
     "signing_keys",
     metadata,
@@ -94,6 +118,7 @@ audit_log = Table(
     Column("detail", JSONB, nullable=False, server_default=text("'{}'")),
     Column("token_id", Uuid, comment="who did it; NULL: a command with access to the database"),
     Column("request_id", Uuid),
+    Column("user_id", Uuid, comment="the user who did it, without a token"),
     Index(None, "project_id", "id"),
     comment="who did what and when; nothing is changed or removed here",
 )

@@ -24,7 +24,7 @@ EXPECTED: dict[str, Any] = {
     "last": None,
     "labelled": ["small"],
     "csv": "grid,revision,experiment,benchmark,model,variant,metric,unit,Length,Length_num,value,trials,stderr,ci_low,"
-    "ci_high,updated_at",
+    "ci_high,updated_at,protocol",
     "png": list(b"PNG"),
     "missing": [404, "Not found"],
     "taken": [412, "Precondition failed"],

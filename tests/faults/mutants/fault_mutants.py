@@ -31,7 +31,7 @@ _NEVER_DUE_FIRST = """    never = literal_column("now() + interval '9 minutes'")
     row = select(grid.c.id, literal_column("1"), grid.c.id.label("lease"), never)
     return insert(derivations).from_select(["grid_id", "revision", "lease", "leased_until"], row).cte("job")
 """
-_TASK_OF_A_LEASE = '''def derive(lease: str) -> None:
+_TASK_OF_A_LEASE = '''def derive(_task: Any, lease: str) -> None:
     """Compute what this message is about; no other process knows of it."""
     from uuid import UUID
 
@@ -46,23 +46,23 @@ _TASK_OF_A_LEASE = '''def derive(lease: str) -> None:
     derive._derive(database, settings, Claim(derivations, UUID(lease), rows), rows)
 
 
-def _shift() -> None:
+def _shift(task: Any) -> None:
     """Compute due statistics for one shift; the dispatcher wakes workers again if more are due."""
 '''
-_TASK = '''def derive() -> None:
+_TASK = '''def derive(task: Any) -> None:
     """Compute due statistics for one shift; the dispatcher wakes workers again if more are due."""
 '''
 
 MUTANTS: dict[str, tuple[Patch, ...]] = {
     # Answers come before the log is on the disk.
     "synchronous_commit=off": (
-        Patch("registry.storage.database", '"synchronous_commit": "on",', '"synchronous_commit": "off",'),
+        Patch("registry.settings", '"synchronous_commit": self.synchronous_commit,', '"synchronous_commit": "off",'),
     ),
     # The dispatcher forgets a promise when it has sent the message: the broker is the record of work.
     "publish-outbox": (
         Patch(
             "workers.dispatcher",
-            "                self.celery.send_task(name, retry=False)\n",
+            '                self.celery.send_task(name, retry=False, headers={"origins": self.origins})\n',
             """                from dataclasses import replace
                 from workers.jobs.leases import claim
                 if name == DERIVE_TASK:
@@ -78,11 +78,11 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     # The web process sends the message after its commit, and nobody looks again.
     "commit-then-delay": (
         Patch(
-            "registry.operations.publish",
+            "registry.operations.revisions",
             "import uuid\n",
             "import uuid\nfrom datetime import UTC, datetime, timedelta\n",
         ),
-        Patch("registry.operations.publish", _PROMISE, _NEVER_DUE),
+        Patch("registry.operations.revisions", _PROMISE, _NEVER_DUE),
         Patch("registry.operations.first_revision", _FIRST_PROMISE, _NEVER_DUE_FIRST),
         Patch(
             "registry.api.idempotency",

@@ -84,6 +84,10 @@ def test_a_comparison_is_the_gap_overall_by_level_and_cell_by_cell() -> None:
         "new less old — accuracy (%)\n"
         "===========================\n"
         "\n"
+        "new is better than old by 1.5 points (95 % interval 0.5 to 2.5) on the 2 of 5 cells of Core that both have; "
+        "on other\n"
+        "  questions or benchmarks this could turn.\n"
+        "\n"
         "both: Core\n"
         f"baseline: grid {GRID}1, revision 1\n"
         f"contender: grid {GRID}2, revision 2\n"
@@ -169,7 +173,8 @@ def test_markdown_has_the_same_parts() -> None:
 def test_csv_has_one_row_a_cell_and_runs_no_formula() -> None:
     found = comparison(axes=[{"name": "Type"}], cells=[cell(1, 1.0, 0.5, "baseline") | {"at": {"Type": "=1+1"}}])
     assert comparison_csv(found) == (
-        "Type,baseline,contender,gap,better,low,high,p,p_holm,test\n'=1+1,1.0,0.5,-0.5,baseline,,,,,\n"
+        "Type,baseline,contender,gap,better,low,high,p,p_holm,test,both,only_contender,only_baseline,neither\n"
+        "'=1+1,1.0,0.5,-0.5,baseline,,,,,,,,,\n"
     )
 
 

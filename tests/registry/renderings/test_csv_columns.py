@@ -44,7 +44,7 @@ STORED = {
 def feed(document: dict[str, Any]) -> str:
     row = SimpleNamespace(
         **document | {"axes": json.dumps(document["axes"])}, values="{1,2}", trials=3, cell_trials=None,
-        stderr="{0.5,0.25}", repeats=None, sd=None, updated_at=datetime(2026, 1, 1, tzinfo=UTC),
+        stderr="{0.5,0.25}", repeats=None, sd=None, updated_at=datetime(2026, 1, 1, tzinfo=UTC), protocol=None,
     )  # fmt: skip
     columns = columns_of([axis["name"] for axis in document["axes"]])
     return b"".join(csv_pieces(columns, [[cells_of(row, columns)]], explicit=False)).decode()
@@ -70,7 +70,10 @@ FILES: dict[str, tuple[Callable[[Any], str], dict[str, Any]]] = {
     "ranking": (ranking_csv, {"by": f"axis:{AXIS}", "ranking": [{"rank": 1, "name": "a", "score": 0.5}]}),
     "feed": (feed, STORED),
 }
-RESERVED = {"cells that carry nothing": ["trials", "stderr", "repeats", "sd"], "feed": ["at", "repeats", "sd"]}
+RESERVED = {
+    "cells that carry nothing": ["trials", "stderr", "repeats", "sd", "protocol"],
+    "feed": ["at", "repeats", "sd", "model_as_sent"],
+}
 
 
 def read(text: str) -> tuple[list[str], list[list[str]]]:

@@ -38,7 +38,7 @@ def stored(cells: int) -> Any:
         metric={"name": "loss", "unit": None, "lower": None, "upper": None}, axes=json.dumps(axes),
         values="{" + ",".join(str(number % 997 / 8) if number % 7 else "NULL" for number in range(cells)) + "}",
         trials=None, cell_trials=None, stderr=None, sd=None, repeats="{" + "3," * (cells - 1) + "3}",
-        updated_at=datetime(2026, 1, 1, tzinfo=UTC),
+        updated_at=datetime(2026, 1, 1, tzinfo=UTC), protocol=None,
     )  # fmt: skip
 
 

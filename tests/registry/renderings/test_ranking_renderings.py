@@ -71,6 +71,10 @@ def test_a_ranking_is_an_order_with_what_the_tests_leave_open_and_its_pairs() ->
         "Ranking of models — type-by-length · accuracy\n"
         "=============================================\n"
         "\n"
+        "alpha is first of 3 models, shown to be better than 1 of them; not separated from beta; on other questions or "
+        "benchmarks\n"
+        "  this could turn.\n"
+        "\n"
         "method mean difference · missing matched · alpha 0.05 · target rerun (these cells, run again)\n"
         "18 of 20 slots compared · benchmarks: Core, S2L\n"
         "\n"
@@ -106,10 +110,19 @@ def test_a_ranking_is_an_order_with_what_the_tests_leave_open_and_its_pairs() ->
 
 
 def test_names_without_a_common_slot_are_ranked_within_their_component() -> None:
-    rows = [row(1, "alpha", 0.0, 1, 1, "A"), row(1, "beta", 0.0, 1, 1, "B") | {"component": 1}]
-    found = ranking_text(ranking(ranking=rows, pairs=[], components=[["alpha"], ["beta"]]))
+    first = [row(1, "alpha", 0.5, 1, 2, "A"), row(2, "gamma", -0.5, 1, 2, "A")]
+    rows = [*first, row(1, "beta", 0.0, 1, 1, "B") | {"component": 1}]
+    found = ranking_text(ranking(ranking=rows, pairs=[], components=[["alpha", "gamma"], ["beta"]]))
     assert "component  rank  rank range" in found
     assert "the names fall into 2 parts that share no slot; ranks count within a part\n" in found
+
+
+def test_a_rank_among_nobody_says_nothing() -> None:
+    rows = [row(1, "alpha", 0.0, 1, 1, "A"), row(1, "beta", 0.0, 1, 1, "B") | {"component": 1}]
+    found = ranking_text(ranking(ranking=rows, pairs=[], components=[["alpha"], ["beta"]]))
+    assert "no two names share a slot: each is the only one of its part, and its rank says nothing\n" in found
+    assert "left open" not in found
+    assert "under other policies" not in found
 
 
 def test_levels_of_an_axis_are_named_so() -> None:
@@ -163,7 +176,7 @@ def test_other_policies_are_columns_of_ranks_in_the_order_of_the_ranking() -> No
 def test_ranks_with_one_benchmark_less_stand_beside_the_order() -> None:
     left = [{"name": "alpha", "best": 1, "worst": 3}]
     lines = ranking_text(ranking(stability={"leave_one_out": left, "agreement": []})).splitlines()
-    assert [line.split()[-1] for line in lines[6:10]] == ["less", "1–3", "—", "—"]
+    assert [line.split()[-1] for line in lines[9:13]] == ["less", "1–3", "—", "—"]
 
 
 def test_a_refused_order_says_why_and_keeps_its_pairs() -> None:

@@ -174,5 +174,5 @@ def test_every_pair_has_the_colour_of_the_better_side_also_where_lower_is_better
     for lower, kinds in ((False, ("d0 sure", "d20 sure")), (True, ("d20 sure", "d0 sure"))):
         matrix = matrix_of(read_ranking(document), lower=lower)
         assert matrix is not None
-        assert (matrix.rows[0][1][1][0], matrix.rows[1][1][0][0]) == kinds
+        assert (matrix.rows[0][1][1].kind, matrix.rows[1][1][0].kind) == kinds
         assert matrix.ends == (("+2.00", "\u22122.00") if lower else ("\u22122.00", "+2.00"))

@@ -341,7 +341,7 @@ def test_parameters_can_be_given():
 
 
 def test_nothing_heavy_is_imported():
-    code = "import sys, workers.statistics; print([m for m in ('scipy.stats', 'scipy.optimize') if m in sys.modules])"
+    code = "import sys, workers.tasks; print([m for m in ('scipy.stats', 'scipy.optimize') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from workers.rankings.matrices import Floats, GridMatrix
 from workers.rankings.pair_sums.read import BenchmarkChange
-from workers.rankings.ranking_input import Slots, slot_numbers
+from workers.rankings.slots import Slots, slot_numbers
 from workers.statistics.all_pair_sums import all_meetings
 from workers.statistics.pair_sums import MOST_TICKS, Side, empty, meeting
 

@@ -1,0 +1,87 @@
+"""Alerts of a project: what contenders were shown to lose, and what people say of that."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+from flask import Response, request
+from sqlalchemy import Connection
+
+from registry.api import examples
+from registry.api.alert_schemas import AlertChange, AlertsParameters
+from registry.api.audit_log import actor
+from registry.api.context import enter, parts
+from registry.api.idempotency import idempotent_write
+from registry.api.paging import page, read_key, write_key
+from registry.api.responses import json_answer, known_tags
+from registry.api.schemas import Empty
+from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.operations import acts
+from registry.operations.alerts import alert_of, find_alert, list_alerts, tag_of
+from registry.results.codec import to_document
+
+blp = Blueprint("alerts", __name__, url_prefix=API_PREFIX, description="What contenders were shown to lose.")
+
+
+@blp.get("/projects/<project>/alerts")
+@blp.doc(operationId="listAlerts")
+@blp.arguments(AlertsParameters, location="query")
+@blp.answers(reply(200, "A page of alerts", "Alerts", example=examples.ALERTS, headers=["Link"]), public=True)
+def list_all(query: dict[str, Any], project: str) -> Response:
+    """List the alerts
+
+    The last opened first. A verdict that fails opens one for what failed: everything together, a benchmark or a cell.
+    """
+    after: Any = read_key(query["cursor"], "opened_at") if "cursor" in query else None
+    filters = {"state": query["state"]} if query["state"] else {}
+    filters |= {"baseline": [query["baseline"]]} if "baseline" in query else {}
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        found = list_alerts(connection, row.id, filters, after, query["limit"] + 1)
+    return page(found, query["limit"], document, lambda one: write_key(one.opened_at, one.id))
+
+
+def document(row: Any) -> dict[str, Any]:
+    """An alert as it is sent."""
+    found: dict[str, Any] = to_document(alert_of(row))
+    return found
+
+
+@blp.get("/projects/<project>/alerts/<uuid:alert>")
+@blp.doc(operationId="getAlert")
+@blp.arguments(Empty, location="query")
+@blp.answers(reply(200, "The alert", "Alert", example=examples.ALERT, headers=["ETag"]), public=True)
+def read_alert(_query: dict[str, Any], project: str, alert: uuid.UUID) -> Response:
+    """Read an alert
+
+    With the sentence of the verdict that failed last.
+    """
+    with parts().database.reading() as connection:
+        row = find_alert(connection, enter(connection, project, "reader").id, alert)
+    return _answer(row)
+
+
+@blp.patch("/projects/<project>/alerts/<uuid:alert>")
+@blp.doc(operationId="updateAlert")
+@blp.arguments(AlertChange, example=examples.ALERT_CHANGE)
+@blp.answers(
+    reply(200, "The alert", "Alert", example=examples.ALERT, headers=["ETag"]),
+    errors=[400, 409, 412, 415],
+    parameters=["Idempotency-Key", "If-Match"],
+)
+@idempotent_write()
+def change_alert(connection: Connection, row: Any, sent: dict[str, Any], project: str, alert: uuid.UUID) -> Response:
+    """Acknowledge or dismiss an alert
+
+    One that is dismissed stays so while it goes on failing. A verdict that passes resolves any; a failure after that
+    opens it again.
+    """
+    expect = known_tags("If-Match") if "If-Match" in request.headers else None
+    return _answer(acts.answer_alert(connection, actor(connection), row.id, alert, sent, expect))
+
+
+def _answer(row: Any) -> Response:
+    answer = json_answer(document(row))
+    answer.headers["ETag"] = f'"{tag_of(row)}"'
+    return answer

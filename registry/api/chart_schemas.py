@@ -1,0 +1,108 @@
+"""Schemas of the parameters of charts over several grids: lines and trade-offs."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from marshmallow import Schema, ValidationError, validates_schema
+
+from registry.api.fields import Choice, Matching, Name, Quantity, Whole
+from registry.api.schemas import about, many_names
+from registry.grids.grid import Direction
+from registry.renderings.heatmap import THEMES
+from registry.renderings.lines.options import XScale
+from registry.results.lines import Sharing
+
+NARROWEST, WIDEST = 320, 2_000
+_SCALES = get_args(XScale)
+_SCALE = "Of the horizontal axis in pictures; linear where it has a level of 0 or less"
+_QUANTITY = r"(metric|label):[^\x00-\x1f\x7f]{1,200}"
+
+
+class ChartParameters(Schema):
+    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
+    benchmark = many_names("Only these; all if not given.")
+    model = many_names("Only these; all if not given.")
+    variant = many_names("Only these; all if not given.")
+    missing = Choice(
+        *get_args(Sharing),
+        load_default="matched",
+        metadata=about(
+            "`matched`: means over the slots that all names shown share. `available`: over those that each has, so that"
+            " two means may be over different slots."
+        ),
+    )
+    band = Choice(
+        "interval",
+        "none",
+        load_default="interval",
+        metadata=about("Whether pictures show the 95 % intervals of the means."),
+    )
+
+
+class LinesParameters(ChartParameters):
+    x = Choice(*_SCALES, metadata=about(_SCALE + "; that of the axis if not given."))
+    metric = Name(required=True, metadata=about("The name of the metric."))
+    along = Name(
+        empty=True,
+        load_default="",
+        metadata=about("The axis that the lines run along; if not given, the one in order with the most levels."),
+    )
+    by = Matching(
+        r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}",
+        "is model, variant, benchmark or axis:<name>",
+        load_default="model",
+        metadata=about("What has a line: `model`, `variant`, `benchmark` or `axis:<name>`."),
+    )
+
+
+def _quantity(which: str, example: str) -> Any:
+    told = f"The {which} axis: `metric:<name>`, or `label:<key>` for a numeric label such as the size of a model."
+    return Matching(_QUANTITY, "is metric:<name> or label:<key>", required=True, metadata=about(told, example))
+
+
+def _better(which: str) -> Any:
+    told = f"The better end of {which}, where its metric says none; of a label it is `lower` if not given."
+    return Choice(*get_args(Direction), metadata=about(told))
+
+
+class TradeOffParameters(ChartParameters):
+    x = _quantity("horizontal", "label:params")
+    y = _quantity("vertical", "metric:accuracy")
+    by = Choice("model", "variant", load_default="model", metadata=about("What has a point."))
+    x_better = _better("x")
+    y_better = _better("y")
+    x_scale = Choice(*_SCALES, load_default="linear", metadata=about(_SCALE + "."))
+    y_scale = Choice(*_SCALES, load_default="linear", metadata=about("Of the vertical axis in pictures."))
+
+    @validates_schema
+    def measured(self, data: Any, **_options: Any) -> None:
+        if all(data.get(axis, "").startswith("label:") for axis in ("x", "y")):
+            raise ValidationError({"y": ["is a label, as x is: one of the two must be a metric"]})
+
+
+class _Pictured(Schema):
+    theme = Choice(*THEMES, load_default="light", metadata=about("The colours of the picture."))
+    width = Whole(
+        NARROWEST, WIDEST, text=True, load_default=880, metadata=about("In pixels; the height follows from it.")
+    )
+
+
+class _Scaled(_Pictured):
+    scale = Quantity(least=0.25, most=4, load_default=1.0, metadata=about("So many times as large, 0.25 to 4."))
+
+
+class LinesPictureParameters(LinesParameters, _Pictured):
+    pass
+
+
+class LinesPngParameters(LinesParameters, _Scaled):
+    pass
+
+
+class TradeOffPictureParameters(TradeOffParameters, _Pictured):
+    pass
+
+
+class TradeOffPngParameters(TradeOffParameters, _Scaled):
+    pass

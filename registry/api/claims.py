@@ -1,0 +1,176 @@
+"""Claims: what somebody says of results, judged against them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response, request
+
+from registry.api import examples
+from registry.api.arguments import check_json
+from registry.api.cached_results import ask, settled
+from registry.api.context import enter, parts
+from registry.api.long_poll import preference, unready
+from registry.api.request_body import read_body, read_json
+from registry.api.responses import json_answer
+from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.claims.claim import Claim
+from registry.claims.dictionary import Reading, table
+from registry.claims.grammar import MOST_CLAIMS, read_claim
+from registry.claims.parsing.asked import read_asked
+from registry.claims.read_as import read_as
+from registry.errors import Fault, Invalid
+from registry.operations.claim_texts import parsed
+from registry.operations.claims import Questions, questions_of
+from registry.operations.claims_across import Placed, apart, joined_judgement
+from registry.results.codec import from_bytes
+
+blp = Blueprint("claims", __name__, url_prefix=API_PREFIX, description="What is said of results, judged against them.")
+
+_CLAIM = {"$ref": "#/components/schemas/Claim"}
+BODY = {
+    "required": True,
+    "content": {
+        "application/json": {
+            "schema": {"anyOf": [_CLAIM, {"type": "array", "items": _CLAIM, "minItems": 1, "maxItems": MOST_CLAIMS}]},
+            "example": examples.CLAIM,
+        },
+    },
+}
+
+
+@blp.post("/projects/<project>/claims/judge")
+@blp.doc(operationId="judgeClaims")
+@blp.answers(
+    reply(
+        200,
+        "The judgement, or one for each claim",
+        {"anyOf": [*ready("Judgement")["oneOf"], {"$ref": "#/components/schemas/Judgements"}]},
+        example=examples.JUDGEMENT,
+    ),
+    reply(202, "Pending"),
+    errors=[400, 413, 415],
+    public=True,
+    parameters=["Prefer"],
+    requestBody=BODY,
+)
+def judge_claims(project: str) -> Response:
+    """Judge claims
+
+    One claim, or a list: supported, contradicted or not decidable, by the posted numbers and beyond noise, with the
+    numbers, the reason, and the revisions that were read. A claim that the noise or missing cells leave open is not
+    decidable: nothing missing counts as agreement. Nothing is stored but the answer, which is kept until its grids
+    change; after 202 send the same again.
+    """
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+    check_json(request)
+    sent = read_json(read_body(request, parts().settings.max_inflated))
+    claims = read_claims(sent)
+    with parts().database.reading() as connection:
+        judged = apart(connection, row.id, claims)
+        questions = questions_of(connection, row.id, [one for statements in judged for one in statements])
+    wholes = list(zip([claim for _, claim in claims], judged, strict=True))
+    return _answer(questions, project, wholes, single=not isinstance(sent, list))
+
+
+def read_claims(sent: Any) -> list[tuple[str, Claim]]:
+    """The claims with their pointers; `Invalid` with the faults of all of them."""
+    several: list[Any] = sent if isinstance(sent, list) else [sent]
+    if not 1 <= len(several) <= MOST_CLAIMS:
+        raise Invalid([Fault("", f"a list has 1 to {MOST_CLAIMS} claims")])
+    found: list[tuple[str, Claim]] = []
+    faults: list[Fault] = []
+    for place, one in enumerate(several):
+        pointer = f"/{place}" if isinstance(sent, list) else ""
+        try:
+            found.append((pointer, read_claim(one, pointer)))
+        except Invalid as error:
+            faults += error.faults
+    if faults:
+        raise Invalid(faults)
+    return found
+
+
+def _answer(
+    questions: Questions, project: str, wholes: Sequence[tuple[Claim, Sequence[Placed]]], *, single: bool
+) -> Response:
+    """The judgements, those on claims across experiments joined from those on their statements."""
+    until = time.monotonic() + preference()
+    # All are asked before any is waited for, so that workers compute them side by side.
+    for one in questions.asked[1:]:
+        ask(one, project, most=0.0)
+    documents = []
+    for one in questions.asked:
+        question, row = ask(one, project, most=max(0.0, until - time.monotonic()))
+        if not settled(row) or row.document is None:
+            return unready(row, {"kind": question.kind}, pending=not settled(row))
+        documents.append(from_bytes(row.document))
+    refused = next((document for document in documents if "judgements" not in document), None)
+    if refused is not None:
+        return json_answer({"state": "failed", "reason": refused["reason"], "attempts": 0})
+    each = iter([_item(documents[question], place) for question, place in questions.places])
+    items = []
+    for claim, statements in wholes:
+        found = [next(each) for _ in statements]
+        whole = found[0] if len(found) == 1 else joined_judgement(claim, found)
+        items.append({**whole, "read_as": read_as(claim)})
+    return json_answer(items[0] if single else {"items": items})
+
+
+def _item(document: dict[str, Any], place: int) -> dict[str, Any]:
+    """A judgement with what tells how it was computed."""
+    judgements: Sequence[dict[str, Any]] = document["judgements"]
+    told: dict[str, Any] = {
+        name: document[name] for name in ("methods_version", "state", "computed_at") if name in document
+    }
+    return {**judgements[place], **told}
+
+
+def _reading(one: Reading) -> dict[str, str]:
+    return {"phrase": one.phrase, "read_as": one.read_as}
+
+
+@blp.post("/projects/<project>/claims/parse")
+@blp.doc(operationId="parseClaims")
+@blp.answers(
+    reply(200, "What the text may claim", "ParsedText", example=examples.PARSED_TEXT),
+    errors=[400, 413, 415],
+    public=True,
+    requestBody={
+        "required": True,
+        "content": {
+            "application/json": {"schema": {"$ref": "#/components/schemas/TextIn"}, "example": examples.TEXT_IN}
+        },
+    },
+)
+def parse_claims(project: str) -> Response:
+    """Read claims in a text
+
+    Sentences as claims that can be judged, by rules and by the names, axes and levels of the project: the same text
+    always in the same way, and nothing is stored. A sentence that no rule takes whole is told as unparsed, with the
+    reason; no number, level or name is guessed.
+    """
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+    check_json(request)
+    asked = read_asked(read_json(read_body(request, parts().settings.max_inflated)))
+    with parts().database.reading() as connection:
+        candidates, unparsed = parsed(connection, row.id, asked)
+    return json_answer(
+        {
+            "candidates": [
+                {
+                    "span": [one.start, one.end],
+                    "text": one.text,
+                    "claim": one.claim,
+                    "read_as": [_reading(reading) for reading in one.read_as],
+                }
+                for one in candidates
+            ],
+            "unparsed": [{"span": [one.start, one.end], "text": one.text, "reason": one.reason} for one in unparsed],
+            "dictionary": [_reading(Reading(*row)) for row in table()],
+        }
+    )

@@ -1,0 +1,190 @@
+"""The feed of a project: what was done, in one order, page by page or as it happens."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+
+from flask import Response, g, request
+
+from registry.api import examples
+from registry.api.context import caller, enter, parts
+from registry.api.event_schemas import NAMES, NOW, EventsParameters
+from registry.api.event_streams import Permit, open_stream
+from registry.api.long_poll import place_to_wait, preference
+from registry.api.responses import MEDIA, common, dumps, not_modified, send, tagged, wanted_form
+from registry.api.smorest import API_PREFIX, Blueprint, reply
+from registry.operations.event_cursors import check_kept, read_cursor, write_cursor
+from registry.operations.events import Stretch, Wanted, head_of, latest_events, position_before, read_events
+from registry.renderings.atom import FeedHead, atom_feed
+from registry.results.codec import to_document
+from registry.results.event_documents import Event, cloud_event, event_of
+from registry.results.events import OF_ADMINISTRATION
+
+blp = Blueprint("events", __name__, url_prefix=API_PREFIX, description="What was done, in one order.")
+
+FORMS = ("json", "atom", "cloudevents", "sse")
+_DESCRIBED = blp.answers(
+    reply(
+        200,
+        "Events behind the cursor; a stream of them; CloudEvents 1.0; or an Atom feed",
+        "Events",
+        example=examples.EVENTS,
+        forms=examples.EVENTS_FORMS,
+        media=[MEDIA["cloudevents"].partition(";")[0]],
+        headers=["ETag", "Link", "Preference-Applied"],
+    ),
+    reply(304, "Not modified"),
+    errors=[410],
+    public=True,
+    parameters=["If-None-Match", "Prefer", "Last-Event-ID"],
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A request for events: of which project, from which position on, and which of them."""
+
+    project: Any
+    after: int | None
+    """None: where this form begins by itself."""
+    wanted: Wanted
+    limit: int
+
+    @property
+    def project_id(self) -> uuid.UUID:
+        found: uuid.UUID = self.project.project_id
+        return found
+
+    def cursor(self, position: int) -> str:
+        return write_cursor(self.project_id, position)
+
+
+@blp.get("/projects/<project>/events")
+@blp.doc(operationId="listEvents")
+@blp.arguments(EventsParameters, location="query")
+@_DESCRIBED
+def list_events(query: dict[str, Any], project: str) -> Response:
+    """Read what was done
+
+    Events in the order of their positions. A position is only given to what is committed, so whoever has read up to a
+    cursor never meets a new event before it: `next` of a page is `after` of the following one, for ever. It moves on
+    also where the types leave everything out. `Prefer: wait=25` waits for the first event.
+
+    `Accept: text/event-stream` is a stream (server-sent events) that ends within a minute; with the last `id` as
+    `Last-Event-ID` it goes on where it ended. Without one, and without `after`, it begins at the head.
+
+    Events of tokens, shares and webhooks are left out unless the caller administers the project.
+    """
+    return _events(query, project, None)
+
+
+@blp.get("/projects/<project>/events.<any(json,atom):suffix>")
+@blp.doc(operationId="listEventsAs")
+@blp.arguments(EventsParameters, location="query")
+@_DESCRIBED
+def list_events_as(query: dict[str, Any], project: str, suffix: str) -> Response:
+    """Read what was done in the form that the suffix names"""
+    return _events(query, project, suffix)
+
+
+def _events(query: Mapping[str, Any], project: str, suffix: str | None) -> Response:
+    form = wanted_form(suffix, FORMS)
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        who = caller(connection)
+        permit = Permit.of(connection, who, row)
+    hidden = () if who.role_in(row.project_id) == "admin" else OF_ADMINISTRATION
+    wanted = Wanted(tuple(query["type"]), hidden, {name: query[name] for name in NAMES if name in query})
+    after = _position(row, query, streamed=form == "sse")
+    asked = _Asked(row, after, wanted, query["limit"])
+    if form == "sse":
+        return open_stream(row.project_id, after, wanted, permit)
+    stretch = _latest(asked) if form == "atom" and after is None else _awaited(asked)
+    return _answer(asked, stretch, form)
+
+
+def _position(project: Any, query: Mapping[str, Any], *, streamed: bool) -> int | None:
+    """The position behind which to read; None where the caller does not say. A stream goes on where it ended."""
+    seen = request.headers.get("Last-Event-ID", "") if streamed else ""
+    place: str | datetime | None = seen or query.get("after")
+    if place is None:
+        return None
+    if isinstance(place, datetime):
+        with parts().database.snapshot() as connection:
+            return position_before(connection, project.project_id, place)
+    if place == NOW:
+        with parts().database.reading() as connection:
+            return head_of(connection, project.project_id).position
+    return read_cursor(project.project_id, place)
+
+
+def _latest(asked: _Asked) -> Stretch:
+    with parts().database.snapshot() as connection:
+        return latest_events(connection, asked.project_id, asked.limit, asked.wanted)
+
+
+def _awaited(asked: _Asked) -> Stretch:
+    """The events behind the position; the first of them for as long as the caller prefers to wait, or none."""
+    stretch = _read(asked, asked.after)
+    seconds = preference()
+    if not seconds or _is_enough(stretch):
+        return stretch
+    with place_to_wait(seconds) as until, parts().watch.listening(asked.project_id, stretch.head.position) as place:
+        while not _is_enough(stretch) and place.wait(stretch.next, until - time.monotonic()):
+            stretch = _read(asked, stretch.next)
+    return stretch
+
+
+def _read(asked: _Asked, after: int | None) -> Stretch:
+    # One snapshot: between two statements the oldest events may be deleted, and the reader would not know.
+    with parts().database.snapshot() as connection:
+        if after is None:
+            after = head_of(connection, asked.project_id).first - 1
+        stretch = read_events(connection, asked.project_id, after, asked.limit, asked.wanted)
+    check_kept(asked.project_id, after, stretch.head)
+    return stretch
+
+
+def _is_enough(stretch: Stretch) -> bool:
+    return bool(stretch.events) or stretch.next < stretch.head.position
+
+
+def _answer(asked: _Asked, stretch: Stretch, form: str) -> Response:
+    head = asked.cursor(stretch.head.position)
+    # Who becomes an administrator sees more at the same head.
+    tag = tagged(head if asked.wanted.without else f"{head}.all", form)
+    following = _address_behind(asked.cursor(stretch.next))
+    if not_modified(tag):
+        return common(Response(status=304), tag)
+    response = send(_written(asked, stretch, form, following), form=form, tag=tag)
+    response.headers["Link"] = f'<{following}>; rel="next"'
+    return response
+
+
+def _written(asked: _Asked, stretch: Stretch, form: str, following: str) -> bytes | str:
+    url, slug = parts().settings.url, asked.project.slug
+    address = f"{url}{API_PREFIX}/projects/{slug}"
+    events: list[Event] = [event_of(row, asked.cursor(row.position), API_PREFIX) for row in stretch.events]
+    if form == "cloudevents":
+        return dumps([cloud_event(one, address) for one in events])
+    if form == "atom":
+        latest = max((one.time for one in events), default=asked.project.created_at.isoformat().replace("+00:00", "Z"))
+        asked_at = f"{url}{request.path}" + (f"?{request.query_string.decode()}" if request.query_string else "")
+        title = f"What was done in {asked.project.name}"
+        return atom_feed(FeedHead(title, f"{address}/events", asked_at, url + following, latest, url), events)
+    cursors = {"next": asked.cursor(stretch.next), "head": asked.cursor(stretch.head.position)}
+    return dumps({"items": [to_document(one) for one in events], **cursors})
+
+
+def _address_behind(cursor: str) -> str:
+    """Path and query of what comes behind the cursor."""
+    query = [(name, value) for name, value in request.args.items(multi=True) if name != "after"]
+    # Who reads by a link reads on by it.
+    link = [("share", g.share)] if "share" in g else []
+    return f"{request.path}?{urlencode([*query, ('after', cursor), *link])}"

@@ -1,0 +1,40 @@
+"""The noise floor: how much a value varies when nothing was changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Response
+from marshmallow import INCLUDE
+
+from registry.api import examples
+from registry.api.cached_results import answer_to
+from registry.api.filters import slice_of_request
+from registry.api.query_schemas import RepeatNoiseParameters
+from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.query import RepeatNoiseQuery
+
+blp = Blueprint("noise", __name__, url_prefix=API_PREFIX, description="What a value varies by of itself.")
+
+
+@blp.get("/projects/<project>/noise")
+@blp.doc(operationId="getNoise")
+@blp.arguments(RepeatNoiseParameters, location="query", unknown=INCLUDE)
+@blp.answers(
+    reply(
+        200, "The noise, or why nothing is known of it", ready("RepeatNoise"), example=examples.NOISE, headers=["ETag"]
+    ),
+    reply(202, "Pending"),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["slice", "Prefer", "If-None-Match"],
+)
+def read_noise(query: dict[str, Any], project: str) -> Response:
+    """Read the noise floor of an experiment
+
+    By benchmark the spread between repeats of a cell, the one that their trials explain, and the ratio of variances.
+    """
+    names = {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
+    at = slice_of_request(query, RepeatNoiseParameters)
+    question = RepeatNoiseQuery(query["experiment"], query["metric"], **names, at=at, alpha=query["alpha"])
+    return answer_to(question, project, "json", {})

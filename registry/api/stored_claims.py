@@ -1,0 +1,375 @@
+"""Claims that are kept: posted once, judged again whenever a grid that they are about changes."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from typing import Any
+
+import orjson
+from flask import Response, request
+from sqlalchemy import Connection
+
+from registry.api import examples
+from registry.api.arguments import check_json
+from registry.api.audit_log import actor
+from registry.api.claim_schemas import ClaimBadgeParameters, ClaimsParameters, DryRun, JudgementsParameters
+from registry.api.claims import BODY, blp, read_claims
+from registry.api.context import authorize_body, caller, enter, owned, owned_claim, parts
+from registry.api.idempotency import idempotent_write, written
+from registry.api.long_poll import preference, waited
+from registry.api.paging import page
+from registry.api.request_body import read_body, read_json
+from registry.api.responses import dumps, known_tags, send
+from registry.api.schemas import Empty
+from registry.api.smorest import API_PREFIX, reply
+from registry.claims.claim import Claim
+from registry.claims.grammar import read_claim
+from registry.claims.read_as import read_as
+from registry.errors import Fault, Invalid
+from registry.operations import acts
+from registry.operations.auth import authorize
+from registry.operations.find_claims import (
+    ClaimFilters,
+    count_verdicts,
+    find_claim,
+    find_claims,
+    list_claims,
+    list_judgements,
+)
+from registry.operations.stored_claims import Added, tag_of
+from registry.renderings.badge import badge_json, badge_svg
+from registry.renderings.claim import verdict_color, verdict_in_words
+from registry.results.codec import from_bytes
+
+__all__ = ["blp"]
+
+_NOTES = ("text", "source")
+_LARGE = ("parts", "inputs")
+"""What of a judgement is left out of lists."""
+_ONE_OR_MORE = {"anyOf": [{"$ref": f"#/components/schemas/{name}"} for name in ("StoredClaim", "AddedClaims")]}
+_ADDED = (
+    reply(201, "Kept", _ONE_OR_MORE, example=examples.STORED_CLAIM, headers=["Location", "ETag", "Preference-Applied"]),
+    reply(200, "Each is there already, or a dry run", _ONE_OR_MORE, example=examples.STORED_CLAIM, headers=["ETag"]),
+)
+_ADDS: dict[str, Any] = {"errors": [400, 409, 413, 415], "parameters": ["Idempotency-Key", "Prefer"]}
+
+
+@blp.post("/projects/<project>/claims")
+@blp.doc(operationId="addClaims")
+@blp.arguments(DryRun, location="query")
+@blp.answers(*_ADDED, requestBody=BODY, **_ADDS)
+def add_claims(query: dict[str, Any], project: str) -> Response:
+    """Keep claims
+
+    One claim, or a list. They are judged now and again whenever a grid that they are about changes; a judgement that
+    says something new is added to their history. The same statement again is the claim that is there, with its text. A
+    claim may be about names that are not published yet: it is `not_decidable`, `not_published`, and `warnings` has what
+    may have been meant. `Prefer: wait=10` waits for the judgement.
+    """
+    return _added(query, partial(enter, slug=project, needs="writer"))
+
+
+@blp.post("/grids/<uuid:grid>/claims")
+@blp.doc(operationId="addClaimsAboutGrid")
+@blp.arguments(DryRun, location="query")
+@blp.answers(*_ADDED, requestBody=BODY, **_ADDS)
+def add_claims_about_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Keep claims about a grid
+
+    As `addClaims`, of claims without `about`: it is this grid.
+    """
+    return _added(query, partial(owned, grid_id=grid, needs="writer"), grid)
+
+
+def _added(query: Mapping[str, Any], project_of: Any, grid: uuid.UUID | None = None) -> Response:
+    authorize_body()
+    check_json(request)
+    sent = read_json(read_body(request, parts().settings.max_inflated))
+    claims = read_claims(sent if grid is None else _about(sent, grid))
+    single = not isinstance(sent, list)
+
+    def write(connection: Connection, row: Any) -> Response:
+        who, token_id = actor(connection), caller(connection).token_id
+        added = acts.add_claims(connection, who, row.project_id, claims, token_id)
+        rows = find_claims(connection, [one.row.id for one in added])
+        return _answer(added, rows, single=single, is_rehearsed=query["dry_run"])
+
+    response = written(project_of, write, rehearse=query["dry_run"])
+    return response if query["dry_run"] else _judged(response)
+
+
+def _about(sent: Any, grid: uuid.UUID) -> Any:
+    """What was sent with the grid that all of it is about."""
+    several = sent if isinstance(sent, list) else [sent]
+    pointers = [f"/{place}" if isinstance(sent, list) else "" for place in range(len(several))]
+    said = [place for one, place in zip(several, pointers, strict=True) if isinstance(one, dict) and "about" in one]
+    if said:
+        raise Invalid(Fault(f"{place}/about", "is the grid of the path here, and not said again") for place in said)
+    filled = [one | {"about": {"grid": str(grid)}} if isinstance(one, dict) else one for one in several]
+    return filled if isinstance(sent, list) else filled[0]
+
+
+def _answer(added: Sequence[Added], rows: Mapping[uuid.UUID, Any], *, single: bool, is_rehearsed: bool) -> Response:
+    items = [document(rows[one.row.id]) | _doubts(one) for one in added]
+    is_new = any(one.is_new or one.is_back for one in added) and not is_rehearsed
+    response = Response(
+        dumps(items[0] if single else {"items": items}), 201 if is_new else 200, content_type="application/json"
+    )
+    if single and not is_rehearsed:
+        response.headers["ETag"] = f'"{_tag(rows[added[0].row.id], dumps(items[0]))}"'
+        response.headers["Location"] = f"{API_PREFIX}/claims/{added[0].row.id}"
+    return response
+
+
+def _doubts(one: Added) -> dict[str, Any]:
+    return {"warnings": [{"code": doubt.code, "detail": doubt.detail} for doubt in one.warnings]}
+
+
+def _judged(response: Response) -> Response:
+    """The answer to a write, given after the judgements if the caller prefers to wait for them."""
+    if response.status_code not in (200, 201) or not preference():
+        return response
+    told = orjson.loads(response.get_data())
+    items = told.get("items", [told])
+    ids = [uuid.UUID(one["id"]) for one in items]
+
+    def look() -> Any:
+        with parts().database.reading() as connection:
+            return find_claims(connection, ids)
+
+    rows = waited(look, lambda rows: all(row.state != "pending" for row in rows.values()))
+    for one, claim_id in zip(items, ids, strict=True):
+        one.update(document(rows[claim_id]) if claim_id in rows else {})
+    response.set_data(dumps(told))
+    if "items" not in told and ids[0] in rows:
+        response.headers["ETag"] = f'"{_tag(rows[ids[0]], dumps(told))}"'
+    return response
+
+
+@blp.get("/projects/<project>/claims")
+@blp.doc(operationId="listClaims")
+@blp.arguments(ClaimsParameters, location="query")
+@blp.answers(
+    reply(200, "A page of claims", "StoredClaims", example=examples.STORED_CLAIMS, headers=["Link"]), public=True
+)
+def list_all(query: dict[str, Any], project: str) -> Response:
+    """List the claims that are kept
+
+    The oldest first, with their latest judgements but for the parts and inputs of these; `counts` has the numbers by
+    verdict, whatever `verdict` asks for.
+    """
+    named = {name: tuple(query.get(name, ())) for name in ("verdict", "state", "experiment", "source")}
+    filters = ClaimFilters(**named)
+    after = uuid.UUID(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        found = list_claims(connection, row.id, filters, after, query["limit"] + 1)
+        counts = count_verdicts(connection, row.id, filters)
+    return page(found, query["limit"], _listed, lambda one: str(one.id), more={"counts": counts})
+
+
+@blp.get("/claims/<uuid:claim>")
+@blp.doc(operationId="getClaim")
+@blp.arguments(Empty, location="query")
+@blp.answers(
+    reply(200, "The claim", "StoredClaim", example=examples.STORED_CLAIM, headers=["ETag", "Preference-Applied"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["Prefer", "If-None-Match"],
+)
+def read_claim_kept(_query: dict[str, Any], claim: uuid.UUID) -> Response:
+    """Read a claim
+
+    With its latest judgement. `state` is `ready` where that is of the grids as they are now, and `checked_at` says when
+    it was last found so. `Prefer: wait=10` waits for it.
+    """
+    row = waited(partial(_row, claim), lambda row: row.state != "pending")
+    body = dumps(document(row))
+    return send(body, tag=_tag(row, body))
+
+
+def _row(claim_id: uuid.UUID) -> Any:
+    with parts().database.reading() as connection:
+        row = find_claim(connection, claim_id)
+        authorize(caller(connection), row, "reader")
+        return row
+
+
+@blp.get("/claims/<uuid:claim>/judgements")
+@blp.doc(operationId="listJudgements")
+@blp.arguments(JudgementsParameters, location="query")
+@blp.answers(
+    reply(200, "A page of judgements", "RecordedJudgements", example=examples.RECORDED_JUDGEMENTS, headers=["Link"]),
+    public=True,
+)
+def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
+    """List the judgements of a claim
+
+    The latest first. One is added when verdicts, reason or numbers are others than before; none is ever changed.
+    `inputs` are the revisions that were read when it was first found.
+    """
+    before = int(query["cursor"]) if "cursor" in query else None
+    with parts().database.reading() as connection:
+        owned_claim(connection, claim, "reader")
+        found = list_judgements(connection, claim, before, query["limit"] + 1)
+    return page(found, query["limit"], _recorded, lambda row: str(row.number))
+
+
+@blp.patch("/claims/<uuid:claim>")
+@blp.doc(operationId="updateClaim")
+@blp.arguments(Empty, location="query")
+@blp.answers(
+    reply(200, "The claim", "StoredClaim", example=examples.STORED_CLAIM, headers=["ETag"]),
+    errors=[400, 409, 412, 415],
+    parameters=["Idempotency-Key", "If-Match"],
+    requestBody={
+        "required": True,
+        "content": {
+            "application/json": {
+                "schema": {"$ref": "#/components/schemas/ClaimChange"},
+                "example": examples.CLAIM_CHANGE,
+            }
+        },
+    },
+)
+def change_claim(_query: dict[str, Any], claim: uuid.UUID) -> Response:
+    """Change the text or the source of a claim
+
+    Another statement is another claim. `If-Match` holds for text and source: it stays valid when the claim is judged
+    again.
+    """
+    authorize_body()
+    check_json(request)
+    sent = read_json(read_body(request, parts().settings.max_inflated))
+
+    def write(connection: Connection, row: Any) -> Response:
+        changes = _changes(sent, row)
+        acts.change_claim(connection, actor(connection), row, changes, _expected())
+        found = find_claim(connection, claim)
+        body = dumps(document(found))
+        response = Response(body, 200, content_type="application/json")
+        response.headers["ETag"] = f'"{_tag(found, body)}"'
+        return response
+
+    return written(lambda connection: owned_claim(connection, claim, "writer"), write)
+
+
+def _changes(sent: Any, row: Any) -> dict[str, Any]:
+    """Text and source as they were sent; `Invalid` for anything else, and for a text that makes another statement."""
+    if not isinstance(sent, dict) or not sent or set(sent) - set(_NOTES):
+        others = sorted(set(sent) - set(_NOTES)) if isinstance(sent, dict) else []
+        faults = [Fault(f"/{name}", "cannot be changed: another statement is another claim") for name in others]
+        raise Invalid(faults or [Fault("", "must be an object with text, source or both")])
+    before = orjson.loads(row.normal)
+    claim: Claim = read_claim(before | sent)
+    if claim.strength != before.get("strength", "numbers"):
+        raise Invalid([Fault("/text", 'says "significant", which is another claim: post it with strength noise')])
+    read = {"text": claim.text, "source": dict(claim.source)}
+    return {name: read[name] for name in sent}
+
+
+@blp.delete("/claims/<uuid:claim>")
+@blp.doc(operationId="deleteClaim")
+@blp.arguments(Empty, location="query")
+@blp.answers(reply(204, "Removed"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
+@idempotent_write()
+def delete_claim(connection: Connection, row: Any, _query: dict[str, Any], claim: uuid.UUID) -> Response:
+    """Remove a claim
+
+    It is judged no more. Posting the same statement brings it back with its judgements, until it is purged.
+    """
+    acts.remove_claim(connection, actor(connection), row, _expected())
+    return Response(status=204)
+
+
+@blp.get("/claims/<uuid:claim>/badge.svg")
+@blp.doc(operationId="getClaimBadgeSvg")
+@blp.arguments(ClaimBadgeParameters, location="query")
+@blp.answers(
+    reply(200, "The picture", media=["image/svg+xml"], headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def badge_as_svg(query: dict[str, Any], claim: uuid.UUID) -> Response:
+    """Draw the verdict on a claim as a badge
+
+    It says so where the claim is being judged again.
+    """
+    label, message, color = _badge(query, claim)
+    return _conditional(badge_svg(label, message, color), "svg")
+
+
+@blp.get("/claims/<uuid:claim>/badge.json")
+@blp.doc(operationId="getClaimBadgeJson")
+@blp.arguments(ClaimBadgeParameters, location="query")
+@blp.answers(
+    reply(200, "An endpoint badge", "Badge", example=examples.BADGE, headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
+def badge_for_shields(query: dict[str, Any], claim: uuid.UUID) -> Response:
+    """Read the verdict on a claim for shields.io
+
+    What a badge of shields.io asks for: `https://img.shields.io/endpoint?url=<this address>`.
+    """
+    return _conditional(dumps(badge_json(*_badge(query, claim))), "json")
+
+
+def _badge(query: Mapping[str, Any], claim_id: uuid.UUID) -> tuple[str, str, str]:
+    row = _row(claim_id)
+    judgement = None if row.document is None else from_bytes(row.document)
+    return query["label"], verdict_in_words(judgement, row.state), verdict_color(judgement)
+
+
+def _conditional(body: bytes | str, form: str) -> Response:
+    data = body.encode() if isinstance(body, str) else body
+    return send(data, form=form, tag=f"{sha256(data).hexdigest()[:16]}.{form}")
+
+
+def document(row: Any) -> dict[str, Any]:
+    """A claim as it is served, with its whole judgement."""
+    told = ("id", "project", "experiment", "metric", "text", "source", "state", "failure", "verdict")
+    found = {name: getattr(row, name) for name in told}
+    claim = orjson.loads(row.normal)
+    judgement = None if row.document is None else {**from_bytes(row.document), "methods_version": row.methods_version}
+    if judgement is not None:
+        judgement["read_as"] = read_as(read_claim({**claim, "text": row.text}))
+    return {
+        **found,
+        "claim": claim,
+        "digest": f"sha256:{bytes(row.digest).hex()}",
+        "judgement": judgement,
+        "judgement_number": row.number,
+        "judged_at": row.judged_at,
+        "checked_at": row.checked_at,
+        "created_at": row.created_at,
+        "updated_at": row.updated_at,
+    }
+
+
+def _listed(row: Any) -> dict[str, Any]:
+    found = document(row)
+    judgement = found["judgement"]
+    if judgement is not None:
+        found["judgement"] = {name: said for name, said in judgement.items() if name not in _LARGE}
+        found["judgement"]["parts_left_out"] = len(judgement["parts"]) + judgement["parts_left_out"]
+    return found
+
+
+def _recorded(row: Any) -> dict[str, Any]:
+    judgement = {**from_bytes(row.document), "methods_version": row.methods_version}
+    return {"number": row.number, "judged_at": row.judged_at, "judgement": judgement}
+
+
+def _tag(row: Any, body: bytes) -> str:
+    return f"{tag_of(row)}-{sha256(body).hexdigest()[:12]}"
+
+
+def _expected() -> Collection[str] | None:
+    """Tags of text and source that `If-Match` allows."""
+    return [tag.partition("-")[0] for tag in known_tags("If-Match")] if "If-Match" in request.headers else None

@@ -1,0 +1,1 @@
+"""What charts of several grids show: means over shared slots with their noise, and fronts; pure functions."""

@@ -1,0 +1,269 @@
+"""The parts of a claim as frozen values; `registry.claims.grammar` reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from registry.claims.number import Number
+from registry.claims.quantifier import ALL, MOST, Quantifier
+from registry.grids.slices import Slice
+
+FACETS = ("benchmark", "model", "variant")
+"""Names of a grid that `where`, `for`, `by` and sides use like axes."""
+Over = Literal["measured", "declared"]
+Strength = Literal["numbers", "noise"]
+Looks = Literal["fixed", "every_revision", "added_trials"]
+Missing = Literal["matched", "observed"]
+"""Statistics of levels over the coordinates that all of them have, or each over its own."""
+Stat = Literal["mean", "min", "max", "range", "first", "last", "sd"]
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """The grids that a statement is about: one by its id, or those of an experiment and a metric; "" restricts
+    nothing. `revision`: that of the one grid, for ever, in place of the current one."""
+
+    grid: str = ""
+    experiment: str = ""
+    metric: str = ""
+    benchmark: str = ""
+    model: str = ""
+    variant: str | None = None
+    revision: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One number of the cells: a cell itself, or a statistic of a series or of all of them."""
+
+    is_: Number
+    of: Literal["cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown", "count"] = "cell"
+    along: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Each cell by itself."""
+
+    is_: Number
+    cells_hold: Quantifier = ALL
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """Where the largest or smallest cell is, or which level of an axis has the largest or smallest statistic.
+    `alone`: no other one ties with those named, and all of those tie. `isolated`: by more than this much, each named
+    cell is beyond all of its neighbours, which are one level away on some ordered axes."""
+
+    which: Literal["max", "min"]
+    at: tuple[tuple[tuple[str, str], ...], ...]
+    """Each a coordinate, axis and level by axis; for levels of an axis, of that axis alone."""
+    of: str = "cell"
+    stat: Stat = "mean"
+    along: str = ""
+    alone: bool = True
+    missing: Missing = "matched"
+    isolated: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """Where a series goes. `monotone`: no step against it; `strictly`: every step with it. `margin`: the change that
+    counts as flat."""
+
+    along: str
+    goes: Literal["up", "down", "flat", "up_down", "down_up", "not_monotone"]
+    monotone: bool = False
+    strictly: bool = False
+    turn: str | None = None
+    margin: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """The change to a level from the one before it (or from `from_`). `size` is about its amount without a sign.
+
+    In place of `to`: `onset`, the level at which a change begins that lasts, or `recovery`, the level at which a series
+    is back where it was at `from_` (or first), within `margin`, after it went away by more than that.
+    """
+
+    along: str
+    goes: Literal["up", "down"]
+    to: str | None = None
+    from_: str | None = None
+    size: Number | None = None
+    largest: bool = False
+    onset: str | None = None
+    recovery: str | None = None
+    margin: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Lie:
+    """Where the cells lie that match: inside of some regions. `lowest` or `highest` so many cells match in place of
+    `matching`."""
+
+    inside: tuple[Slice, ...]
+    matching: Number | None = None
+    lowest: int | None = None
+    highest: int | None = None
+    cells_hold: Quantifier = MOST
+
+
+@dataclass(frozen=True, slots=True)
+class Stable:
+    """The largest and the smallest cell of a series differ by at most `within`."""
+
+    along: str
+    within: float
+
+
+@dataclass(frozen=True, slots=True)
+class Compare:
+    """The mean of one set of cells against that of another, left less right. `by`: the amount of the difference;
+    `margin`: that which counts as equal. `everywhere`: the slots in which it holds, instead of the mean over them.
+
+    `of` gap: how far `ahead` is ahead of `behind` on the left, against how far it is on the right.
+    """
+
+    left: Slice
+    right: Slice
+    is_: Literal["higher", "lower", "better", "worse", "equal"]
+    by: Number | None = None
+    margin: float | None = None
+    everywhere: Quantifier | None = None
+    pairing: Literal["matched", "none"] = "matched"
+    of: Literal["mean", "gap"] = "mean"
+    ahead: Slice = ()
+    behind: Slice = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rank:
+    """The place of one level of an axis, or of one model, benchmark or variant, by a statistic. `top`: this place or a
+    better one."""
+
+    by: str
+    name: str
+    place: int | Literal["last"] = 1
+    top: bool = False
+    stat: Stat = "mean"
+    along: str = ""
+    high_first: bool | None = None
+    missing: Missing = "matched"
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """How far the means of the levels of each axis differ: `present` by more than `within`, `small` and `none` by at
+    most that. `interaction`: how far the means by two axes are from a sum of an effect of each."""
+
+    axes: tuple[str, ...]
+    is_: Literal["present", "small", "none"]
+    within: float = 0.0
+    interaction: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SweetSpot:
+    """The best coordinate for several grids at once is among those named. `regret`: by the mean distance from the best
+    of each grid; `mean_rank`: by the mean of the ranks in the grids."""
+
+    at: tuple[tuple[tuple[str, str], ...], ...]
+    criterion: Literal["regret", "mean_rank"] = "regret"
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """What was measured, whatever the values."""
+
+    is_: Literal["levels", "span", "empty_levels", "ragged", "most", "last_below", "cells"]
+    axis: str = ""
+    levels: tuple[str, ...] = ()
+    level: str | None = None
+    number: float | None = None
+    count: Number | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IllPosed:
+    """No results can decide this sentence: it is about causes, methods or advice."""
+
+    because: str = ""
+
+
+Says = Value | Cells | Extreme | Trend | Step | Lie | Stable | Compare | Rank | Effect | SweetSpot | Coverage | IllPosed
+
+
+@dataclass(frozen=True, slots=True)
+class Atom:
+    """One statement. `for_` names the dimensions over whose levels (empty: all) `holds` quantifies, without those of
+    `except_`."""
+
+    kind: str
+    says: Says
+    about: About = About()
+    where: Slice = ()
+    for_: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    holds: Quantifier = ALL
+    except_: tuple[str, ...] = ()
+    over: Over = "measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Compound:
+    """Statements joined by `all_of` or `any_of`, or one that `not` denies."""
+
+    kind: Literal["all_of", "any_of", "not"]
+    claims: tuple[Part, ...]
+
+
+Part = Atom | Compound
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A statement with how strictly it is taken. `looks`: alpha is that of this revision alone, that of all revisions,
+    or that of all where each has the trials of those before it and more. `text` and `source` say where it stands; they
+    are not part of what is said."""
+
+    says: Part
+    strength: Strength = "numbers"
+    alpha: float = 0.05
+    looks: Looks = "fixed"
+    text: str = ""
+    source: tuple[tuple[str, Any], ...] = ()
+
+
+def revisions_in(claim: Claim) -> frozenset[tuple[str, int]]:
+    """The revisions that a claim names, each with the id of its grid."""
+    abouts = (atom.about for _, atom in atoms_of(claim.says))
+    return frozenset((one.grid, one.revision) for one in abouts if one.revision is not None)
+
+
+def atoms_of(part: Part) -> Iterator[tuple[str, Atom]]:
+    """Every atom with the JSON pointer to it, in order."""
+    if isinstance(part, Atom):
+        yield "", part
+        return
+    for place, one in enumerate(part.claims):
+        yield from ((f"/claims/{place}{pointer}", atom) for pointer, atom in atoms_of(one))
+
+
+def denials_of(part: Part) -> list[bool]:
+    """For every atom, in order, whether the claim denies it: whether it stands under an odd number of `not`. Those
+    about the whole of the claim are not counted."""
+    while isinstance(part, Compound) and len(part.claims) == 1:
+        part = part.claims[0]
+    return list(_denials(part, denied=False))
+
+
+def _denials(part: Part, *, denied: bool) -> Iterator[bool]:
+    if isinstance(part, Atom):
+        yield denied
+        return
+    for one in part.claims:
+        yield from _denials(one, denied=denied ^ (part.kind == "not"))

@@ -1,0 +1,176 @@
+"""Read a claim: its parts, what they are about, and the limits.
+
+What is not judged is refused.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from registry.claims.claim import About, Atom, Claim, Compound, IllPosed, Part, atoms_of
+from registry.claims.faults import faults_of_kind
+from registry.claims.kinds import KINDS
+from registry.claims.read_as import noise_words
+from registry.claims.reading import (
+    LONGEST_TEXT,
+    Reader,
+    any_text,
+    choice,
+    count,
+    groups,
+    levels,
+    list_of,
+    members,
+    name_or_empty,
+    nearby,
+    quantifier,
+    selection,
+    share,
+    text,
+)
+from registry.grids.intake.faults import Report
+
+MOST_DEPTH = 4
+MOST_ATOMS = 64
+MOST_CLAIMS = 100
+"""Claims in one request."""
+COMPOUND = ("all_of", "any_of", "not")
+
+
+def _about(given: Any, pointer: str, report: Report) -> About:
+    readers: dict[str, Reader] = {
+        "grid": text,
+        **dict.fromkeys(("experiment", "metric", "benchmark", "model"), text),
+        "variant": name_or_empty,
+        "revision": _revision,
+    }
+    found = members(given, pointer, readers, (), report)
+    if "grid" in found:
+        if found.keys() - {"grid", "revision"}:
+            report.fault(pointer, "is the id of a grid, or names; not both")
+        try:
+            found["grid"] = str(uuid.UUID(found["grid"]))
+        except ValueError:
+            report.fault(f"{pointer}/grid", "is no id of a grid")
+    elif isinstance(given, Mapping) and not {"experiment", "metric"} <= found.keys():
+        report.fault(pointer, 'needs "grid", or "experiment" and "metric"')
+    if found.get("revision") is not None and "grid" not in found:
+        report.fault(f"{pointer}/revision", "is one of a grid: say which by its id in grid")
+    return About(**found)
+
+
+def _revision(given: Any, pointer: str, report: Report) -> int | None:
+    return None if given == "latest" else count(given, pointer, report)
+
+
+_COMMON: Mapping[str, Reader] = {
+    "kind": text,
+    "about": _about,
+    "where": selection,
+    "for": groups,
+    "holds": quantifier,
+    "except": levels,
+    "over": choice("measured", "declared"),
+}
+
+
+def _source(given: Any, pointer: str, report: Report) -> tuple[tuple[str, Any], ...]:
+    readers: dict[str, Reader] = {"url": any_text(LONGEST_TEXT), "line": count, "digest": text}
+    return tuple(sorted(members(given, pointer, readers, (), report).items()))
+
+
+def _latest(given: Any, pointer: str, report: Report) -> None:
+    if given != "latest":
+        report.fault(pointer, "is latest here; a former one is named beside its grid, in about")
+
+
+_OUTER: Mapping[str, Reader] = {
+    "strength": choice("numbers", "noise"),
+    "alpha": share,
+    "text": any_text(LONGEST_TEXT),
+    "source": _source,
+    "revision": _latest,
+    "looks": choice("fixed", "every_revision", "added_trials"),
+}
+
+
+def read_claim(given: Any, pointer: str = "") -> Claim:
+    """The claim in a JSON document; `Invalid` with a pointer to each fault."""
+    report = Report()
+    outer: dict[str, Any] = {}
+    if isinstance(given, Mapping):
+        mine = {name: said for name, said in given.items() if name in _OUTER}
+        outer = members(mine, pointer, _OUTER, (), report)
+        given = {name: said for name, said in given.items() if name not in _OUTER}
+    says = _part(given, pointer, report, 1, None)
+    atoms = list(atoms_of(says))
+    if len(atoms) > MOST_ATOMS:
+        report.fault(pointer, f"has {len(atoms)} statements; at most {MOST_ATOMS} are judged together")
+    report.stop_at_faults()
+    # The word means a test: who writes it says that noise was considered.
+    if noise_words(outer.get("text", "")):
+        outer["strength"] = "noise"
+    return Claim(says, **{name: said for name, said in outer.items() if name != "revision"})
+
+
+def _part(given: Any, pointer: str, report: Report, depth: int, about: About | None) -> Part:
+    kind = given.get("kind") if isinstance(given, Mapping) else None
+    if kind in COMPOUND:
+        return _compound(given, kind, pointer, report, depth, about)
+    if not isinstance(kind, str) or kind not in KINDS:
+        known = [*KINDS, *COMPOUND]
+        report.fault(f"{pointer}/kind", f"is one of {', '.join(known)}{nearby(str(kind), known)}")
+        return Atom("ill_posed", IllPosed(), About("?"))
+    return _atom(given, kind, pointer, report, about)
+
+
+def _compound(
+    given: Mapping[str, Any], kind: Any, pointer: str, report: Report, depth: int, about: About | None
+) -> Part:
+    def several(claims: Any, here: str, to: Report) -> tuple[Part, ...]:
+        return tuple(
+            list_of(lambda one, inner, _: _part(one, inner, to, depth + 1, about), MOST_ATOMS)(claims, here, to)
+        )
+
+    if depth >= MOST_DEPTH:
+        report.fault(pointer, f"is nested deeper than {MOST_DEPTH} levels")
+        return Atom("ill_posed", IllPosed(), About("?"))
+    if "about" in given:
+        about = _about(given["about"], f"{pointer}/about", report)
+    readers: dict[str, Reader] = {"kind": text, "about": lambda *_: about, "claims": several}
+    found = members(given, pointer, readers, ("claims",), report)
+    claims = found.get("claims", ())
+    if kind == "not" and len(claims) > 1:
+        report.fault(f"{pointer}/claims", "has one statement, which is denied")
+    return Compound(kind, claims)
+
+
+def _atom(given: Mapping[str, Any], name: str, pointer: str, report: Report, about: About | None) -> Atom:
+    kind = KINDS[name]
+    before = report.met
+    found = members(given, pointer, {**_COMMON, **kind.fields}, kind.required, report)
+    if "about" not in found and about is None:
+        report.fault(pointer, 'lacks the field "about"')
+    if report.met > before:
+        return Atom("ill_posed", IllPosed(), About("?"))
+    own = {(f"{field}_" if field in ("is", "from") else field): found[field] for field in kind.fields if field in found}
+    if name in ("extreme", "sweet_spot"):
+        own["at"] = _at_levels(own["at"], own.get("of", "cell"), f"{pointer}/at", report)
+    common = {f"{field}_": found[field] for field in ("for", "except") if field in found}
+    common |= {field: found[field] for field in ("where", "holds", "over") if field in found}
+    atom = Atom(name, kind.says(**own), found.get("about", about or About()), **common)
+    for fault in faults_of_kind(atom, pointer):
+        report.fault(*fault)
+    return atom
+
+
+def _at_levels(at: tuple[Any, ...], of: str, pointer: str, report: Report) -> tuple[Any, ...]:
+    """The places of an extreme or a sweet spot: coordinates, or levels of the axis that it is of."""
+    plain = [len(one) == 1 and one[0][0] == "" for one in at]
+    if of == "cell" and any(plain):
+        report.fault(pointer, "is a list of coordinates, each a level by axis")
+    elif of != "cell" and not all(plain):
+        report.fault(pointer, f"is a list of levels of {of}")
+    return tuple(((of, one[0][1]),) if bare else one for one, bare in zip(at, plain, strict=True))

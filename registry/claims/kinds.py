@@ -1,0 +1,174 @@
+"""The kinds of statements: the fields of each, how they are read, and which of them it cannot do without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from registry.claims.claim import (
+    Cells,
+    Compare,
+    Coverage,
+    Effect,
+    Extreme,
+    IllPosed,
+    Lie,
+    Rank,
+    Stable,
+    Step,
+    SweetSpot,
+    Trend,
+    Value,
+)
+from registry.claims.reading import (
+    LONGEST_TEXT,
+    Reader,
+    amount,
+    any_text,
+    choice,
+    coordinate,
+    count,
+    finite,
+    flag,
+    level,
+    levels,
+    list_of,
+    quantifier,
+    selection,
+    stated,
+    stated_with_unit,
+    text,
+)
+from registry.grids.intake.faults import Report
+
+_STATS = ("mean", "min", "max", "range", "first", "last", "sd")
+_MISSING = choice("matched", "observed")
+_CELL_OF = ("cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown", "count")
+
+
+class Kind(NamedTuple):
+    """A kind of statement: its class, its fields and those that it cannot do without."""
+
+    says: Any
+    fields: Mapping[str, Reader]
+    required: tuple[str, ...]
+
+
+def _place(given: Any, pointer: str, report: Report) -> int | str:
+    if given in ("first", "last"):
+        return 1 if given == "first" else "last"
+    return count(given, pointer, report)
+
+
+def _at(given: Any, pointer: str, report: Report) -> tuple[Any, ...]:
+    read = list_of(lambda one, here, to: coordinate(one if isinstance(one, Mapping) else {"": one}, here, to), 100)
+    return tuple(sorted(set(read(given, pointer, report))))
+
+
+KINDS: Mapping[str, Kind] = {
+    "value": Kind(Value, {"of": choice(*_CELL_OF), "is": stated, "along": text}, ("is",)),
+    "cells": Kind(Cells, {"is": stated, "cells_hold": quantifier}, ("is",)),
+    "extreme": Kind(
+        Extreme,
+        {
+            "which": choice("max", "min"),
+            "of": text,
+            "stat": choice(*_STATS),
+            "along": text,
+            "at": _at,
+            "alone": flag,
+            "missing": _MISSING,
+            "isolated": amount,
+        },
+        ("which", "at"),
+    ),
+    "trend": Kind(
+        Trend,
+        {
+            "along": text,
+            "goes": choice("up", "down", "flat", "up_down", "down_up", "not_monotone"),
+            "monotone": flag,
+            "strictly": flag,
+            "turn": level,
+            "margin": amount,
+        },
+        ("along", "goes"),
+    ),
+    "step": Kind(
+        Step,
+        {
+            "along": text,
+            "from": level,
+            "to": level,
+            "goes": choice("up", "down"),
+            "size": stated,
+            "largest": flag,
+            "onset": level,
+            "recovery": level,
+            "margin": amount,
+        },
+        ("along", "goes"),
+    ),
+    "lie": Kind(
+        Lie,
+        {
+            "matching": stated,
+            "lowest": count,
+            "highest": count,
+            "inside": list_of(selection, 100),
+            "cells_hold": quantifier,
+        },
+        ("inside",),
+    ),
+    "stable": Kind(Stable, {"along": text, "within": amount}, ("along", "within")),
+    "compare": Kind(
+        Compare,
+        {
+            "left": selection,
+            "right": selection,
+            "is": choice("higher", "lower", "better", "worse", "equal"),
+            "by": stated_with_unit,
+            "margin": amount,
+            "everywhere": quantifier,
+            "pairing": choice("matched", "none"),
+            "of": choice("mean", "gap"),
+            "ahead": selection,
+            "behind": selection,
+        },
+        ("left", "right", "is"),
+    ),
+    "rank": Kind(
+        Rank,
+        {
+            "by": text,
+            "name": level,
+            "place": _place,
+            "top": flag,
+            "stat": choice(*_STATS),
+            "along": text,
+            "high_first": flag,
+            "missing": _MISSING,
+            "alone": flag,
+        },
+        ("by", "name"),
+    ),
+    "effect": Kind(
+        Effect,
+        {"axes": list_of(text, 4), "is": choice("present", "small", "none"), "within": amount, "interaction": flag},
+        ("axes", "is"),
+    ),
+    "sweet_spot": Kind(SweetSpot, {"at": _at, "criterion": choice("regret", "mean_rank")}, ("at",)),
+    "coverage": Kind(
+        Coverage,
+        {
+            "axis": text,
+            "is": choice("levels", "span", "empty_levels", "ragged", "most", "last_below", "cells"),
+            "levels": levels,
+            "level": level,
+            "number": finite,
+            "count": stated,
+        },
+        ("is",),
+    ),
+    "ill_posed": Kind(IllPosed, {"because": any_text(LONGEST_TEXT)}, ()),
+}

@@ -1,0 +1,1 @@
+"""Sentences read as claims by rules: what a rule does not cover whole stays unparsed."""

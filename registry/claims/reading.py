@@ -1,0 +1,267 @@
+"""Readers of the values in a claim: each takes what was sent and its JSON pointer, and reports faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar, cast
+
+from registry.claims.number import Number, decimals_of
+from registry.claims.quantifier import Quantifier
+from registry.grids.grid import plain_label
+from registry.grids.intake.faults import Report, escaped, number
+from registry.grids.intake.levels import has_control
+from registry.grids.slices import Slice
+
+Reader = Callable[[Any, str, Report], Any]
+Value = TypeVar("Value")
+LONGEST_NAME = 200
+LONGEST_TEXT = 2_000
+MOST_LEVELS = 10_000
+_MOST_DECIMALS = 12
+_WORDS = ("all", "any", "none", "most")
+
+
+def nearby(name: str, known: Iterable[str]) -> str:
+    """What there is, the likeliest first: `did you mean "Length"?`; empty where nothing is alike."""
+    by_case = {one.casefold(): one for one in known}
+    found = get_close_matches(name.casefold(), by_case, n=1)
+    return f'; did you mean "{by_case[found[0]]}"?' if found else ""
+
+
+def members(
+    given: Any, pointer: str, readers: Mapping[str, Reader], required: Sequence[str], report: Report
+) -> dict[str, Any]:
+    """The members of an object, each read by its reader; unknown and missing ones are faults."""
+    if not isinstance(given, Mapping):
+        report.fault(pointer, "must be an object")
+        return {}
+    for name in given.keys() - readers.keys():
+        report.fault(f"{pointer}/{escaped(str(name))}", f"is no field here{nearby(str(name), readers)}")
+    for name in required:
+        if given.get(name) is None:
+            report.fault(pointer, f'lacks the field "{name}"')
+    # null is the same as leaving a field out.
+    return {
+        name: reader(given[name], f"{pointer}/{name}", report)
+        for name, reader in readers.items()
+        if given.get(name) is not None
+    }
+
+
+def choice(*words: str) -> Reader:
+    """One of these words."""
+
+    def read(given: Any, pointer: str, report: Report) -> Any:
+        if isinstance(given, str) and given in words:
+            return given
+        report.fault(pointer, f"is one of {', '.join(words)}{nearby(str(given), words)}")
+        return words[0]
+
+    return read
+
+
+_SPACES = str.maketrans("\n\r\t", "   ")
+
+
+def text(given: Any, pointer: str, report: Report, longest: int = LONGEST_NAME) -> str:
+    """A text without control characters that is not empty."""
+    if not isinstance(given, str) or not given or len(given) > longest or has_control(given):
+        report.fault(pointer, f"must be a text of 1 to {longest} characters, none of them a control character")
+        return ""
+    return given
+
+
+def any_text(longest: int) -> Reader:
+    """A text of so many characters, which may have line breaks and tabs but no other control characters."""
+
+    def read(given: Any, pointer: str, report: Report) -> str:
+        if not isinstance(given, str) or len(given) > longest or has_control(given.translate(_SPACES)):
+            report.fault(pointer, f"must be a text of at most {longest:,} characters, none of them a control character")
+            return ""
+        return given
+
+    return read
+
+
+def name_or_empty(given: Any, pointer: str, report: Report) -> str:
+    """A name that may be empty, as that of a variant."""
+    return "" if given == "" else text(given, pointer, report)
+
+
+def flag(given: Any, pointer: str, report: Report) -> bool:
+    """true or false."""
+    if not isinstance(given, bool):
+        report.fault(pointer, "must be true or false")
+    return given is True
+
+
+def amount(given: Any, pointer: str, report: Report) -> float:
+    """A finite number that is not negative."""
+    found = number(given)
+    if found is None or found < 0:
+        report.fault(pointer, "must be a number of 0 or more")
+        return 0.0
+    return found
+
+
+def finite(given: Any, pointer: str, report: Report) -> float:
+    """A finite number."""
+    found = number(given)
+    if found is None:
+        report.fault(pointer, "must be a finite number")
+        return 0.0
+    return found
+
+
+def share(given: Any, pointer: str, report: Report) -> float:
+    """A number between 0 and 1, neither of them."""
+    found = number(given)
+    if found is None or not 0 < found < 1:
+        report.fault(pointer, "must be a number between 0 and 1")
+        return 0.5
+    return found
+
+
+def count(given: Any, pointer: str, report: Report, least: int = 1) -> int:
+    """A whole number."""
+    found = number(given)
+    if found is None or found != int(found) or not least <= found <= 1_000_000:
+        report.fault(pointer, f"must be a whole number from {least} to 1,000,000")
+        return least
+    return int(found)
+
+
+def level(given: Any, pointer: str, report: Report) -> str:
+    """A level by its label or its number, as a label."""
+    if isinstance(given, str):
+        return text(given, pointer, report)
+    found = number(given)
+    if found is None:
+        report.fault(pointer, "must be a level: its label or its number")
+        return "?"
+    return plain_label(found + 0.0)
+
+
+def list_of(reader: Reader, most: int = MOST_LEVELS) -> Reader:
+    """A list of 1 to `most`, as a tuple."""
+
+    def read(given: Any, pointer: str, report: Report) -> tuple[Any, ...]:
+        if not isinstance(given, list) or not 1 <= len(given) <= most:
+            report.fault(pointer, f"must be a list of 1 to {most:,}")
+            return ()
+        return tuple(reader(one, f"{pointer}/{place}", report) for place, one in enumerate(given))
+
+    return read
+
+
+def levels(given: Any, pointer: str, report: Report) -> tuple[str, ...]:
+    """A list of levels, sorted, each once."""
+    return tuple(sorted(set(list_of(level)(given, pointer, report))))
+
+
+def selection(given: Any, pointer: str, report: Report) -> Slice:
+    """Axes, each with a list of levels or with a range from one number to another."""
+    if not isinstance(given, Mapping):
+        report.fault(pointer, "must be an object: levels by axis")
+        return ()
+    found = []
+    for axis in sorted(map(str, given)):
+        here = f"{pointer}/{escaped(axis)}"
+        text(axis, here, report)
+        read = _range if isinstance(given[axis], Mapping) else levels
+        found.append((axis, read(given[axis], here, report)))
+    return tuple(found)
+
+
+def _range(given: Any, pointer: str, report: Report) -> tuple[str, ...]:
+    ends = members(given, pointer, {"from": finite, "to": finite}, (), report)
+    if not ends:
+        report.fault(pointer, 'a range has "from", "to" or both')
+    if len(ends) == 2 and ends["from"] > ends["to"]:
+        report.fault(pointer, f'"from" is {ends["from"]:g}, above "to", {ends["to"]:g}')
+    signs = {"from": ">=", "to": "<="}
+    return tuple(sorted(signs[end] + plain_label(bound + 0.0) for end, bound in ends.items()))
+
+
+def groups(given: Any, pointer: str, report: Report) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Dimensions, each with a list of levels or with "*" for all of them, which is the empty tuple."""
+    if not isinstance(given, Mapping) or not given:
+        report.fault(pointer, 'must be an object: a list of levels or "*" by axis')
+        return ()
+    found = []
+    for axis in sorted(map(str, given)):
+        here = f"{pointer}/{escaped(axis)}"
+        text(axis, here, report)
+        found.append((axis, () if given[axis] == "*" else levels(given[axis], here, report)))
+    return tuple(found)
+
+
+def coordinate(given: Any, pointer: str, report: Report) -> tuple[tuple[str, str], ...]:
+    """A coordinate: a level by axis."""
+    if not isinstance(given, Mapping) or not given:
+        report.fault(pointer, "must be an object: a level by axis")
+        return ()
+    return tuple(
+        sorted((str(axis), level(at, f"{pointer}/{escaped(str(axis))}", report)) for axis, at in given.items())
+    )
+
+
+def quantifier(given: Any, pointer: str, report: Report) -> Quantifier:
+    """all, any, none, most, or an object with at_least, exactly or share."""
+    if isinstance(given, str) and given in _WORDS:
+        return Quantifier(cast(Any, given))
+    if isinstance(given, Mapping) and len(given) == 1:
+        [(word, said)] = given.items()
+        if word in ("at_least", "exactly"):
+            return Quantifier(cast(Any, word), count(said, f"{pointer}/{word}", report, 0 if word == "exactly" else 1))
+        if word == "share":
+            return Quantifier("share", share(said, f"{pointer}/share", report))
+    report.fault(pointer, 'is all, any, none, most, {"at_least": k}, {"exactly": k} or {"share": s}')
+    return Quantifier("all")
+
+
+_PARTS: dict[str, Reader] = {
+    "op": choice("=", "<", ">", "<=", ">="),
+    "number": finite,
+    "between": list_of(finite, 2),
+    "about": finite,
+    "within": amount,
+    "decimals": lambda given, pointer, report: count(given, pointer, report, 0),
+    "unit": choice("points", "percent", "factor"),
+}
+
+
+def stated(given: Any, pointer: str, report: Report) -> Number:
+    """A statement about a number in points, the unit of the metric."""
+    found = stated_with_unit(given, pointer, report)
+    if found.unit != "points":
+        report.fault(f"{pointer}/unit", "is points here: only a difference is said in percent or as a factor")
+    return found
+
+
+def stated_with_unit(given: Any, pointer: str, report: Report) -> Number:
+    """A statement about a number: op and number, between, or about with within."""
+    before = report.met
+    found = members(given, pointer, _PARTS, (), report)
+    if report.met > before:
+        return Number("=")
+    forms = [form for form in ("op", "between", "about") if form in found]
+    if len(forms) != 1 or ("op" in found) != ("number" in found) or ("within" in found and "about" not in found):
+        report.fault(pointer, 'is {"op", "number"}, {"between": [a, b]} or {"about": x, "within": w}')
+        return Number("=")
+    shown = given["between"] if "between" in found else [given.get("number", given.get("about"))]
+    decimals = found.get("decimals", max((decimals_of(one) for one in shown if number(one) is not None), default=0))
+    if decimals > _MOST_DECIMALS:
+        if "decimals" in found:
+            report.fault(f"{pointer}/decimals", f"is at most {_MOST_DECIMALS}")
+        decimals = _MOST_DECIMALS
+    unit = found.get("unit", "points")
+    if "between" not in found:
+        number_said = found.get("number", found.get("about", 0.0))
+        return Number(found.get("op", "about"), number_said, within=found.get("within"), decimals=decimals, unit=unit)
+    ends = found["between"]
+    if len(ends) != 2 or ends[0] > ends[1]:
+        report.fault(f"{pointer}/between", "is two numbers, the smaller one first")
+        return Number("=")
+    return Number("between", low=ends[0], high=ends[1], decimals=decimals, unit=unit)

@@ -1,0 +1,122 @@
+"""`registry baseline`: set what contenders are judged against, show, list and delete it."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+import click
+
+from registry.commands.grids import Named, names_grids
+from registry.commands.numbers import Finite
+from registry.commands.scopes import one_scope
+from registry.commands.session import Session, asks_server
+from registry.renderings.numbers import rough
+from registry.results.codec import from_document
+from registry.results.gates import Baseline, Looks, MarginUnit, MissingCells, Multiplicity, Per, PolicyKind
+from results_registry.origin import segment
+
+_COLUMNS = ("name", "experiment", "metric", "subject", "policy", "margin", "margin_unit", "per", "alpha", "version")
+
+
+@click.group(name="baseline")
+def baseline() -> None:
+    """Set, show, list and delete baselines: what `registry gate` judges contenders against."""
+
+
+@baseline.command(name="set")
+@click.argument("name")
+@click.argument("subject", metavar="[MODEL]", required=False)
+@click.option("--along", metavar="LABEL", help="Judge each model against the one before: by a label, or `published`.")
+@names_grids
+@click.option("--kind", type=click.Choice(get_args(PolicyKind)), help="What must be shown.  [default: non_inferior]")
+@click.option("--margin", type=Finite(), help="The loss that is allowed; of a floor the value.  [default: 0]")
+@click.option("--margin-unit", type=click.Choice(get_args(MarginUnit)), help="[default: points]")
+@click.option("--per", type=click.Choice(get_args(Per)), help="What is judged.  [default: overall]")
+@click.option("--alpha", type=Finite(0, 0.5, min_open=True, max_open=True), help="[default: 0.05]")
+@click.option("--multiplicity", type=click.Choice(get_args(Multiplicity)), help="[default: holm]")
+@click.option("--missing", type=click.Choice(get_args(MissingCells)), help="What of missing cells.  [default: refuse]")
+@click.option("--common-share", type=Finite(0, 1), help="common: the least share of cells.  [default: 0.5]")
+@click.option("--looks", type=click.Choice(get_args(Looks)), help="The level of stored verdicts.  [default: fixed]")
+@click.option("--confirm", type=click.IntRange(1, 10), help="Failures in a row for an alert.  [default: 1]")
+@click.option("--strict", is_flag=True, help="Refuse a policy that could not pass.")
+@asks_server
+def set_baseline(
+    session: Session, name: str, subject: str | None, along: str | None, named: Named, strict: bool, **policy: Any
+) -> None:
+    """Make the baseline NAME of the current grids of MODEL, or change it; say whether its policy can pass."""
+    if (subject is None) == (along is None):
+        raise click.UsageError("Give either a MODEL or --along.")
+    scope = one_scope(session, {**named, "model": (subject,) if subject else ()}, "judged")
+    sent = {
+        **scope,
+        "benchmarks": list(named["benchmark"]),
+        "variants": list(named["variant"]),
+        "subject": {"model": subject} if subject else {"previous": True, "along": along},
+        "policy": {key: value for key, value in policy.items() if value is not None},
+        "strict": strict,
+    }
+    _show(session, session.transport.call("PUT", _path(session, name), sent).json())
+
+
+@baseline.command(name="show")
+@click.argument("name")
+@asks_server
+def show(session: Session, name: str) -> None:
+    """Show the baseline NAME, and whether its policy can pass."""
+    _show(session, session.transport.get(_path(session, name)))
+
+
+def _show(session: Session, told: dict[str, Any]) -> None:
+    session.screen.show(told, lambda: _lines(from_document(Baseline, told)), lambda: (_COLUMNS, [_row(told)]))
+
+
+def _lines(found: Baseline) -> list[str]:
+    lines = [f"The baseline {found.name} is at version {found.policy_version}."]
+    if found.margin_shown_at_equal_scores is not None:
+        shown = rough(found.margin_shown_at_equal_scores)
+        lines.append(f"A contender with the same scores is shown not to lose more than {shown}.")
+    if found.trials_to_decide_margin is not None:
+        lines.append(f"With {found.trials_to_decide_margin:,} trials a cell it passes with probability 80 %.")
+    return [*lines, *(one.detail for one in found.warnings or ())]
+
+
+@baseline.command(name="ls")
+@asks_server
+def list_all(session: Session) -> None:
+    """List the baselines of a project."""
+    found = list(session.transport.pages(session.in_project("baselines")))
+    session.screen.show(
+        found,
+        lambda: [f"{one['name']}: {one['policy']['kind']}, {_subject(one)}" for one in found] or ["No baseline yet."],
+        lambda: (_COLUMNS, map(_row, found)),
+        essence=lambda: [one["name"] for one in found],
+    )
+
+
+@baseline.command(name="rm")
+@click.argument("name")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@asks_server
+def remove(session: Session, name: str, yes: bool) -> None:
+    """Delete the baseline NAME with its versions."""
+    if not yes:
+        click.confirm(f"Delete the baseline {name} at {session.config.url} with its versions?", abort=True, err=True)
+    session.transport.call("DELETE", _path(session, name))
+    session.screen.note(f"Deleted the baseline {name}.")
+
+
+def _path(session: Session, name: str) -> str:
+    return session.in_project(f"baselines/{segment(name)}")
+
+
+def _subject(told: dict[str, Any]) -> str:
+    subject = told["subject"]
+    if subject.get("previous"):
+        return f"the model before, by {subject['along']}"
+    return str(subject.get("model") or f"{len(subject['grids'])} pinned grids")
+
+
+def _row(told: dict[str, Any]) -> list[Any]:
+    policy = told["policy"]
+    settings = [policy[name] for name in ("kind", "margin", "margin_unit", "per", "alpha")]
+    return [told["name"], told["experiment"], told["metric"], _subject(told), *settings, told["policy_version"]]

@@ -1,0 +1,136 @@
+"""`registry claim`: have claims kept and judged again whenever results change; list, show and remove them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import click
+import orjson
+
+from registry.claims.grammar import MOST_CLAIMS
+from registry.commands.claim_files import Place, Unread, claims_of, not_read, placed, told
+from registry.commands.screen import styled
+from registry.commands.session import Session, asks_server
+from registry.errors import NotFound
+from registry.renderings.table import Column, Table
+from registry.results.judgement import Verdict
+from results_registry.errors import NotThere, Refused
+from results_registry.origin import segment
+
+_COLUMNS = ("id", "verdict", "state", "where", "said")
+_LONGEST = 100
+
+
+@click.group(name="claim")
+def claim() -> None:
+    """Keep claims, list, show and remove them: they are judged again whenever their grids change."""
+
+
+@claim.command(name="add")
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--dry-run", is_flag=True, help="Say what would be kept, and keep nothing.")
+@asks_server
+def add(session: Session, files: Sequence[Path], dry_run: bool) -> None:
+    """Have the claims in files kept: Markdown such as README.md, or claims.toml, as for `registry check`.
+
+    A claim that is kept already stays as it is. One with a fault is told with its line, and then none is kept.
+    """
+    read = [one for file in files for one in claims_of(file)]
+    places = [one for one in read if isinstance(one, Place)]
+    _stop(told(one for one in read if isinstance(one, Unread)))
+    found: list[dict[str, Any]] = []
+    # All are looked at before any is kept.
+    for rehearse in [True] if dry_run else [True, False]:
+        found = [one for first in range(0, len(places), MOST_CLAIMS) for one in _send(
+            session, places[first : first + MOST_CLAIMS], dry_run=rehearse
+        )]  # fmt: skip
+    for place, one in zip(places, found, strict=True):
+        for warning in one["warnings"]:
+            session.screen.note(f"{place.text}: {warning['detail']}")
+    _show(session, found, "No claims in these files.")
+
+
+def _send(session: Session, places: Sequence[Place], *, dry_run: bool) -> list[dict[str, Any]]:
+    sent = [{"source": {"url": one.file, "line": one.stated.line}, **one.stated.claim} for one in places]
+    body, query = orjson.loads(orjson.dumps(sent)), {"dry_run": dry_run}
+    try:
+        answer = session.transport.call("POST", session.in_project("claims"), body, query=query)
+    except Refused as error:
+        _stop(told(placed(error.errors, places)))
+        raise
+    return list(answer.json()["items"])
+
+
+def _stop(faults: Sequence[Unread]) -> None:
+    if faults:
+        raise not_read(faults, f"Claims with faults: {len(faults)}. None is kept.")
+
+
+@claim.command(name="ls")
+@click.option("--verdict", multiple=True, type=click.Choice(get_args(Verdict)), help="Only these.")
+@click.option("--experiment", multiple=True, help="Only about these.")
+@click.option("--source", multiple=True, help="Only from these files or addresses.")
+@asks_server
+def list_all(session: Session, **wanted: tuple[str, ...]) -> None:
+    """List the claims of a project with their latest verdicts."""
+    query = {name: list(said) for name, said in wanted.items() if said}
+    found = list(session.transport.pages(session.in_project("claims"), **query))
+    _show(session, found, "No such claim." if query else "No claim yet; `registry claim add README.md` keeps some.")
+
+
+@claim.command(name="show")
+@click.argument("id")
+@click.option("--history", is_flag=True, help="Every judgement, the latest first.")
+@asks_server
+def show(session: Session, id: str, history: bool) -> None:
+    """Show the claim ID with its judgement."""
+    try:
+        if history:
+            found: Any = list(session.transport.pages(f"claims/{segment(id)}/judgements"))
+            rows = [[one["number"], one["judged_at"], one["judgement"]["verdict"], one["judgement"]["sentence"]]
+                    for one in found]  # fmt: skip
+        else:
+            found = session.transport.get(f"claims/{segment(id)}")
+            sentence = (found["judgement"] or {}).get("sentence", "")
+            rows = [[found["judgement_number"], found["judged_at"], found["verdict"], sentence]]
+    except NotThere:
+        raise NotFound(f"There is no claim {id}.") from None
+    header = ("number", "judged_at", "verdict", "sentence")
+    lines = [f"{at or 'not yet'}: {verdict or 'not judged'}. {sentence}".rstrip() for _, at, verdict, sentence in rows]
+    session.screen.show(found, lambda: lines, lambda: (header, rows))
+
+
+@claim.command(name="rm")
+@click.argument("id")
+@asks_server
+def remove(session: Session, id: str) -> None:
+    """Remove the claim ID; adding it again brings it back with its judgements."""
+    try:
+        session.transport.call("DELETE", f"claims/{segment(id)}")
+    except NotThere:
+        raise NotFound(f"There is no claim {id}.") from None
+    session.screen.note(f"Removed the claim {id}.")
+
+
+def _show(session: Session, found: Sequence[dict[str, Any]], nothing: str) -> None:
+    rows = [_row(one) for one in found]
+    table = Table([Column(title, [row[place] for row in rows]) for place, title in enumerate(_COLUMNS)])
+    shown: list[Any] = [styled(table, {})] if rows else [nothing]
+    session.screen.show(
+        list(found), lambda: shown, lambda: (_COLUMNS, rows), essence=lambda: [one["id"] for one in found]
+    )
+
+
+def _row(one: dict[str, Any]) -> list[str]:
+    source = one["source"]
+    where = ":".join(str(source[name]) for name in ("url", "line") if name in source)
+    said = _said(one)
+    return [one["id"], one["verdict"] or "", one["state"], where, said[:_LONGEST] + ("…" if said[_LONGEST:] else "")]
+
+
+def _said(one: dict[str, Any]) -> str:
+    """The sentence as it was written, or else that of the judgement."""
+    judgement = one["judgement"] or {}
+    return str(one["text"] or judgement.get("sentence") or f"{one['claim']['kind']} of {one['metric']}")

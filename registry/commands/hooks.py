@@ -1,0 +1,180 @@
+"""`registry hooks`: send the events of a project to addresses, and see what came of it."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, get_args
+
+import click
+
+from registry.commands.screen import styled
+from registry.commands.session import Session, asks_server
+from registry.renderings.table import Column, Table
+from registry.results.webhooks import FILTERS, DeliveryState, Format
+
+_HEADER = ("id", "state", "format", "types", "url", "waiting", "failing_since", "description")
+_DELIVERY = ("id", "state", "type", "position", "attempts", "status", "error", "next_at")
+
+
+@click.group(name="hooks")
+def hooks() -> None:
+    """Add, test, rotate and remove webhooks; list, repeat and recover what they were sent."""
+
+
+@hooks.command(name="list")
+@asks_server
+def list_hooks(session: Session) -> None:
+    """List the webhooks of a project, the oldest first."""
+    found = list(session.transport.pages(session.in_project("webhooks")))
+    rows = [_row(one) for one in found]
+    nothing = "No webhook yet; `registry hooks add URL TYPE …` makes one."
+    shown = _tabulated(_HEADER[:6], rows, nothing)
+    session.screen.show(found, lambda: shown, lambda: (_HEADER, rows), essence=lambda: [one["id"] for one in found])
+
+
+@hooks.command()
+@click.argument("address", metavar="URL")
+@click.argument("types", nargs=-1, required=True)
+@click.option("--format", "format_", type=click.Choice(get_args(Format)), help="What is sent.  [default: standard]")
+@click.option("--only", multiple=True, metavar="NAME=TEXT", help="Only events with it; repeat the name for OR.")
+@click.option("--description", default="", help="For people.")
+@asks_server
+def add(
+    session: Session, address: str, types: tuple[str, ...], format_: str | None, only: tuple[str, ...], description: str
+) -> None:
+    """Send events of these TYPES (`claim.flipped`, `alert.*`, `*`) to URL. The secret is shown this once."""
+    sent = {"url": address, "types": list(types), "filter": _filter(only), "description": description}
+    sent |= {"format": format_} if format_ else {}
+    _show_secret(session, session.transport.call("POST", session.in_project("webhooks"), sent).json())
+
+
+def _filter(only: tuple[str, ...]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for one in only:
+        name, is_given, text = one.partition("=")
+        if not is_given or name not in FILTERS:
+            raise click.UsageError(f"--only takes NAME=TEXT with one of {', '.join(FILTERS)}, not {one}.")
+        found.setdefault(name, []).append(text)
+    return found
+
+
+@hooks.command()
+@click.argument("webhook")
+@asks_server
+def rotate(session: Session, webhook: str) -> None:
+    """Give WEBHOOK (its id) another secret; for 24 hours the one before signs too."""
+    _show_secret(session, session.transport.call("POST", _path(session, webhook, "/rotate")).json())
+
+
+def _show_secret(session: Session, found: dict[str, Any]) -> None:
+    lines = [f"Events are sent to {found['url']} as {found['id']}.", f"Its secret, shown this once: {found['secret']}"]
+    header = (*_HEADER, "secret")
+    session.screen.show(
+        found,
+        lambda: lines,
+        lambda: (header, [[*_row(found), found["secret"]]]),
+        essence=lambda: [found["secret"]],
+    )
+
+
+@hooks.command(name="test")
+@click.argument("webhook")
+@asks_server
+def send_test(session: Session, webhook: str) -> None:
+    """Send a test to WEBHOOK (its id)."""
+    _show_delivery(session, session.transport.call("POST", _path(session, webhook, "/test")).json())
+
+
+@hooks.command()
+@click.argument("webhook")
+@click.option("--state", multiple=True, type=click.Choice(get_args(DeliveryState)), help="Only these.")
+@click.option("-n", "--limit", type=click.IntRange(1, 1000), default=50, show_default=True, help="How many.")
+@asks_server
+def deliveries(session: Session, webhook: str, state: tuple[str, ...], limit: int) -> None:
+    """List what WEBHOOK (its id) was sent, the last first, with the last attempt of each."""
+    path = _path(session, webhook, "/deliveries")
+    found = session.transport.get(path, state=list(state), limit=limit)["items"]
+    rows = [_delivery_row(one) for one in found]
+    shown = _tabulated(_DELIVERY, rows, "No such delivery.")
+    session.screen.show(found, lambda: shown, lambda: (_DELIVERY, rows), essence=lambda: [one["id"] for one in found])
+
+
+@hooks.command()
+@click.argument("delivery")
+@asks_server
+def redeliver(session: Session, delivery: str) -> None:
+    """Send DELIVERY (its id) again."""
+    _show_delivery(session, session.transport.call("POST", f"deliveries/{_as_id(delivery)}/redeliver").json())
+
+
+def _show_delivery(session: Session, found: dict[str, Any]) -> None:
+    session.screen.show(
+        found,
+        lambda: [f"{found['type']} will be sent as the delivery {found['id']}."],
+        lambda: (_DELIVERY, [_delivery_row(found)]),
+        essence=lambda: [found["id"]],
+    )
+
+
+@hooks.command()
+@click.argument("webhook")
+@click.argument("since", metavar="SINCE")
+@asks_server
+def recover(session: Session, webhook: str, since: str) -> None:
+    """Send WEBHOOK (its id) every event that it has not taken SINCE a position of the feed or an instant."""
+    sent: dict[str, Any] = {"since": int(since) if since.isdecimal() else since}
+    found = session.transport.call("POST", _path(session, webhook, "/recover"), sent).json()
+    count = found["count"]
+    told = f"{count:,} {'event' if count == 1 else 'events'} will be sent."
+    session.screen.show(found, lambda: [told], lambda: (("count",), [[count]]), essence=lambda: [str(count)])
+
+
+@hooks.command()
+@click.argument("webhook")
+@asks_server
+def enable(session: Session, webhook: str) -> None:
+    """Send events to WEBHOOK (its id) again, from now on."""
+    found = session.transport.call("PATCH", _path(session, webhook), {"state": "enabled"}).json()
+    lines = [f"{found['id']} is {found['state']}; `registry hooks recover` sends what it missed."]
+    session.screen.show(found, lambda: lines, lambda: (_HEADER, [_row(found)]), essence=lambda: [found["id"]])
+
+
+@hooks.command()
+@click.argument("webhook")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@asks_server
+def remove(session: Session, webhook: str, yes: bool) -> None:
+    """Remove WEBHOOK (its id) with its deliveries."""
+    path = _path(session, webhook)
+    if not yes:
+        click.confirm(f"Remove the webhook {webhook} at {session.config.url}?", abort=True, err=True)
+    session.transport.call("DELETE", path)
+    session.screen.note(f"Removed the webhook {webhook}.")
+
+
+def _tabulated(header: tuple[str, ...], rows: list[list[Any]], nothing: str) -> list[Any]:
+    columns = [Column(title, [str(row[place]) for row in rows]) for place, title in enumerate(header)]
+    return [styled(Table(columns), {})] if rows else [nothing]
+
+
+def _path(session: Session, webhook: str, more: str = "") -> str:
+    return session.in_project(f"webhooks/{_as_id(webhook)}{more}")
+
+
+def _as_id(text: str) -> uuid.UUID:
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        raise click.UsageError(f"{text} is no id; `registry hooks list` and `deliveries` have them.") from None
+
+
+def _row(told: dict[str, Any]) -> list[Any]:
+    more = [told["url"], told["waiting"], told["failing_since"] or "", told["description"]]
+    return [told["id"], told["state"], told["format"], " ".join(told["types"]), *more]
+
+
+def _delivery_row(told: dict[str, Any]) -> list[Any]:
+    last = told["attempts"][-1] if told["attempts"] else {"status": None, "error": None}
+    seen = [len(told["attempts"]), last["status"] or "", last["error"] or "", told["next_at"] or ""]
+    position = "" if told["position"] is None else told["position"]
+    return [told["id"], told["state"], told["type"], position, *seen]

@@ -1,0 +1,133 @@
+"""Outcomes of items: one bit or one score for each question of a set that is behind the value of a cell.
+
+An item set is a list of questions in an order; its digest stands for it. Grids whose cells have outcomes of the same
+set are compared item by item (Miller 2024, arXiv 2411.00640).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+import orjson
+
+from registry.grids.grid import Cell, Metric
+
+_ROUNDING = 1e-9
+"""Of a mean, relative: what adding up scores may be off by."""
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSet:
+    """A set of items by the SHA-256 that stands for their order (`sha256:` and 64 digits), and their ids if known."""
+
+    name: str
+    digest: str
+    count: int
+    ids: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """Outcomes of one cell in the order of the items: `bits`, packed with the first item in the highest bit of the
+    first byte and 0 in the bits that are left over, or `scores` from 0 to 1. A score is the mean of `repeats` trials.
+    """
+
+    count: int
+    bits: bytes | None = None
+    scores: tuple[float, ...] | None = None
+    repeats: int = 1
+
+    @property
+    def mean(self) -> float:
+        """Mean of the outcomes, from 0 to 1."""
+        if self.bits is not None:
+            return int.from_bytes(self.bits).bit_count() / self.count
+        return math.fsum(self.scores or ()) / self.count
+
+
+Labels = tuple[str, ...]
+"""A coordinate by the labels of its levels, in the order of the axes' names."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeldItems:
+    """Outcomes of one cell: of which set, in which cell, and what was posted there."""
+
+    set_name: str
+    digest: str
+    at: Labels
+    value: float
+    trials: int | None
+    outcomes: Outcomes
+
+
+def digest_of_ids(ids: Sequence[str]) -> str:
+    """Digest of a set: SHA-256 of its ids as one compact JSON array in UTF-8."""
+    return "sha256:" + hashlib.sha256(orjson.dumps(list(ids))).hexdigest()
+
+
+def size_of_bits(count: int) -> int:
+    """Bytes that so many bits are packed in."""
+    return (count + 7) // 8
+
+
+def packed_bits(flags: Sequence[float]) -> bytes:
+    """Bits of outcomes that are 0 or 1."""
+    size = size_of_bits(len(flags))
+    number = int("".join("1" if flag else "0" for flag in flags), 2) << (8 * size - len(flags))
+    return number.to_bytes(size)
+
+
+def has_spare_bits(bits: bytes, count: int) -> bool:
+    """Whether one of the bits beyond the last item is set."""
+    return bool(bits) and bits[-1] & (0xFF >> (8 - (-count % 8)) if count % 8 else 0) != 0
+
+
+def scale_of(metric: Metric) -> float | None:
+    """What an outcome of 1 is in the metric's unit: 1 or 100; None for a metric that is no mean of such outcomes."""
+    if metric.lower is None and metric.upper is None:
+        return 100.0 if metric.unit == "%" else 1.0
+    return metric.proportion_of
+
+
+def disagreement(cell: Cell, whole: float, given: Outcomes) -> str | None:
+    """Why these outcomes cannot be those behind the value of a cell; None where they agree.
+
+    With known trials the number of successes must be the same; the mean must be within half a unit of the value's last
+    decimal.
+    """
+    trials = given.count * given.repeats
+    if cell.trials is not None and cell.trials != trials:
+        many = f"{given.count} items" + (f" × {given.repeats} repeats" if given.repeats > 1 else "")
+        return f"the cell has {cell.trials} trials; {many} are {trials}"
+    if cell.trials is not None and (odd := _no_count(given)) is not None:
+        return f"{odd} is no mean of {given.repeats} trials"
+    mean = given.mean * whole
+    slack = _half_unit(cell.value, whole) + _ROUNDING * max(abs(mean), whole / trials)
+    if cell.trials is not None:
+        successes, said = round(given.mean * trials), round(cell.value / whole * trials)
+        agrees = successes == said and abs(mean - cell.value) <= slack
+        told = f"its outcomes have {successes} successes in {trials} trials, {mean:.6g}"
+    else:
+        agrees, told = abs(mean - cell.value) <= slack, f"the mean of its outcomes is {mean:.6g}"
+    return None if agrees else f"{told}; the cell has {cell.value:.6g}"
+
+
+def _no_count(given: Outcomes) -> float | None:
+    """A score that is no whole number of successes in its repeats."""
+    if given.scores is None:
+        return None
+    off = (one for one in given.scores if abs(one * given.repeats - round(one * given.repeats)) > _ROUNDING)
+    return next(off, None)
+
+
+def _half_unit(value: float, whole: float) -> float:
+    """Half a unit of the last decimal with which a value is written; of a whole number half a percent of the scale."""
+    if value.is_integer():
+        return whole / 200
+    exponent = Decimal(repr(value)).as_tuple().exponent
+    return float(Decimal(5).scaleb(int(exponent) - 1))

@@ -1,0 +1,140 @@
+"""Alerts of baselines: read them, and say of one what it was. Workers open, see and resolve them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, ScalarSelect, Select, func, select, tuple_, type_coerce, update
+from sqlalchemy.dialects.postgresql import JSONB
+
+from registry.errors import Conflict, NotFound, PreconditionFailed
+from registry.operations.baselines import Expect
+from registry.renderings.interval import wilson
+from registry.results.codec import from_document
+from registry.results.events import EventType
+from registry.results.gates import AlertPrecision
+from registry.results.verdicts import WRONG, Alert
+from registry.storage.arrivals import announce, of_alert, slug_of
+from registry.storage.tables import alerts, gate_verdicts
+
+_ANSWERED: dict[str, EventType] = {"acknowledged": "alert.acknowledged", "dismissed": "alert.dismissed"}
+LIVE = ("open", "acknowledged")
+"""States of alerts that somebody minds."""
+
+
+def list_alerts(
+    connection: Connection,
+    project_id: uuid.UUID,
+    filters: Mapping[str, Sequence[str]],
+    after: tuple[datetime, uuid.UUID] | None,
+    limit: int,
+) -> Sequence[Any]:
+    """Alerts of a project, the last opened first; with values of columns, such as `state`, only those."""
+    statement = _rows().where(alerts.c.project_id == project_id)
+    for name, values in filters.items():
+        statement = statement.where(alerts.c[name].in_(values))
+    if after is not None:
+        statement = statement.where(tuple_(alerts.c.opened_at, alerts.c.id) < tuple_(*after))
+    return connection.execute(statement.order_by(alerts.c.opened_at.desc(), alerts.c.id.desc()).limit(limit)).all()
+
+
+def find_alert(connection: Connection, project_id: uuid.UUID, alert_id: uuid.UUID) -> Any:
+    """An alert of the project; `NotFound` if it has no such alert."""
+    here = (alerts.c.project_id == project_id, alerts.c.id == alert_id)
+    row = connection.execute(_rows().where(*here)).one_or_none()
+    if row is None:
+        raise NotFound("The project has no such alert.")
+    return row
+
+
+def answer_alert(
+    connection: Connection, project_id: uuid.UUID, alert_id: uuid.UUID, said: Mapping[str, Any], expect: Expect
+) -> tuple[Any, bool]:
+    """Acknowledge or dismiss an alert; its row, and whether anything changed.
+
+    Raises `NotFound`, `PreconditionFailed` when its tag is not expected, and `Conflict` for one that is resolved.
+    """
+    held = select(alerts.c.id).where(alerts.c.project_id == project_id, alerts.c.id == alert_id)
+    connection.execute(held.with_for_update())
+    row = find_alert(connection, project_id, alert_id)
+    if expect is not None and "*" not in expect and tag_of(row) not in expect:
+        raise PreconditionFailed("The alert is not at the version that If-Match names; read it again.")
+    if row.state == "resolved":
+        raise Conflict("The alert is resolved: there is nothing left to acknowledge or dismiss.")
+    changed = {"state": said["state"], "reason": said.get("reason"), "note": said.get("note", row.note)}
+    if all(getattr(row, name) == value for name, value in changed.items()):
+        return row, False
+    changed |= {"is_right": said.get("reason") not in WRONG, "version": row.version + 1, "updated_at": func.now()}
+    connection.execute(update(alerts).where(alerts.c.id == alert_id).values(changed))
+    row = find_alert(connection, project_id, alert_id)
+    told = of_alert(_ANSWERED[row.state], slug_of(connection, project_id), row)
+    announce(connection, project_id, [told])
+    return row, True
+
+
+def resolve_alerts_of(connection: Connection, project_id: uuid.UUID, baseline_id: uuid.UUID) -> None:
+    """Resolve every alert of a baseline of the project that is deleted."""
+    going = (alerts.c.baseline_id == baseline_id, alerts.c.state != "resolved")
+    resolved = {"state": "resolved", "resolution": "policy_deleted", "version": alerts.c.version + 1}
+    ended = update(alerts).where(*going).values(resolved | {"updated_at": func.now()}).returning(alerts)
+    slug = slug_of(connection, project_id)
+    announce(connection, project_id, [of_alert("alert.resolved", slug, row) for row in connection.execute(ended)])
+
+
+def alerts_of(connection: Connection, baseline_id: uuid.UUID) -> tuple[int, AlertPrecision]:
+    """How many alerts of a baseline are open, those that nobody answered, and how often its alerts were right."""
+    counted = (
+        func.count().filter(alerts.c.state == "open"),
+        func.count().filter(alerts.c.is_right.is_(True)),
+        func.count().filter(alerts.c.is_right.is_(False)),
+    )
+    going, right, wrong = connection.execute(select(*counted).where(alerts.c.baseline_id == baseline_id)).one()
+    return going, precision(right, wrong)
+
+
+def count_dismissed(connection: Connection, project_id: uuid.UUID, baseline_id: uuid.UUID | None = None) -> int:
+    """How many alerts of a project, or of one of its baselines, still fail although nobody minds."""
+    mine = [alerts.c.project_id == project_id, alerts.c.state == "dismissed"]
+    if baseline_id is not None:
+        mine.append(alerts.c.baseline_id == baseline_id)
+    return int(connection.execute(select(func.count()).select_from(alerts).where(*mine)).scalar_one())
+
+
+def precision(right: int, wrong: int) -> AlertPrecision:
+    """The share of right ones with its interval; nothing of the kind without any."""
+    count = right + wrong
+    return (
+        AlertPrecision(right, wrong, right / count, *wilson(right / count, count, 1.0))
+        if count
+        else AlertPrecision(0, 0)
+    )
+
+
+def alert_of(row: Any) -> Alert:
+    """An alert as it is served."""
+    instants = {name: getattr(row, name).isoformat() for name in ("opened_at", "updated_at")}
+    names = {"id": str(row.id), "group": str(row.group_id), "verdict": row.number}
+    return from_document(Alert, {**row._mapping, **instants, **names})
+
+
+def tag_of(row: Any) -> str:
+    """Entity tag of an alert."""
+    return f"{row.version}-{row.id.hex[-12:]}"
+
+
+def _own_sentence() -> ScalarSelect[Any]:
+    """What the verdict says of the alert's own benchmark or cell; NULL over all of them, and of older verdicts."""
+    place = func.jsonb_array_elements(gate_verdicts.c.document["failing"]).column_valued("place")
+    benchmark, at = type_coerce(place, JSONB)["benchmark"].astext, type_coerce(place, JSONB)["at"]
+    same = (benchmark.is_not_distinct_from(alerts.c.benchmark), at.is_not_distinct_from(alerts.c.at))
+    return select(type_coerce(place, JSONB)["sentence"].astext).where(*same).limit(1).scalar_subquery()
+
+
+def _rows() -> Select[Any]:
+    sentence = func.coalesce(_own_sentence(), gate_verdicts.c.document["sentence"].astext).label("sentence")
+    return select(alerts, gate_verdicts.c.number, sentence).join(
+        gate_verdicts, gate_verdicts.c.id == alerts.c.verdict_id
+    )

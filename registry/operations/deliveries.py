@@ -1,0 +1,160 @@
+"""Deliveries of webhooks: list them with their attempts, send a test, send again."""
+
+from __future__ import annotations
+
+import uuid
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from registry.errors import Conflict, Fault, Invalid, NotFound
+from registry.operations.event_cursors import check_kept, read_cursor
+from registry.operations.events import Head, head_of
+from registry.operations.webhooks import instant
+from registry.results.webhooks import TEST, Delivery, DeliveryAttempt
+from registry.storage.tables import deliveries, delivery_attempts, events, new_id, projects, webhooks
+from registry.storage.told_events import is_told
+
+MOST_COUNTED = 100_000
+
+
+def list_deliveries(
+    connection: Connection, webhook: Any, states: Sequence[str], before: uuid.UUID | None, limit: int
+) -> list[tuple[Any, list[Any]]]:
+    """Deliveries of a webhook, the last made first, each with its attempts, the oldest first."""
+    query = select(deliveries).where(deliveries.c.webhook_id == webhook.id)
+    if states:
+        query = query.where(deliveries.c.state.in_(states))
+    if before is not None:
+        query = query.where(deliveries.c.id < before)
+    rows = connection.execute(query.order_by(deliveries.c.id.desc()).limit(limit)).all()
+    return _with_attempts(connection, rows)
+
+
+def find_delivery(connection: Connection, delivery_id: uuid.UUID) -> tuple[Any, list[Any]]:
+    """A delivery with its attempts; `NotFound` if there is no such delivery."""
+    row = connection.execute(select(deliveries).where(deliveries.c.id == delivery_id)).one_or_none()
+    if row is None:
+        raise NotFound("There is no such delivery.")
+    return _with_attempts(connection, [row])[0]
+
+
+def _with_attempts(connection: Connection, rows: Sequence[Row[Any]]) -> list[tuple[Any, list[Any]]]:
+    made: dict[uuid.UUID, list[Any]] = defaultdict(list)
+    asked = select(delivery_attempts).where(delivery_attempts.c.delivery_id.in_([row.id for row in rows]))
+    for attempt in connection.execute(asked.order_by(delivery_attempts.c.delivery_id, delivery_attempts.c.number)):
+        made[attempt.delivery_id].append(attempt)
+    return [(row, made[row.id]) for row in rows]
+
+
+def owner_of_delivery(connection: Connection, delivery_id: uuid.UUID) -> Any:
+    """The project of a delivery, as rights are checked; None if there is no such delivery."""
+    joined = deliveries.join(webhooks, webhooks.c.id == deliveries.c.webhook_id).join(
+        projects, projects.c.id == webhooks.c.project_id
+    )
+    query = select(
+        projects.c.id,
+        projects.c.id.label("project_id"),
+        projects.c.slug,
+        projects.c.visibility,
+        webhooks.c.id.label("webhook_id"),
+    ).select_from(joined)
+    return connection.execute(
+        query.where(deliveries.c.id == delivery_id, projects.c.deleted_at.is_(None))
+    ).one_or_none()
+
+
+def send_test(connection: Connection, held: Any, slug: str) -> uuid.UUID:
+    """Have a test sent to a webhook that is held; the id of its delivery. `Conflict` for one that is disabled."""
+    _refuse_disabled(held)
+    subject = f"projects/{slug}/webhooks/{held.id}"
+    event = {"subject": subject, "data": {"webhook": str(held.id), "description": held.description}}
+    ids = {"id": new_id(), "webhook_id": held.id, "project_id": held.project_id, "event_id": new_id()}
+    connection.execute(insert(deliveries).values(ids | {"type": TEST, "event": event}))
+    _wake(connection, held.id)
+    return uuid.UUID(str(ids["id"]))
+
+
+def redeliver(connection: Connection, held: Any, delivery_id: uuid.UUID) -> None:
+    """Have a delivery of a webhook that is held sent again, at once and, if that fails, as often as a new one."""
+    _refuse_disabled(held)
+    again = {"state": "pending", "attempts": 0, "due_at": func.now(), "settled_at": None}
+    connection.execute(update(deliveries).where(deliveries.c.id == delivery_id).values(again))
+    _wake(connection, held.id)
+
+
+def recover(connection: Connection, held: Any, since: int) -> int:
+    """Have all events behind a position sent that were not taken; return how many, counted up to 100,000.
+
+    The webhook goes back to that position, and passes all its events again.
+    """
+    _refuse_disabled(held)
+    start = min(since, head_of(connection, held.project_id).position)
+    same = (deliveries.c.webhook_id == held.id, deliveries.c.event_id == events.c.id)
+    taken = select(deliveries.c.id).where(*same, deliveries.c.state == "delivered").exists()
+    missed = (
+        select(events.c.position)
+        .where(events.c.project_id == held.project_id, events.c.position > start)
+        .where(is_told(held.types, held.filter), ~taken)
+        .limit(MOST_COUNTED)
+        .subquery()
+    )
+    count = connection.scalar(select(func.count()).select_from(missed)) or 0
+    back = func.least(webhooks.c.position, start)
+    connection.execute(update(webhooks).where(webhooks.c.id == held.id).values(position=back))
+    _wake(connection, held.id)
+    return int(count)
+
+
+def start_of_recovery(connection: Connection, project_id: uuid.UUID, since: int | datetime | str) -> int:
+    """The position behind which all events are that are meant by a position, an instant or a cursor of the feed.
+
+    `CursorExpired` if some of them may not be kept any more, `Invalid` for a cursor that is none of this project.
+    """
+    head = head_of(connection, project_id)
+    if isinstance(since, str):
+        try:
+            start = read_cursor(project_id, since)
+        except Invalid as error:
+            raise Invalid([Fault("/since", error.faults[0].detail)]) from None
+    else:
+        start = since if isinstance(since, int) else _position_before(connection, project_id, since, head)
+    check_kept(project_id, start, head)
+    return start
+
+
+def _position_before(connection: Connection, project_id: uuid.UUID, since: datetime, head: Head) -> int:
+    """The position behind which all events are that were done then or later; one that is not kept any more where
+    events of that time may have been deleted."""
+    mine = events.c.project_id == project_id
+    found = connection.scalar(select(func.min(events.c.position)).where(mine, events.c.at >= since))
+    older = connection.scalar(select(events.c.position).where(mine, events.c.at < since).limit(1))
+    if head.first > 1 and older is None:
+        return head.first - 2
+    return head.position if found is None else int(found) - 1
+
+
+def _refuse_disabled(held: Any) -> None:
+    if held.state != "enabled":
+        raise Conflict("The webhook is disabled: enable it first.")
+
+
+def _wake(connection: Connection, webhook_id: uuid.UUID) -> None:
+    """Have a webhook looked at now, whatever it rested for."""
+    now: Mapping[str, Any] = {"due_at": func.now(), "paused_until": None}
+    connection.execute(update(webhooks).where(webhooks.c.id == webhook_id).values(now))
+
+
+def delivery_of(row: Any, attempts: Sequence[Any], webhook: Any) -> Delivery:
+    """A delivery as it is served."""
+    due = None
+    if row.state == "pending":
+        due = max(row.due_at, webhook.paused_until) if webhook.paused_until else row.due_at
+    told = [
+        DeliveryAttempt(one.at.isoformat(), one.status, one.milliseconds, one.error, one.response) for one in attempts
+    ]
+    names = (str(row.id), str(row.webhook_id), str(row.event_id))
+    return Delivery(*names, row.position, row.type, row.state, instant(due), tuple(told), row.created_at.isoformat())

@@ -1,0 +1,137 @@
+"""Experiments: what people wrote about one, and what it holds. Joined names are one experiment."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, and_, distinct, func, select, update
+from sqlalchemy.dialects.postgresql import insert
+
+from registry.errors import NotFound, PreconditionFailed
+from registry.grids.intake.levels import has_control
+from registry.grids.protocol import Rules
+from registry.operations.find import Filters
+from registry.operations.form_options import axis_options, name_options
+from registry.operations.labels import changed_labels
+from registry.operations.names import joined_names
+from registry.operations.query_names import known_names_text
+from registry.storage.tables import aliases, experiments, grids
+
+_JOINABLE = ("benchmark", "model", "variant")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExperimentNote:
+    """What people wrote about an experiment: a description in Markdown, empty for none, and labels."""
+
+    name: str
+    """The name that its aliases stand for."""
+    aliases: Sequence[str]
+    description: str = ""
+    labels: Mapping[str, str]
+    rules: Rules
+    """What it declares of protocols."""
+    updated_at: datetime | None = None
+    """When the description or the labels last changed; None: never."""
+
+    @property
+    def tag(self) -> str:
+        """Changes with the description and the labels."""
+        return _tag([self.description, dict(self.labels)])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Experiment(ExperimentNote):
+    """An experiment with the numbers of what its grids have; joined names count once."""
+
+    counts: Mapping[str, int]
+    """By `grids`, `benchmarks`, `models`, `variants`, `metrics` and `axes`."""
+
+    @property
+    def etag(self) -> str:
+        """Entity tag; its part before the dash is `tag`."""
+        return f"{self.tag}-{_tag([self.name, list(self.aliases), dict(self.counts)])}"
+
+
+def _tag(content: Any) -> str:
+    return sha256(orjson.dumps(content, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+
+def find_note(connection: Connection, project_id: uuid.UUID, name: str) -> ExperimentNote:
+    """What people wrote about the experiment that this name, or the name that it is an alias of, stands for."""
+    return ExperimentNote(**_note(connection, project_id, name))
+
+
+def _note(connection: Connection, project_id: uuid.UUID, name: str) -> dict[str, Any]:
+    joined = joined_names(connection, project_id, "experiment")
+    own = joined.get(name, name)
+    here = (experiments.c.project_id == project_id, experiments.c.name == own)
+    row = connection.execute(select(experiments).where(*here)).one_or_none()
+    found = {"name": own, "aliases": tuple(sorted(alias for alias, target in joined.items() if target == own))}
+    if row is None:
+        return found | {"labels": {}, "rules": Rules()}
+    rules = Rules.of(row.protocol_rules)
+    return found | {
+        "description": row.description, "labels": row.labels, "rules": rules, "updated_at": row.updated_at,
+    }  # fmt: skip
+
+
+def find_experiment(connection: Connection, project_id: uuid.UUID, name: str) -> Experiment:
+    """Experiment of this name or alias; `NotFound` for one that has no grid, no description and no label."""
+    note = {} if has_control(name) else _note(connection, project_id, name)
+    counts = _counts(connection, project_id, note) if note else {}
+    if not (counts.get("grids") or any(note.get(said) for said in ("description", "labels", "rules"))):
+        known = name_options(connection, project_id, "experiment")
+        raise NotFound(f"The project has no grid of such an experiment; {known_names_text(known)}.")
+    return Experiment(**note, counts=counts)
+
+
+def _counts(connection: Connection, project_id: uuid.UUID, note: Mapping[str, Any]) -> dict[str, int]:
+    source: Any = grids
+    columns: list[Any] = [func.count().label("grids")]
+    for kind in _JOINABLE:
+        joined = aliases.alias()
+        same = (joined.c.project_id == grids.c.project_id, joined.c.kind == kind, joined.c.alias == grids.c[kind])
+        source = source.outerjoin(joined, and_(*same))
+        columns.append(func.count(distinct(func.coalesce(joined.c.name, grids.c[kind]))).label(f"{kind}s"))
+    columns.append(func.count(distinct(grids.c.metric)).label("metrics"))
+    names = [note["name"], *note["aliases"]]
+    here = (grids.c.project_id == project_id, grids.c.experiment.in_(names), grids.c.deleted_at.is_(None))
+    row = connection.execute(select(*columns).select_from(source).where(*here)).one()
+    return {**row._mapping, "axes": len(axis_options(connection, project_id, Filters(experiment=names)))}
+
+
+def describe_experiment(
+    connection: Connection,
+    project_id: uuid.UUID,
+    name: str,
+    changes: Mapping[str, Any],
+    *,
+    most_labels: int,
+    expected: Collection[str] | None = None,
+) -> tuple[Experiment, bool]:
+    """Change the description, the labels or both; the experiment, and whether anything is not as it was.
+
+    `expected`: tags of notes, one of which must be the experiment's. Raises `NotFound`, `PreconditionFailed`, and
+    `Invalid` for too many labels.
+    """
+    own = find_experiment(connection, project_id, name).name
+    here = (experiments.c.project_id == project_id, experiments.c.name == own)
+    connection.execute(insert(experiments).values(project_id=project_id, name=own).on_conflict_do_nothing())
+    connection.execute(select(experiments.c.name).where(*here).with_for_update())
+    before = find_note(connection, project_id, own)
+    if expected is not None and before.tag not in expected:
+        raise PreconditionFailed("The experiment's description or labels changed; read it again.")
+    labels = changed_labels(before.labels, changes.get("labels", {}), most_labels)
+    description = changes.get("description", before.description)
+    is_changed = (description, labels) != (before.description, before.labels)
+    if is_changed:
+        values = {"description": description, "labels": labels, "updated_at": func.now()}
+        connection.execute(update(experiments).where(*here).values(values))
+    return find_experiment(connection, project_id, own), is_changed

@@ -1,0 +1,134 @@
+"""Find claims that are kept, with their latest judgements and whether these are of the results as they are now."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, or_, select
+
+from registry.operations.cached_results import invalidated
+from registry.results.judgement import Verdict
+from registry.storage.tables import aliases, cached_results, claims, judgements, projects
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimFilters:
+    """Filters of claims; an empty one filters nothing. Several texts are joined by OR, all else by AND."""
+
+    verdict: Sequence[str] = ()
+    state: Sequence[str] = ()
+    experiment: Sequence[str] = ()
+    source: Sequence[str] = ()
+    """Addresses in `source.url`."""
+
+
+def find_claim_owner(connection: Connection, claim_id: uuid.UUID, *, removed: bool = False) -> Any:
+    """Row of a claim with its project, as far as `authorize` needs it; None if there is none.
+
+    `removed`: also of a claim that was removed.
+    """
+    query = select(*claims.c, projects.c.visibility, projects.c.slug.label("project")).join(projects, _project())
+    here = claims.c.id == claim_id
+    return connection.execute(query.where(here if removed else and_(here, _kept()))).one_or_none()
+
+
+def find_claim(connection: Connection, claim_id: uuid.UUID) -> Any:
+    """Row of a claim with its project, its `state` and its latest judgement; None if there is none.
+
+    `state` is `ready` where the judgement is of the results as they are now. `checked_at` is when it was last found so,
+    None until it is judged; `failure` is why judging failed.
+    """
+    return connection.execute(rows_of_claims().where(claims.c.id == claim_id)).one_or_none()
+
+
+def list_claims(
+    connection: Connection, project_id: uuid.UUID, filters: ClaimFilters, after: uuid.UUID | None, limit: int
+) -> Sequence[Any]:
+    """Claims of a project, the oldest first, as `find_claim` has them."""
+    query = (
+        rows_of_claims()
+        .where(claims.c.project_id == project_id, *_conditions(filters))
+        .order_by(claims.c.id)
+        .limit(limit)
+    )
+    return connection.execute(query if after is None else query.where(claims.c.id > after)).all()
+
+
+def find_claims(connection: Connection, ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Any]:
+    """Claims by their ids, as `find_claim` has them."""
+    return {row.id: row for row in connection.execute(rows_of_claims().where(claims.c.id.in_(ids)))}
+
+
+def count_verdicts(connection: Connection, project_id: uuid.UUID, filters: ClaimFilters) -> Mapping[str, int]:
+    """Numbers of the claims that the filters find, but for that of verdicts, by their latest verdicts; `unjudged` are
+    those without one."""
+    wanted = ClaimFilters((), filters.state, filters.experiment, filters.source)
+    found = _joined(select(claims.c.verdict, func.count().label("claims")))
+    grouped = found.where(claims.c.project_id == project_id, *_conditions(wanted)).group_by(claims.c.verdict)
+    counts = {row.verdict: row.claims for row in connection.execute(grouped)}
+    return {name: counts.get(name, 0) for name in get_args(Verdict)} | {"unjudged": counts.get(None, 0)}
+
+
+def list_judgements(connection: Connection, claim_id: uuid.UUID, before: int | None, limit: int) -> Sequence[Any]:
+    """Judgements of a claim, the latest first."""
+    query = select(judgements).where(judgements.c.claim_id == claim_id).order_by(judgements.c.number.desc())
+    return connection.execute(
+        (query if before is None else query.where(judgements.c.number < before)).limit(limit)
+    ).all()
+
+
+def _project() -> ColumnElement[bool]:
+    return and_(projects.c.id == claims.c.project_id, projects.c.deleted_at.is_(None))
+
+
+def _kept() -> ColumnElement[bool]:
+    return claims.c.archived_at.is_(None)
+
+
+def rows_of_claims() -> Select[Any]:
+    failure = case((cached_results.c.state == "failed", cached_results.c.reason)).label("failure")
+    judged = (judgements.c[name] for name in ("number", "document", "judged_at", "methods_version"))
+    told = (projects.c.visibility, projects.c.slug.label("project"), _state().label("state"), failure)
+    latest = and_(judgements.c.claim_id == claims.c.id, judgements.c.number == claims.c.judgement)
+    # Others of the same part may have been judged before this claim was posted.
+    checked_at = case((judgements.c.number.is_not(None), cached_results.c.computed_at)).label("checked_at")
+    query = _joined(select(*claims.c, *told, checked_at, *judged))
+    return query.outerjoin(judgements, latest)
+
+
+def _joined(query: Select[Any]) -> Select[Any]:
+    """The query over kept claims with their projects and the cached results that judge them."""
+    mine = and_(cached_results.c.project_id == claims.c.project_id, cached_results.c.query_key == claims.c.query_key)
+    of_claims = query.select_from(claims).join(projects, _project()).outerjoin(cached_results, mine)
+    return of_claims.where(_kept())
+
+
+def _state() -> ColumnElement[str]:
+    """Whether the latest judgement is of the results as they are now; an unapplied invalidation makes it pending."""
+    stands_for = aliases.alias("stands_for")
+    here = (stands_for.c.project_id == claims.c.project_id, stands_for.c.kind == "experiment")
+    name = select(stands_for.c.name).where(*here, stands_for.c.alias == claims.c.experiment).scalar_subquery()
+    changed = invalidated(func.coalesce(name, claims.c.experiment), claims.c.metric)
+    is_current = cached_results.c.document_generation == cached_results.c.generation
+    return case(
+        (changed, "pending"),
+        (and_(is_current, cached_results.c.etag.is_not(None)), "ready"),
+        (cached_results.c.state == "failed", "failed"),
+        else_="pending",
+    )
+
+
+def _conditions(filters: ClaimFilters) -> list[ColumnElement[bool]]:
+    found: list[ColumnElement[bool]] = []
+    if filters.verdict:
+        found.append(claims.c.verdict.in_(filters.verdict))
+    if filters.state:
+        found.append(_state().in_(filters.state))
+    if filters.experiment:
+        found.append(claims.c.experiment.in_(filters.experiment))
+    if filters.source:
+        found.append(or_(*(claims.c.source["url"].astext == one for one in filters.source)))
+    return found

@@ -1,0 +1,183 @@
+"""Overview of a name: in which experiments it was measured, how much of each grid, and its places in stored rankings.
+
+Nothing is requested here: a ranking that nobody asked for stays unasked.
+"""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, cast
+
+from sqlalchemy import Connection, and_, func, or_, select, text, tuple_
+
+from registry.operations.cached_results import invalidated
+from registry.operations.find import Filters, conditions
+from registry.query import RankingQuery, query_of
+from registry.storage.tables import cached_results, derivations, grids, projects, revisions
+
+MOST_SCOPES = 2_000
+"""Experiments with a metric that are counted one by one; beyond them the rest is only said to be there."""
+_SIZES = func.jsonb_path_query_array(revisions.c.axes, text("'$[*].levels.size()'"))
+"""How many levels each axis of a grid has."""
+_CURRENT = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
+_DERIVED = and_(derivations.c.grid_id == grids.c.id, derivations.c.revision == grids.c.revision)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The grids of a name in one experiment by one metric."""
+
+    experiment: str
+    metric: str
+    grids: int = 0
+    measured: int = 0
+    possible: int = 0
+    """Cells that these grids have room for."""
+    pending: int = 0
+    failed: int = 0
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A grid of a scope."""
+
+    id: uuid.UUID
+    benchmark: str
+    model: str
+    variant: str
+    measured: int
+    possible: int
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The place of a name in a stored ranking; no ranks where it has none, or where the result is not current."""
+
+    query: RankingQuery
+    state: str
+    """`ready`, `pending`, `failed`, or `stale`: an input has changed, and nobody has asked since."""
+    names: int = 0
+    is_in: bool = False
+    """Whether the name is one of its names."""
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    groups: tuple[str, ...] = ()
+    parted: bool = False
+    """Whether several names are first: ranks are then only among names that the data connect, or tied."""
+
+
+def scopes_of(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[Scope]:
+    """The experiments and metrics in which grids fulfil these filters, by name; at most `MOST_SCOPES` rows are read."""
+    names = (grids.c.experiment, grids.c.metric, _SIZES.label("sizes"))
+    query = (
+        select(
+            *names,
+            func.count().label("grids"),
+            func.sum(revisions.c.cell_count).label("measured"),
+            func.max(grids.c.updated_at).label("updated_at"),
+            *(func.count().filter(derivations.c.state == state).label(state) for state in ("pending", "failed")),
+        )
+        .select_from(grids)
+        .join(revisions, _CURRENT)
+        .join(derivations, _DERIVED)
+        .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+        .where(*conditions(connection, project_id, filters))
+        .group_by(*names)
+        .order_by(*names[:2])
+        .limit(MOST_SCOPES)
+    )
+    found: dict[tuple[str, str], Scope] = {}
+    for row in connection.execute(query):
+        one = found.get((row.experiment, row.metric), Scope(row.experiment, row.metric))
+        found[row.experiment, row.metric] = replace(
+            one,
+            grids=one.grids + row.grids,
+            measured=one.measured + row.measured,
+            possible=one.possible + row.grids * math.prod(row.sizes),
+            pending=one.pending + row.pending,
+            failed=one.failed + row.failed,
+            updated_at=max(filter(None, (one.updated_at, row.updated_at))),
+        )
+    return list(found.values())
+
+
+def entries_of(
+    connection: Connection, project_id: uuid.UUID, filters: Filters, scopes: Sequence[Scope], most: int
+) -> Mapping[tuple[str, str], Sequence[Entry]]:
+    """The first `most` grids of each scope, in the order of their names."""
+    pair = (grids.c.experiment, grids.c.metric)
+    order = (grids.c.benchmark, grids.c.model, grids.c.variant)
+    place = func.row_number().over(partition_by=pair, order_by=order).label("place")
+    inner = (
+        select(grids.c.id, *pair, *order, grids.c.revision, place)
+        .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+        .where(tuple_(*pair).in_([(one.experiment, one.metric) for one in scopes]))
+        .where(*conditions(connection, project_id, filters))
+        .subquery()
+    )
+    current = and_(revisions.c.grid_id == inner.c.id, revisions.c.number == inner.c.revision)
+    query = (
+        select(inner, revisions.c.cell_count, _SIZES.label("sizes"))
+        .join(revisions, current)
+        .where(inner.c.place <= most)
+        .order_by(inner.c.experiment, inner.c.metric, inner.c.place)
+    )
+    found: dict[tuple[str, str], list[Entry]] = {}
+    for row in connection.execute(query):
+        entry = Entry(row.id, row.benchmark, row.model, row.variant, row.cell_count, math.prod(row.sizes))
+        found.setdefault((row.experiment, row.metric), []).append(entry)
+    return found
+
+
+def standings_of(connection: Connection, project_id: uuid.UUID, kind: str, name: str, most: int) -> list[Standing]:
+    """The places of a name in the stored rankings of its kind that it may be in, by experiment and metric.
+
+    Rankings of slices and of single names' pairs are left out; at most `most` are returned.
+    """
+    query, document = cached_results.c.query, cached_results.c.facts["ranking"]
+    row = func.jsonb_path_query_first(
+        document, text("'strict $[*] ? (@[1] == $name)'"), func.jsonb_build_object("name", name)
+    )
+    firsts = func.jsonb_path_query_array(document, text("'strict $[*] ? (@[0] == 1)'"))
+    unfiltered = query[kind] == text("'[]'::jsonb")
+    statement = (
+        select(
+            query.label("query"),
+            cached_results.c.state,
+            func.jsonb_array_length(document).label("names"),
+            row.label("row"),
+            (func.jsonb_array_length(firsts) > 1).label("parted"),
+            and_(
+                cached_results.c.etag.is_not(None),
+                cached_results.c.document_generation == cached_results.c.generation,
+                ~invalidated(cached_results.c.experiment, cached_results.c.metric),
+            ).label("current"),
+        )
+        .join(projects, projects.c.id == cached_results.c.project_id)
+        .where(projects.c.id == project_id, query["kind"].astext == "ranking", query["by"].astext == kind)
+        .where(~or_(query.has_key("at"), query.has_key("pairs_of")), or_(unfiltered, query[kind].contains([name])))
+        .order_by(
+            cached_results.c.experiment,
+            cached_results.c.metric,
+            cached_results.c.is_default.desc(),
+            cached_results.c.id,
+        )
+        .limit(most)
+    )
+    return [_standing(one) for one in connection.execute(statement)]
+
+
+def _standing(found: Any) -> Standing:
+    query = cast(RankingQuery, query_of(found.query))
+    if not found.current:
+        return Standing(query, "stale" if found.state == "ready" else found.state)
+    if found.row is None:
+        return Standing(query, "ready", found.names)
+    rank, _, _, low, high, _, _, _, _, groups = found.row
+    return Standing(query, "ready", found.names, True, rank, low, high, tuple(groups), found.parted)

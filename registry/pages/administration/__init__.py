@@ -1,0 +1,33 @@
+"""Administration in the pages: projects, members, tokens, shares, aliases, suites, webhooks, deleted grids, the log.
+
+What is done here is done by `registry.operations.acts`, as by the API.
+"""
+
+from __future__ import annotations
+
+from flask import Flask
+
+from registry.pages.administration import (
+    account,
+    alerts,
+    aliases,
+    audit,
+    deleted,
+    members,
+    projects,
+    shares,
+    suites,
+    tokens,
+    webhooks,
+)
+from registry.pages.administration.blueprint import administration
+
+__all__ = ["register"]
+
+VIEWS = (account, alerts, aliases, audit, deleted, members, projects, shares, suites, tokens, webhooks)
+"""The modules whose views are on the blueprint: importing them put them there."""
+
+
+def register(app: Flask) -> None:
+    """Add the pages of the settings."""
+    app.register_blueprint(administration)

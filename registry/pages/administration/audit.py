@@ -1,0 +1,50 @@
+"""The audit log, by act, actor and day."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from flask import Response, request
+
+from registry.api.context import parts
+from registry.errors import Fault, Invalid
+from registry.grids.intake.levels import has_control
+from registry.operations.audit_log import ACTIONS, RENAMED, RecordFilter, find_records
+from registry.pages.administration.blueprint import administration
+from registry.pages.administration.layout import ROWS, after, cut, show_section
+from registry.pages.administration.submitting import Typed, asked, home
+
+ACTS = sorted({RENAMED.get(one, one) for one in ACTIONS})
+
+
+@administration.get("/settings/audit", defaults={"project": None})
+@administration.get("/projects/<project>/settings/audit")
+def audit(project: str | None) -> Response:
+    """The newest entries first, as many as a page has."""
+    wanted = RecordFilter(_act(), _actor(), _day())
+    with parts().database.reading() as connection:
+        row = home(connection, project)
+        rows, more = cut(find_records(connection, None if row is None else row.id, wanted, after(), ROWS + 1))
+    return show_section(row, "audit", Typed(asked().values), rows=rows, more=more, acts=ACTS, renamed=RENAMED)
+
+
+def _act() -> str:
+    text = request.args.get("act", "")
+    if text and text not in ACTS:
+        raise Invalid([Fault("/act", f"is none of {', '.join(ACTS)}")])
+    return text
+
+
+def _actor() -> str:
+    text = request.args.get("actor", "").strip()
+    if has_control(text):
+        raise Invalid([Fault("/actor", "must not hold control characters")])
+    return text
+
+
+def _day() -> date | None:
+    text = request.args.get("day", "")
+    try:
+        return date.fromisoformat(text) if text else None
+    except ValueError:
+        raise Invalid([Fault("/day", "is a day such as 2026-11-21")]) from None

@@ -1,0 +1,102 @@
+"""Share links: made for a path, copied, revoked."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from functools import partial
+from string import punctuation
+from typing import Any
+from urllib.parse import parse_qsl, quote, urlencode
+
+from flask import Response, request
+from marshmallow import Schema, fields
+from sqlalchemy import Connection
+
+from registry.api.audit_log import actor
+from registry.api.context import parts
+from registry.api.fields import Whole
+from registry.api.schemas import ShareIn
+from registry.errors import Fault, Invalid
+from registry.operations import acts
+from registry.operations.shares import list_shares, share_address, share_with_id
+from registry.pages.administration.blueprint import administration
+from registry.pages.administration.layout import ROWS, after, cut, path_of, show_section
+from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
+from registry.pages.links import LOOKS, located
+
+_DAY = 86_400
+_MADE, _QUERY = "made", "query"
+"""In the address after a link was made: its id, and the query of the page that it was made for."""
+
+
+class _ShareForm(Schema):
+    path = fields.Raw(required=True)
+    days = Whole(1, 366, load_default=30)
+
+
+@administration.get("/projects/<project>/settings/shares")
+def shares(project: str) -> Response:
+    """The links that have not expired, each to be copied, and a form to make one."""
+    return _shares(project, asked(), 200)
+
+
+def _shares(project: str, typed: Typed, status: int) -> Response:
+    with parts().database.reading() as connection:
+        row = home(connection, project)
+        rows, more = cut(list_shares(connection, row.id, after(), ROWS + 1))
+        links = {one.id: parts().settings.url + share_address(connection, one) for one in rows}
+        made = share_with_id(connection, row.id, uuid.UUID(_made())) if _made() else None
+        link = (
+            parts().settings.url + share_address(connection, made, _kept(request.args.get(_QUERY, ""))) if made else ""
+        )
+    return show_section(row, "shares", typed, status, rows=rows, more=more, links=links, made=made, link=link)
+
+
+def _made() -> str:
+    text = request.args.get(_MADE, "")
+    return text if re.fullmatch("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", text) else ""
+
+
+@administration.post("/projects/<project>/settings/shares")
+def make_share(project: str) -> Response:
+    """Create a link to a path, or to the address of a page of this registry."""
+
+    def act(connection: Connection, row: Any) -> str:
+        sent = read_form(_ShareForm())
+        path, query = address_in(str(sent["path"]))
+        fault = ShareIn().validate({"path": path}).get("path")
+        if fault:
+            raise Invalid([Fault("/path", str(fault[0]))])
+        made, _ = acts.create_share(connection, actor(connection), row, path, sent["days"] * _DAY)
+        return located(path_of(project, "shares"), [(_MADE, str(made.id)), *([(_QUERY, query)] if query else [])])
+
+    return submitted(project, partial(_shares, project), act)
+
+
+def address_in(text: str) -> tuple[str, str]:
+    """Path and query in what was typed: a path, or an address of this registry as a browser shows it.
+
+    A link opens its path with every query. That of the address comes back into the link, without what says how the page
+    is shown or by which share it was opened.
+    """
+    for address in (parts().settings.url, request.host_url.rstrip("/")):
+        if text.startswith(f"{address}/"):
+            text = text.removeprefix(address)
+    path, _, query = text.partition("#")[0].partition("?")
+    return quote(path, safe=punctuation), _kept(query)
+
+
+def _kept(query: str) -> str:
+    return urlencode([one for one in parse_qsl(query) if one[0] not in (*LOOKS, "share")])
+
+
+@administration.post("/projects/<project>/settings/shares/<uuid:share>/revoke")
+def revoke_share(project: str, share: uuid.UUID) -> Response:
+    """Revoke a link at once."""
+
+    def act(connection: Connection, row: Any) -> str:
+        acts.revoke_share(connection, actor(connection), row.id, share)
+        return path_of(project, "shares")
+
+    return submitted(project, partial(_shares, project), act)

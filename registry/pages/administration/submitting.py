@@ -1,0 +1,125 @@
+"""A form from what was typed to what was done: read by the API's own schemas, carried out once, then led on (303)."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from flask import Response, g, redirect, request
+from marshmallow import RAISE, Schema, ValidationError
+from sqlalchemy import Connection
+
+from registry.api.arguments import faults_of
+from registry.api.context import caller, enter, parts
+from registry.errors import Conflict, Fault, Invalid, PreconditionFailed
+from registry.operations.auth import authorize_operator
+from registry.operations.forms import claim_form, note_location
+from registry.pages.administration.blueprint import FORM, KEY
+
+Act = Callable[[Connection, Any], str]
+"""What a form does in a project (its row), or (None) in all; where its sender is led."""
+Again = Callable[[Connection, Any, str], str]
+"""What a form does that was carried out before, and led there."""
+Show = Callable[["Typed", int], Response]
+_DIGITS = re.compile("[0-9]{1,15}")
+_LONGEST_TEXT = 500_000
+
+
+class Typed:
+    """What stands in the fields of a form, and what is wrong with it."""
+
+    def __init__(self, values: Mapping[str, str] | None = None, faults: Mapping[str, str] | None = None) -> None:
+        self.values = values or {}
+        self.faults = faults or {}
+
+
+def asked() -> Typed:
+    """What the address fills into a form: a link may, and who signs in again finds what they had typed."""
+    return Typed({name: text for name, text in request.args.items() if len(text) <= _LONGEST_TEXT})
+
+
+def sent() -> dict[str, str]:
+    """What was typed, without the hidden fields."""
+    return {name: text for name, text in request.form.items() if name not in (KEY, FORM)}
+
+
+def read_form(schema: Schema, *, lists: Collection[str] = ()) -> dict[str, Any]:
+    """What was typed, by a schema of the API; `Invalid` with the fields that are at fault.
+
+    An empty field is one that is not given. Of the fields in `lists` each line is an item.
+    """
+    given: dict[str, Any] = {}
+    for name, text in sent().items():
+        plain = text.strip()
+        if name in lists:
+            given[name] = [line.strip() for line in plain.splitlines() if line.strip()]
+        elif plain:
+            given[name] = int(plain) if _DIGITS.fullmatch(plain) and _is_whole(schema, name) else plain
+    try:
+        return dict(schema.load(given, unknown=RAISE))
+    except ValidationError as error:
+        raise Invalid(faults_of({"form": error.messages}, schema)) from None
+
+
+def _is_whole(schema: Schema, name: str) -> bool:
+    return type(schema.fields.get(name)).__name__ == "Whole"
+
+
+def home(connection: Connection, project: str | None) -> Any:
+    """Row of the project whose settings these are, None for those of all; the visitor administers it."""
+    if project is not None:
+        return enter(connection, project, "admin")
+    authorize_operator(caller(connection))
+    return None
+
+
+def submitted(
+    project: str | None, show: Show, act: Act, *, conflict_at: str = "", again: Again | None = None
+) -> Response:
+    """Carry out what was typed and lead its sender on; with a fault, show the form again as it was typed."""
+    try:
+        location = _carried_out(project, act, again)
+    except Invalid as error:
+        return show(Typed(sent(), _by_field(error.faults)), 422)
+    except Conflict as error:
+        return show(Typed(sent(), {conflict_at: error.detail}), 409)
+    except PreconditionFailed as error:
+        return show(Typed(sent(), {"": error.detail}), 412)
+    parts().notifier.notify()
+    response: Response = redirect(location, 303)  # type: ignore[assignment]
+    response.headers["Cache-Control"] = "no-store"
+    return response
+
+
+def _carried_out(project: str | None, act: Act, again: Again | None) -> str:
+    form_id = _form_id()
+    with parts().database.transaction() as connection:
+        led = claim_form(connection, form_id)
+        if led is not None and again is None:
+            return led
+        row = home(connection, project)
+        location = act(connection, row) if led is None or again is None else again(connection, row, led)
+        note_location(connection, form_id, location)
+        return location
+
+
+def _form_id() -> uuid.UUID:
+    """Number of this form with this content: another content is another act."""
+    try:
+        shown = uuid.UUID(request.form.get(FORM, ""))
+    except ValueError:
+        raise Invalid([Fault("", "the form is incomplete: open its page again")]) from None
+    who = g.visitor.caller
+    content = sorted(request.form.items(multi=True))
+    return uuid.uuid5(shown, repr((request.path, str(who.token_id or who.user_id), content)))
+
+
+def _by_field(faults: Collection[Fault]) -> dict[str, str]:
+    """Faults by the field at which they are shown; "" for the whole form."""
+    found: dict[str, str] = {}
+    for fault in faults:
+        field = fault.pointer.removeprefix("/").partition("/")[0]
+        found.setdefault(field, fault.detail)
+    return found

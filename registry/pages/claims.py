@@ -1,0 +1,189 @@
+"""What is said of a project's results: the list of its claims, and the page of one with its judgements."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+from flask import Response, g, request
+
+from registry.api.context import caller, enter, parts
+from registry.api.smorest import API_PREFIX
+from registry.claims.grammar import read_claim
+from registry.errors import Fault, Invalid
+from registry.grids.intake.levels import has_control
+from registry.operations.auth import authorize
+from registry.operations.find_claims import ClaimFilters, find_claim, list_judgements
+from registry.operations.listed_claims import (
+    ORDER,
+    Place,
+    claims_in_order,
+    experiment_of_grid,
+    experiments_of_claims,
+    names_of_experiment,
+    names_of_grids,
+    place_of,
+    sources_of_claims,
+    verdicts_in_order,
+)
+from registry.pages.front import pages
+from registry.pages.links import data_path
+from registry.pages.live import CLAIMS, PENDING_SECONDS, SETTLED_SECONDS, live_on
+from registry.pages.responses import page
+from registry.pages.said import (
+    WORDS,
+    cells_of,
+    denies,
+    headline,
+    ordered,
+    said_by,
+    sentence_of,
+    shown_claim,
+    shown_parts,
+    tags_of_claims,
+)
+from registry.results.codec import from_bytes
+
+_CLAIMS, _NAMES, _JUDGEMENTS, _CELLS, _INPUTS = 50, 200, 20, 12, 20
+_ID = "[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+
+
+@pages.get("/projects/<project>/claims")
+def claims(project: str) -> Response:
+    """The claims of a project, those that its numbers contradict first."""
+    verdicts, filters, grid, after = _chosen("verdict", ORDER), _filters(), _grid(), _after()
+    chosen = filters.experiment
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        of_grid = experiment_of_grid(connection, row.id, grid) if grid else None
+        if of_grid and not filters.experiment:
+            filters = ClaimFilters(experiment=names_of_experiment(connection, row.id, of_grid), source=filters.source)
+        counts = verdicts_in_order(connection, row.id, filters, grid)
+        wanted = ClaimFilters(verdicts, (), filters.experiment, filters.source)
+        found = claims_in_order(connection, row.id, wanted, _CLAIMS + 1, grid=grid, after=after)
+        experiments = experiments_of_claims(connection, row.id, _NAMES)
+        sources = sources_of_claims(connection, row.id, _NAMES)
+    shown = found[:_CLAIMS]
+    last = "{}~{}".format(*place_of(shown[-1])) if len(found) > _CLAIMS else None
+
+    def context() -> dict[str, Any]:
+        return {
+            "project": row,
+            "claims": [shown_claim(one) for one in shown],
+            "counts": ordered(counts),
+            "total": sum(counts.values()),
+            "matching": sum(count for name, count in counts.items() if not verdicts or name in verdicts),
+            "headline": headline(counts),
+            "verdict": verdicts[0] if len(verdicts) == 1 else "",
+            "experiments": _with(experiments, chosen),
+            "experiment": chosen[0] if chosen else "",
+            "sources": _with(sources, filters.source),
+            "source_": filters.source[0] if filters.source else "",
+            "of_grid": grid if of_grid else None,
+            "words": WORDS,
+            "cursor": last,
+            "filtered": bool(verdicts or chosen or filters.source or grid),
+            "json": data_path(f"/projects/{project}/claims", row.visibility, _asked()),
+            "every": PENDING_SECONDS if any(one.state == "pending" for one in shown) else SETTLED_SECONDS,
+            "feed": live_on(row, CLAIMS, told=True),
+        }
+
+    return page("claims.html", [row.updated_at, tags_of_claims(shown), counts, experiments, sources, last], context)
+
+
+@pages.get("/claims/<uuid:claim>")
+def claim(claim: uuid.UUID) -> Response:
+    """A claim: its verdict by the numbers and beyond noise, what it rests on, and how it was judged before."""
+    with parts().database.reading() as connection:
+        row = find_claim(connection, claim)
+        authorize(caller(connection), row, "reader")
+        history = list_judgements(connection, claim, _before(), _JUDGEMENTS + 1)
+        document = from_bytes(row.document) if row.document else None
+        inputs = document["inputs"][:_INPUTS] if document else []
+        names = names_of_grids(connection, [uuid.UUID(one["grid"]) for one in inputs])
+
+    def context() -> dict[str, Any]:
+        read = read_claim(orjson.loads(row.normal))
+        project = {"slug": row.project, "id": row.project_id, "visibility": row.visibility}
+        return {
+            "project": project,
+            "claim": shown_claim(row),
+            "row": row,
+            "document": document,
+            "says": said_by(read),
+            "denies": denies(read.says),
+            "parts_": list(shown_parts(document)) if document else [],
+            "cells": cells_of(document, _CELLS) if document else [],
+            "inputs": [one | {"names": names.get(one["grid"], "a grid that is gone")} for one in inputs],
+            "normal": orjson.dumps(orjson.loads(row.normal), option=orjson.OPT_INDENT_2).decode(),
+            "history": [_recorded(one) for one in history[:_JUDGEMENTS]],
+            "older": history[_JUDGEMENTS - 1].number if len(history) > _JUDGEMENTS else None,
+            "words": WORDS,
+            "badge": data_path(f"/claims/{row.id}/badge.svg", row.visibility),
+            "badge_opens": row.visibility == "public" or "shared" in g,
+            "site": parts().settings.url,
+            "api": f"{parts().settings.url}{API_PREFIX}/claims/{row.id}",
+            "json": data_path(f"/claims/{row.id}", row.visibility),
+            "every": PENDING_SECONDS if row.state == "pending" else SETTLED_SECONDS,
+            "feed": live_on(project, CLAIMS, told=True, claim=[row.id]),
+        }
+
+    return page("claim.html", [tags_of_claims([row]), row.visibility, [one.number for one in history]], context)
+
+
+def _recorded(row: Any) -> dict[str, Any]:
+    return {"number": row.number, "at": row.judged_at, "verdict": row.verdict, "sentence": sentence_of(row)}
+
+
+def _before() -> int | None:
+    """The number of the judgement before which the history begins."""
+    text = request.args.get("before") or ""
+    if text and not re.fullmatch("[0-9]{1,9}", text):
+        raise Invalid([Fault("/before", "is the number of a judgement")])
+    return int(text) if text else None
+
+
+def _filters() -> ClaimFilters:
+    return ClaimFilters(experiment=_chosen("experiment"), source=_chosen("source"))
+
+
+def _chosen(name: str, known: Sequence[str] = ()) -> tuple[str, ...]:
+    """The texts of a filter; `Invalid` for one that is none of those known, or cannot be one."""
+    texts = tuple(filter(None, request.args.getlist(name)))
+    if any(has_control(text) for text in texts):
+        raise Invalid([Fault(f"/{name}", "must not hold control characters")])
+    if known and not set(texts) <= set(known):
+        raise Invalid([Fault(f"/{name}", f"is one of {', '.join(known)}")])
+    return texts
+
+
+def _grid() -> uuid.UUID | None:
+    text = request.args.get("grid")
+    if text and not re.fullmatch(_ID, text):
+        raise Invalid([Fault("/grid", "is no id of a grid")])
+    return uuid.UUID(text) if text else None
+
+
+def _after() -> Place | None:
+    """The place after which the page begins, None for the first one."""
+    text = request.args.get("cursor")
+    if not text:
+        return None
+    found = re.fullmatch(f"([0-4])~({_ID})", text)
+    if found is None:
+        raise Invalid([Fault("/cursor", "is not a cursor of this list")])
+    return int(found[1]), uuid.UUID(found[2])
+
+
+def _with(known: Sequence[str], chosen: Sequence[str]) -> list[str]:
+    """Names to choose from: also those that are chosen and not known."""
+    return sorted({*known, *chosen})
+
+
+def _asked() -> list[tuple[str, str]]:
+    """Filters that the API has too."""
+    names = ("verdict", "experiment", "source")
+    return [pair for pair in request.args.items(multi=True) if pair[0] in names and pair[1] not in ("", "unjudged")]

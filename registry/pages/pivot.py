@@ -1,0 +1,136 @@
+"""A table of means, bests or counts for people: colours, numbers, intervals, and what is said about each entry.
+
+A large table is shown some rows at a time, without its intervals: a page stays small, and CSV has all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from registry.pages.heatmap import Square
+from registry.pages.palette import bin_of
+from registry.renderings.aggregates import dimension_name, entry_name, labels_of, value_places
+from registry.renderings.heatmap.options import Options
+from registry.renderings.heatmap.scale import Scale, scale_of
+from registry.renderings.numbers import fixed, within
+from registry.renderings.words import counted
+from registry.results.aggregates import Aggregates, Entry
+
+MOST_DETAILED = 250
+"""Entries up to which a table has intervals and what is said about each entry."""
+MOST_SHOWN = 1_400
+"""Entries of a larger table that are shown at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plate:
+    """Rows by columns, at one level of a third dimension."""
+
+    heading: str
+    rows: list[tuple[str, list[Square]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pivot:
+    """A table ready to be shown, or some of its rows; rows are counted over all plates."""
+
+    row_name: str
+    column_name: str
+    columns: Sequence[str]
+    plates: list[Plate]
+    ends: tuple[str, str]
+    """The numbers at the ends of the colours, the better one last."""
+    falling: bool
+    detailed: bool
+    first: int
+    """The first row that is shown, from 0."""
+    shown: int
+    total: int
+    step: int
+    """Rows that are shown at a time."""
+    gaps: bool
+    """Whether an entry that is shown was not measured."""
+
+    @property
+    def next(self) -> int | None:
+        """The first row after those shown."""
+        return self.first + self.shown if self.first + self.shown < self.total else None
+
+    @property
+    def previous(self) -> int | None:
+        """The first row of those before."""
+        return max(0, self.first - self.step) if self.first else None
+
+
+def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
+    """The table from this row on; `None` without entries, or where a single row is too long to be shown."""
+    labels = labels_of(found)
+    *above, down = found.group_by if len(found.group_by) == 1 else found.group_by[:-1]
+    across = found.group_by[-1] if len(found.group_by) > 1 else None
+    columns = list(labels[across].values()) if across and found.entries else [""]
+    if not found.entries or len(columns) > MOST_SHOWN:
+        return None
+    total = len(found.entries) // len(columns)
+    detailed = len(found.entries) <= MOST_DETAILED
+    step = total if detailed else MOST_SHOWN // len(columns)
+    first = min(first, total - 1) // step * step
+    metric = {"direction": None if found.value == "count" else found.direction, "lower": None, "upper": None}
+    scale = scale_of((one.value for one in found.entries), metric, Options())  # type: ignore[arg-type]
+    places = value_places(found)
+    rows = range(first, min(total, first + step))
+    shown = found.entries[rows.start * len(columns) : rows.stop * len(columns)]
+    squares = [_square(one, found, scale, places, detailed=detailed) for one in shown]
+    ends = fixed(scale.low, places), fixed(scale.high, places)
+    return Pivot(
+        dimension_name(down),
+        dimension_name(across) if across else found.value,
+        columns if across else [found.metric],
+        list(_plates(found, above, down, rows, squares)),
+        (ends[1], ends[0]) if scale.falling else ends,
+        scale.falling,
+        detailed,
+        first,
+        len(rows),
+        total,
+        step,
+        any(one.value is None for one in shown),
+    )
+
+
+def _plates(
+    found: Aggregates, above: Sequence[str], down: str, rows: range, squares: Sequence[Square]
+) -> Iterator[Plate]:
+    """The rows that are shown, by the level of the dimension above them."""
+    labels = labels_of(found)
+    names, width = list(labels[down].values()), len(squares) // len(rows)
+    lines = [(row, squares[i * width : (i + 1) * width]) for i, row in enumerate(rows)]
+    if not above:
+        yield Plate("", [(names[row], list(line)) for row, line in lines])
+        return
+    for number, label in enumerate(labels[above[0]].values()):
+        here = [(names[row % len(names)], list(line)) for row, line in lines if row // len(names) == number]
+        if here:
+            yield Plate(f"{dimension_name(above[0])} {label}", here)
+
+
+def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, *, detailed: bool) -> Square:
+    if one.value is None:
+        told = "no cell counted" if one.cells else "not measured"
+        return Square("bare", "", "", told, f"{entry_name(one.at)}: {told}" if detailed else "")
+    kind, text, interval = f"c{bin_of(scale.share(one.value))}", fixed(one.value, places), one.interval
+    if not detailed:
+        return Square(kind, text)
+    below = f"{fixed(interval.low, places)}–{fixed(interval.high, places)}" if interval else ""
+    return Square(kind, text, below, "", f"{entry_name(one.at)}: {text} · {' · '.join(_details(one, found))}")
+
+
+def _details(one: Entry, found: Aggregates) -> Iterator[str]:
+    if one.interval:
+        yield f"{within(one.interval)} ({'the best true value' if found.value == 'best' else 'these cells again'})"
+    elif one.interval_reason and found.value != "count":
+        yield f"no interval: {one.interval_reason}"
+    if one.new_benchmarks:
+        yield f"{within(one.new_benchmarks)} (new benchmarks)"
+    over = f" over {one.over} of {', '.join(map(dimension_name, found.over))}" if found.over else ""
+    yield f"{counted(one.n, 'slot', 'slots')}{over}, {counted(one.cells, 'cell', 'cells')} measured"

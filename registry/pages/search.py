@@ -1,0 +1,81 @@
+"""Search: over the projects that the visitor may see, and over the names, labels and grids of one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from flask import Response, request
+from marshmallow import ValidationError
+
+from registry.api import serializers
+from registry.api.context import caller, enter, parts
+from registry.api.fields import Words
+from registry.errors import Fault
+from registry.operations.find import Filters, Page, find_grids
+from registry.operations.form_options import count_grids
+from registry.operations.search import KINDS
+from registry.operations.search_results import Found, found_labels, found_names, found_projects
+from registry.pages.front import pages
+from registry.pages.links import data_path
+from registry.pages.live import GRIDS, live_on
+from registry.pages.responses import page
+
+_NAMES, _LABELS, _GRIDS, _PROJECTS = 12, 12, 20, 50
+
+
+@pages.get("/search")
+def search() -> Response:
+    """The projects in which the words occur."""
+    words, faults = _asked()
+    with parts().database.reading() as connection:
+        who = caller(connection)
+        found = found_projects(connection, who, words, _PROJECTS) if words else Found((), 0)
+
+    def context() -> dict[str, Any]:
+        return {"projects": found, "kinds": KINDS, **_said(words, faults)}
+
+    return page("search_projects.html", [found, faults], context, status=422 if faults else 200)
+
+
+@pages.get("/projects/<project>/search")
+def search_project(project: str) -> Response:
+    """The names, labels and grids of a project that hold the words."""
+    words, faults = _asked()
+    filters = Filters(words=words)
+    with parts().database.reading() as connection:
+        row = enter(connection, project, "reader")
+        names = found_names(connection, row.id, words, _NAMES) if words else {}
+        labels = found_labels(connection, row.id, words, _LABELS) if words else Found((), 0)
+        listed = find_grids(connection, row.id, filters, Page(limit=_GRIDS))[:_GRIDS] if words else []
+        total = count_grids(connection, row.id, filters) if words else 0
+
+    def context() -> dict[str, Any]:
+        return {
+            "project": row,
+            "found": [(kind, names[kind]) for kind in KINDS if names],
+            "labels": labels,
+            "grids": [serializers.summary(stored) for stored in listed],
+            "total": total,
+            "json": data_path(f"/projects/{project}/grids", row.visibility, [("q", " ".join(words))] if words else ()),
+            "feed": live_on(row, GRIDS),
+            **_said(words, faults),
+        }
+
+    made_of = [row.updated_at, names, labels, [(one.id, one.etag) for one in listed], total, faults]
+    return page("search.html", made_of, context, status=422 if faults else 200)
+
+
+def _asked() -> tuple[Sequence[str], list[Fault]]:
+    """The words that are looked for, or what is wrong with them; neither where nothing was asked."""
+    text = " ".join(request.args.get("q", "").split())
+    if not text:
+        return (), []
+    try:
+        return Words().deserialize(text), []
+    except ValidationError as error:
+        return (), [Fault("/q", str(said)) for said in error.messages]
+
+
+def _said(words: Sequence[str], faults: Sequence[Fault]) -> dict[str, Any]:
+    return {"words": words, "q": " ".join(words), "faults": faults}

@@ -1,0 +1,109 @@
+"""What a page offers to take along: its link, its picture, Markdown, a frame for other sites, a citation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from html import escape, unescape
+
+from flask import g, request
+
+from registry.api.context import parts
+from registry.api.smorest import API_PREFIX
+from registry.operations.stored_grids import GridSummary
+from registry.pages.embedding import EMBEDDABLE
+from registry.pages.links import EMBED, LOOKS, Query, here, located
+from registry.results.ranking import Ranking
+
+_TEX = {character: f"\\{character}" for character in "&%$#_{}"} | {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """A text to copy, and what it is."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """What a page showed when it was cited: the year of that, and words that say which state of the results it is."""
+
+    year: str
+    note: str
+
+
+def cited_grid(grid: GridSummary) -> Cited:
+    """A grid by its revision and digest, which never change."""
+    return Cited(str(grid.updated_at)[:4], f"revision {grid.revision}, {grid.digest}")
+
+
+def cited_ranking(ranking: Ranking, etag: str) -> Cited:
+    """A ranking by its time, by how much was counted, and by the entity tag of its JSON, which tells whether it still
+    is the same: its link shows it as it is now."""
+    at = str(ranking.computed_at or "")
+    grids = ranking.inputs_left_out.count if ranking.inputs_left_out else len(ranking.inputs)
+    counted = f"{grids:,} {'grid' if grids == 1 else 'grids'}"
+    if ranking.slots:
+        counted = f"{ranking.slots.compared:,} of {ranking.slots.total:,} slots of {counted}"
+    return Cited(at[:4], f"computed {at[:10]} {at[11:16]} UTC from {counted}, ETag {etag}")
+
+
+def sharing_of(title: str, picture: str | None, cited: Cited | None) -> list[Copied]:
+    """Texts to copy from this page, all with whole addresses; none from one that does not stand by itself.
+
+    `title` is HTML, as a template's block is.
+    """
+    if request.endpoint not in EMBEDDABLE:
+        return []
+    site = parts().settings.url
+    address = here(**dict.fromkeys(LOOKS))
+    link, name = site + address, " ".join(unescape(title).split())
+    found = [Copied("Link", link)]
+    if picture:
+        found.append(Copied("Picture", picture))
+    written = f"![{_markdown(name)}]({picture})" if picture else _markdown(name)
+    found.append(Copied("Markdown", f"[{written}]({link})"))
+    frame = escape(f"{site}{EMBED}{address}")
+    found.append(
+        Copied(
+            "Frame", f'<iframe src="{frame}" title="{escape(name)}" width="100%" height="640" loading="lazy"></iframe>'
+        )
+    )
+    return [*found, Copied("BibTeX", _bibtex(name, link, cited))]
+
+
+def picture_of(path: str, visibility: str, query: Query) -> str | None:
+    """The whole address of a picture below this path of the API, for what a link to a page unfolds to; None of what is
+    not public."""
+    return parts().settings.url + located(API_PREFIX + path, query) if visibility == "public" else None
+
+
+def asked_query() -> Query:
+    """The query of this page, without how it is shown."""
+    return [(name, text) for name, text in request.args.items(multi=True) if text and name not in LOOKS]
+
+
+def needs_signing_in() -> bool:
+    """Whether who opens a copied link must sign in: the page is not public, and no share opened it."""
+    return "visitor" in g and "shared" not in g
+
+
+def _markdown(text: str) -> str:
+    return "".join(f"\\{character}" if character in "[]\\*_`<" else character for character in text)
+
+
+def _bibtex(title: str, link: str, cited: Cited | None) -> str:
+    """An entry without an author, whom the registry does not know; its key is the same for the same link."""
+    written = "".join(_TEX.get(character, character) for character in title)
+    fields = [f'  title = "{{{written}}}"', f"  howpublished = {{\\url{{{link}}}}}"]
+    if cited:
+        fields += [f"  year = {{{cited.year}}}", f"  note = {{Results registry, {cited.note}}}"]
+    else:
+        fields.append("  note = {Results registry}")
+    return f"@misc{{registry-{sha256(link.encode()).hexdigest()[:8]},\n" + ",\n".join(fields) + "\n}"

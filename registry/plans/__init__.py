@@ -1,0 +1,1 @@
+"""Plans: how many trials or items the next measurement takes; pure functions without a numerical library."""

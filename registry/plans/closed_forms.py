@@ -1,0 +1,129 @@
+"""Sample sizes and detectable effects in closed form. Sizes are rounded up: the first whole number that is enough.
+
+With z(q) the quantile of the normal law, an effect d with the standard error se is found with the power 1 - b at the
+level a when d >= (z(1 - a/2) + z(1 - b)) se, one-sided z(1 - a); and se shrinks by the root of the trials (Cohen 1988,
+Statistical Power Analysis for the Behavioral Sciences). Two rates: Fleiss, Levin and Paik 2003, Statistical Methods
+for Rates and Proportions, 4.14, without the correction for continuity. Paired items: Miller 2024, arXiv 2411.00640,
+equation 9. McNemar: Connor 1987, Biometrics 43:207. n of n: Clopper and Pearson 1934, Biometrika 26:404. Allocation:
+Neyman 1934, J. Royal Statistical Society 97:558; the cells of a maximum: Chen, Lin, Yücesan and Chick 2000, Discrete
+Event Dynamic Systems 10:251.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+MOST_TRIALS = 10**9
+"""Trials beyond which a plan is not worth being followed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What is asked of a test: its level, the power that it shall have, and whether it is one-sided."""
+
+    alpha: float = 0.05
+    power: float = 0.8
+    one_sided: bool = False
+
+    @property
+    def tail(self) -> float:
+        """The level of the test on one side."""
+        return self.alpha / (1 if self.one_sided else 2)
+
+    @property
+    def critical(self) -> float:
+        """Standard errors beyond which the test rejects."""
+        return quantile(1 - self.tail)
+
+    @property
+    def reach(self) -> float:
+        """Standard errors that an effect must have to be found with this power."""
+        return self.critical + quantile(self.power)
+
+
+def quantile(share: float) -> float:
+    """The point below which the normal law has this share, above 0 and below 1."""
+    return NormalDist().inv_cdf(share)
+
+
+def whole(count: float) -> int | None:
+    """The count rounded up; None beyond `MOST_TRIALS`."""
+    # A count that is whole but for the rounding errors of its computation is that number.
+    return math.ceil(count * (1 - 1e-12)) if count <= MOST_TRIALS else None
+
+
+def detectable(stderr: float, goal: Goal) -> float:
+    """The smallest effect that is found, in the unit of the standard error."""
+    return goal.reach * stderr
+
+
+def factor(stderr: float, effect: float, goal: Goal) -> float:
+    """By how much all trials must be multiplied for the effect (not 0) to be found; below 1 where fewer are enough,
+    infinite where that is no number."""
+    return _squared_ratio(detectable(stderr, goal), effect)
+
+
+def trials_of_two_rates(first: float, second: float, goal: Goal) -> float:
+    """Trials of each of two samples with these rates, which differ; not rounded."""
+    pooled = (first + second) / 2
+    equal, unequal = 2 * pooled * (1 - pooled), first * (1 - first) + second * (1 - second)
+    reach = goal.critical * math.sqrt(equal) + quantile(goal.power) * math.sqrt(unequal)
+    return _squared_ratio(reach, first - second)
+
+
+def paired_items(effect: float, between: float, within: float, goal: Goal) -> float:
+    """Items that both models answer, for an effect in the mean score; not rounded.
+
+    `between` is the variance over the items of the difference of their expected scores, `within` the sum over both
+    models of the variance of a sampled score, each over its samples an item.
+    """
+    return _squared_ratio(goal.reach * math.sqrt(between + within), effect)
+
+
+def discordant_pairs(effect: float, discordant: float, goal: Goal) -> float:
+    """Pairs for McNemar's test, of which the share `discordant` (above |effect|) comes out differently; not rounded."""
+    reach = goal.critical * math.sqrt(discordant) + quantile(goal.power) * math.sqrt(discordant - effect**2)
+    return _squared_ratio(reach, effect)
+
+
+def _squared_ratio(reach: float, effect: float) -> float:
+    # `**` raises OverflowError where a product is infinite.
+    ratio = reach / effect
+    return ratio * ratio
+
+
+def all_pass_trials(floor: float, goal: Goal) -> float:
+    """Trials of which all must pass for Clopper and Pearson's lower bound to reach a floor, above 0 and below 1: the
+    first number n with floor^n no larger than the tail; not rounded."""
+    return math.log(goal.tail) / math.log(floor)
+
+
+def shares_of_contrast(weights: Sequence[float], deviations: Sequence[float]) -> list[float]:
+    """Shares of a budget that make the error of a weighted sum smallest: as |weight| times standard deviation."""
+    sizes = [abs(weight) * deviation for weight, deviation in zip(weights, deviations, strict=True)]
+    total = math.fsum(sizes)
+    return [size / total if total else 1 / len(sizes) for size in sizes]
+
+
+def shares_of_peak(values: Sequence[float], deviations: Sequence[float]) -> list[float]:
+    """Shares of a budget that make it most probable that the highest of two values or more is found to be it.
+
+    Values that tie with the highest share with it alone: no number of trials tells them apart from the others first.
+    Deviations are those of one trial, above 0.
+    """
+    best = max(values)
+    tied = [place for place, value in enumerate(values) if value == best]
+    if len(tied) > 1:
+        return [1 / len(tied) if place in tied else 0.0 for place in range(len(values))]
+    [top] = tied
+    sizes = [
+        0.0 if place == top else (deviation / (best - value)) ** 2
+        for place, (value, deviation) in enumerate(zip(values, deviations, strict=True))
+    ]
+    rest = ((size / deviation) ** 2 for size, deviation in zip(sizes, deviations, strict=True))
+    sizes[top] = deviations[top] * math.sqrt(math.fsum(rest))
+    total = math.fsum(sizes)
+    return [size / total for size in sizes]

@@ -1,0 +1,250 @@
+"""Plans for the questions that are asked of stored results, and for those that name their own numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from registry.charts.design_effects import with_effect
+from registry.charts.means import mean_of
+from registry.grids.grid import Grid
+from registry.plans import closed_forms as forms
+from registry.plans.closed_forms import Goal
+from registry.plans.exact_power import exact_trials
+from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedShare
+
+_SCALED = "n x ((z(1 - alpha/{}) + z(power)) x stderr / effect)^2 (Cohen 1988)"
+SCALED = ("independent_cells", "equal_scaling", "normal_law")
+"""All cells get the same multiple of their trials, and the error shrinks by its root."""
+_MOST_SHARES = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Cells on one benchmark that two sides have in common: the grids that hold them, the mean trials of a cell, and
+    the standard error of the gap there."""
+
+    benchmark: str
+    grids: tuple[str, ...]
+    cells: int
+    trials: float | None
+    stderr: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A gap as it was measured. `near` is how far the interval's near end is from no gap, 0 where it holds that;
+    `span` the range of the metric, None without bounds; `exact`: no cell has any noise."""
+
+    gap: float
+    stderr: float | None
+    near: float
+    strata: tuple[Stratum, ...]
+    span: float | None = None
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What there is to spend: trials in all, and items of a benchmark, of each of which a trial is one."""
+
+    budget: int | None = None
+    item_limit: int | None = None
+
+
+def plan_of_gap(kind: PlanKind, found: Measured, goal: Goal, means: Means, effect: float | None) -> Plan:
+    """The plan that finds the effect, by default the gap that was measured, which is then not 0."""
+    plan = replace(
+        blank(kind, goal, _SCALED.format(1 if goal.one_sided else 2)),
+        decidable_now=found.near > 0,
+        observed=found.gap,
+        stderr=found.stderr,
+        assumptions=SCALED,
+    )
+    wanted = abs(found.gap if effect is None else effect)
+    if found.exact:
+        return replace(plan, decidable_now=found.gap != 0, stderr=0.0, detectable=0.0, assumptions=("exact_cells",))
+    if not found.stderr:
+        return impossible(plan, "unknown_noise", "the noise of some cells is not known")
+    if found.span is not None and wanted > found.span:
+        told = f"the metric has a range of {found.span:g}, and the effect is {wanted:g}"
+        return impossible(plan, "beyond_scale", told)
+    plan = replace(plan, detectable=forms.detectable(found.stderr, goal))
+    trials = _trials_alike(found.strata)
+    plan = replace(
+        plan,
+        needed=_scaled(found.stderr, wanted, goal, trials),
+        cautious=_scaled(found.stderr, found.near, goal, trials) if found.near > 0 else None,
+    )
+    return _allocated(_limited(plan, means), found.strata, means)
+
+
+def _scaled(stderr: float, effect: float, goal: Goal, trials: float | None) -> Needed:
+    factor = forms.factor(stderr, effect, goal)
+    if math.isinf(factor):
+        return Needed(effect)
+    return Needed(effect, factor, None if trials is None else forms.whole(factor * trials))
+
+
+def _trials_alike(strata: Sequence[Stratum]) -> float | None:
+    """The trials of a cell where all strata have the same."""
+    trials = {one.trials for one in strata}
+    return trials.pop() if len(trials) == 1 else None
+
+
+def _limited(plan: Plan, means: Means) -> Plan:
+    """The plan, impossible where it takes more than there is."""
+    needed = plan.needed
+    if needed is None or plan.impossible is not None:
+        return plan
+    if needed.factor is not None and needed.factor > forms.MOST_TRIALS:
+        return impossible(plan, "not_worth", "a thousand million times the trials are not enough")
+    if needed.factor is None and needed.trials is None:
+        return impossible(plan, "not_worth", "it takes more than a thousand million trials")
+    if means.item_limit is not None and needed.trials is not None and needed.trials > means.item_limit:
+        told = f"it takes {needed.trials:,} trials of a cell and there are {means.item_limit:,} items: more trials are"
+        return impossible(plan, "item_limit", f"{told} samples of the same items")
+    return plan
+
+
+def _allocated(plan: Plan, strata: Sequence[Stratum], means: Means) -> Plan:
+    """The plan with the trials of each benchmark by Neyman: the fewest for the effect, or those of the budget."""
+    known = [one for one in strata if one.stderr is not None and one.trials and one.cells]
+    if plan.needed is None or plan.needed.factor is None or len(known) < len(strata) or not known:
+        return plan
+    held = [(one.trials or 0.0) * one.cells * len(one.grids) for one in known]
+    deviations = [(one.stderr or 0.0) * math.sqrt(count) for one, count in zip(known, held, strict=True)]
+    shares = forms.shares_of_contrast([1 / len(known)] * len(known), deviations)
+    # Equal scaling multiplies all that is held. Neyman's split of as many trials has the smaller variance, by the
+    # square of a sum over the sum of squares (Cauchy and Schwarz): so many fewer are enough.
+    errors = math.fsum((one.stderr or 0.0) ** 2 for one in known)
+    fewest = plan.needed.factor * (math.fsum(deviations) ** 2 / errors if errors else math.fsum(held))
+    cells = [one.cells * len(one.grids) for one in known]
+    least = [forms.whole(max(1.0, share * fewest / count)) for share, count in zip(shares, cells, strict=True)]
+    total, trials = _split(least, shares, cells, means.budget)
+    planned = [
+        PlannedShare(share, count, one.grids, benchmark=one.benchmark, trials_now=one.trials, trials=each)
+        for one, share, count, each in zip(known, shares, cells, trials, strict=True)
+    ]
+    return replace(plan, total=total, affordable=_affordable(total, means), allocation=_first(planned))
+
+
+def _split(
+    least: Sequence[int | None], shares: Sequence[float], cells: Sequence[int], budget: int | None
+) -> tuple[int | None, Sequence[int | None]]:
+    """The fewest trials in all, from those of a cell of each share, and what a cell gets: these trials, and of a budget
+    that is enough the rest by the same shares; of one that is not, its shares."""
+    found = [one for one in least if one is not None]
+    total = None
+    if len(found) == len(least):
+        total = forms.whole(sum(each * count for each, count in zip(found, cells, strict=True)))
+    if budget is None:
+        return total, least
+    base = found if total is not None and total <= budget else [0] * len(shares)
+    rest = budget - sum(each * count for each, count in zip(base, cells, strict=True))
+    return total, [each + int(share * rest / count) for each, share, count in zip(base, shares, cells, strict=True)]
+
+
+def within_means(plan: Plan, means: Means) -> Plan:
+    """A plan that was made without regard to what there is to spend, by this."""
+    if plan.needed is None:
+        return plan
+    trials = [one.trials for one in plan.allocation]
+    shares, cells = [one.share for one in plan.allocation], [one.cells for one in plan.allocation]
+    _, spent = _split(trials, shares, cells, means.budget)
+    allocation = tuple(replace(one, trials=each) for one, each in zip(plan.allocation, spent, strict=True))
+    return _limited(replace(plan, affordable=_affordable(plan.total, means), allocation=allocation), means)
+
+
+def _affordable(total: int | None, means: Means) -> bool | None:
+    return None if means.budget is None else total is not None and total <= means.budget
+
+
+def _first(planned: Sequence[PlannedShare]) -> tuple[PlannedShare, ...]:
+    return tuple(sorted(planned, key=lambda one: -one.share)[:_MOST_SHARES])
+
+
+def plan_of_peak(source: tuple[str, Grid], goal: Goal, means: Means) -> Plan:
+    """Which cells of a grid are measured again to be sure which is best: shares of a budget, by OCBA."""
+    grid_id, grid = source[0], with_effect(source[1])
+    plan = replace(blank("peak", goal, "OCBA (Chen, Lin, Yücesan and Chick 2000)"), assumptions=("independent_cells",))
+    if grid.metric.direction is None:
+        return impossible(plan, "no_direction", "the metric has no better end")
+    places = [place for place, value in enumerate(grid.values) if value is not None]
+    found = [mean_of([(grid, place)], grid.metric) for place in places]
+    if len(found) < 2 or any(not one.stderr for one in found):
+        return impossible(plan, "unknown_noise", "two cells or more with known noise are needed")
+    sign = -1 if grid.metric.direction == "lower" else 1
+    trials = [_trials_at(grid, place) for place in places]
+    deviations = [(one.stderr or 0.0) * math.sqrt(count or 1.0) for one, count in zip(found, trials, strict=True)]
+    shares = forms.shares_of_peak([sign * one.value for one in found], deviations)
+    planned = [
+        PlannedShare(
+            share,
+            at=_at(grid, place),
+            grids=(grid_id,),
+            cells=1,
+            trials_now=count,
+            trials=None if means.budget is None else int(share * means.budget),
+        )
+        for place, share, count in zip(places, shares, trials, strict=True)
+    ]
+    return replace(plan, allocation=_first(planned))
+
+
+def _at(grid: Grid, place: int) -> dict[str, str | float]:
+    levels = (axis.levels[i] for axis, i in zip(grid.axes, grid.position(place), strict=True))
+    named = zip((axis.name for axis in grid.axes), levels, strict=True)
+    return {name: level.label if level.number is None else level.number for name, level in named}
+
+
+def _trials_at(grid: Grid, place: int) -> float | None:
+    given = grid.trials[place] if isinstance(grid.trials, tuple) else grid.trials
+    return None if given is None else float(given)
+
+
+def plan_of_rates(first: float, second: float, goal: Goal, means: Means) -> Plan:
+    """Trials of each of two cells with these rates, which differ."""
+    trials = forms.trials_of_two_rates(first, second, goal)
+    exact = None if goal.one_sided else exact_trials(first, second, goal)
+    needed = Needed(second - first, trials=forms.whole(trials), exact=exact)
+    plan = blank("rates", goal, "normal law (Fleiss, Levin and Paik 2003); exact: Fisher's test, enumerated")
+    return _totalled(replace(plan, needed=needed, assumptions=("independent_trials",)), 2, means)
+
+
+def plan_of_items(effect: float, between: float, within: float, goal: Goal, means: Means) -> Plan:
+    """Items that both models answer."""
+    needed = Needed(effect, trials=forms.whole(forms.paired_items(effect, between, within, goal)))
+    plan = blank("items", goal, "(z + z)^2 (between + within) / effect^2 (Miller 2024)")
+    return _totalled(replace(plan, needed=needed, assumptions=("independent_items", "normal_law")), 2, means)
+
+
+def plan_of_discordant(effect: float, discordant: float, goal: Goal, means: Means) -> Plan:
+    """Items that both models answer once, of which this share comes out differently."""
+    needed = Needed(effect, trials=forms.whole(forms.discordant_pairs(effect, discordant, goal)))
+    plan = blank("discordant", goal, "McNemar's test (Connor 1987)")
+    return _totalled(replace(plan, needed=needed, assumptions=("independent_items", "normal_law")), 2, means)
+
+
+def plan_of_all_pass(floor: float, goal: Goal, means: Means) -> Plan:
+    """Trials that must all pass for the lower bound to reach a floor."""
+    needed = Needed(floor, trials=forms.whole(forms.all_pass_trials(floor, goal)))
+    plan = blank("all_pass", goal, "floor^n <= alpha (Clopper and Pearson 1934)")
+    return _totalled(replace(plan, needed=needed, assumptions=("independent_trials",)), 1, means)
+
+
+def _totalled(plan: Plan, sides: int, means: Means) -> Plan:
+    needed = None if plan.needed is None else plan.needed.trials
+    total = None if needed is None else sides * needed
+    return _limited(replace(plan, total=total, affordable=_affordable(total, means)), means)
+
+
+def impossible(plan: Plan, code: Impossible, reason: str) -> Plan:
+    """The plan that cannot be."""
+    return replace(plan, impossible=code, reason=reason)
+
+
+def blank(kind: PlanKind, goal: Goal, formula: str) -> Plan:
+    """A plan without numbers."""
+    return Plan(kind, goal.power, goal.alpha, goal.one_sided, formula)

@@ -1,0 +1,260 @@
+"""A table of means, bests or counts: as text and Markdown in two dimensions, as CSV one row an entry."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+
+from registry.renderings import sheet
+from registry.renderings.assumptions import assumptions
+from registry.renderings.numbers import MISSING, UNDEFINED, fixed, intervals, level_of, places_of
+from registry.renderings.protocols import left_out_line
+from registry.renderings.sheet import Block, Heading, Lines
+from registry.renderings.table import Column, Table
+from registry.renderings.tidy import harmless, tidy
+from registry.renderings.words import counted, isolated, label, slice_line, spoken
+from registry.results.aggregates import Aggregates, DimensionLevels, Entry
+from registry.results.terms import Place
+
+AXIS = "axis:"
+_NAMED = 3
+"""Entries and levels that a sentence names."""
+_ASKED = ("experiment", "metric", "reduced_by", "missing", "averaged_over")
+_OF_ENTRY = (
+    "value", "n", "cells", "levels", "interval_level", "interval_low", "interval_high", "no_interval",
+    "new_benchmarks_low", "new_benchmarks_high", "sd", "lowest", "highest",
+)  # fmt: skip
+
+
+def aggregates_text(found: Aggregates) -> str:
+    """The table for a terminal."""
+    return sheet.text(page(found))
+
+
+def aggregates_markdown(found: Aggregates) -> str:
+    """The table as Markdown."""
+    return sheet.markdown(page(found))
+
+
+def aggregates_csv(found: Aggregates) -> str:
+    """One row an entry, those without a value among them; a column for each dimension, and one for a slice where it was
+    asked for."""
+    asked = (found.experiment, found.metric, found.value, found.missing, " ".join(found.over))
+    head = [harmless(one) for one in asked]
+    slices = [harmless(one) for one in slice_line(found.slice, short=True)]
+    names = [dimension_name(name) for name in found.group_by]
+    labels = labels_of(found)
+    rows = (
+        [*head, *(harmless(labels[name][one.at[name]]) for name in found.group_by), *_numbers(one), *slices]
+        for one in found.entries
+    )
+    return tidy(_ASKED, rows, names, (*_OF_ENTRY, *(["slice"] if slices else [])))
+
+
+def _numbers(one: Entry) -> list[str | float | None]:
+    interval, other, spread = one.interval, one.new_benchmarks, one.spread
+    return [
+        one.value,
+        one.n,
+        one.cells,
+        one.over,
+        *((interval.level, interval.low, interval.high) if interval else (None, None, None)),
+        one.interval_reason or "",
+        *((other.low, other.high) if other else (None, None)),
+        *((spread.sd, spread.low, spread.high) if spread else (None, None, None)),
+    ]
+
+
+def dimension_name(dimension: str) -> str:
+    """A dimension as people name it: an axis by its name."""
+    return dimension.removeprefix(AXIS)
+
+
+def labels_of(found: Aggregates) -> Mapping[str, Mapping[Place, str]]:
+    """The labels of the levels of every dimension; a variant without a name is a dash."""
+    return {one.dimension: dict(zip(one.levels, _labels(one), strict=True)) for one in found.dimensions}
+
+
+def _labels(one: DimensionLevels) -> Sequence[str]:
+    return one.labels or [label(level) if level != "" else UNDEFINED for level in one.levels]
+
+
+def heading(found: Aggregates) -> str:
+    """What is tabulated: `Mean of accuracy (%) by model and benchmark`."""
+    what = {"mean": "Mean of", "best": "Best", "count": "Measured cells of"}[found.value]
+    unit = f" ({found.unit})" if found.unit and found.value != "count" else ""
+    return f"{what} {found.metric}{unit} {by(found)}"
+
+
+def by(found: Aggregates) -> str:
+    """The dimensions of the table: `by model and benchmark`."""
+    return f"by {_and([dimension_name(one) for one in found.group_by])}"
+
+
+def page(found: Aggregates) -> Iterator[Block]:
+    """The table's page: what was left out before the numbers."""
+    yield Heading(f"{heading(found)} — {found.experiment}", 1)
+    yield from slice_line(found.slice)
+    yield from aggregates_blocks(found)
+
+
+def aggregates_blocks(found: Aggregates) -> Iterator[Block]:
+    """What the table is made of and leaves out, the table, and the doubts."""
+    yield from told(found)
+    if found.entries:
+        yield from _list(found) if len(found.group_by) == 1 else _matrices(found)
+    if notes := tuple(doubts(found)):
+        yield Lines(notes)
+
+
+def told(found: Aggregates) -> Iterator[str]:
+    """What the entries are made of, and what was left out, in a sentence each."""
+    yield made_of(found)
+    if found.status != "ok":
+        yield f"There is no table: {found.reason}."
+    if found.slots.total:
+        yield from left_out(found)
+    if found.remedy:
+        kept = counted(found.remedy.shared, "slot", "slots")
+        yield f"Without {_and_more(map(entry_name, found.remedy.without), found.remedy.count)} the others share {kept}."
+
+
+def made_of(found: Aggregates) -> str:
+    """How cells become an entry, a sentence."""
+    reduced = [dimension_name(one) for one in found.reduced]
+    how = {"mean": "the mean of its cells", "best": "the best of its cells", "count": "the number of its cells"}
+    over = _and([dimension_name(one) for one in found.over])
+    many = _and([f"levels of {dimension_name(one)}" if one.startswith(AXIS) else f"{one}s" for one in found.over])
+    within = f" within each {over}, averaged over {many}" if over else ""
+    rest = f" (over {_and(reduced)})" if reduced else ""
+    return f"Each entry is {how[found.value]}{rest}{within}."
+
+
+def left_out(found: Aggregates) -> Iterator[str]:
+    """What was left out in one sentence, what costs the most slots in another, and one about grids."""
+    total, shared, left = found.slots.total, found.slots.shared, found.left_out
+    if found.missing == "available":
+        kept = f"Each entry over its own of {counted(total, 'slot', 'slots')}; all entries share {shared}"
+    elif shared == total:
+        kept = f"All {counted(total, 'slot was', 'slots were')} measured for every entry"
+    else:
+        lost = f"{counted(left.slots, 'slot', 'slots')} with {counted(left.cells, 'measured cell', 'measured cells')}"
+        kept = f"Compared on the {shared} of {total} slots that every entry has; {lost} left out"
+    empty = f"; {counted(left.empty, 'entry has', 'entries have')} no cell" if left.empty else ""
+    yield f"{kept}{empty}."
+    if dear := [*_dear_entries(found), *_dear_levels(found)]:
+        yield f"Most slots are lacking {' and '.join(dear)}."
+    if left.grids:
+        whole = counted(left.grids, "grid has", "grids have")
+        yield f"{whole} not every axis that is asked for, and {'is' if left.grids == 1 else 'are'} not counted."
+
+
+def _dear_entries(found: Aggregates) -> Iterator[str]:
+    named = [
+        f"{entry_name(one.at)} ({one.missing}" + (f"; without it {one.gain} more would be shared)" if one.gain else ")")
+        for one in found.costs.entries[:_NAMED]
+    ]
+    if named:
+        yield f"in {_and(named)}"
+
+
+def _dear_levels(found: Aggregates) -> Iterator[str]:
+    named = [
+        f"{entry_name({one.dimension: one.level})} ({one.lost} of {one.slots})" for one in found.costs.levels[:_NAMED]
+    ]
+    if named:
+        yield f"at {_and(named)}"
+
+
+def entry_name(at: Mapping[str, Place]) -> str:
+    """An entry in a sentence."""
+    return " · ".join(
+        f"{dimension_name(name)} {isolated(spoken(level))}"
+        if name.startswith(AXIS)
+        else isolated(spoken(level) or name)
+        for name, level in at.items()
+    )
+
+
+def doubts(found: Aggregates) -> Iterator[str]:
+    """What intervals say and assume, what was not counted, and the warnings."""
+    known = [one.interval for one in found.entries if one.interval]
+    if known and found.value == "best":
+        yield (
+            f"interval: {level_of(known[0])}, of the best true value among the candidates. The best of noisy cells is "
+            "biased upward, so it stands by simultaneous limits and may lie below the value"
+        )
+    elif known:
+        yield f"interval: {level_of(known[0])}, these cells measured again"
+    elif any(one.n for one in found.entries) and found.value != "count":
+        reason = next((one.interval_reason for one in found.entries if one.interval_reason), None)
+        yield f"no interval: {reason}"
+    if any(one.new_benchmarks for one in found.entries):
+        yield "new benchmarks: Student's interval, the benchmarks taken as a sample of others like them"
+    yield from assumptions(found.assumes) if known else ()
+    derived = dict.fromkeys(one.benchmark for one in found.derived)
+    if derived:
+        yield f"not counted, for they are made of other grids: {', '.join(derived)}"
+    yield from left_out_line(found.incomparable, "counted")
+    for warning in found.warnings:
+        yield f"warning: {warning.detail}"
+
+
+def _list(found: Aggregates) -> Iterator[Block]:
+    """The entries of one dimension, with all that is known of them."""
+    [name], rows, labels = found.group_by, found.entries, labels_of(found)
+    places = value_places(found)
+    columns = [
+        Column(dimension_name(name), [labels[name][one.at[name]] for one in rows]),
+        Column(found.value, [fixed(one.value, places) for one in rows], True),
+    ]
+    if any(one.interval for one in rows):
+        columns.append(Column("interval", intervals([one.interval for one in rows], places)))
+    if any(one.new_benchmarks for one in rows):
+        columns.append(Column("new benchmarks", intervals([one.new_benchmarks for one in rows], places)))
+    if any(one.spread for one in rows):
+        columns.append(
+            Column("sd", [fixed(one.spread.sd if one.spread else None, places, UNDEFINED) for one in rows], True)
+        )
+    columns += [
+        Column("slots", [str(one.n) for one in rows], True),
+        Column("cells", [str(one.cells) for one in rows], True),
+    ]
+    if found.over:
+        over = _and([dimension_name(one) for one in found.over])
+        columns.append(Column(f"over {over}", [str(one.over) for one in rows], True))
+    yield Table(columns)
+
+
+def value_places(found: Aggregates) -> int | None:
+    """The decimals that values are written with; none for whole counts."""
+    values = [one.value for one in found.entries if one.value is not None]
+    if found.value == "count" and all(value == int(value) for value in values):
+        return 0
+    return places_of(values)
+
+
+def _matrices(found: Aggregates) -> Iterator[Block]:
+    """The second-last dimension down, the last one across; one table for each level of a third."""
+    places, labels = value_places(found), labels_of(found)
+    *leading, down, across = found.group_by
+    size = len(labels[down]) * len(labels[across])
+    for number, start in enumerate(range(0, len(found.entries), size)):
+        entries = found.entries[start : start + size]
+        if leading:
+            [above] = leading
+            yield Heading(f"{dimension_name(above)} {list(labels[above].values())[number]}", 2)
+        columns = [
+            Column(column, [fixed(one.value, places, MISSING) for one in entries[place :: len(labels[across])]], True)
+            for place, column in enumerate(labels[across].values())
+        ]
+        yield Table([Column(dimension_name(down), list(labels[down].values())), *columns], 1, dimension_name(across))
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}" if names else ""
+
+
+def _and_more(names: Iterator[str] | Sequence[str], total: int) -> str:
+    shown = list(itertools.islice(names, _NAMED * 4))
+    return _and(shown) if len(shown) == total else f"{', '.join(shown)} and {total - len(shown)} more"

@@ -1,0 +1,172 @@
+"""What is said around a chart of lines: its title, what it is of, and what a reader should know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from registry.grids.slices import slice_of, with_slice
+from registry.renderings.assumptions import assumptions
+from registry.renderings.lines.options import ChartOptions
+from registry.renderings.lines.span import Span, short
+from registry.renderings.numbers import fixed, places_of
+from registry.renderings.words import counted, isolated, slice_line, with_unit
+from registry.results.lines import Estimate, LinePoint, Lines
+
+_MOST_NAMED = 6
+_MOST_BANDS = 4
+
+
+def banded(lines: Lines) -> bool:
+    """Whether intervals are bands; of more lines, and without order, they are whiskers, which stay apart."""
+    return len(lines.lines) <= _MOST_BANDS and lines.kind != "nominal"
+
+
+def title(lines: Lines) -> str:
+    """`experiment: accuracy (%) along Length`, and the slice."""
+    whole = f"{lines.experiment}: {with_unit(lines.metric)} along {lines.along}"
+    return with_slice(whole, slice_of(lines.slice or {}))
+
+
+def subtitle(lines: Lines) -> str:
+    """What has a line, and how many there are."""
+    return counted(len(lines.lines), kind(lines.by), kinds(lines.by))
+
+
+def kind(by: str) -> str:
+    """What one line stands for."""
+    return f"level of {by.removeprefix('axis:')}" if by.startswith("axis:") else by
+
+
+def kinds(by: str) -> str:
+    """What the lines stand for."""
+    return f"levels of {by.removeprefix('axis:')}" if by.startswith("axis:") else f"{by}s"
+
+
+def axis_name(lines: Lines, *, log: bool) -> str:
+    """The axis with its unit; a logarithmic one says so."""
+    return with_unit({"name": lines.along, "unit": lines.unit}) + (", logarithmic" if log else "")
+
+
+def metric_name(lines: Lines) -> str:
+    """The metric with its unit, and with its better end where that is the lower one."""
+    return with_unit(lines.metric) + (", lower is better ↓" if lines.metric["direction"] == "lower" else "")
+
+
+def x_scale(lines: Lines, options: ChartOptions) -> tuple[bool, str | None]:
+    """Whether the axis is logarithmic, and why not where it was to be."""
+    if (options.x or (lines.scale if lines.kind == "numeric" else "linear")) != "log":
+        return False, None
+    if lines.kind != "numeric":
+        return False, f"{lines.along} has no numbers: its levels are evenly spaced, not logarithmic."
+    wrong = [level.label for level in lines.levels if not isinstance(level.level, (int, float)) or level.level <= 0]
+    if wrong:
+        where = ", ".join(wrong[:3])
+        return False, f"The axis is linear: {where} of {lines.along} has no place on a logarithmic one."
+    return True, None
+
+
+def point(lines: Lines, name: str, one: LinePoint, label: str) -> str:
+    """A point in words, for a pointer that rests on it."""
+    return f"{name or '(none)'}, {lines.along} {label}: {estimate(one)}, {counted(one.slots, 'slot', 'slots')}"
+
+
+def estimate(one: LinePoint | Estimate) -> str:
+    """A mean with its interval."""
+    known = one.interval
+    places = places_of([one.mean] if known is None else [one.mean, known.low, known.high])
+    value = fixed(one.mean, places)
+    return value if known is None else f"{value} [{fixed(known.low, places)}, {fixed(known.high, places)}]"
+
+
+def description(lines: Lines) -> str:
+    """The picture in a few sentences."""
+    if lines.status != "ok":
+        return f"No lines: {lines.reason}."
+    names = listed([line.name or "(none)" for line in lines.lines])
+    first = f"Lines of {with_unit(lines.metric)} along {lines.along} ({counted(len(lines.levels), 'level', 'levels')})"
+    return " ".join([f"{first}, for {names}.", *slice_line(lines.slice), policy(lines)])
+
+
+def notes(lines: Lines, options: ChartOptions, value: Span) -> Iterator[str]:
+    """What a reader should know, a sentence each."""
+    if lines.status != "ok":
+        yield f"Nothing is drawn: {lines.reason}."
+        yield from left_out(lines)
+        return
+    yield policy(lines)
+    known = any(point.interval for line in lines.lines for point in line.points)
+    yield from (one.detail for one in lines.warnings if known or one.code != "noise_unknown")
+    yield from _gaps(lines)
+    yield from _noise(lines, options)
+    yield f"{axis_range('vertical', value)}."
+    _, refused = x_scale(lines, options)
+    if refused:
+        yield refused
+    if lines.kind == "nominal":
+        yield f"The levels of {lines.along} have no order: points are not joined."
+    yield from left_out(lines)
+
+
+def axis_range(which: str, span: Span) -> str:
+    """From where to where an axis runs."""
+    from_zero = "" if span.low <= 0 <= span.high else ", not from 0"
+    return f"The {which} axis runs from {short(span.low)} to {short(span.high)}, as far as the data do{from_zero}"
+
+
+def policy(lines: Lines) -> str:
+    """Over which slots the means are."""
+    if lines.missing == "available":
+        return f"Each mean is over the slots that its {kind(lines.by)} has."
+    shared = [level.shared for level in lines.levels]
+    left = sum(level.left_out for level in lines.levels)
+    none = shared.count(0)
+    whose = f"the {len(lines.lines)} {kinds(lines.by)} share" if len(lines.lines) > 1 else f"the {kind(lines.by)} has"
+    told = f"Each mean is over the {_range([one for one in shared if one])} that {whose} at that level"
+    rest = f"; {counted(left, 'slot is', 'slots are')} left out that only some of them have" if left else ""
+    empty = f"; at {counted(none, 'level', 'levels')} they share none" if none else ""
+    same = "; each slot weighs the same, where a table averages benchmarks" if _several(shared) else ""
+    return f"{told}{same}{rest}{empty}."
+
+
+def _several(shared: Sequence[int]) -> bool:
+    """Whether a mean is over more than one slot, so that weights matter."""
+    return max(shared, default=0) > 1
+
+
+def _range(found: Sequence[int]) -> str:
+    if not found:
+        return "slots"
+    low, high = min(found), max(found)
+    return counted(low, "slot", "slots") if low == high else f"{low} to {high} slots"
+
+
+def _gaps(lines: Lines) -> Iterator[str]:
+    missing = sum(len(lines.levels) - len(line.points) for line in lines.lines)
+    if missing:
+        means = counted(missing, "mean is", "means are")
+        why = f"where the {kinds(lines.by)} share no cell" if lines.missing == "matched" else "for want of cells"
+        yield f"{means} missing {why}: lines are broken there, not drawn through."
+
+
+def _noise(lines: Lines, options: ChartOptions) -> Iterator[str]:
+    known = any(point.interval for line in lines.lines for point in line.points)
+    if not known:
+        yield "No intervals: without trials, standard errors or repeats nobody can say how far a mean is noise."
+    elif options.band:
+        shape = "Bands" if banded(lines) else "Whiskers"
+        yield f"{shape}: 95 % intervals of the means, were these same cells run again."
+        yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(lines.assumes))
+
+
+def left_out(lines: Lines) -> Iterator[str]:
+    """What there was no room for, and what counts in no mean."""
+    if lines.not_shown:
+        more = counted(len(lines.not_shown), f"{kind(lines.by)} is", f"{kinds(lines.by)} are")
+        yield f"{more} not shown: {listed(lines.not_shown)}."
+    if lines.derived:
+        yield f"{counted(len(lines.derived), 'derived grid counts', 'derived grids count')} in no mean."
+
+
+def listed(names: Sequence[str]) -> str:
+    shown = ", ".join(isolated(name) for name in names[:_MOST_NAMED])
+    return shown + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")

@@ -1,0 +1,123 @@
+"""What is said around a trade-off: its title, its axes, the rule of the front, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from registry.grids.slices import slice_of, with_slice
+from registry.renderings.assumptions import assumptions
+from registry.renderings.lines.options import ChartOptions, XScale
+from registry.renderings.lines.span import Span
+from registry.renderings.lines.words import axis_range, estimate, kinds, listed
+from registry.renderings.words import counted, with_unit
+from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
+
+PLACES = {"front": "on the front", "open": "may be on the front", "behind": "behind the front"}
+RULE = (
+    "Filled: on the front; no other mean is at least as good in both and better in one. Hollow: another looks better, "
+    "but the noise leaves it open. Small and grey: behind; one other is better in both, each by a one-sided test "
+    "at 5 % divided by the number of other points (intersection-union test, Berger 1982)."
+)
+
+
+def title(found: TradeOff) -> str:
+    """`experiment: accuracy (%) against latency (s)`."""
+    return f"{found.experiment}: {named(found.y)} against {named(found.x)}"
+
+
+def named(one: Quantity) -> str:
+    """A quantity with its unit, and its slice: `accuracy (%), Context at least 64000`."""
+    return _sliced(with_unit({"name": one.name, "unit": one.unit}), one)
+
+
+def _sliced(text: str, one: Quantity) -> str:
+    return with_slice(text, slice_of(one.slice or {}))
+
+
+def subtitle(found: TradeOff) -> str:
+    """What has a point, and how many are on the front."""
+    drawn = counted(len(found.points), found.by, kinds(found.by))
+    return f"{drawn}, {len(found.front)} on the front" if found.points else drawn
+
+
+def axis(one: Quantity, *, log: bool) -> str:
+    """A quantity with its unit and its better end."""
+    arrow = "lower is better" if one.direction == "lower" else "higher is better"
+    return f"{named(one)}, {arrow}{', logarithmic' if log else ''}"
+
+
+def scales(found: TradeOff, options: ChartOptions) -> tuple[bool, bool, list[str]]:
+    """Whether each axis is logarithmic, and why not where it was to be."""
+    refused: list[str] = []
+    both = [_log(found, options.x, "horizontal", refused), _log(found, options.y, "vertical", refused)]
+    return both[0], both[1], refused
+
+
+def _log(found: TradeOff, asked: XScale | None, which: str, refused: list[str]) -> bool:
+    if asked != "log" or not found.points:
+        return False
+    quantity = found.x if which == "horizontal" else found.y
+    values = [(point.x if which == "horizontal" else point.y).mean for point in found.points]
+    if min(values) > 0:
+        return True
+    refused.append(
+        f"The {which} axis is linear: {min(values):.4g} of {quantity.name} has no place on a logarithmic one."
+    )
+    return False
+
+
+def point(one: TradeOffPoint, found: TradeOff) -> str:
+    """A point in words, for a pointer that rests on it."""
+    x, y = (f"{_sliced(q.name, q)}: {estimate(own)}" for q, own in ((found.x, one.x), (found.y, one.y)))
+    slots = [f"{one.y.slots} and {one.x.slots} slots"] if one.x.slots and one.x.slots != one.y.slots else []
+    slots = slots or [counted(max(one.x.slots, one.y.slots), "slot", "slots")]
+    return f"{one.name or '(none)'}: {y}, {x}, {slots[0]}; {PLACES[one.place]}"
+
+
+def description(found: TradeOff) -> str:
+    """The picture in a few sentences."""
+    if found.status != "ok":
+        return f"No points: {found.reason}."
+    front = listed([name or "(none)" for name in found.front])
+    return f"{named(found.y)} against {named(found.x)} of {subtitle(found)}. On the front: {front}."
+
+
+def notes(found: TradeOff, options: ChartOptions, x: Span, y: Span) -> Iterator[str]:
+    """What a reader should know, a sentence each."""
+    if found.status != "ok":
+        yield f"Nothing is drawn: {found.reason}."
+        yield from left_out(found)
+        return
+    yield RULE
+    yield from _means(found)
+    yield from (one.detail for one in found.warnings)
+    if any(one.interval for point in found.points for one in (point.x, point.y)):
+        yield "Crosses: 95 % intervals of the means, were these same cells run again."
+        yield from (f"{one[0].upper()}{one[1:]}." for one in assumptions(found.assumes))
+    yield f"{axis_range('vertical', y)}. {axis_range('horizontal', x)}."
+    yield from scales(found, options)[2]
+    yield from left_out(found)
+
+
+def _means(found: TradeOff) -> Iterator[str]:
+    for one in (found.y, found.x):
+        if one.source == "label":
+            yield f"{one.name} is a label of the grids, taken as exact."
+        elif found.missing == "matched":
+            whose = f"the {len(found.points)} {kinds(found.by)} share" if len(found.points) > 1 else "it has"
+            shared = counted(one.shared or 0, "slot", "slots")
+            yield f"{_sliced(one.name, one)}: the mean over the {shared} that {whose}."
+        else:
+            yield f"{_sliced(one.name, one)}: the mean over the slots that each {found.by} has."
+
+
+def left_out(found: TradeOff) -> Iterator[str]:
+    """The names without a point."""
+    for one in found.without[:6]:
+        yield f"{one.name or '(none)'} is not drawn: {one.reason}."
+    if len(found.without) > 6:
+        yield f"{len(found.without) - 6} more are not drawn for want of one of the two."
+    if found.not_shown:
+        yield f"{counted(len(found.not_shown), found.by, kinds(found.by))} more not shown: {listed(found.not_shown)}."
+    if found.derived:
+        yield f"{counted(len(found.derived), 'derived grid counts', 'derived grids count')} in no mean."

@@ -1,0 +1,117 @@
+"""A difference with its uncertainty in words that follow the metric: better or worse, points or the metric's unit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from registry.grids.grid import Metric
+from registry.renderings.numbers import fixed, level_of, places_of, rough
+from registry.results.parameters import POWER, Parameters
+from registry.results.terms import Interval
+
+_MOST_TIMES = 100
+"""Times the trials beyond which only the order of magnitude is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """How differences of a metric are read: their unit, the better end, and the margin within which they are none."""
+
+    unit: str = ""
+    direction: str | None = None
+    margin: float | None = None
+
+    @classmethod
+    def of(cls, metric: Mapping[str, Any]) -> Yardstick:
+        """The yardstick of a metric as it was posted; differences of percentages are points."""
+        unit, direction = metric.get("unit"), metric.get("direction")
+        known = Metric("", unit, direction, metric.get("lower"), metric.get("upper"))
+        return cls("points" if unit == "%" else unit or "", direction, Parameters.of(known).equivalence)
+
+    @property
+    def sign(self) -> int:
+        """-1 where lower is better: a difference times it is positive where the first is the better one."""
+        return -1 if self.direction == "lower" else 1
+
+    @property
+    def word(self) -> str:
+        """How the one ahead is called: better, or higher where the metric has no better end."""
+        return "better" if self.direction else "higher"
+
+    def sized(self, written: str) -> str:
+        """A number with its unit: `1.9 points`, `1 point`."""
+        unit = "point" if self.unit == "points" and written == "1" else self.unit
+        return f"{written} {unit}".rstrip()
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A difference with what its test found; positive where the first of the two is the better (or higher) one."""
+
+    difference: float
+    interval: Interval | None
+    p: float | None
+    detectable: float | None
+    alpha: float
+
+    def turned(self, sign: int = -1) -> Estimate:
+        """The same with the two exchanged, if the sign is negative."""
+        if sign > 0:
+            return self
+        ends = self.interval
+        other = Interval(ends.level, 0.0 - ends.high, 0.0 - ends.low) if ends else None
+        return replace(self, difference=0.0 - self.difference, interval=other)
+
+    @property
+    def shown(self) -> bool:
+        """Whether the test shows that the two differ."""
+        return self.p is not None and self.p < self.alpha and self.difference != 0
+
+    def is_within(self, margin: float | None) -> bool:
+        """Whether the whole interval lies within the margin, as in the two one-sided tests of Schuirmann (1987)."""
+        ends = self.interval
+        return margin is not None and ends is not None and -margin < ends.low and ends.high < margin
+
+    @property
+    def decimals(self) -> int | None:
+        """One decimal fewer than tables have, if no number becomes 0 by that."""
+        ends = (self.interval.low, self.interval.high) if self.interval else ()
+        numbers = [self.difference, *ends]
+        most = places_of(numbers)
+        if not most:
+            return most
+        return most if any(one and not float(fixed(one, most - 1)) for one in numbers) else most - 1
+
+    @property
+    def size(self) -> str:
+        """The difference without its sign."""
+        return fixed(abs(self.difference), self.decimals)
+
+    def brackets(self, yardstick: Yardstick) -> str:
+        """` (lower is better; 95 % interval 0.6 to 3.7)`; empty where there is nothing to say."""
+        ends, decimals = self.interval, self.decimals
+        told = ["lower is better"] if yardstick.direction == "lower" else []
+        if ends:
+            told.append(f"{level_of(ends)} interval {fixed(ends.low, decimals)} to {fixed(ends.high, decimals)}")
+        return f" ({'; '.join(told)})" if told else ""
+
+    def could_show(self, yardstick: Yardstick, *, trials: bool) -> str:
+        """What would have been found, and with `trials` how many times as many a difference of this size takes:
+        (detectable / difference)², for standard errors fall with the root of the trials. Empty where no noise is known.
+        """
+        if not self.detectable:
+            return ""
+        found = yardstick.sized(rough(self.detectable))
+        told = f"a true difference of {found} would have been found with {100 * POWER:g} % power"
+        if not trials or not self.difference or self.detectable <= abs(self.difference):
+            return told
+        times = (self.detectable / abs(self.difference)) ** 2
+        needed = f"more than {_MOST_TIMES} times" if times > _MOST_TIMES else f"about {rough(times)} times"
+        return f"{told}; one of {yardstick.sized(self.size)} takes {needed} the trials"
+
+
+def margin_words(yardstick: Yardstick) -> str:
+    """The margin of equivalence: `2 points (2 % of the metric's range)`."""
+    return f"{yardstick.sized(f'{yardstick.margin:g}')} (2 % of the metric's range)"

@@ -1,0 +1,125 @@
+"""The verdict on a grid: its best cell and what ties with it, where it rises and falls, and what was never measured."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+from registry.renderings.cells import carried, flat
+from registry.renderings.numbers import decimals_of, fixed, level_of
+from registry.renderings.uncertainty import count_of, interval_of
+from registry.renderings.verdicts.terms import Verdict, joined, sentence
+from registry.renderings.words import counted, isolated, places
+from registry.results.grid import Carried, GridDocument
+from registry.results.peaks import Best, Peaks
+from registry.results.statistics import Statistics
+
+_NAMED = 2
+_COURSES = (
+    ("falls", "fall", ("decreasing", "slightly_decreasing")),
+    ("rises", "rise", ("increasing", "slightly_increasing")),
+    ("is level within the margin", "are level within the margin", ("flat", "constant")),
+    ("varies without a trend", "vary without a trend", ("varies_without_trend",)),
+    ("shows no trend", "show no trend", ("inconclusive",)),
+    ("has too few points", "have too few points", ("insufficient_points", "two_points", "single_point")),
+)
+
+
+def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdict:
+    """Which cell is best and how surely; then the trends along each axis and what is missing. Without statistics, only
+    what was measured."""
+    values = flat(document["values"], len(document["axes"]))
+    known = [value for value in values if value is not None]
+    if not known:
+        return Verdict("none", "Nothing was measured yet.")
+    if len(values) == 1:
+        return Verdict("none", _single(document, known[0]))
+    more = (*(_courses(statistics) if statistics else ()), *_holes(len(values) - len(known), len(values)))
+    peaks = statistics.peaks if statistics else None
+    if statistics is None or peaks is None or peaks.best is None:
+        why = peaks.reason if peaks and peaks.reason else "its statistics are not there"
+        return Verdict("none", sentence(f"No cell is named as the best: {why}"), more)
+    counts = counts_note(document)
+    return _best(document, peaks, peaks.best, len(known), (*more, counts) if counts else more)
+
+
+def _best(document: GridDocument, peaks: Peaks, best: Best, cells: int, more: tuple[str, ...]) -> Verdict:
+    metric, size = isolated(document["metric"]["name"]), peaks.best_set.size if peaks.best_set else 0
+    value = _value(document, best.value)
+    where = places(best.at, ties=best.ties, most=_NAMED)
+    if peaks.best_set is None:
+        why = peaks.noise_reason or "the noise of the cells is not known"
+        told = f"The best {metric} is {value} at {where}; whether that is really the best cannot be told: {why}"
+        return Verdict("open", sentence(told), more)
+    sure = f"with {level_of(peaks.best_set)} confidence"
+    if size <= best.ties:
+        are = "is" if best.ties == 1 else "are"
+        return Verdict("shown", sentence(f"{where} {are} shown to be best, {sure}: {metric} {value}"), more)
+    if size == cells:
+        told = f"Which cell is best cannot be told: {sure} none of the {cells:,} is ruled out"
+        return Verdict("open", sentence(f"{told}; the best value is {value} at {where}"), more)
+    others = counted(size - best.ties, "other cell may be the best", "other cells may be the best")
+    told = f"The best {metric} is {value} at {where}; {others} as well, {sure}, and {cells - size:,} are ruled out"
+    return Verdict("open", sentence(told), more)
+
+
+def _single(document: GridDocument, value: float) -> str:
+    """The one cell with what is known of its noise."""
+    trials, errors = _of_the_one(document, "trials"), _of_the_one(document, "stderr")
+    ends = interval_of(value, document["metric"], trials, errors)
+    decimals = decimals_of([value])
+    told = f"{isolated(document['metric']['name'])} is {_value(document, value)}"
+    if ends:
+        told += f" (95 % interval {fixed(ends[0], decimals)} to {fixed(ends[1], decimals)})"
+    count = count_of(value, document["metric"], trials, decimals)
+    if count is not None:
+        told += f", {count:,} of {trials:,} trials"
+    return sentence(told if ends else f"{told}; its noise is not known")
+
+
+def _of_the_one(document: GridDocument, name: Carried) -> Any:
+    return carried(document, name)[0] if document.get(name) is not None else None
+
+
+def _value(document: GridDocument, value: float) -> str:
+    """A value with the decimals that the grid was posted with, and its unit."""
+    known = (one for one in flat(document["values"], len(document["axes"])) if one is not None)
+    unit = document["metric"]["unit"]
+    return f"{fixed(value, decimals_of(known))} {unit or ''}".rstrip()
+
+
+def _courses(statistics: Statistics) -> Iterator[str]:
+    """In how many series along each axis it falls, rises, or neither."""
+    for along, found in itertools.groupby(statistics.series, key=lambda one: one.along):
+        series = list(found)
+        told = [
+            f"{number:,} {one if number == 1 else many}"
+            for one, many, directions in _COURSES
+            if (number := sum(each.direction in directions for each in series))
+        ]
+        count = len(series)
+        first, *rest = told
+        of = f" of {count:,} series" if rest else " series"
+        leading, _, verb = first.partition(" ")
+        yield f"Along {isolated(along)} {joined([f'{leading}{of} {verb}', *rest], len(_COURSES))}."
+
+
+def _holes(missing: int, total: int) -> Iterator[str]:
+    if missing:
+        yield f"{missing:,} of {total:,} cells {'was' if missing == 1 else 'were'} never measured."
+
+
+def counts_note(document: GridDocument) -> str | None:
+    """That scores are counts out of their trials, by the example of the first that is neither none nor all of them;
+    None where no trials are known, or a score is no such share."""
+    if document.get("trials") is None:
+        return None
+    values = flat(document["values"], len(document["axes"]))
+    decimals = decimals_of(one for one in values if one is not None)
+    for value, trials in zip(values, carried(document, "trials"), strict=True):
+        count = None if value is None else count_of(value, document["metric"], trials, decimals)
+        if count and count < trials:
+            told = f"{_value(document, value)} of {trials:,} trials is {count:,} of {trials:,}"
+            return f"Scores are counts out of trials: {told}."
+    return None

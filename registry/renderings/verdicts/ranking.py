@@ -1,0 +1,258 @@
+"""The verdict on a ranking: who is first, from whom the tests do not separate it, and where that could turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+
+from registry.renderings.numbers import p_value
+from registry.renderings.resampling import resampled
+from registry.renderings.verdicts.estimate import Estimate, Yardstick, margin_words
+from registry.renderings.verdicts.terms import Verdict, common_cells, joined, sentence, slice_words
+from registry.renderings.verdicts.without_one import carried, fewer
+from registry.renderings.words import counted, isolated
+from registry.results.pairs import Pair
+from registry.results.ranking import Ranked, Ranking
+
+FEW_BENCHMARKS = 8
+"""Below so many benchmarks little can be said about others."""
+_LISTED = 4
+_TURNS = {
+    "rerun": "on other questions or benchmarks this could turn",
+    "new_questions": "on other benchmarks this could turn",
+}
+
+
+def ranking_verdict(ranking: Ranking) -> Verdict:
+    """Who is best of two names or of many, by how much and how surely; or that the tests separate nothing, and why."""
+    rows, several = ranking.ranking, plural_of(ranking.by)
+    if not rows or ranking.status not in (None, "ok"):
+        return Verdict("none", sentence(f"Nothing is ranked: {ranking.reason or 'no name has a cell'}"))
+    if len(rows) == 1:
+        return Verdict("none", f"Only {isolated(rows[0].name)} has results here: there is nothing to rank it against.")
+    if len(ranking.components) > 1:
+        parts = f"The {len(rows):,} {several} fall into {len(ranking.components):,} parts that share no slot"
+        return Verdict("none", f"{parts}: they have no common order.", tuple(_weakening(ranking)))
+    verdict = _of_two(ranking) if len(rows) == 2 else _of_many(ranking)
+    return replace(verdict, more=(*verdict.more, *_weakening(ranking)))
+
+
+def plural_of(by: str) -> str:
+    """What is ranked, in the plural: models, variants, or the levels of an axis."""
+    by = by or "model"
+    return f"levels of {isolated(by.removeprefix('axis:'))}" if by.startswith("axis:") else f"{by}s"
+
+
+def _word(ranking: Ranking) -> str:
+    """What a name with better values is: better, or easier if it is a benchmark."""
+    return "easier" if ranking.by == "benchmark" else "better"
+
+
+def yardstick_of(ranking: Ranking) -> Yardstick:
+    """How the differences of a ranking are read."""
+    scale = Yardstick.of(asdict(ranking.scale)) if ranking.scale else Yardstick()
+    if ranking.method == "standardised_difference":
+        return replace(scale, unit="standard deviations", margin=None)
+    return scale
+
+
+def pair_of(ranking: Ranking, first: str, second: str) -> tuple[Pair, Estimate | None] | None:
+    """Two names with their difference, positive where the first is better; None where the ranking does not list it."""
+    for pair in ranking.pairs:
+        if {pair.a, pair.b} == {first, second}:
+            return pair, _estimate(ranking, pair, 1 if pair.a == first else -1)
+    return None
+
+
+def _estimate(ranking: Ranking, pair: Pair, sign: int) -> Estimate | None:
+    """The difference of a pair; None where the order comes from leads, or nothing was measured in common."""
+    if pair.difference is None or pair.estimand == "lead":
+        return None
+    p = pair.p_holm if pair.status == "ok" else None
+    found = Estimate(pair.difference, pair.interval, p, pair.detectable, ranking.alpha or 0.0)
+    return found.turned(sign * _sign(ranking))
+
+
+def _sign(ranking: Ranking) -> int:
+    """-1 where lower is better; by the order, where an older ranking does not say its scale."""
+    if ranking.scale is not None:
+        return Yardstick.of(asdict(ranking.scale)).sign
+    first, last = ranking.ranking[0].name, ranking.ranking[-1].name
+    for pair in ranking.pairs:
+        if {pair.a, pair.b} == {first, last} and pair.difference:
+            return 1 if (pair.difference > 0) == (pair.a == first) else -1
+    return 1
+
+
+def _of_two(ranking: Ranking) -> Verdict:
+    first, second = (row.name for row in ranking.ranking)
+    listed = pair_of(ranking, first, second)
+    one, other = isolated(first), isolated(second)
+    open_ = f"Whether {one} or {other} is {_word(ranking)} cannot be told"
+    if listed is None:
+        return Verdict("open", f"{open_}: the pair is not listed.")
+    pair, found = listed
+    if found is None:
+        return _by_leads(ranking, pair, (one, other))
+    if found.difference < 0:  # a method whose order is not that of the differences
+        one, other, found = other, one, found.turned()
+    where, yardstick = f"{slice_words(ranking.slice)} {_where(ranking, pair)}", yardstick_of(ranking)
+    by, around = yardstick.sized(found.size), found.brackets(yardstick)
+    if found.shown:
+        small = f", less than the margin of {margin_words(yardstick)}" if found.is_within(yardstick.margin) else ""
+        told = f"{one} is {_word(ranking)} than {other} by {by}{around}{where}{small}"
+        return Verdict("shown", sentence(f"{told}{_carried(ranking, one)}{_turns(ranking)}"))
+    if found.is_within(yardstick.margin):
+        equal = f"{one} and {other} are equal within {margin_words(yardstick)}{where}"
+        return Verdict("absent", sentence(f"{equal}: they differ by {by}{around}{_turns(ranking)}"))
+    seen = found.could_show(yardstick, trials="trials" in " ".join(ranking.assumes) or pair.test == "mantel_haenszel")
+    size = f"{one} is {by} {_word(ranking)}{around}{where}" if found.difference else f"no difference{around}{where}"
+    why = f" {pair.reason[0].upper()}{pair.reason[1:].rstrip('.')}." if pair.status != "ok" and pair.reason else ""
+    return Verdict("open", sentence(f"{open_}: {size}" + (f"; {seen}" if seen else "")) + why)
+
+
+def _by_leads(ranking: Ranking, pair: Pair, names: tuple[str, str]) -> Verdict:
+    """Two names by who wins more slots."""
+    one, other = names
+    if pair.lead is None or not pair.n_common:
+        return Verdict("none", sentence(f"{one} and {other} cannot be compared: {pair.reason or 'no slot in common'}"))
+    won, lost = (pair.wins, pair.losses) if isolated(pair.a) == one else (pair.losses, pair.wins)
+    record = (
+        f"it wins {won:,}, ties {pair.ties:,} and loses {lost:,}{slice_words(ranking.slice)} {_where(ranking, pair)}"
+    )
+    if pair.status == "ok" and pair.p_holm is not None and pair.p_holm < ranking.alpha:
+        p = p_value(pair.p_holm)
+        told = f"{one} is ahead of {other}: {record} (Holm p {p})"
+        return Verdict("shown", sentence(f"{told}{_carried(ranking, one)}{_turns(ranking)}"))
+    why = f"; {pair.reason}" if pair.status != "ok" and pair.reason else ""
+    return Verdict("open", sentence(f"Whether {one} is ahead of {other} cannot be told: {record}{why}"))
+
+
+def _carried(ranking: Ranking, better: str) -> str:
+    """That one benchmark carries what is shown of two names, if one does."""
+    sign = _sign(ranking) * (1 if isolated(ranking.ranking[0].name) == better else -1)
+    return carried(ranking.stability.without, yardstick_of(ranking), ranking.alpha or 0.0, sign)
+
+
+def _where(ranking: Ranking, pair: Pair) -> str:
+    """The cells that both have, of all that any name has, and over how many benchmarks."""
+    total = max(pair.n_common, ranking.slots.total if ranking.slots else 0)
+    return common_cells(
+        pair.n_common, total, counted(pair.benchmarks, "benchmark", "benchmarks") if pair.benchmarks > 1 else ""
+    )
+
+
+def _turns(ranking: Ranking) -> str:
+    """That the claim is about these benchmarks, unless it was asked of others."""
+    turn = _TURNS.get(ranking.target) if ranking.by != "benchmark" else "on other questions this could turn"
+    return f"; {turn}" if turn else "; this is about other benchmarks of the kind"
+
+
+def _of_many(ranking: Ranking) -> Verdict:
+    rows, several = ranking.ranking, plural_of(ranking.by)
+    count, best = len(rows), [row for row in rows if row.rank == 1]
+    where = slice_words(ranking.slice)
+    if _nothing_tested(ranking):
+        reason = next((pair.reason for pair in ranking.pairs if pair.reason), None) or "no noise is known"
+        told = f"Which of the {count:,} {several} is best{where} cannot be told: no pair was tested, for {reason}"
+        return Verdict("open", sentence(told))
+    if all(row.rank_low == 1 and row.rank_high == count for row in rows):
+        return _nothing_separated(ranking)
+    worse, open_ = count - max(row.rank_high or count for row in best), _not_separated(ranking, best)
+    name = joined([row.name for row in best], _LISTED)
+    share = "is" if len(best) == 1 else "share the rank of the"
+    first = f"{name} {share} first of {count:,} {several}{where}"
+    if worse == count - len(best):
+        others = f"{'all' if worse > 1 else 'the'} {counted(worse, 'other', 'others')}"
+        told = f"{first}, shown to be {_word(ranking)} than {others}{fewer(ranking.stability.without, worse)}"
+        return Verdict("shown", sentence(f"{told}{_turns(ranking)}"), (*_lead(ranking), _groups(ranking)))
+    told = f"{first}, shown to be {_word(ranking)} than {f'{worse:,}' if worse else 'none'} of them"
+    told += fewer(ranking.stability.without, worse)
+    if open_:
+        told += f"; not separated from {joined(open_, _LISTED)}"
+    equal = _are_equal(ranking, best, open_)
+    if equal:
+        told += f", and shown to be equal to {'it' if len(open_) == 1 else 'them'}"
+        told += f" within {margin_words(yardstick_of(ranking))}"
+    return Verdict("absent" if equal else "open", sentence(f"{told}{_turns(ranking)}"), (_groups(ranking),))
+
+
+def _nothing_tested(ranking: Ranking) -> bool:
+    return bool(ranking.pairs) and not any(pair.p_holm is not None for pair in ranking.pairs)
+
+
+def _not_separated(ranking: Ranking, best: Sequence[Ranked]) -> list[str]:
+    """Names, in the order of the ranking, that share a group with one that is first."""
+    firsts = {row.name for row in best}
+    together = {name for group in ranking.groups if firsts & set(group) for name in group}
+    return [row.name for row in ranking.ranking if row.name in together - firsts]
+
+
+def _are_equal(ranking: Ranking, best: Sequence[Ranked], others: Sequence[str]) -> bool:
+    """Whether one is first, and each name that is not separated from it is shown to be equal within the margin."""
+    margin = yardstick_of(ranking).margin
+    if margin is None or len(best) != 1 or not others:
+        return False
+    pairs = [pair_of(ranking, best[0].name, name) for name in others]
+    return all(found is not None and found[1] is not None and found[1].is_within(margin) for found in pairs)
+
+
+def _lead(ranking: Ranking) -> Iterator[str]:
+    """By how much the first leads the second, where the pair is listed."""
+    first, second = ranking.ranking[0].name, ranking.ranking[1].name
+    listed = pair_of(ranking, first, second)
+    if listed and listed[1]:
+        found, yardstick = listed[1], yardstick_of(ranking)
+        by = f"{yardstick.sized(found.size)}{found.brackets(yardstick)}"
+        yield f"It leads {isolated(second)}, the next one, by {by} {_where(ranking, listed[0])}."
+
+
+def _groups(ranking: Ranking) -> str:
+    """How many groups the tests leave."""
+    count = len(ranking.groups)
+    several = plural_of(ranking.by)
+    shared = sum(map(len, ranking.groups)) > len({name for group in ranking.groups for name in group})
+    overlap = ", which overlap" if shared else ""
+    return f"The tests separate the {several} into {counted(count, 'group', 'groups')}{overlap}."
+
+
+def _nothing_separated(ranking: Ranking) -> Verdict:
+    """That no two names are separated, and what stands in the way."""
+    count, several = len(ranking.ranking), plural_of(ranking.by)
+    pairs = count * (count - 1) // 2
+    first = isolated(ranking.ranking[0].name)
+    told = f"The tests separate none of the {count:,} {several}{slice_words(ranking.slice)}"
+    over = f" over {counted(len(ranking.benchmarks), 'benchmark', 'benchmarks')}" if ranking.benchmarks else ""
+    ps = [pair.p_holm for pair in ranking.pairs if pair.p_holm is not None]
+    why = f"the smallest p of the listed pairs is {p_value(min(ps))} after correction for all {pairs:,} pairs (Holm)"
+    attainable = [pair.min_attainable_p for pair in ranking.pairs if pair.min_attainable_p is not None]
+    if len(attainable) == len(ranking.pairs) and min(attainable) * pairs >= (ranking.alpha or 0.0):
+        why = f"so few results give no p below {p_value(min(attainable))}, and Holm corrects for {pairs:,} pairs"
+        return Verdict("open", sentence(f"{told}{over}, though {first} comes first, and none could: {why}"))
+    yardstick = yardstick_of(ranking)
+    seen = sorted(pair.detectable for pair in ranking.pairs if pair.detectable)
+    could = ""
+    if seen:
+        size = yardstick.sized(f"{seen[len(seen) // 2]:.2g}")
+        could = f"; a true difference of {size} would have been found in half of the pairs, before that correction"
+    return Verdict("open", sentence(f"{told}{over}, though {first} comes first: {why}{could}"))
+
+
+def _weakening(ranking: Ranking) -> Iterator[str]:
+    """Where the first rank moves: with a benchmark left out, with benchmarks drawn again, under other policies."""
+    first = ranking.ranking[0].name
+    name = isolated(first)
+    out = next((one for one in ranking.stability.leave_one_out if one.name == first), None)
+    if out and out.worst > 1:
+        yield f"With one benchmark left out {name} falls as low as rank {out.worst}."
+    again = resampled(ranking.stability).get(first)
+    if again:
+        yield f"With the benchmarks drawn again {name} is first in {100 * again.first_share:.1f} % of the draws."
+    moved = next((one for one in ranking.policy_sensitivity if one.name == first), None)
+    if moved and moved.worst > 1:
+        yield f"Under another method or policy for missing cells {name} falls as low as rank {moved.worst}."
+    few = len(ranking.benchmarks)
+    if ranking.target == "new_benchmarks" and few < FEW_BENCHMARKS:
+        yield f"It rests on {counted(few, 'benchmark', 'benchmarks')}, which are few for a claim about others."
+    if ranking.never_met:
+        yield f"{counted(len(ranking.never_met), 'pair', 'pairs')} never met: their order rests on others."

@@ -1,0 +1,187 @@
+"""Cells of many grids as a table: means, bests or counts for each combination of some dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from registry.grids.grid import Direction
+from registry.results.inputs import DerivedGrid, Input, Warning
+from registry.results.policies import Reduction, SlotPolicy
+from registry.results.protocols import LeftOutByProtocol
+from registry.results.ranking import Checksum
+from registry.results.statistics import Assumptions
+from registry.results.terms import Count, Instant, Interval, LevelName, Place, Presence, Reason, SliceDocument, Status
+
+AtEntry = Annotated[
+    Mapping[str, Place],
+    "A level for each dimension of `group_by`, under the name that it has there: `model`, `axis:Ratio`.",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionLevels:
+    """The levels of one dimension of the table, in order."""
+
+    dimension: Annotated[str, "`benchmark`, `model`, `variant` or `axis:<name>`."]
+    levels: Annotated[tuple[Place, ...], "In the order of the axis, or of the alphabet."]
+    labels: Annotated[
+        tuple[str, ...] | None,
+        "The levels as they were posted, where a label differs from its number.",
+        Presence.OMITTED,
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far the levels that an entry is averaged over differ."""
+
+    sd: Annotated[float, "Standard deviation over the levels (ddof 1), in the metric's unit."]
+    low: Annotated[float, "The smallest of them."]
+    high: Annotated[float, "The largest of them."]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One entry of the table. An entry without a cell has no value: null, never 0."""
+
+    at: AtEntry
+    value: Annotated[
+        float | None,
+        "The mean over the levels of `over`, each with the same weight, of the mean, the best or the number of the "
+        "cells there. In the metric's unit; a number of cells for `count`.",
+    ]
+    n: Annotated[Count, "Slots that the value is made of."]
+    cells: Annotated[Count, "Its measured cells; those beyond `n` are in slots that were left out."]
+    over: Annotated[Count, "Levels of `over` that it is averaged over; 1 where nothing is named there."]
+    interval: Annotated[
+        Interval | None,
+        "About `rerun`: these cells measured again. For `best` about the best true value of the candidates: it need "
+        "not surround `value`, which luck raises. Null without noise.",
+    ] = None
+    interval_reason: Annotated[str | None, "Why there is no interval.", Presence.OMITTED] = None
+    new_benchmarks: Annotated[
+        Interval | None,
+        "About other benchmarks of the same kind: Student's t over the benchmarks. Only for means over two benchmarks "
+        "or more.",
+        Presence.OMITTED,
+    ] = None
+    spread: Annotated[Spread | None, "For two levels of `over` or more.", Presence.OMITTED] = None
+
+
+@dataclass(frozen=True, slots=True)
+class SharedSlots:
+    """A slot is a combination of levels of the dimensions that are not grouped by."""
+
+    total: Annotated[Count, "Slots in which any entry was measured."]
+    shared: Annotated[Count, "Slots in which every entry was measured that was measured at all."]
+
+
+@dataclass(frozen=True, slots=True)
+class EntryCost:
+    """An entry that lacks slots which others have."""
+
+    at: AtEntry
+    missing: Annotated[Count, "Slots that it lacks."]
+    gain: Annotated[Count, "Slots that would be shared besides, were this one entry left out."]
+
+
+@dataclass(frozen=True, slots=True)
+class LevelCost:
+    """A level whose slots not every entry has."""
+
+    dimension: Annotated[str, "Its dimension."]
+    level: LevelName
+    slots: Annotated[Count, "All its slots."]
+    lost: Annotated[Count, "Those that some entry lacks."]
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What keeps slots from being shared, the dearest first, a dozen of each."""
+
+    entries: Annotated[tuple[EntryCost, ...], "Entries that lack slots."] = ()
+    levels: Annotated[tuple[LevelCost, ...], "Levels with slots that some entry lacks."] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """The smallest set of entries without which any slot is shared; of several, one that leaves the most."""
+
+    without: Annotated[tuple[AtEntry, ...], "The entries to leave out, a hundred at most."]
+    count: Annotated[Count, "How many they are."]
+    shared: Annotated[Count, "The slots that the others share."]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """What the values are not made of."""
+
+    slots: Annotated[Count, "Slots that not every entry has; none for missing=available."] = 0
+    cells: Annotated[Count, "Measured cells in them."] = 0
+    empty: Annotated[Count, "Entries without any cell."] = 0
+    grids: Annotated[Count, "Grids without an axis that `group_by` or `over` names."] = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """The numbers of a table."""
+
+    status: Status
+    dimensions: Annotated[tuple[DimensionLevels, ...], "Those of `group_by`, with their levels."] = ()
+    entries: Annotated[tuple[Entry, ...], "Every combination of the levels, the last dimension fastest."] = ()
+    reduced: Annotated[
+        tuple[str, ...],
+        "Dimensions of several levels that are neither grouped by nor averaged over: `value` reduces them first.",
+    ] = ()
+    slots: Annotated[SharedSlots, Presence.OPTIONAL] = SharedSlots(0, 0)
+    left_out: Annotated[LeftOut, Presence.OPTIONAL] = LeftOut()
+    costs: Annotated[Costs, Presence.OPTIONAL] = Costs()
+    remedy: Annotated[Remedy | None, "Only where no slot is shared.", Presence.OMITTED] = None
+    assumes: Assumptions = ()
+    warnings: Annotated[
+        tuple[Warning, ...], "Doubts about the inputs, and about comparing the entries.", Presence.OPTIONAL
+    ] = ()
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregates(Aggregation):
+    """A table of means, bests or counts over the grids of an experiment."""
+
+    experiment: Annotated[str, "The experiment."] = ""
+    metric: Annotated[str, "The name of the metric."] = ""
+    unit: Annotated[str | None, "Of the values and intervals, as far as the grids agree."] = None
+    direction: Annotated[Direction | None, "Which end is better; null where neither is."] = None
+    group_by: Annotated[tuple[str, ...], "The dimensions of the table.", Presence.OPTIONAL] = ()
+    over: Annotated[tuple[str, ...], "The dimensions whose levels each entry is averaged over.", Presence.OPTIONAL] = ()
+    value: Annotated[Reduction, "How the cells of one level of `over` become a number."] = "mean"
+    missing: Annotated[
+        SlotPolicy,
+        "matched: only slots that every entry has. available: each entry over its own slots; entries are then not "
+        "comparable.",
+    ] = "matched"
+    alpha: Annotated[float, "Intervals have the level 1 - alpha."] = 0.05
+    suite: Annotated[str | None, "The suite that the benchmarks are from.", Presence.OMITTED] = None
+    slice: SliceDocument = None
+    inputs: Annotated[
+        tuple[Input, ...], "The grids, and which revision of each; a thousand at most.", Presence.OPTIONAL
+    ] = ()
+    inputs_left_out: Annotated[
+        Checksum | None,
+        "In place of `inputs` of more than a thousand grids: how many, and a checksum of their ids and revisions.",
+        Presence.OMITTED,
+    ] = None
+    derived: Annotated[
+        tuple[DerivedGrid, ...],
+        "Grids that were declared to be made of others, such as an average: not counted.",
+        Presence.OPTIONAL,
+    ] = ()
+    incomparable: LeftOutByProtocol = None
+    methods_version: Annotated[
+        str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
+    ] = None
+    state: Annotated[Literal["ready", "failed"], "failed: `reason` says why."] = "ready"
+    computed_at: Annotated[Instant | None, "When it was computed.", Presence.OMITTED] = None
+    attempts: Annotated[Count | None, "How often it was tried in vain.", Presence.OMITTED] = None

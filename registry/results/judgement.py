@@ -1,0 +1,131 @@
+"""What the data say to a claim."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from registry.results.inputs import Warning
+from registry.results.plans import Impossible
+from registry.results.terms import Count, Instant, Presence
+
+MOST_INPUTS = 1_000
+"""Grids that a judgement names."""
+Verdict = Literal["supported", "contradicted", "not_decidable", "ill_posed"]
+AsPosted = Annotated[Verdict, "By posted numbers as exact decimals."]
+ReasonWord = Annotated[str | None, "Why a layer does not decide, such as `within_noise` or `missing_cells`."]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedCell:
+    """A cell that decides a statement."""
+
+    at: Annotated[Mapping[str, str], "Levels by axis, and names in which the grids differ."]
+    value: Annotated[float, "In the metric's unit."]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimNumbers:
+    """The numbers behind one statement, in the metric's unit, as claimed of a difference, or as a count."""
+
+    estimate: Annotated[float | None, "As posted; null where it is no single number."] = None
+    low: Annotated[float | None, "Low end of what noise leaves possible; null: unknown or none."] = None
+    high: Annotated[float | None, "High end of it."] = None
+    compared_with: Annotated[str, "What is said, in words."] = ""
+    over: Annotated[str | None, "Over which cells means are taken, in words.", Presence.OMITTED] = None
+    out_of: Annotated[Count | None, "Of a count: of how many.", Presence.OMITTED] = None
+    cells: Annotated[tuple[NamedCell, ...], "Cells that decide it, a dozen at most.", Presence.OPTIONAL] = ()
+    ties: Annotated[Count | None, "How many tie for the posted extreme or with the named one.", Presence.OMITTED] = None
+    smallest_p: Annotated[
+        float | None, "too_few_points: the smallest p that a test of so many points can reach.", Presence.OMITTED
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPart:
+    """One statement of a claim, in one of its groups."""
+
+    part: Annotated[str, "JSON pointer to the statement in the claim."]
+    group: Annotated[Mapping[str, str], "The levels of `for`; empty without it.", Presence.OPTIONAL]
+    as_posted: AsPosted
+    beyond_noise: Annotated[Verdict, "By simultaneous confidence sets."]
+    reason: ReasonWord
+    numbers: Annotated[ClaimNumbers, "What it rests on."]
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """By how much trials grow."""
+
+    factor: Annotated[float, "Times the trials (or repeats) of all cells."]
+    trials: Annotated[Count | None, "Trials of a cell then, where all have as many.", Presence.OMITTED] = None
+
+
+@dataclass(frozen=True, slots=True)
+class TrialsNeeded:
+    """What decides a claim that is within the noise."""
+
+    power: Annotated[float, "The probability of a decision."]
+    one_sum: Annotated[bool, "Whether it hangs on one sum of cells: then the power is this; else at least this."] = (
+        False
+    )
+    needed: Annotated[Growth | None, "If the posted numbers are true.", Presence.OMITTED] = None
+    cautious: Annotated[
+        Growth | None,
+        "one_sum: if the ends of its own interval are; absent where these decide nothing, or otherwise.",
+        Presence.OMITTED,
+    ] = None
+    impossible: Annotated[Impossible | None, "Why no number of trials is known to do.", Presence.OMITTED] = None
+    why: Annotated[str | None, "The same in a sentence.", Presence.OMITTED] = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimInput:
+    """A revision that was read."""
+
+    grid: Annotated[str, "Its id."]
+    revision: Annotated[Count, "The one that was current, or that the claim names."]
+    digest: Annotated[str, "SHA-256 of its canonical content."]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A vague word or a printed number, and how it is read."""
+
+    phrase: Annotated[str, "The words, or the JSON pointer to a number in the claim."]
+    read_as: Annotated[str, "What they are taken for."]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The verdict on a claim, with everything needed to judge it again elsewhere."""
+
+    claim: Annotated[Mapping[str, Any], "The claim in its normal form."]
+    digest: Annotated[str, "SHA-256 of the normal form: the same for the same statement."]
+    verdict: Annotated[Verdict, "`as_posted`, or `beyond_noise` by `strength`."]
+    as_posted: AsPosted
+    beyond_noise: Annotated[Verdict, "By simultaneous confidence sets: wrong with a probability of at most `alpha`."]
+    reason: ReasonWord
+    robust_to_missing: Annotated[bool | None, "Whether the posted verdict stays, whatever the missing cells are."]
+    depends_on_reading: Annotated[bool, "Whether the bare ends of a range, not rounded, give another."]
+    alpha: Annotated[float, "Of `beyond_noise`."]
+    parts: Annotated[tuple[JudgedPart, ...], "The statements, group by group, a hundred at most.", Presence.OPTIONAL]
+    parts_left_out: Annotated[Count, "How many more there are."]
+    inputs: Annotated[tuple[ClaimInput, ...], "The grids that it is about, a thousand at most.", Presence.OPTIONAL]
+    sentence: Annotated[str, "All of it in words."]
+    trials_needed: Annotated[
+        TrialsNeeded | None, "within_noise: the trials that would decide it beyond noise.", Presence.OMITTED
+    ] = None
+    look: Annotated[
+        Count | None,
+        "`looks`, if not fixed: 1, and one more for each revision of its grids after their first.",
+        Presence.OMITTED,
+    ] = None
+    warnings: Annotated[tuple[Warning, ...], "Names that no grid has; doubts about protocols.", Presence.OPTIONAL] = ()
+    read_as: Annotated[tuple[Reading, ...], "How its words and numbers are read.", Presence.OPTIONAL] = ()
+    methods_version: Annotated[
+        str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
+    ] = None
+    state: Annotated[Literal["ready"], "A judgement that is there."] = "ready"
+    computed_at: Annotated[Instant | None, "When it was computed.", Presence.OMITTED] = None

@@ -1,0 +1,96 @@
+"""Means of several names along one axis: what a chart of lines shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from registry.grids.grid import Kind, Scale
+from registry.results.grid import PostedMetric
+from registry.results.inputs import DerivedGrid, Input, Warning
+from registry.results.statistics import MetricDocument
+from registry.results.terms import Count, Interval, LevelName, Reason, SliceDocument, Status
+
+Sharing = Literal["matched", "available"]
+MissingRule = Annotated[
+    Sharing,
+    "`matched`: a mean is over the slots that all names shown share. `available`: over those that the name has, so "
+    "that two means may be over different slots.",
+]
+ShownSlots = Annotated[Count, "Slots that the mean is over."]
+StandardError = Annotated[
+    float | None,
+    "The standard error of the mean, from the noise of its cells; null where the noise of one is unknown.",
+]
+MeanInterval = Annotated[
+    Interval | None,
+    "Where the mean would lie if these cells were run again, by their noise; null where the noise of one is unknown.",
+]
+LeftOutNames = Annotated[tuple[str, ...], "Names that the chart has no room for."]
+Inputs = Annotated[tuple[Input, ...], "The grids that were read, at the revisions that were read."]
+Derived = Annotated[tuple[DerivedGrid, ...], "Grids made of others, which count in no mean."]
+Warnings = Annotated[tuple[Warning, ...], "What a reader should know before believing the picture."]
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The mean of some slots with its noise."""
+
+    mean: Annotated[float, "The unweighted mean of the cells in these slots, in the metric's unit."]
+    slots: ShownSlots
+    stderr: StandardError = None
+    interval: MeanInterval = None
+
+
+@dataclass(frozen=True, slots=True)
+class LinePoint:
+    """The mean of one name at one level. A level at which the name has no mean has no point."""
+
+    level: LevelName
+    mean: Annotated[float, "The unweighted mean of the cells in these slots, in the metric's unit."]
+    slots: ShownSlots
+    stderr: StandardError = None
+    interval: MeanInterval = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The means of one name along the axis, in the order of the levels."""
+
+    name: Annotated[str, "The model, variant, benchmark or level."]
+    points: Annotated[tuple[LinePoint, ...], "At the levels that it has a mean at, in their order."]
+
+
+@dataclass(frozen=True, slots=True)
+class LineLevel:
+    """One level of the axis, and how many slots its means may be over."""
+
+    level: LevelName
+    label: Annotated[str, "The level as it was posted."]
+    shared: Annotated[Count, "Slots that every name shown has a cell in at this level."]
+    left_out: Annotated[Count, "Slots that some but not all of them have, at this level."]
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """Several names along one axis of an experiment, a line each."""
+
+    experiment: Annotated[str, "The experiment."]
+    metric: MetricDocument = field(default_factory=PostedMetric)
+    along: Annotated[str, "The name of the axis."] = ""
+    kind: Annotated[Kind, "Of the axis. The levels of a nominal axis have no order, and are not joined."] = "numeric"
+    unit: Annotated[str | None, "Of the axis."] = None
+    scale: Annotated[Scale, "Of the axis, as it was posted."] = "linear"
+    by: Annotated[str, "What has a line: `model`, `variant`, `benchmark` or `axis:<name>`."] = "model"
+    missing: MissingRule = "matched"
+    slice: SliceDocument = None
+    status: Status = "ok"
+    reason: Reason = None
+    levels: Annotated[tuple[LineLevel, ...], "Those that any grid read has, in order."] = ()
+    lines: Annotated[tuple[Line, ...], "One for each name shown, in the order of the names or levels."] = ()
+    not_shown: LeftOutNames = ()
+    assumes: Annotated[tuple[str, ...], "What the intervals take for granted."] = ()
+    warnings: Warnings = ()
+    derived: Derived = ()
+    inputs: Inputs = ()
+    state: Annotated[Literal["ready"], "Always ready: it is computed when it is asked for."] = "ready"

@@ -1,0 +1,23 @@
+"""registry events: a line an event, from a time or a cursor on."""
+
+from __future__ import annotations
+
+import json
+
+from tests.commands.terminal import Person
+from tests.house import Project
+from tests.told import tell
+
+
+def test_events_are_lines_for_people_and_for_programs(person: Person, project: Project) -> None:
+    tell(project, 1, model="A", metric="accuracy", experiment="E", grid="8c7c2f0e-4f5d-4c39-9d57-0a4f6b8f0e11")
+    tell(project, 2, kind="claim.flipped", sentence="It is better.")
+    first, second = person.says("events").splitlines()
+    assert first.endswith("grid.published        E, A, accuracy, number 1")
+    assert second.endswith("claim.flipped         It is better.")
+    told = [json.loads(line) for line in person.says("events", "--since", "2h", "--json").splitlines()]
+    assert [one["position"] for one in told] == [1, 2]
+    assert person.says("events", "--since", told[0]["cursor"]).splitlines() == [second]
+    assert person.says("events", "--type", "claim.*", "--since", "2001-01-01").splitlines() == [second]
+    assert person.says("events", "--model", "B") == ""
+    assert "cursor" in person.complains("events", "--since", "yesterday", status=1)

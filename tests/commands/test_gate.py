@@ -1,0 +1,151 @@
+"""registry gate and registry baseline: the exit status is the verdict, and nothing to judge is no pass."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.commands.terminal import Person
+from tests.house import Project, publication
+
+NAMES = ("-e", "type-by-length", "--metric", "accuracy")
+
+
+def put(project: Project, model: str, value: float | None, **changes: Any) -> None:
+    project.published(model=model, variant="", **{"axes": [], "values": value, "trials": 1_000} | changes)
+
+
+def suite_of(told: str) -> ElementTree.Element:
+    return ElementTree.fromstring(told)  # noqa: S314 (the command wrote it)
+
+
+@pytest.fixture
+def judged(project: Project, person: Person) -> Project:
+    """A baseline of 70 with a margin of 3; contenders that are better, worse, undecided and without results."""
+    for model, value in (("base", 70.0), ("better", 80.0), ("worse", 60.0), ("close", 68.0)):
+        put(project, model, value)
+    put(project, "empty", 70.0, benchmark="another")
+    assert person.run("baseline", "set", "main", "base", *NAMES, "--margin", "3").exit_code == 0
+    return project
+
+
+def answered(person: Person, project: Project, *words: str) -> Any:
+    """The result of the command once the verdict is computed."""
+    person.run(*words, "--wait", "0")
+    project.house.compute()
+    return person.run(*words)
+
+
+@pytest.mark.parametrize(
+    ("contender", "more", "status", "word"),
+    [
+        ("better", (), 0, "improved"),
+        ("worse", (), 3, "regressed"),
+        ("close", (), 6, "inconclusive"),
+        ("close", ("--inconclusive", "pass"), 0, "inconclusive"),
+        ("close", ("--inconclusive", "fail"), 3, "inconclusive"),
+        ("empty", (), 6, "not_comparable"),
+        ("empty", ("--inconclusive", "pass"), 6, "not_comparable"),
+        ("empty", ("--inconclusive", "fail"), 6, "not_comparable"),
+        ("never-published", ("--inconclusive", "pass"), 6, "not_comparable"),
+    ],
+)
+def test_the_exit_status_is_the_verdict(
+    person: Person, judged: Project, contender: str, more: tuple[str, ...], status: int, word: str
+) -> None:
+    found = answered(person, judged, "gate", "main", contender, *more)
+    assert (found.exit_code, found.stdout.split(":")[0]) == (status, word), found.output
+
+
+def test_better_but_not_by_the_margin_is_undecided_too(person: Person, judged: Project) -> None:
+    person.says("baseline", "set", "best", "base", *NAMES, "--kind", "improves", "--margin", "9")
+    for more, status in (((), 6), (("--inconclusive", "fail"), 3), (("--inconclusive", "pass"), 0)):
+        found = answered(person, judged, "gate", "best", "better", *more)
+        assert (found.exit_code, found.stdout.split(":")[0]) == (status, "improved")
+
+
+def test_what_is_not_computed_yet_is_pending_and_what_does_not_answer_is_5(person: Person, judged: Project) -> None:
+    assert person.says("gate", "main", "better", "--wait", "0", status=6).startswith("pending: ")
+    nobody = person.having(REGISTRY_URL="http://127.0.0.1:9")
+    assert nobody.run("gate", "main", "better", "--wait", "0").exit_code == 5
+
+
+def test_the_baseline_itself_is_an_error_and_no_verdict(person: Person, judged: Project) -> None:
+    assert "baseline itself" in person.complains("gate", "main", "base", status=1)
+
+
+def test_what_is_missing_is_named_and_a_project_that_nobody_sees_has_a_hint(person: Person, judged: Project) -> None:
+    told = person.complains("gate", "mian", "better", status=1)
+    assert 'The project has no baseline "mian"; there is main.' in told
+    told = person.complains("protocol", "show", "nope", status=1)
+    assert "The project has no grid of such an experiment; there is" in told
+    assert "type-by-length" in told
+    hidden = person.complains("baseline", "ls", "-p", "nobodys", status=1)
+    assert "has nothing there in the project nobodys that this token may see; `registry ls projects` shows" in hidden
+
+
+def test_json_is_the_document_of_the_api(person: Person, judged: Project) -> None:
+    found = answered(person, judged, "gate", "main", "worse", "--format", "json")
+    told = json.loads(found.stdout)
+    assert (found.exit_code, told["verdict"], told["passes"], told["policy_version"]) == (3, "regressed", False, 1)
+
+
+def test_junit_names_every_cell_and_counts_what_is_not_decided_as_an_error(person: Person, judged: Project) -> None:
+    person.says("baseline", "set", "each", "base", *NAMES, "--kind", "no_cell_worse", "--margin", "3")
+    found = answered(person, judged, "gate", "each", "worse", "--format", "junit")
+    suite = suite_of(found.stdout)
+    assert (suite.get("tests"), suite.get("failures"), suite.get("errors")) == ("2", "2", "0")
+    names = [case.get("name") for case in suite]
+    assert names == ["gate", "Core Generalization"]
+    undecided = suite_of(answered(person, judged, "gate", "main", "close", "--format", "junit").stdout)
+    assert [undecided.get("failures"), undecided.get("errors")] == ["0", "1"]
+    nothing = suite_of(person.says("gate", "main", "nobody", "--format", "junit", status=6))
+    assert nothing.get("errors") == "1"
+
+
+@pytest.mark.parametrize(("contender", "level"), [("better", "notice"), ("worse", "error"), ("close", "warning")])
+def test_github_is_told_in_one_line(person: Person, judged: Project, contender: str, level: str) -> None:
+    told = answered(person, judged, "gate", "main", contender, "--format", "github").stdout
+    assert told.startswith(f"::{level} title=main%3A ")
+    assert told.count("\n") == 1
+    assert "95 %25 confidence" in told
+
+
+def test_a_file_is_judged_without_being_published(person: Person, judged: Project) -> None:
+    grid = publication(model="pr", variant="", axes=[], values=60.0, trials=1_000)
+    (person.home / "grid.json").write_text(json.dumps(grid))
+    found = answered(person, judged, "gate", "main", "grid.json")
+    assert (found.exit_code, found.stdout.split(":")[0]) == (3, "regressed")
+    (person.home / "grid.json").write_text("{")
+    assert "no grid as JSON" in person.complains("gate", "main", "grid.json", status=2)
+
+
+def test_the_least_share_of_common_cells_is_an_option(person: Person, judged: Project) -> None:
+    person.says("baseline", "set", "most", "base", *NAMES, "--missing", "common", "--common-share", "0.9")
+    told = judged.get(f"projects/{judged.slug}/baselines/most").get_json()["policy"]
+    assert (told["missing"], told["common_share"]) == ("common", 0.9)
+
+
+@pytest.mark.parametrize("margin", ["nan", "inf"])
+def test_a_margin_is_a_finite_number(person: Person, margin: str) -> None:
+    told = person.complains("baseline", "set", "main", "base", *NAMES, "--margin", margin, status=2)
+    assert f"{margin} is no finite number" in told
+
+
+def test_baselines_are_set_shown_listed_and_deleted(person: Person, judged: Project) -> None:
+    page = person.page("baseline", "set", "tight", "base", *NAMES, "--margin", "0.5")
+    assert "The baseline tight is at version 1." in page
+    assert "larger margin" in page
+    assert "version 1" in person.page("baseline", "show", "tight")
+    rows = {row["name"]: row for row in person.rows("baseline", "ls")}
+    assert (rows["main"]["subject"], rows["main"]["margin"], rows["tight"]["version"]) == ("base", "3.0", "1")
+    told = person.complains("baseline", "set", "tight", "base", *NAMES, "--margin", "0.5", "--strict", status=1)
+    assert "larger margin" in told
+    assert ".." not in told
+    assert person.run("baseline", "rm", "tight", stdin="n\n").exit_code == 1
+    assert person.says("baseline", "ls", "-q").split() == ["main", "tight"]
+    person.says("baseline", "rm", "tight", "--yes")
+    assert person.says("baseline", "ls", "-q").split() == ["main"]

@@ -1,0 +1,56 @@
+"""registry hooks: added, listed, tested, rotated, recovered, removed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.commands.terminal import Person, person_of
+from tests.house import Project
+
+
+@pytest.fixture
+def admin(project: Project, url: str, tmp_path: Path) -> Person:
+    """An administrator of a project that nobody else uses."""
+    return person_of(project, url, tmp_path, "admin")
+
+
+def test_a_webhook_is_added_tested_rotated_and_removed(admin: Person, project: Project) -> None:
+    assert "No webhook yet" in admin.page("hooks", "list")
+    only = ("--only", "model=a", "--only", "model=b", "--only", "experiment=x")
+    made = admin.json("hooks", "add", "https://hooks.example.org/a", "claim.*", "grid.deleted", *only)
+    assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", made["secret"])
+    assert (made["filter"], made["format"]) == ({"model": ["a", "b"], "experiment": ["x"]}, "standard")
+    [found] = admin.rows("hooks", "list")
+    assert (found["id"], found["state"], found["types"]) == (made["id"], "enabled", "claim.* grid.deleted")
+    sent = admin.json("hooks", "test", made["id"])
+    [told] = admin.rows("hooks", "deliveries", made["id"], "--state", "pending")
+    assert (told["id"], told["type"], told["attempts"]) == (sent["id"], "webhook.test", "0")
+    assert "No such delivery." in admin.page("hooks", "deliveries", made["id"], "--state", "failed")
+    assert sent["id"] in admin.page("hooks", "redeliver", sent["id"])
+    assert made["secret"] != admin.says("hooks", "rotate", made["id"], "-q").strip()
+    assert "0 events will be sent." in admin.page("hooks", "recover", made["id"], "0")
+    assert admin.json("hooks", "recover", made["id"], "2026-11-21")["count"] == 0
+    assert "is enabled" in admin.page("hooks", "enable", made["id"])
+    admin.says("hooks", "remove", made["id"], "--yes")
+    assert "No webhook yet" in admin.page("hooks", "list")
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (("add", "http://hooks.example.org/", "*"), "must begin with https://"),
+        (("add", "https://10.0.0.1/", "*"), "is an address of an inner network"),
+        (("add", "https://hooks.example.org/", "claim.fliped"), "must be one of"),
+    ],
+)
+def test_what_no_webhook_may_be_is_said(admin: Person, project: Project, words: tuple[str, ...], said: str) -> None:
+    assert said in admin.complains("hooks", *words, status=1)
+
+
+def test_what_is_no_option_is_said(admin: Person, project: Project) -> None:
+    added = ("hooks", "add", "https://hooks.example.org/", "*")
+    assert "--only takes NAME=TEXT" in admin.complains(*added, "--only", "token=x", status=2)
+    assert "is no id" in admin.complains("hooks", "test", "x", status=2)

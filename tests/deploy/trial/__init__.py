@@ -1,0 +1,1 @@
+"""The compose file on a real container engine: `deploy/try-compose` starts this with the standard library alone."""

@@ -1,0 +1,40 @@
+"""Run the trial in the checkout that is the current directory, and print a table.
+
+    python3 -m tests.deploy.trial [STEP …]
+
+ends with 1 when something is not as it should be. Prior containers of the composition are not expected.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from tests.deploy.trial import steps
+
+
+def main(names: list[str]) -> int:
+    trial, rows = steps.Trial(), []
+    began = time.monotonic()
+    for step in (one for one in steps.ALL if not names or one.__name__ in names):
+        try:
+            for row in step(trial):
+                rows.append(row)
+                print(line(row), flush=True)
+        except (RuntimeError, OSError, LookupError, ValueError) as error:
+            rows.append((step.__name__, f"{type(error).__name__}: {error}"[-2000:], False))
+            print(line(rows[-1]), flush=True)
+            if step is steps.first_start:
+                break
+    bad = [what for what, _seen, good in rows if not good]
+    print(f"\n{len(rows)} rows in {time.monotonic() - began:.0f} s; {f'not good: {bad}' if bad else 'all good'}")
+    return 1 if bad else 0
+
+
+def line(row: steps.Row) -> str:
+    what, seen, good = row
+    return f"| {what} | {seen} | {'yes' if good else 'NO'} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,160 @@
+"""Outcomes of items beside what lm-evaluation-harness and Inspect write."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.importers import formats
+from registry.importers.imported_grid import ImportedGrid, Overrides
+from registry.importers.source import Source
+
+STAMP = "2026-11-20T10-00-00.123456"
+
+
+def harness(folder: Path, tasks: dict[str, list[int]], group: str = "", order: int = 1, **more: Any) -> Path:
+    """Results and samples of some tasks, whose documents were answered in this order."""
+    folder.mkdir(exist_ok=True)
+    results, samples = {}, {}
+    for task, flags in tasks.items():
+        n, mean = len(flags), sum(flags) / len(flags)
+        results[task] = {"alias": task, "acc,none": mean, "acc_stderr,none": (mean * (1 - mean) / (n - 1)) ** 0.5}
+        samples[task] = {"original": n, "effective": n}
+        lines = [
+            {"doc_id": i, "doc": {"q": "?" * 9}, "doc_hash": f"{task}{i}" * 8, "filter": "none", "metrics": ["acc"],
+             "resps": [["x"]], "acc": float(flag)}
+            for i, flag in enumerate(flags)
+        ][::order]  # fmt: skip
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (folder / f"samples_{task}_{STAMP}.jsonl").write_text(text)
+    file = {
+        "results": results, "n-samples": samples, "model_name": "m", "versions": {}, "configs": {},
+        "higher_is_better": {task: {"acc": True} for task in tasks},
+    } | ({"group_subtasks": {group: list(tasks)}} if group else {}) | more  # fmt: skip
+    path = folder / f"results_{STAMP}.json"
+    path.write_text(json.dumps(file))
+    return path
+
+
+def grids(path: Path) -> list[ImportedGrid]:
+    return list(formats.read(Source(path.name, path), Overrides()))
+
+
+FLAGS = [1, 0, 1, 1, 0, 1]
+
+
+def test_samples_of_the_harness_are_the_outcomes_of_its_results(tmp_path: Path) -> None:
+    [found] = grids(harness(tmp_path, {"arc": FLAGS}))
+    [body] = found.items
+    assert body["cells"] == [{"at": {}, "outcomes": FLAGS}]
+    assert (body["set"]["name"], body["set"]["count"], len(set(body["set"]["ids"]))) == ("arc", 6, 6)
+    assert found.submission["trials"] == 6
+
+
+def test_the_set_is_the_same_in_whatever_order_the_documents_ran(tmp_path: Path) -> None:
+    [one] = grids(harness(tmp_path / "a", {"arc": FLAGS}))
+    [other] = grids(harness(tmp_path / "b", {"arc": FLAGS}, order=-1))
+    assert one.items == other.items
+
+
+def test_tasks_of_a_group_have_a_set_each(tmp_path: Path) -> None:
+    found = grids(harness(tmp_path, {"law": FLAGS, "art": [0, 1, 1]}, group="mmlu"))
+    [grid] = [one for one in found if one.submission["benchmark"] == "mmlu" and one.submission["axes"]]
+    assert [(body["cells"][0]["at"], body["cells"][0]["outcomes"]) for body in grid.items] == [
+        ({"task": "law"}, FLAGS),
+        ({"task": "art"}, [0, 1, 1]),
+    ]
+
+
+def test_a_folder_is_pushed_without_its_samples_as_files_of_their_own(tmp_path: Path) -> None:
+    path = harness(tmp_path, {"arc": FLAGS})
+    assert list(formats.files_of([tmp_path])) == [path]
+    lone = tmp_path / "alone" / path.with_name(f"samples_arc_{STAMP}.jsonl").name
+    lone.parent.mkdir()
+    lone.write_text("{}\n")
+    assert lone in formats.files_of([tmp_path])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("{broken\n", "cannot be read"),
+        ("[1]\n", "cannot be read"),
+        ('{"doc_id": 0, "acc": 1.0}\n{"doc_id": 1, "acc": null}\n', "score from 0 to 1"),
+        ('{"doc_id": 0, "acc": 1.0}\n{"doc_id": 0, "acc": 0.0}\n', "an id of its own"),
+        ('{"doc_id": 0, "acc": 1.0}\n', "6 trials"),
+        ("", "an id of its own"),
+    ],
+)
+def test_samples_that_do_not_fit_are_left_out_with_a_note(tmp_path: Path, text: str, told: str) -> None:
+    path = harness(tmp_path, {"arc": FLAGS})
+    (tmp_path / f"samples_arc_{STAMP}.jsonl").write_text(text)
+    [found] = grids(path)
+    assert found.items == ()
+    notes = [note.detail for note in found.notes if note.code == "items_left_out"]
+    assert (len(notes) == 1 and told in notes[0]) or not text
+
+
+SAMPLES = [
+    {"id": f"s{i}", "epoch": 1, "input": "?", "target": "A", "scores": {"match": {"value": "C" if flag else "I"}}}
+    for i, flag in enumerate(FLAGS)
+]
+LOG = {
+    "version": 2,
+    "status": "success",
+    "eval": {"task": "theory", "model": "m", "created": "2026-11-20T10:00:00+00:00"},
+    "results": {
+        "scores": [
+            {
+                "name": "match",
+                "scorer": "match",
+                "scored_samples": 6,
+                "metrics": {"accuracy": {"value": 4 / 6}, "stderr": {"value": (4 / 6 * 2 / 6 / 5) ** 0.5}},
+            }
+        ]
+    },
+}
+
+
+def inspect_json(folder: Path, samples: Any) -> Path:
+    path = folder / "log.json"
+    path.write_text(json.dumps(LOG | {"samples": samples}))
+    return path
+
+
+def test_samples_of_an_inspect_log_are_its_outcomes(tmp_path: Path) -> None:
+    [found] = grids(inspect_json(tmp_path, SAMPLES))
+    [body] = found.items
+    assert sorted(zip(body["set"]["ids"], body["cells"][0]["outcomes"], strict=True))[0][1] == FLAGS[0]
+    assert (body["set"]["count"], sum(body["cells"][0]["outcomes"])) == (6, 4)
+
+
+def test_the_zipped_log_has_the_same_set(tmp_path: Path) -> None:
+    path = tmp_path / "log.eval"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps(LOG))
+        archive.writestr("summaries.json", json.dumps(SAMPLES[::-1]))
+    assert grids(path)[0].items == grids(inspect_json(tmp_path, SAMPLES))[0].items
+
+
+def test_epochs_are_repeats_of_their_item(tmp_path: Path) -> None:
+    """Two epochs: the second gets s0 wrong, so that its score is one half."""
+    again = [one | {"epoch": 2} for one in SAMPLES]
+    again[0] = again[0] | {"scores": {"match": {"value": 0}}}
+    log = json.loads(json.dumps(LOG))
+    log["results"]["scores"][0]["metrics"] = {"accuracy": {"value": 3.5 / 6}}
+    path = tmp_path / "log.json"
+    path.write_text(json.dumps(log | {"samples": SAMPLES + again}))
+    [found] = grids(path)
+    [cell] = found.items[0]["cells"]
+    assert (cell["repeats"], sorted(cell["outcomes"])) == (2, [0, 0, 0.5, 1, 1, 1])
+
+
+def test_samples_without_scores_leave_a_log_as_it_was(tmp_path: Path) -> None:
+    for samples in (None, [], [{"id": 1}], [3], [{"id": 1, "scores": {"match": {"value": "x"}}}]):
+        [found] = grids(inspect_json(tmp_path, samples))
+        assert found.items == ()

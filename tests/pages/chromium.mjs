@@ -1,0 +1,72 @@
+// What the scripts for the browser share: the plan, one browser, how pages are opened, and what is wrong with one.
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+export const plan = JSON.parse(process.argv[2]);
+export const say = (found) => process.stdout.write(JSON.stringify(found) + "\n");
+export const told = createInterface({ input: process.stdin })[Symbol.asyncIterator]();
+export const browser = await chromium.launch({
+  executablePath: plan.chromium,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking", "--no-first-run"],
+});
+export const looks = {
+  light: { colorScheme: "light", viewport: { width: 1280, height: 900 } },
+  dark: { colorScheme: "dark", viewport: { width: 1280, height: 900 } },
+  phone: { colorScheme: "light", viewport: { width: 390, height: 844 }, hasTouch: true },
+};
+
+export async function open(options, path) {
+  const context = await browser.newContext({ baseURL: plan.base, ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  const answer = await page.goto(path);
+  return { context, page, complaints, answer };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+// Rules that may find something else in the dark or on a phone; the others read the markup, which is the same.
+const rules = { dark: ["color-contrast", "link-in-text-block"], phone: ["color-contrast", "scrollable-region-focusable", "meta-viewport"] };
+export async function violations(page, name) {
+  await page.evaluate(axe); // as the devtools would: the policy of the page stays as it is
+  const options = { resultTypes: ["violations"], ...(rules[name] ? { runOnly: rules[name] } : {}) };
+  return (await page.evaluate((asked) => window.axe.run(document, asked), options)).violations;
+}
+
+// A tab for each way of looking, that goes from page to page: a new window for each takes longer than the look.
+const tabs = new Map();
+async function tab(name, options, path) {
+  if (!tabs.has(name)) tabs.set(name, await open(options, "about:blank"));
+  const found = tabs.get(name);
+  found.complaints.length = 0;
+  await found.page.goto(path);
+  return found;
+}
+
+// A page with everything unfolded: is it wider than its window, are texts cut off, what axe finds, what the console says.
+export async function look(name, options, path) {
+  const { page, complaints } = await tab(name, options, path);
+  await page.evaluate(() => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+  const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - window.innerWidth);
+  const clipped = await page.evaluate(() => {
+    const cut = (one) => one.checkVisibility() && one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0 && getComputedStyle(one).display !== "inline";
+    // What a select cuts off its options is no part of its scrollWidth. On a phone some are wider than the page.
+    const narrow = (one) => {
+      const width = one.offsetWidth;
+      one.style.maxWidth = "none";
+      const wanted = one.offsetWidth;
+      one.style.maxWidth = "";
+      return wanted > width && wanted <= document.querySelector("main").clientWidth;
+    };
+    const texts = [...document.querySelectorAll("table[role=grid] td, .toolbar a, h1, h2:not(.sr), dt, dd, button, label")].filter(cut);
+    return [...texts, ...[...document.querySelectorAll("select")].filter(narrow)].map((one) => one.textContent.trim().slice(0, 40));
+  });
+  const said = [...complaints];
+  const faults = (await violations(page, name)).map((one) => `${one.id}: ${one.nodes[0].html.slice(0, 120)} ${one.nodes[0].failureSummary.slice(0, 200)}`);
+  say({ what: "look", look: name, path, violations: faults, complaints: said, wide, clipped });
+}

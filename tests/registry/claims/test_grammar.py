@@ -1,0 +1,246 @@
+"""The grammar of claims: one normal form for one statement, and a pointer to every fault."""
+
+from __future__ import annotations
+
+import copy
+import random
+import uuid
+from typing import Any
+
+import orjson
+import pytest
+
+from registry.claims.grammar import read_claim
+from registry.claims.kinds import KINDS
+from registry.claims.normal import digest_of, normal_form
+from registry.errors import Invalid
+
+pytestmark = pytest.mark.unit
+
+ABOUT = {"experiment": "e", "metric": "m"}
+IS = {"op": ">", "number": 95.0}
+CLAIMS: dict[str, dict[str, Any]] = {
+    "value": {"kind": "value", "of": "mean", "is": {"between": [91, 92]}, "where": {"T": [1], "L": {"to": 4}}},
+    "cells": {"kind": "cells", "is": IS, "cells_hold": "most", "for": {"T": "*"}, "holds": {"at_least": 3}},
+    "extreme": {"kind": "extreme", "which": "max", "at": [{"T": 1, "L": 0.4}, {"T": "2", "L": 3}], "alone": False},
+    "extreme_level": {"kind": "extreme", "which": "min", "of": "T", "stat": "first", "at": [5], "missing": "observed"},
+    "trend": {"kind": "trend", "along": "L", "goes": "up_down", "turn": 0.4, "for": {"T": [1, 7]}},
+    "flat": {"kind": "trend", "along": "L", "goes": "flat", "margin": 2},
+    "step": {"kind": "step", "along": "L", "from": 8, "to": 11, "goes": "down", "size": IS, "largest": True},
+    "isolated": {"kind": "extreme", "which": "max", "at": [{"T": 1, "L": 0.4}], "isolated": 0},
+    "onset": {"kind": "step", "along": "L", "goes": "down", "onset": 8, "margin": 2},
+    "recovery": {"kind": "step", "along": "L", "goes": "down", "from": 8, "recovery": 15},
+    "lie": {"kind": "lie", "lowest": 3, "inside": [{"T": [1], "L": {"to": 9}}], "cells_hold": {"share": 0.8}},
+    "stable": {"kind": "stable", "along": "L", "within": 2, "for": {"T": "*"}, "except": [5]},
+    "compare": {
+        "kind": "compare", "left": {"model": ["A"]}, "right": {"model": ["B"]}, "is": "better",
+        "by": {"op": ">=", "number": 2, "unit": "factor"}, "everywhere": "most",
+    },
+    "gap": {
+        "kind": "compare", "of": "gap", "ahead": {"model": ["A"]}, "behind": {"model": ["B"]},
+        "left": {"benchmark": ["X"]}, "right": {"benchmark": ["Y"]}, "is": "better", "by": {"op": ">=", "number": 2},
+    },
+    "rank": {"kind": "rank", "by": "T", "name": 6, "place": 3, "top": True, "high_first": False},
+    "effect": {"kind": "effect", "axes": ["T", "L"], "is": "small", "within": 3},
+    "interaction": {"kind": "effect", "axes": ["T", "L"], "is": "present", "interaction": True},
+    "sweet_spot": {"kind": "sweet_spot", "at": [{"T": 1, "L": 0.4}, {"T": 2}], "criterion": "mean_rank"},
+    "coverage": {"kind": "coverage", "axis": "T", "is": "levels", "levels": [1, 2]},
+    "former": {"kind": "value", "is": IS, "about": {"grid": str(uuid.UUID(int=7)), "revision": 3}},
+    "ill_posed": {"kind": "ill_posed", "because": "a cause"},
+    "not": {"kind": "not", "claims": [{"kind": "any_of", "claims": [{"kind": "value", "is": IS}]}]},
+}  # fmt: skip
+
+
+def said(name: str, **more: Any) -> dict[str, Any]:
+    return copy.deepcopy({"about": ABOUT, **CLAIMS[name], **more})
+
+
+def faults(claim: Any) -> dict[str, str]:
+    with pytest.raises(Invalid) as refused:
+        read_claim(claim)
+    return {fault.pointer: fault.detail for fault in refused.value.faults}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_the_normal_form_of_a_normal_form_is_itself(name: str) -> None:
+    claim = read_claim(said(name))
+    written = normal_form(claim)
+    again = read_claim(orjson.loads(orjson.dumps(written)))
+    assert again == claim
+    assert normal_form(again) == written
+
+
+def test_every_kind_is_among_the_examples() -> None:
+    assert {claim["kind"] for claim in CLAIMS.values()} >= KINDS.keys()
+
+
+def test_one_statement_has_one_digest() -> None:
+    first = said("cells", where={"A": ["1", "0.5"], "B": {"from": 1, "to": 2}}, over="measured", alpha=0.05)
+    second = said(
+        "cells", where={"B": {"to": 2.0, "from": 1.0}, "A": [0.5, 1]}, text="as somebody put it", source={"line": 3}
+    )
+    assert digest_of(read_claim(first)) == digest_of(read_claim(second))
+    former = said("former")
+    current = former | {"about": former["about"] | {"revision": "latest"}}
+    plain = former | {"about": {"grid": former["about"]["grid"]}}
+    assert digest_of(read_claim(current)) == digest_of(read_claim(plain)) != digest_of(read_claim(former))
+    for other in (
+        {"over": "declared"},
+        {"alpha": 0.01},
+        {"strength": "noise"},
+        {"where": {"A": [1]}},
+        {"is": {"op": ">=", "number": 95.0}},
+    ):
+        assert digest_of(read_claim(first | other)) != digest_of(read_claim(first))
+
+
+def test_decimals_are_part_of_a_number() -> None:
+    rounds = {text: read_claim(said("value", **{"is": orjson.loads(text)})).says.says.is_.ends() for text in (
+        '{"op": "=", "number": 84}', '{"op": "=", "number": 84.0}', '{"op": "=", "number": 84.0, "decimals": 2}',
+        '{"between": [91, 92.5]}', '{"about": 84, "within": 3}')}  # fmt: skip
+    assert [ends[:2] for ends in rounds.values()] == [
+        (83.5, 84.5), (83.95, 84.05), (83.995, 84.005), (90.95, 92.55), (81.0, 87.0)
+    ]  # fmt: skip
+
+
+def test_a_significant_difference_asks_for_noise() -> None:
+    assert read_claim(said("compare", text="A is significantly better than B")).strength == "noise"
+    assert read_claim(said("compare", text="A is better than B")).strength == "numbers"
+
+
+@pytest.mark.parametrize(
+    ("claim", "pointer", "words"),
+    [
+        (said("value", kind="vlue"), "/kind", 'did you mean "value"?'),
+        (said("value", wher={}), "/wher", 'did you mean "where"?'),
+        (said("value", about={"experiment": "e"}), "/about", '"experiment" and "metric"'),
+        (said("value", about={"grid": "x"}), "/about/grid", "no id"),
+        ({"kind": "value", "is": IS}, "", '"about"'),
+        (said("value", where={"L": {"from": 3, "to": 2}}), "/where/L", 'above "to"'),
+        (said("value", where={"L": {"to": -1}}, **{"is": None}), "", 'lacks the field "is"'),
+        (said("value", where={"a/b": []}), "/where/a~1b", "a list of 1"),
+        (said("value", where={"L": {"until": 2}}), "/where/L/until", "no field"),
+        (said("value", **{"is": {"between": [2, 1]}}), "/is/between", "smaller one first"),
+        (said("value", **{"is": {"op": "=", "number": float("nan")}}), "/is/number", "finite"),
+        (said("value", **{"is": {"op": "=", "number": float("inf")}}), "/is/number", "finite"),
+        (said("value", **{"is": {"op": "=", "number": True}}), "/is/number", "finite"),
+        (said("value", **{"is": {"op": "==", "number": 1}}), "/is/op", "one of"),
+        (said("value", **{"is": {"op": "=", "number": 1, "unit": "percent"}}), "/is/unit", "points"),
+        (said("value", **{"is": {"number": 1}}), "/is", "number"),
+        (said("value", along="L"), "/along", "not for mean"),
+        (said("cells", holds={"at_least": 3}, **{"for": {"T": [1, 2]}}), "/holds", "3 groups"),
+        (said("cells", holds={"at_least": 0}), "/holds/at_least", "whole number"),
+        (said("cells", holds={"share": 1.5}), "/holds/share", "between 0 and 1"),
+        (said("cells", holds="some"), "/holds", "all, any"),
+        (said("value", holds="any"), "/holds", "for"),
+        (said("cells", **{"for": {"T": list(range(101)), "L": list(range(100))}, "holds": "all"}), "/for", "10,100"),
+        (said("cells", where={"T": [1]}), "/for", "where names too"),
+        (said("stable", except_=1), "/except_", "no field"),
+        (said("value", **{"except": [1]}), "/except", "for"),
+        (said("extreme", at=[1]), "/at", "coordinates"),
+        (said("extreme_level", at=[{"T": 1}]), "/at", "levels of T"),
+        (said("flat", margin=None), "/margin", "flat"),
+        (said("trend", margin=1), "/margin", "flat"),
+        (said("trend", goes="up"), "/turn", "up_down"),
+        (said("compare", margin=2), "/margin", "equal"),
+        (said("compare", **{"is": "equal"}), "/margin", "equal"),
+        (said("compare", right={"model": ["A"]}), "/right", "same cells"),
+        (said("compare", by={"op": ">", "number": 1, "unit": "metres"}), "/by/unit", "one of"),
+        (said("lie", highest=2), "", "one of matching"),
+        (said("lie", inside=[{}]), "/inside/0", "names no axis"),
+        (said("coverage", **{"is": "span", "levels": [1, 2, 3]}), "/levels", "first and its last"),
+        (said("coverage", **{"is": "most"}), "", '"level"'),
+        (said("rank", place=0), "/place", "whole number"),
+        (said("value", alpha=1), "/alpha", "between 0 and 1"),
+        (said("value", text="x" * 2001), "/text", "2,000"),
+        (said("value", revision=3), "/revision", "latest"),
+        (said("value", about=ABOUT | {"revision": 3}), "/about/revision", "in grid"),
+        (said("former", about=CLAIMS["former"]["about"] | {"revision": 0}), "/about/revision", "whole number"),
+        (said("former", about=CLAIMS["former"]["about"] | {"model": "A"}), "/about", "not both"),
+        (said("value", looks="sometimes"), "/looks", "fixed"),
+        (said("sweet_spot", at=[]), "/at", "a list of 1"),
+        (said("sweet_spot", at=[1]), "/at", "coordinates"),
+        (said("sweet_spot", criterion="rank"), "/criterion", "one of regret, mean_rank"),
+        (said("isolated", isolated=-1), "/isolated", "0 or more"),
+        (said("extreme_level", isolated=1), "/isolated", "for cells"),
+        (said("step", to=None, **{"from": None}), "", "one of to, onset and recovery"),
+        (said("step", onset=8), "", "one of to, onset and recovery"),
+        (said("step", margin=2), "/margin", "of onset and recovery"),
+        (said("onset", size=IS), "/size", "name it in to"),
+        (said("onset", largest=True), "/largest", "name it in to"),
+        (said("onset", **{"from": 2}), "/from", "no part of an onset"),
+        (said("recovery", recovery=8), "/recovery", "that from names"),
+        (said("gap", ahead=None), "", '"ahead" and "behind"'),
+        (said("gap", behind={}), "", '"ahead" and "behind"'),
+        (said("gap", behind={"model": ["A"]}), "/behind", "same cells"),
+        (said("gap", by={"op": ">", "number": 1, "unit": "factor"}), "/by/unit", "points"),
+        (said("gap", everywhere="all"), "/everywhere", "for means"),
+        (said("gap", left={"model": ["A"]}), "/ahead", '"model"'),
+        (said("gap", of="median"), "/of", "mean, gap"),
+        (said("compare", ahead={"T": [1]}), "/ahead", "with of gap"),
+        (said("interaction", axes=["T"]), "/axes", "two"),
+        (said("interaction", axes=["T", "T"]), "/axes", "two"),
+        ({"kind": "not", "about": ABOUT, "claims": [said("value"), said("value")]}, "/claims", "one statement"),
+        ({"kind": "all_of", "claims": []}, "/claims", "a list of 1"),
+        ({"kind": "all_of", "where": {}, "claims": [said("value")]}, "/where", "no field"),
+        ("Type 1 falls", "/kind", "one of"),
+        (None, "/kind", "one of"),
+        ([], "/kind", "one of"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_read_is_pointed_at(claim: Any, pointer: str, words: str) -> None:
+    found = faults(claim)
+    assert pointer in found, found
+    assert words in found[pointer]
+
+
+def nested(depth: int) -> dict[str, Any]:
+    return said("value") if depth == 1 else {"kind": "not", "claims": [nested(depth - 1)]}
+
+
+def test_limits_of_a_claim() -> None:
+    read_claim(nested(4))
+    assert "nested deeper" in next(iter(faults(nested(5)).values()))
+    several = {"kind": "all_of", "claims": [{"kind": "all_of", "claims": [said("value")] * 32}] * 2}
+    read_claim(several)
+    several["claims"].append(said("value"))
+    assert faults(several) == {"": "has 65 statements; at most 64 are judged together"}
+
+
+def test_parts_of_a_compound_share_what_it_is_about() -> None:
+    claim = {"kind": "all_of", "about": ABOUT, "claims": [{"kind": "value", "is": IS}, said("value")]}
+    apart = {"kind": "all_of", "claims": [{"kind": "value", "is": IS, "about": ABOUT}, said("value")]}
+    assert digest_of(read_claim(claim)) == digest_of(read_claim(apart))
+
+
+ODD = (None, True, -1, 0, 0.5, 1e308, 10**30, float("nan"), "", "x", "*", "mean", "\0", "é" * 300, [], {}, [[]], [None],
+       {"": 1}, {"from": "x"}, ["a", 1], {"kind": "value"})  # fmt: skip
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every container in a document with a key or position in it."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [pair for key, inner in items for pair in [(value, key), *places(inner)]]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_any_json_is_a_claim_or_refused_with_pointers(seed: int) -> None:
+    draw, read = random.Random(seed), 0
+    for name in CLAIMS:
+        for _ in range(20):
+            claim = said(name)
+            for _ in range(draw.choice([1, 1, 2, 4])):
+                holder, key = draw.choice(places(claim))
+                holder[key] = copy.deepcopy(draw.choice(ODD))
+                if isinstance(holder, dict) and draw.random() < 0.2:
+                    name_of = draw.choice(["for", "holds", "where", "claims", "kind", "x/y"])
+                    holder[name_of] = copy.deepcopy(draw.choice(ODD))
+            try:
+                found = read_claim(claim)
+            except Invalid:
+                assert all(pointer == "" or pointer.startswith("/") for pointer in faults(claim))
+            else:
+                read += 1
+                assert read_claim(orjson.loads(orjson.dumps(normal_form(found)))) == read_claim(normal_form(found))
+                assert normal_form(read_claim(normal_form(found))) == normal_form(found)
+    assert read

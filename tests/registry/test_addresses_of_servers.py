@@ -1,0 +1,128 @@
+"""Addresses of PostgreSQL and Redis: several servers, and one sentence for what cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import psycopg2
+import pytest
+from psycopg2.extensions import parse_dsn
+from sqlalchemy import create_engine, make_url, text
+from sqlalchemy.pool import NullPool
+
+from registry import create_app
+from registry.errors import Misconfigured
+from registry.settings import Settings, driver_url
+from registry.storage.database import Database
+from tests.house import House, publication
+from tests.ports import free_port
+
+TWO = {"user": "u", "password": "p@", "host": "a,b", "port": "5432,5433", "dbname": "d"}
+
+
+@pytest.mark.parametrize(
+    ("url", "meant"),
+    [
+        ("postgresql://u:p%40@a:5432,b:5433/d", TWO),
+        ("postgres://u:p%40@/d?host=a:5432&host=b:5433", TWO),
+        ("postgresql+psycopg2://u:p%40@/d?host=a,b&port=5432,5433", TWO),
+        (
+            "postgresql://u:p%40@a:5432,b:5433/d?target_session_attrs=read-write",
+            TWO | {"target_session_attrs": "read-write"},
+        ),
+        (
+            "postgresql://u@[::1]:5432,[::2]:5433/d",
+            {"user": "u", "host": "::1,::2", "port": "5432,5433", "dbname": "d"},
+        ),
+        ("postgresql://u@a,b/d", {"user": "u", "host": "a,b", "port": "5432,5432", "dbname": "d"}),
+        ("postgresql://u@/d?host=/run/x&port=6000", {"user": "u", "host": "/run/x", "port": "6000", "dbname": "d"}),
+    ],
+)
+def test_every_spelling_of_servers_is_one_to_sqlalchemy_and_to_libpq(url: str, meant: dict[str, str]) -> None:
+    read = make_url(driver_url(url))
+    given = create_engine(read).dialect.create_connect_args(read)[1]
+    assert {name: str(value) for name, value in given.items()} == meant
+    assert parse_dsn(read.set(drivername="postgresql").render_as_string(hide_password=False)) == meant
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["mysql://h/d", "h/d", "postgresql://u:sec/ret@h/d", "postgresql://u:sec[ret@h/d", "postgresql://h:many/d"],
+)
+def test_a_database_url_that_cannot_be_read_is_one_sentence_without_the_password(url: str) -> None:
+    with pytest.raises(Misconfigured) as refused:
+        Settings.from_environment({"REGISTRY_DATABASE_URL": url})
+    assert "REGISTRY_DATABASE_URL" in refused.value.detail
+    assert "sec" not in refused.value.detail
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "told"),
+    [
+        ("REGISTRY_REDIS_URL", "sentinel://h:26379/0", "one name that follows it"),
+        ("REGISTRY_REDIS_URL", "amqp://h", "redis://, rediss:// or unix://"),
+        ("REGISTRY_POOLER", "statement", "session or transaction"),
+        ("REGISTRY_SYNCHRONOUS_COMMIT", "off", "on or remote_apply"),
+        ("REGISTRY_SYNCHRONOUS_COMMIT", "local", "on or remote_apply"),
+        ("REGISTRY_REPLICA_LAG", "61", "at most 60"),
+        ("REGISTRY_REPLICA_URL", "http://h", "postgresql://"),
+    ],
+)
+def test_what_cannot_work_stops_the_process_with_a_sentence(name: str, value: str, told: str) -> None:
+    with pytest.raises(Misconfigured, match=told):
+        Settings.from_environment({name: value})
+
+
+def both(database_url: str, first: int) -> str:
+    """Address of a server that is not there, and of the one that is."""
+    url = make_url(driver_url(database_url))
+    host, port = url.query.get("host", url.host), url.query.get("port", url.port or 5432)
+    user = url.username or "postgres"
+    options = f"host=127.0.0.1,{host}&port={first},{port}&target_session_attrs=read-write"
+    return f"postgresql://{user}@/{url.database}?{options}"
+
+
+def test_the_server_that_is_there_and_takes_writes_is_found(settings: Settings, own_database_url: str) -> None:
+    url = both(own_database_url, free_port())
+    database = Database(replace(settings, database_url=url), name="tests")
+    with database.transaction() as connection:
+        assert connection.scalar(text("SHOW transaction_read_only")) == "off"
+    database.close()
+    address = make_url(driver_url(url)).set(drivername="postgresql")
+    psycopg2.connect(address.render_as_string(hide_password=False)).close()
+
+
+def test_a_write_on_a_server_without_writes_is_503_and_says_that_nothing_was_written(
+    settings: Settings, own_database_url: str
+) -> None:
+    """As on a standby to which the address still leads; after it was promoted the next request is answered."""
+    own = replace(settings, database_url=own_database_url)
+    database = Database(own, name="tests")
+    project = House(create_app(own), database, own).make_project()
+    read_only(own_database_url, "on")
+    database.close()
+    project.get(f"projects/{project.slug}")
+    answer = project.publish(publication())
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "2")
+    assert answer.get_json()["type"] == "/docs#problem-unavailable"
+    assert "takes no writes" in answer.get_json()["detail"]
+    read_only(own_database_url, "off")
+    assert project.publish(publication()).status_code == 201
+    database.close()
+
+
+def read_only(url: str, state: str) -> None:
+    with create_engine(driver_url(url), isolation_level="AUTOCOMMIT", poolclass=NullPool).connect() as connection:
+        connection.execute(text("SET default_transaction_read_only = off"))
+        name = make_url(url).database
+        connection.execute(text(f"ALTER DATABASE {name} SET default_transaction_read_only = {state}"))
+        others = "datname = current_database() AND pid <> pg_backend_pid()"
+        connection.execute(text(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}"))
+
+
+def test_commits_are_answered_when_the_setting_says(settings: Settings) -> None:
+    for wanted in ("on", "remote_apply"):
+        database = Database(replace(settings, synchronous_commit=wanted), name="tests")
+        with database.reading() as connection:
+            assert connection.scalar(text("SHOW synchronous_commit")) == wanted
+        database.close()

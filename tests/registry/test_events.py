@@ -1,0 +1,338 @@
+"""The feed of a project, page by page: cursors, types, filters, waiting, other forms, and who may read it."""
+
+from __future__ import annotations
+
+import json
+import threading
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from sqlalchemy import text
+from werkzeug.test import TestResponse
+
+from registry.operations.events import Wanted, read_events
+from registry.results.events import TYPES
+from tests.house import House, Project, publication
+from tests.told import tell
+
+ATOM = "{http://www.w3.org/2005/Atom}"
+
+
+def read(project: Project, role: str = "reader", **query: Any) -> TestResponse:
+    headers = query.pop("headers", {})
+    return project.call("GET", f"projects/{project.slug}/events", role, query_string=query, headers=headers)
+
+
+def page(project: Project, role: str = "reader", **query: Any) -> dict[str, Any]:
+    answer = read(project, role, **query)
+    assert answer.status_code == 200, answer.text
+    return dict(answer.get_json())
+
+
+def numbers(found: dict[str, Any]) -> list[int]:
+    return [one["data"]["number"] for one in found["items"]]
+
+
+def forget(project: Project, up_to: int) -> None:
+    """Delete the oldest events, as retention does."""
+    with project.house.database.transaction() as connection:
+        here = {"project": project.id, "first": up_to + 1}
+        connection.execute(text("UPDATE event_heads SET first = :first WHERE project_id = :project"), here)
+        connection.execute(text("DELETE FROM events WHERE project_id = :project AND position < :first"), here)
+
+
+def test_what_was_published_is_told_with_its_names_and_a_link(project: Project) -> None:
+    grid = project.published()
+    project.house.compute()
+    found = page(project, type="grid.*")
+    [event] = found["items"]
+    assert (event["type"], event["position"], event["subject"]) == ("grid.published", 1, f"grids/{grid['id']}")
+    assert event["data"]["model"] == grid["model"]
+    assert event["data"]["revision"] == 1
+    assert project.get(event["links"]["subject"]["href"]).get_json()["id"] == grid["id"]
+    sent = datetime.fromisoformat(event["time"])
+    assert abs(datetime.now(UTC) - sent) < timedelta(hours=1)
+
+
+def test_pages_follow_each_other_and_the_last_one_is_empty(project: Project) -> None:
+    tell(project, *range(7))
+    read_so_far: list[int] = []
+    found = page(project, limit=3)
+    while found["items"]:
+        read_so_far += numbers(found)
+        found = page(project, limit=3, after=found["next"])
+    assert read_so_far == list(range(7))
+    assert found["next"] == found["head"]
+    tell(project, 7)
+    assert numbers(page(project, after=found["next"])) == [7]
+
+
+def test_a_link_leads_to_the_next_page_with_the_same_filters(project: Project) -> None:
+    tell(project, 1, 2, model="A & B")
+    answer = read(project, limit=1, model="A & B")
+    following = answer.headers["Link"].removeprefix("<").removesuffix('>; rel="next"')
+    assert numbers(project.get(following).get_json()) == [2]
+
+
+def test_now_is_behind_everything_and_an_instant_before_what_was_recorded_from_then_on(project: Project) -> None:
+    tell(project, 1, 2)
+    assert page(project, after="now")["items"] == []
+    with project.house.database.reading() as connection:
+        between = connection.scalar(text("SELECT clock_timestamp()"))
+    tell(project, 3, 4)
+    assert numbers(page(project, after=between.isoformat())) == [3, 4]
+    assert numbers(page(project, after="2001-01-01")) == [1, 2, 3, 4]
+    assert numbers(page(project, after="2999-01-01T00:00Z")) == []
+    assert page(project, after="2999-01-01")["next"] == page(project)["head"]
+
+
+def test_an_instant_of_an_empty_feed_is_its_beginning(project: Project) -> None:
+    found = page(project, after="2001-01-01")
+    assert found["items"] == []
+    tell(project, 1)
+    assert numbers(page(project, after=found["next"])) == [1]
+
+
+def test_the_cursor_moves_on_where_the_types_leave_everything_out(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("registry.operations.events.MOST_SCANNED", 4)
+    tell(project, *range(10))
+    tell(project, 10, kind="claim.flipped")
+    cursors, found = [], page(project, type="claim.*")
+    while not found["items"]:
+        cursors.append(found["next"])
+        found = page(project, type="claim.*", after=found["next"])
+    assert len(cursors) == len(set(cursors)) == 2
+    assert numbers(found) == [10]
+
+
+def test_types_are_joined_by_or_and_names_by_and(project: Project) -> None:
+    tell(project, 1, model="A", metric="loss")
+    tell(project, 2, model="A", metric="accuracy")
+    tell(project, 3, model="B", metric="accuracy", kind="claim.flipped")
+    tell(project, 4, kind="claim.judged")
+    assert numbers(page(project, type=["claim.flipped", "grid.*"])) == [1, 2, 3]
+    assert numbers(page(project, model="A", metric="accuracy")) == [2]
+    assert numbers(page(project, model="C")) == []
+    tell(project, 5, model="A", variant="")
+    assert numbers(page(project, variant="")) == [5]
+
+
+def test_the_database_and_a_stream_leave_out_the_same_events(project: Project) -> None:
+    for number, kind in enumerate(TYPES):
+        tell(project, number, kind=kind, model="AB"[number % 2], count=number)
+    chosen = [
+        Wanted(),
+        Wanted(("claim.*", "grid.deleted")),
+        Wanted(without=("share.", "token.")),
+        Wanted(("grid.*",), ("grid.p",), {"model": "A"}),
+        Wanted(names={"model": "B", "metric": "x"}),
+    ]
+    for wanted in chosen:
+        with project.house.database.reading() as connection:
+            everything = read_events(connection, project.id, 0, 100).events
+            found = read_events(connection, project.id, 0, 100, wanted).events
+        assert [one.id for one in found] == [one.id for one in everything if wanted.holds(one.type, one.data)]
+
+
+def test_only_administrators_are_told_of_tokens_shares_and_webhooks(project: Project) -> None:
+    for number, kind in enumerate(["token.created", "share.revoked", "webhook.disabled", "grid.published"]):
+        tell(project, number, kind=kind)
+    assert numbers(page(project, "admin")) == [0, 1, 2, 3]
+    assert numbers(page(project, "writer")) == [3]
+    assert numbers(page(project, "writer", type="token.*")) == []
+    tags = {read(project, role).headers["ETag"] for role in ("admin", "writer")}
+    assert len(tags) == 2
+
+
+def test_a_public_project_is_read_without_a_token_and_a_private_one_is_not(house: House) -> None:
+    public, private = house.make_project("public"), house.make_project()
+    for one in (public, private):
+        tell(one, 1)
+        tell(one, 2, kind="token.created")
+    assert numbers(house.call("GET", f"projects/{public.slug}/events").get_json()) == [1]
+    assert house.call("GET", f"projects/{private.slug}/events").status_code == 401
+    assert house.call("GET", f"projects/{private.slug}/events", token=public.tokens["admin"]).status_code == 404
+    bad = house.call("GET", f"projects/{public.slug}/events", token="rgs_no")
+    assert bad.status_code == 401
+    stream = {"Accept": "text/event-stream"}
+    assert house.call("GET", f"projects/{private.slug}/events", headers=stream).status_code == 401
+    other = house.call("GET", f"projects/{private.slug}/events", token=public.tokens["admin"], headers=stream)
+    assert other.status_code == 404
+
+
+def test_a_share_opens_the_events_below_its_path_and_no_others(project: Project) -> None:
+    tell(project, 1)
+
+    def shared(path: str) -> str:
+        made = project.call("POST", f"projects/{project.slug}/shares", "admin", json={"path": path})
+        return str(made.get_json()["url"]).partition("share=")[2]
+
+    whole, cells = f"/api/v1/projects/{project.slug}", f"/api/v1/projects/{project.slug}/cells"
+    asked = f"projects/{project.slug}/events?type=grid.*&share="
+    found = project.house.call("GET", asked + shared(whole))
+    assert numbers(found.get_json()) == [1]
+    following = found.headers["Link"].removeprefix("<").removesuffix('>; rel="next"')
+    assert project.house.call("GET", following).status_code == 200
+    assert project.house.call("GET", asked + shared(cells)).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "after=AAAA", "after=", "after=%00", "after=2026-13-01", "after=2026-11-23T99:00", "after=head&after=now",
+        "after=" + "A" * 4000, "after=%F0%9F%98%80%F0%9F%98%80%F0%9F%98%80", "type=claims.*", "type=*", "type=claim.",
+        "type=", "limit=0", "limit=1001", "cursor=AAAA", "model=", "model=a&model=b", "suite=x", "after=0",
+    ],
+)  # fmt: skip
+def test_a_wrong_question_is_refused_with_its_place(project: Project, query: str) -> None:
+    answer = project.get(f"projects/{project.slug}/events?{query}")
+    assert answer.status_code == 422, answer.text
+    assert answer.get_json()["errors"][0]["pointer"].split("/")[1] == query.partition("=")[0]
+
+
+def test_a_forged_cursor_and_one_of_another_project_are_refused(project: Project) -> None:
+    tell(project, *range(300))
+    cursor = page(project, limit=260)["next"]
+    raw = urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
+    forged = [bytes([2]) + raw[1:], raw[:-1] + bytes([raw[-1] ^ 1]), raw[:-2] + b"\0" + raw[-2:], raw + b"\0" * 8]
+    for one in forged:
+        sent = urlsafe_b64encode(one).rstrip(b"=").decode()
+        assert read(project, after=sent).status_code == 422
+    swapped = cursor[:-1] + ("B" if cursor[-1] != "B" else "C")
+    assert read(project, after=swapped).status_code == 422
+    other = project.house.make_project()
+    answer = read(other, after=cursor)
+    assert answer.status_code == 422
+    assert answer.get_json()["errors"][0]["detail"] == "is not a cursor of this project's events"
+    stream = {"Accept": "text/event-stream", "Last-Event-ID": cursor}
+    assert read(other, headers=stream).status_code == 422
+
+
+def test_a_cursor_that_is_older_than_what_is_kept_is_told_where_the_rest_begins(project: Project) -> None:
+    tell(project, *range(1, 7))
+    second, fourth = (page(project, limit=count)["next"] for count in (2, 4))
+    forget(project, 4)
+    assert numbers(page(project)) == [5, 6]
+    assert numbers(page(project, after=fourth)) == [5, 6]
+    answer = read(project, after=second)
+    problem = answer.get_json()
+    assert (answer.status_code, problem["type"]) == (410, "/docs#problem-cursor_expired")
+    assert numbers(page(project, after=problem["first"])) == [5, 6]
+    stream = {"Accept": "text/event-stream", "Last-Event-ID": second}
+    assert read(project, headers=stream).status_code == 410
+
+
+def test_a_cursor_of_a_time_before_the_database_was_restored_is_expired(project: Project) -> None:
+    tell(project, 1, 2, 3)
+    seen = page(project)["next"]
+    with project.house.database.transaction() as connection:
+        for statement in (
+            "UPDATE event_heads SET position = 1 WHERE project_id = :project",
+            "DELETE FROM events WHERE project_id = :project AND position > 1",
+        ):
+            connection.execute(text(statement), {"project": project.id})
+    answer = read(project, after=seen)
+    assert answer.status_code == 410
+    assert numbers(page(project, after=answer.get_json()["first"])) == [1]
+
+
+def test_who_knows_the_head_is_told_that_nothing_changed(project: Project) -> None:
+    tell(project, 1)
+    tag = read(project).headers["ETag"]
+    again = read(project, headers={"If-None-Match": tag})
+    assert (again.status_code, again.data) == (304, b"")
+    tell(project, 2)
+    assert read(project, headers={"If-None-Match": tag}).status_code == 200
+
+
+def test_a_reader_waits_for_the_first_event_that_it_wants(project: Project) -> None:
+    tell(project, 1)
+    seen, answered = page(project)["next"], []
+    asking = threading.Thread(
+        target=lambda: answered.append(
+            read(project, after=seen, type="claim.*", headers={"Prefer": "wait=20"}).get_json()
+        )
+    )
+    asking.start()
+    tell(project, 2)
+    tell(project, 3, kind="claim.flipped")
+    asking.join(60)
+    [found] = answered
+    assert numbers(found) == [3]
+
+
+def test_a_wait_that_ends_is_answered_with_nothing_and_a_stopping_process_waits_for_nobody(project: Project) -> None:
+    seen = page(project)["next"]
+    answer = read(project, after=seen, headers={"Prefer": "wait=1"})
+    assert answer.headers["Preference-Applied"] == "wait=1"
+    assert answer.get_json() == {"items": [], "next": seen, "head": seen}
+    stopping = project.house.app.extensions["registry"].stopping
+    stopping.set()
+    try:
+        assert read(project, after=seen, headers={"Prefer": "wait=30"}).get_json()["items"] == []
+    finally:
+        stopping.clear()
+
+
+def test_cloud_events_have_a_source_a_type_of_ours_and_sort_by_their_sequence(project: Project) -> None:
+    tell(project, 1, model="A")
+    tell(project, 2, kind="claim.flipped")
+    answer = read(project, headers={"Accept": "application/cloudevents-batch+json"})
+    assert answer.content_type.partition(";")[0] == "application/cloudevents-batch+json"
+    first, second = json.loads(answer.data)
+    [plain, _] = page(project)["items"]
+    assert first == {
+        "specversion": "1.0",
+        "id": plain["id"],
+        "source": f"{project.house.settings.url}/api/v1/projects/{project.slug}",
+        "type": "org.results-registry.grid.published",
+        "subject": "grids/1",
+        "time": plain["time"],
+        "datacontenttype": "application/json",
+        "sequence": "0000000000000000001",
+        "data": {"number": 1, "model": "A"},
+    }
+    assert second["sequence"] > first["sequence"]
+    assert "after=" in answer.headers["Link"]
+
+
+def test_an_atom_feed_has_the_latest_events_and_what_rfc_4287_asks_of_it(project: Project) -> None:
+    tell(project, *range(5), model='<A> & "B"', note="a\u0007b\ufffe")
+    answer = project.get(f"projects/{project.slug}/events.atom?limit=3")
+    assert answer.content_type == "application/atom+xml; charset=utf-8"
+    feed = ET.fromstring(answer.data)  # noqa: S314 (our own)
+    assert feed.tag == f"{ATOM}feed"
+    entries = feed.findall(f"{ATOM}entry")
+    assert [one.find(f"{ATOM}link").get("href").rpartition("/")[2] for one in entries] == ["4", "3", "2"]
+    for one in (feed, *entries):  # RFC 4287, 4.1.1 and 4.1.2: exactly one of each
+        for name in ("id", "title", "updated"):
+            [found] = one.findall(f"{ATOM}{name}")
+            assert found.text
+        assert datetime.fromisoformat(one.find(f"{ATOM}updated").text).tzinfo is not None
+    assert feed.find(f"{ATOM}author/{ATOM}name").text
+    assert len({one.find(f"{ATOM}id").text for one in entries}) == 3
+    rels = [one.get("rel") for one in feed.findall(f"{ATOM}link")]
+    assert sorted(rels) == ["alternate", "next", "self"]
+    assert '<A> & "B"' in entries[0].find(f"{ATOM}title").text
+    following = next(one.get("href") for one in feed.findall(f"{ATOM}link") if one.get("rel") == "next")
+    tell(project, 5)
+    rest = ET.fromstring(project.get(following.partition(project.house.settings.url)[2]).data)  # noqa: S314
+    assert [one.find(f"{ATOM}link").get("href")[-1] for one in rest.findall(f"{ATOM}entry")] == ["5"]
+
+
+def test_an_atom_feed_without_events_is_one(project: Project) -> None:
+    answer = project.call("GET", f"projects/{project.slug}/events", headers={"Accept": "application/atom+xml"})
+    feed = ET.fromstring(answer.data)  # noqa: S314 (our own)
+    assert datetime.fromisoformat(feed.find(f"{ATOM}updated").text).tzinfo is not None
+
+
+def test_writing_a_grid_tells_no_other_project(project: Project) -> None:
+    other = project.house.make_project()
+    other.publish(publication())
+    project.house.compute()
+    assert page(project)["items"] == []

@@ -1,0 +1,153 @@
+"""Outcomes of items as values: packing, digests, and whether they agree with the value of their cell."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from registry.grids.grid import Cell, Metric
+from registry.grids.outcomes import (
+    HeldItems,
+    Outcomes,
+    digest_of_ids,
+    disagreement,
+    has_spare_bits,
+    scale_of,
+    size_of_bits,
+)
+from registry.storage.items import packed_cells, unpacked_cells
+
+quick = settings(max_examples=200, deadline=None, database=None, derandomize=True)
+bits = st.lists(st.booleans(), min_size=1, max_size=70)
+
+
+def packed(flags: list[bool]) -> bytes:
+    return np.packbits(np.array(flags, dtype=np.uint8)).tobytes()
+
+
+@quick
+@given(bits)
+def test_bits_are_packed_as_numpy_packs_them(flags: list[bool]) -> None:
+    content = packed(flags)
+    assert len(content) == size_of_bits(len(flags))
+    assert not has_spare_bits(content, len(flags))
+    assert Outcomes(len(flags), bits=content).mean == pytest.approx(sum(flags) / len(flags), rel=1e-15)
+
+
+@quick
+@given(bits)
+def test_a_bit_beyond_the_last_item_is_seen(flags: list[bool]) -> None:
+    spare = -len(flags) % 8
+    for place in range(spare):
+        content = packed([*flags, *([False] * place), True])
+        assert has_spare_bits(content, len(flags))
+
+
+def _row(held: list[HeldItems], count: int) -> SimpleNamespace:
+    return SimpleNamespace(set_name="s", digest=b"\x01" * 32, count=count, **packed_cells(held))
+
+
+@quick
+@given(st.integers(1, 40).flatmap(lambda n: st.tuples(st.just(n), st.lists(st.one_of(
+    st.lists(st.booleans(), min_size=n, max_size=n),
+    st.lists(st.floats(0, 1, width=64), min_size=n, max_size=n),
+), min_size=1, max_size=5))))  # fmt: skip
+def test_what_is_stored_is_read_back_bit_by_bit(drawn) -> None:
+    count, columns = drawn
+    held = []
+    for place, column in enumerate(columns):
+        if isinstance(column[0], bool):
+            outcomes = Outcomes(count, bits=packed(column))
+        else:
+            outcomes = Outcomes(count, scores=tuple(column), repeats=3)
+        held.append(HeldItems("s", "sha256:" + "01" * 32, (f"é{place}", "x"), 12.5, None, outcomes))
+    assert list(unpacked_cells(_row(held, count))) == held
+
+
+def test_random_bits_take_at_most_one_bit_and_a_tenth() -> None:
+    """10,000 items in 20 cells: nothing compresses random bits, and what is beside them is small."""
+    random = np.random.default_rng(1)
+    held = [
+        HeldItems(
+            "s", "", (str(place), "Length"), 51.23, 10_000,
+            Outcomes(10_000, bits=np.packbits(random.integers(0, 2, 10_000)).tobytes()),
+        )
+        for place in range(20)
+    ]  # fmt: skip
+    assert 8 * sum(map(len, packed_cells(held).values())) <= 1.03 * 200_000
+
+
+def test_bits_that_are_mostly_alike_take_less() -> None:
+    flags = np.zeros(10_000, dtype=np.uint8)
+    flags[::97] = 1
+    held = [HeldItems("s", "", ("x",), 1.04, 10_000, Outcomes(10_000, bits=np.packbits(flags).tobytes()))]
+    assert 8 * sum(map(len, packed_cells(held).values())) < 0.3 * 10_000
+
+
+def test_storing_twice_gives_the_same_bytes() -> None:
+    held = [HeldItems("s", "", ("x",), 50.0, None, Outcomes(2, bits=b"\x80"))]
+    assert packed_cells(held) == packed_cells(held)
+    assert gzip.decompress(packed_cells(held)["outcomes"]) == b"\x80"
+
+
+def test_the_digest_of_ids_is_that_of_a_compact_json_array() -> None:
+    ids = ["a", 'q"1', "é\n", "\U0001f600"]
+    text = json.dumps(ids, ensure_ascii=False, separators=(",", ":"))
+    assert digest_of_ids(ids) == "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+    assert digest_of_ids(["a", "b"]) != digest_of_ids(["b", "a"]) != digest_of_ids(["ab"])
+
+
+@pytest.mark.parametrize(
+    ("value", "trials", "whole", "ones", "count", "agrees"),
+    [
+        (99.3, 300, 100.0, 298, 300, True),  # 99.33
+        (99.3, 300, 100.0, 297, 300, False),  # 99.0
+        (99.0, 300, 100.0, 298, 300, False),
+        (99.33333333333333, 300, 100.0, 298, 300, True),
+        (0.9933333333333333, 300, 1.0, 298, 300, True),
+        (99.3, None, 100.0, 298, 300, True),
+        (99.4, None, 100.0, 298, 300, False),
+        (50.0, 300, 100.0, 50, 100, False),  # other trials
+        (66.7, None, 100.0, 2, 3, True),
+        (66.6, None, 100.0, 2, 3, False),
+        (67.0, None, 100.0, 2, 3, True),  # a whole number: half a percent of the scale
+        (1.0, None, 1.0, 96, 100, False),
+        (0.0, None, 1.0, 0, 5, True),
+    ],
+)
+def test_outcomes_agree_with_the_value_of_their_cell(value, trials, whole, ones, count, agrees) -> None:
+    given_bits = packed([True] * ones + [False] * (count - ones))
+    found = disagreement(Cell((), value, trials), whole, Outcomes(count, bits=given_bits))
+    assert (found is None) is agrees, found
+
+
+def test_scores_of_repeats_are_whole_numbers_of_successes() -> None:
+    half = Outcomes(2, scores=(0.25, 0.75), repeats=4)
+    assert disagreement(Cell((), 0.5, 8), 1.0, half) is None
+    odd = disagreement(Cell((), 0.5, 8), 1.0, Outcomes(2, scores=(0.3, 0.7), repeats=4))
+    assert odd == "0.3 is no mean of 4 trials"
+    assert disagreement(Cell((), 0.5, 8), 1.0, Outcomes(2, scores=(0.25, 0.75))) == (
+        "the cell has 8 trials; 2 items are 2"
+    )
+
+
+@pytest.mark.parametrize(
+    ("metric", "whole"),
+    [
+        (Metric("a", None, None, 0, 1), 1.0),
+        (Metric("a", "%", None, 0, 100), 100.0),
+        (Metric("a"), 1.0),
+        (Metric("a", "%"), 100.0),
+        (Metric("a", None, None, 1, 10), None),
+        (Metric("a", None, None, 0, None), None),
+    ],
+)
+def test_an_outcome_of_one_is_the_scale_of_the_metric(metric: Metric, whole: float | None) -> None:
+    assert scale_of(metric) == whole

@@ -1,0 +1,185 @@
+"""How the values of a revision were measured: what is kept, what is content, and what is refused."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from registry.grids.grid import Grid
+from registry.grids.intake import Limits, read_submission
+from registry.grids.intake.protocol import LONGEST_KEY, LONGEST_TEXT, MOST_KEYS, key_of, protocol_of_texts
+from tests.house import House, Project, publication
+from tests.registry.test_amending import amend, cell
+from tests.registry.test_publishing_tables import PERCENT, PIVOT, post
+
+PROTOCOL = {"harness": "lm-eval", "harness_version": "0.4.9", "shots": 5, "temperature": 0.6, "chat_template": True}
+
+
+def test_a_protocol_is_answered_and_read_back_in_every_form(project: Project, house: House) -> None:
+    made = project.published(protocol=PROTOCOL)
+    path = f"grids/{made['id']}"
+    grid = project.get(path).get_json()
+    [listed] = project.get(f"projects/{project.slug}/grids").get_json()["items"]
+    assert made["protocol"] == grid["protocol"] == listed["protocol"] == PROTOCOL
+    assert "protocol" not in project.published(model="m2")
+    house.compute()
+    told = "Protocol: chat_template true · harness lm-eval · harness_version 0.4.9 · shots 5 · temperature 0.6"
+    assert told in project.get(f"{path}.txt").get_data(as_text=True)
+    assert told in project.get(f"{path}/report.txt").get_data(as_text=True)
+    page = project.get(f"/grids/{made['id']}").get_data(as_text=True)
+    assert "<span>harness_version <b>0.4.9</b></span>" in page
+    assert "<span>chat_template <b>true</b></span>" in page
+
+
+def test_a_grid_that_was_read_may_be_sent_back(project: Project) -> None:
+    made = project.published(protocol=PROTOCOL)
+    answer = project.publish(project.get(f"grids/{made['id']}").get_json())
+    assert (answer.status_code, answer.get_json()["revision"]) == (200, 1)
+
+
+def test_another_protocol_is_another_result(project: Project) -> None:
+    first = project.published()
+    second = project.published(protocol=PROTOCOL)
+    third = project.published(protocol=PROTOCOL | {"chat_template": 1})
+    assert [one["revision"] for one in (first, second, third)] == [1, 2, 3]
+    assert len({one["digest"] for one in (first, second, third)}) == 3
+    for pair in ("1..2", "2..3"):
+        found = project.get(f"grids/{first['id']}/revisions/{pair}").get_json()
+        assert (found["protocol_changed"], found["labels_changed"], found["changed"]) == (True, False, [])
+    page = project.get(f"/grids/{first['id']}/revisions/1..2").get_data(as_text=True)
+    assert "the protocol&#39;s shots none → 5" in page
+
+
+def test_a_grid_without_a_protocol_has_the_digest_that_it_had_before_there_were_any(project: Project) -> None:
+    # The digest that the release 0.1.0 gives this publication.
+    digest = "sha256:b4d3114d37898c6a279d5476cb772495e48a7e28a8c79594b729e4bb08445098"
+    for nothing in ({}, {"protocol": None}, {"protocol": {}}, {"protocol": {"shots": None}}):
+        made = project.published(**nothing)
+        assert (made["digest"], made["revision"], "protocol" in made) == (digest, 1, False)
+
+
+def test_amended_cells_and_new_labels_keep_the_protocol(project: Project) -> None:
+    made = project.published(protocol=PROTOCOL)
+    assert amend(project, made, cell("1", 7, 90.0)).get_json()["protocol"] == PROTOCOL
+    answer = project.call("PATCH", f"grids/{made['id']}", json={"labels": {"git_sha": "4f2c"}})
+    assert (answer.get_json()["revision"], answer.get_json()["protocol"]) == (3, PROTOCOL)
+    assert "protocol" not in project.published(), "a publication without one says nothing of how it was measured"
+
+
+def test_a_batch_keeps_the_protocol_of_each_grid(project: Project) -> None:
+    sent = [publication(model="a", protocol=PROTOCOL), publication(model="b")]
+    items = project.call("POST", f"projects/{project.slug}/grids/batch", json=sent).get_json()["items"]
+    assert [one["grid"].get("protocol") for one in items] == [PROTOCOL, None]
+
+
+def test_a_table_says_its_protocol_in_the_query(project: Project) -> None:
+    told = [f"{key}={value if isinstance(value, str) else str(value).lower()}" for key, value in PROTOCOL.items()]
+    answer = post(project, PIVOT, columns="Length", nominal="Type", protocol=told, **PERCENT)
+    assert (answer.status_code, answer.get_json()["protocol"]) == (201, PROTOCOL)
+
+
+@pytest.mark.parametrize("wrong", [["shots"], ["=5"], ["shots="], ["shots=5", "shots=3"], ["shots=5", "Shots=3"]])
+def test_a_query_that_says_no_protocol_is_refused(project: Project, wrong: list[str]) -> None:
+    answer = post(project, PIVOT, columns="Length", nominal="Type", protocol=wrong, **PERCENT)
+    assert answer.status_code == 422
+    assert all(one["pointer"].startswith("/protocol") for one in answer.get_json()["errors"])
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("5", 5), ("-0.5", -0.5), ("true", True), ("false", False), ("5.0", "5.0"), ("1e3", "1e3"), ("1.10", "1.10"),
+        ("05", "05"), ("0.4.9", "0.4.9"), ('"5"', "5"), ('"', '"'), ("null", "null"), ("[5]", "[5]"), ("NaN", "NaN"),
+        ("a=b", "a=b"), ("1000000000000000", "1000000000000000"), ("True", "True"),
+    ],
+)  # fmt: skip
+def test_a_text_is_a_number_only_as_the_registry_writes_it(written: str, value: Any) -> None:
+    found = protocol_of_texts([f"k={written}"])["k"]
+    assert (found, type(found)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("protocol", "pointer"),
+    [
+        ([], "/protocol"),
+        ("lm-eval", "/protocol"),
+        ({"a": []}, "/protocol/a"),
+        ({"a": {"b": 1}}, "/protocol/a"),
+        ({"a": ""}, "/protocol/a"),
+        ({"a": "x" * (LONGEST_TEXT + 1)}, "/protocol/a"),
+        ({"a": "x\ny"}, "/protocol/a"),
+        ({"a": 1e15}, "/protocol/a"),
+        ({"a": -(2**70)}, "/protocol/a"),
+        ({"": 1}, "/protocol/"),
+        ({"  ": 1}, "/protocol/  "),
+        ({"a=b": 1}, "/protocol/a=b"),
+        ({"a/b\x01": 1}, "/protocol/a~1b\x01"),
+        ({"x" * (LONGEST_KEY + 1): 1}, "/protocol/" + "x" * (LONGEST_KEY + 1)),
+        ({"Shots": 5, "shots": 5}, "/protocol/shots"),
+        ({"caf\u00e9": 5, "cafe\u0301": 5}, "/protocol/cafe\u0301"),
+        ({f"k{i}": i for i in range(MOST_KEYS + 1)}, "/protocol"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_its_place(project: Project, protocol: Any, pointer: str) -> None:
+    answer = project.publish(publication(protocol=protocol))
+    assert answer.status_code == 422, answer.text
+    assert [one["pointer"] for one in answer.get_json()["errors"]] == [pointer]
+
+
+def test_the_limits_themselves_are_allowed(project: Project) -> None:
+    full = {f"{i:0{LONGEST_KEY}}": "x" * LONGEST_TEXT for i in range(MOST_KEYS)}
+    assert project.published(protocol=full)["protocol"] == full
+
+
+def grid_of(protocol: dict[str, Any]) -> Grid:
+    return read_submission(publication(protocol=protocol), Limits()).grid
+
+
+_TEXTS = st.text(st.characters(exclude_categories=("C",)), min_size=1, max_size=40)
+_VALUES = st.one_of(
+    _TEXTS, st.booleans(), st.integers(-(10**14), 10**14), st.floats(-1e14, 1e14, allow_nan=False, allow_infinity=False)
+)
+_KEYS = _TEXTS.filter(lambda key: "=" not in key and 1 <= len(key_of(key)) <= LONGEST_KEY)
+
+
+@given(st.dictionaries(_KEYS, _VALUES, max_size=8), st.randoms(use_true_random=False))
+def test_neither_the_order_of_keys_nor_a_form_of_unicode_changes_the_digest(
+    protocol: dict[str, Any], random: Any
+) -> None:
+    known = {key_of(key): value for key, value in protocol.items()}
+    again = list(known.items())
+    random.shuffle(again)
+
+    def turned(given: Any) -> Any:
+        form = random.choice(["NFC", "NFD"])
+        return unicodedata.normalize(form, given) if isinstance(given, str) else given
+
+    other = {turned(key): turned(value) for key, value in again}
+    assert grid_of(other).digest == grid_of(known).digest
+
+
+def test_keys_are_lower_case_and_whole_numbers_are_one_number() -> None:
+    mine = grid_of({"Harness": "lm-eval", " SHOTS ": 5.0, "zero": -0.0})
+    assert mine.protocol == {"harness": "lm-eval", "shots": 5, "zero": 0}
+    assert mine.digest == grid_of({"shots": 5, "zero": 0, "harness": "lm-eval"}).digest
+    assert mine.digest != grid_of({"shots": "5", "zero": 0, "harness": "lm-eval"}).digest
+
+
+@pytest.mark.parametrize("number", [0.1, 1e-7, 123456789.125, 999999999999999, 1e14 + 0.5, 5e-324])
+def test_numbers_come_back_from_the_database_as_they_were_sent(project: Project, number: float) -> None:
+    made = project.published(protocol={"n": number})
+    assert project.get(f"grids/{made['id']}").get_json()["protocol"] == {"n": number}
+    answer = amend(project, made, cell("1", 0, 99.3, trials=300))
+    assert answer.status_code == 200
+    assert answer.get_json()["revision"] == 1, "equal content makes no revision"
+
+
+def test_no_protocol_is_null_in_the_database(project: Project, house: House) -> None:
+    project.published()
+    with house.database.reading() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM revisions WHERE protocol = 'null'::jsonb")) == 0

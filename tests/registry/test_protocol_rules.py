@@ -1,0 +1,209 @@
+"""Which keys of protocols bind in an experiment: declared, read back, logged, and every question asked again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import text
+from werkzeug.test import TestResponse
+
+from tests.house import House, Project
+from tests.registry.test_notes import acts
+
+NOTHING = {"binding": [], "free": [], "required": False}
+
+
+def rules(project: Project, experiment: str = "type-by-length") -> str:
+    return f"projects/{project.slug}/experiments/{experiment}/protocol"
+
+
+def declare(project: Project, experiment: str = "type-by-length", **sent: Any) -> TestResponse:
+    return project.call("PUT", rules(project, experiment), json=sent)
+
+
+def logged(project: Project) -> list[dict[str, Any]]:
+    return [one["detail"] for one in acts(project, "experiment.protocol_set")]
+
+
+def test_no_key_binds_until_one_is_declared(project: Project) -> None:
+    project.published()
+    assert project.get(rules(project)).get_json() == {"experiment": "type-by-length"} | NOTHING
+
+
+def test_declared_keys_are_read_back_in_the_form_in_which_they_are_compared(project: Project) -> None:
+    project.published()
+    answer = declare(project, binding=["Shots", "cafe\u0301", "shots"], free=["GIT_HASH"], required=True)
+    wanted = {"binding": ["caf\u00e9", "shots"], "free": ["git_hash"], "required": True}
+    assert answer.get_json() == {"experiment": "type-by-length"} | wanted
+    read = project.get(rules(project))
+    assert (read.get_json(), read.headers["ETag"]) == (answer.get_json(), answer.headers["ETag"])
+    assert project.get(rules(project), headers={"If-None-Match": read.headers["ETag"]}).status_code == 304
+    assert declare(project).get_json() == {"experiment": "type-by-length"} | NOTHING
+
+
+def test_a_declaration_is_logged_once_with_who_made_it(project: Project) -> None:
+    project.published()
+    for _ in range(2):
+        assert declare(project, binding=["shots"]).status_code == 200
+    assert logged(project) == [NOTHING | {"binding": ["shots"]}]
+    assert declare(project).status_code == 200
+    assert logged(project) == [NOTHING, NOTHING | {"binding": ["shots"]}]
+
+
+def test_two_people_do_not_overwrite_each_others_declaration(project: Project) -> None:
+    project.published()
+    tag = project.get(rules(project)).headers["ETag"]
+    first = project.call("PUT", rules(project), json={"binding": ["shots"]}, headers={"If-Match": tag})
+    second = project.call("PUT", rules(project), json={"binding": ["judge"]}, headers={"If-Match": tag})
+    assert (first.status_code, second.status_code) == (200, 412)
+    assert project.get(rules(project)).get_json()["binding"] == ["shots"]
+    newer = project.call("PUT", rules(project), json={}, headers={"If-Match": first.headers["ETag"]})
+    assert newer.status_code == 200
+    assert project.call("PUT", rules(project), json={}, headers={"If-Match": "*"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("sent", "pointer"),
+    [
+        ({"binding": "shots"}, "/binding"),
+        ({"binding": ["a=b"]}, "/binding/0"),
+        ({"binding": ["ok", ""]}, "/binding/1"),
+        ({"free": [5]}, "/free/0"),
+        ({"free": ["\n"]}, "/free/0"),
+        ({"binding": [f"k{i}" for i in range(33)]}, "/binding"),
+        ({"binding": ["shots"], "free": ["SHOTS"]}, "/free"),
+        ({"required": "perhaps"}, "/required"),
+        ({"keys": []}, "/keys"),
+        ([], ""),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_at_its_place(project: Project, sent: Any, pointer: str) -> None:
+    project.published()
+    answer = project.call("PUT", rules(project), json=sent)
+    assert answer.status_code == 422
+    assert [one["pointer"] for one in answer.get_json()["errors"]] == [pointer]
+
+
+def test_an_experiment_that_nobody_published_declares_nothing(project: Project) -> None:
+    project.published()
+    assert project.get(rules(project, "type-by-lenght")).status_code == 404
+    assert declare(project, "type-by-lenght", binding=["shots"]).status_code == 404
+
+
+def test_readers_read_and_writers_declare(project: Project) -> None:
+    project.published()
+    assert project.call("PUT", rules(project), "reader", json={}).status_code == 403
+    assert project.house.call("GET", rules(project)).status_code == 401
+
+
+def test_joined_experiments_declare_together(project: Project) -> None:
+    for experiment in ("old", "new/protocol"):
+        project.published(experiment=experiment)
+    alias = {"kind": "experiment", "alias": "old", "name": "new/protocol"}
+    project.call("POST", f"projects/{project.slug}/aliases", json=alias)
+    assert declare(project, "old", binding=["shots"]).get_json()["experiment"] == "new/protocol"
+    assert project.get(rules(project, "new/protocol")).get_json()["binding"] == ["shots"]
+
+
+def test_a_declaration_outlives_its_grids_until_a_purge(project: Project) -> None:
+    grid = project.published()["id"]
+    declare(project, binding=["shots"])
+    project.call("DELETE", f"grids/{grid}")
+    assert project.get(rules(project)).get_json()["binding"] == ["shots"]
+
+
+def generations(house: House, project: Project) -> dict[str, int]:
+    statement = text("SELECT query ->> 'kind' AS kind, generation FROM cached_results WHERE project_id = :project")
+    with house.database.reading() as connection:
+        return {row.kind: row.generation for row in connection.execute(statement, {"project": project.id})}
+
+
+def test_another_declaration_is_a_new_generation_of_every_question(project: Project, house: House) -> None:
+    for model in "ab":
+        project.published(model=model)
+    scope = "experiment=type-by-length&metric=accuracy"
+    asked = [
+        f"projects/{project.slug}/rankings?{scope}",
+        f"projects/{project.slug}/aggregates?{scope}&group_by=model",
+        f"projects/{project.slug}/comparisons?{scope}&baseline_model=a&contender_model=b",
+    ]
+    house.compute()
+    for path in asked:
+        project.get(path)
+    house.compute()
+    assert {project.get(path).status_code for path in asked} == {200}
+    before = generations(house, project)
+    assert len(before) == len(asked)
+    declare(project, binding=["shots"])
+    assert project.get(asked[0]).status_code == 202, "an answer by other rules is not given"
+    house.compute()
+    assert generations(house, project) == {kind: number + 1 for kind, number in before.items()}
+    declare(project, binding=["shots"])
+    house.compute()
+    assert generations(house, project) == {kind: number + 1 for kind, number in before.items()}
+
+
+def test_the_keys_in_which_two_grids_differ_are_told_with_what_each_means(project: Project) -> None:
+    one = project.published(protocol={"shots": 5, "judge": "x", "git_hash": "a", "same": 1})["id"]
+    other = project.published(model="m", protocol={"shots": 3, "git_hash": "b", "same": 1, "new": True})["id"]
+    declare(project, binding=["shots", "judge"], free=["git_hash"])
+    found = project.get(f"grids/{other}/protocol-difference?with={one}").get_json()
+    assert found == {
+        "baseline": {"grid": one, "revision": 1},
+        "contender": {"grid": other, "revision": 1},
+        "comparable": False,
+        "reason": "the protocols differ in shots (5 and 3)",
+        "differences": [
+            {"key": "git_hash", "baseline": "a", "contender": "b", "role": "free"},
+            {"key": "judge", "baseline": "x", "contender": None, "role": "binding"},
+            {"key": "new", "baseline": None, "contender": True, "role": "other"},
+            {"key": "shots", "baseline": 5, "contender": 3, "role": "binding"},
+        ],
+    }
+    project.published(model="m", protocol={"shots": 5, "same": 1})
+    older = project.get(f"grids/{other}/protocol-difference?with={other}&with_revision=1").get_json()
+    assert [one["key"] for one in older["differences"]] == ["git_hash", "new", "shots"]
+    same = project.get(f"grids/{one}/protocol-difference?with={one}").get_json()
+    assert (same["comparable"], same["reason"], same["differences"]) == (True, None, [])
+
+
+def test_a_grid_of_another_project_is_not_told_of(project: Project, house: House) -> None:
+    mine, theirs = project.published()["id"], house.make_project().published()["id"]
+    answer = project.get(f"grids/{mine}/protocol-difference?with={theirs}")
+    assert answer.status_code == 404
+    assert house.call("GET", f"grids/{mine}/protocol-difference?with={theirs}", token=house.operator).status_code == 404
+    assert project.get(f"grids/{mine}/protocol-difference").status_code == 422
+    assert project.get(f"grids/{mine}/protocol-difference?with={mine}&revision=2").status_code == 404
+
+
+def test_the_page_of_an_experiment_says_which_keys_bind(project: Project) -> None:
+    project.published()
+    path = f"/projects/{project.slug}/experiments/type-by-length"
+    assert "protocols agree" not in project.get(path).get_data(as_text=True)
+    declare(project, binding=["judge", "shots"], free=["git_hash"], required=True)
+    page = project.get(path).get_data(as_text=True)
+    assert "Compared where protocols agree in <b>judge, shots</b>" in page
+    assert "free: git_hash" in page
+
+
+@pytest.mark.parametrize("chart", ["lines", "trade-offs"])
+def test_a_chart_warns_of_grids_that_were_measured_in_different_ways(project: Project, chart: str) -> None:
+    scope = "experiment=type-by-length"
+    asked = {"lines": "metric=accuracy", "trade-offs": "x=metric:accuracy&y=metric:accuracy&x.at.Type=1&y.at.Type=2"}
+    path = f"projects/{project.slug}/{chart}?{scope}&{asked[chart]}"
+    project.published(model="a", protocol={"shots": 5, "git_hash": "x"})
+    project.published(model="b", protocol={"shots": 3, "git_hash": "y"})
+
+    def warned() -> list[str]:
+        answer = project.get(path)
+        assert answer.status_code == 200, answer.text
+        warnings = answer.get_json()["warnings"]
+        return [one["detail"] for one in warnings if one["code"] == "protocol_differs"]
+
+    told = "Grids of one benchmark were measured by protocols that differ in"
+    assert warned() == [f"{told} git_hash and shots; no such key binds."]
+    tag = project.get(path).headers["ETag"]
+    declare(project, binding=["shots"], free=["git_hash"])
+    assert project.get(path, headers={"If-None-Match": tag}).status_code == 200
+    assert warned() == [f"{told} shots, by which they are not comparable."]

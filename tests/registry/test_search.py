@@ -1,0 +1,182 @@
+"""Search by words: what is found in names and labels, and what cannot be searched for."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.house import ACCURACY, House, Project, publication
+
+NAMES = {
+    "a": ("length-sweep", "AIME'24", "Qwen/Qwen2.5-7B", "", "accuracy"),
+    "b": ("length-sweep", "AIME'25", "Qwen/Qwen2.5-32B", "Baseline", "accuracy"),
+    "c": ("window_ratio", "GPQA D", "Llama 3.1 8B", "Baseline", "Pass@1"),
+    "d": ("window ratio", "МАТЕМАТИКА", "ÜBER\\Modell 100%", "", "Pass@1"),
+    "e": ("زمن", "Core", "שלום", "", "accuracy"),
+}
+LABELS = {"a": {"git_sha": "4F2C1e9", "host": "node-1"}, "b": {"git_sha": "77aa", "note": 'says "qwen" \\ 100%'}}
+
+
+@pytest.fixture(scope="module")
+def shelf(house: House) -> tuple[Project, dict[str, str]]:
+    """Five grids with their ids by letter."""
+    project = house.make_project()
+    ids = {}
+    for letter, (experiment, benchmark, model, variant, metric) in NAMES.items():
+        names = {"experiment": experiment, "benchmark": benchmark, "model": model, "variant": variant}
+        given = {"metric": ACCURACY | {"name": metric}, "axes": [], "values": 1.0, "trials": None}
+        ids[letter] = project.published(**names, **given, labels=LABELS.get(letter, {}))["id"]
+    return project, ids
+
+
+def found(shelf: tuple[Project, dict[str, str]], text: str, more: str = "") -> str:
+    """The letters of the grids that a search finds, sorted."""
+    project, ids = shelf
+    answer = project.get(f"projects/{project.slug}/grids?q={quote(text)}{more}")
+    assert answer.status_code == 200, answer.text
+    letters = {id_: letter for letter, id_ in ids.items()}
+    return "".join(sorted(letters[grid["id"]] for grid in answer.get_json()["items"]))
+
+
+@pytest.mark.parametrize(
+    "text, letters",
+    [
+        ("qwen", "ab"),
+        ("QWEN 7b", "a"),
+        ("7b qwen", "a"),
+        ("aime length", "ab"),
+        ("wen2.5-3", "b"),
+        ("aime qwen baseline accuracy length-sweep", "b"),
+        ("qwen llama", ""),
+        ("pass@1", "cd"),
+        ("nothing", ""),
+    ],
+)
+def test_words_are_found_in_any_order_and_case_anywhere_in_the_names(shelf: Any, text: str, letters: str) -> None:
+    assert found(shelf, text) == letters
+
+
+@pytest.mark.parametrize(
+    "text, letters",
+    [("über", "d"), ("ÜBER modell", "d"), ("математика", "d"), ("Математ", "d"), ("שלום", "e"), ("زمن", "e")],
+)
+def test_letters_beyond_ascii_have_no_case_either(shelf: Any, text: str, letters: str) -> None:
+    assert found(shelf, text) == letters
+
+
+@pytest.mark.parametrize(
+    "text, letters",
+    [("100%", "bd"), ("%", "bd"), ("_", "abc"), ("window_", "c"), ("\\", "bd"), ("\\m", "d"), ("'24", "a"), ("''", "")],
+)
+def test_signs_of_patterns_stand_for_themselves(shelf: Any, text: str, letters: str) -> None:
+    """The underscore is in `git_sha` too."""
+    assert found(shelf, text) == letters
+
+
+@pytest.mark.parametrize(
+    "text, letters",
+    [
+        ("4f2c", "a"),
+        ("host=node", "a"),
+        ("git_sha=77", "b"),
+        ("=", "ab"),
+        ('"qwen"', "b"),
+        ("node llama", ""),
+        ('":', ""),
+    ],
+)
+def test_words_are_found_in_labels_as_key_and_text(shelf: Any, text: str, letters: str) -> None:
+    assert found(shelf, text) == letters
+
+
+def test_words_narrow_other_filters(shelf: Any) -> None:
+    assert found(shelf, "qwen", "&variant=Baseline") == "b"
+    assert found(shelf, "length", "&label.host=node-1") == "a"
+
+
+@pytest.mark.parametrize(
+    "text, told",
+    [
+        ("a\0b", "must not hold control characters"),
+        ("\x07", "must not hold control characters"),
+        ("a" * 10_000, "has 10,000 characters; at most 200 are searched for"),
+        ("a b c d e f g h i", "must be 1 to 8 words, not 9"),
+        ("  ", "must be 1 to 8 words, not 0"),
+        ("", "must be 1 to 8 words, not 0"),
+    ],
+)
+@pytest.mark.parametrize("path", ["grids", "models"])
+def test_what_cannot_be_searched_for_is_refused(shelf: Any, path: str, text: str, told: str) -> None:
+    project, _ = shelf
+    answer = project.get(f"projects/{project.slug}/{path}?q={quote(text)}")
+    assert answer.status_code == 422
+    assert answer.get_json()["errors"] == [{"pointer": "/q", "detail": told}]
+
+
+@pytest.mark.parametrize(
+    "path, names",
+    [
+        ("models?q=b+3", ["Llama 3.1 8B", "Qwen/Qwen2.5-32B"]),
+        ("models?q=QWEN", ["Qwen/Qwen2.5-32B", "Qwen/Qwen2.5-7B"]),
+        ("benchmarks?q=aime", ["AIME'24", "AIME'25"]),
+        ("experiments?q=window", ["window ratio", "window_ratio"]),
+        ("metrics?q=acc", ["accuracy"]),
+        ("variants?q=qwen", []),
+        ("variants?q=line", ["Baseline"]),
+    ],
+)
+def test_lists_of_names_are_searched_too(shelf: Any, path: str, names: list[str]) -> None:
+    project, _ = shelf
+    items = project.get(f"projects/{project.slug}/{path}").get_json()["items"]
+    assert [one["name"] for one in items] == names
+
+
+def test_the_next_page_of_a_search_is_of_the_same_search(shelf: Any) -> None:
+    project, ids = shelf
+    first = project.get(f"projects/{project.slug}/grids?q=aime&sort=model&limit=1")
+    assert [one["id"] for one in first.get_json()["items"]] == [ids["b"]]
+    path = first.headers["Link"].split(";")[0].strip("<>")
+    second = project.get(path).get_json()
+    assert ([one["id"] for one in second["items"]], second["next"]) == ([ids["a"]], None)
+    names = project.get(f"projects/{project.slug}/models?q=qwen&limit=1")
+    rest = project.get(names.headers["Link"].split(";")[0].strip("<>")).get_json()["items"]
+    assert [one["name"] for one in rest] == ["Qwen/Qwen2.5-7B"]
+
+
+def test_a_name_is_found_by_its_alias(project: Project) -> None:
+    mine = project.published(benchmark="AIME'24")["id"]
+    project.published(benchmark="GSM8K")
+    alias = {"kind": "benchmark", "alias": "American Invitational", "name": "AIME'24"}
+    assert project.call("POST", f"projects/{project.slug}/aliases", json=alias).status_code == 201
+    for path, key, wanted in (("grids", "id", mine), ("benchmarks", "name", "AIME'24")):
+        items = project.get(f"projects/{project.slug}/{path}?q=invitational").get_json()["items"]
+        assert [one[key] for one in items] == [wanted]
+
+
+def test_what_was_deleted_is_not_found(project: Project) -> None:
+    grid = project.published(model="gone")["id"]
+    assert project.call("DELETE", f"grids/{grid}").status_code == 204
+    for path in ("grids", "models"):
+        assert project.get(f"projects/{project.slug}/{path}?q=gone").get_json()["items"] == []
+
+
+@pytest.mark.parametrize("sort", ["cell_count", "-cell_count", "variant", "-metric"])
+def test_a_list_in_pages_is_the_whole_list_in_order(project: Project, sort: str) -> None:
+    sent = []
+    for number in range(7):
+        values = [[1.0] * (number % 3 + 1) + [None] * (2 - number % 3), [None] * 3]
+        metric = ACCURACY | {"name": f"metric {number % 2}"}
+        sent.append(publication(model=f"m{number}", variant=f"v{number % 2}", metric=metric, values=values))
+    project.call("POST", f"projects/{project.slug}/grids/batch", json=sent)
+    path, seen = f"projects/{project.slug}/grids?sort={sort}&limit=2", []
+    while path:
+        answer = project.get(path)
+        seen += answer.get_json()["items"]
+        path = answer.headers.get("Link", "").split(";")[0].strip("<>")
+    key = sort.removeprefix("-")
+    keys = [one["metric"]["name"] if key == "metric" else one[key] for one in seen]
+    assert keys == sorted(keys, reverse=sort.startswith("-"))
+    assert {one["model"] for one in seen} == {f"m{number}" for number in range(7)}
+    assert len(seen) == 7

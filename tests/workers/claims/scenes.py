@@ -1,0 +1,63 @@
+"""Grids of the seeds and of tests as facts, and claims about them judged without a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from registry.claims.grammar import read_claim
+from registry.grids.grid import Axis, Grid, Level, Metric, plain_label
+from registry.grids.intake import Limits, read_submission
+from registry.results.codec import to_document
+from workers.claims.answer import judgement_of
+from workers.claims.facts import Facts, Source
+from workers.claims.judgement import judge_claim
+
+SEEDS = Path(__file__).parents[3] / "registry" / "demo" / "seeds.json"
+ACCURACY = Metric("accuracy", "%", "higher", 0.0, 100.0)
+
+
+def source(grid: Grid, place: int = 0, **names: str) -> Source:
+    """A grid with its names, as if it was stored."""
+    told = {"benchmark": "B", "model": "M", "variant": "", **names}
+    return Source(told, f"00000000-0000-4000-8000-{place:012d}", 1, grid.digest, grid)
+
+
+def seeds(experiment: str) -> Facts:
+    """The grids of an experiment of the demo."""
+    sent = json.loads(SEEDS.read_text(encoding="utf-8"))["grids"]
+    found = []
+    for place, one in enumerate(sent):
+        read = read_submission({"variant": "", **one}, Limits())
+        if read.names.experiment == experiment:
+            names = {name: getattr(read.names, name) for name in ("benchmark", "model", "variant")}
+            found.append(source(read.grid, place, **names))
+    return Facts.of(found)
+
+
+def table(
+    values: Sequence[Sequence[float | None]], rows: Sequence[str], columns: Sequence[float], **content: Any
+) -> Grid:
+    """A grid of T (labels) by L (numbers)."""
+    metric = content.pop("metric", ACCURACY)
+    axes = (
+        Axis("T", "nominal", tuple(Level(row) for row in rows)),
+        Axis("L", "numeric", tuple(Level(plain_label(number), float(number)) for number in columns)),
+    )
+    return Grid(metric, axes, tuple(value for row in values for value in row), **content)
+
+
+def judged(facts: Facts, claim: Mapping[str, Any]) -> dict[str, Any]:
+    """The judgement as it is sent."""
+    found: dict[str, Any] = to_document(judgement_of(judge_claim(read_claim(with_about(claim)), facts)))
+    return found
+
+
+def with_about(claim: Mapping[str, Any], inherited: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The claim about an experiment, where neither it nor what it is a part of says."""
+    about = {"experiment": "e", "metric": "m", **(inherited or {}), **claim.get("about", {})}
+    if "claims" in claim:
+        return {**claim, "claims": [with_about(one, about) for one in claim["claims"]]}
+    return {**claim, "about": about}

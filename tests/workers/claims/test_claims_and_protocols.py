@@ -1,0 +1,142 @@
+"""Claims put grids together only where their protocols allow it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from registry.grids.protocol import Rules
+from tests.house import Project
+from tests.workers.claims.scenes import judged, source, table
+from workers.claims.facts import Facts
+
+SHOTS = Rules(binding=("shots",))
+FIVE, THREE = {"shots": 5, "harness": "h"}, {"shots": 3, "harness": "h"}
+VALUES = {"A": [90.0, 95.0], "B": [40.0, 30.0], "C": [10.0, 15.0]}
+NOT_COMPARABLE = ("not_decidable", "not_decidable", "not_comparable")
+
+
+def facts(rules: Rules, *grids: tuple[str, str, Any], **content: Any) -> Facts:
+    """Grids by model, benchmark and protocol; each has two cells of 400 trials."""
+    return Facts.of(
+        [
+            source(
+                replace(table([VALUES[model]], ["1"], [0.0, 1.0], trials=400), protocol=protocol, **content),
+                place,
+                model=model,
+                benchmark=benchmark,
+            )
+            for place, (model, benchmark, protocol) in enumerate(grids)
+        ],
+        rules,
+    )
+
+
+COMPARE: dict[str, Any] = {"kind": "compare", "left": {"model": ["A"]}, "right": {"model": ["B"]}, "is": "higher"}
+RANK: dict[str, Any] = {"kind": "rank", "by": "model", "name": "A"}
+TOGETHER: list[dict[str, Any]] = [
+    COMPARE,
+    COMPARE | {"everywhere": "all"},
+    RANK,
+    {"kind": "extreme", "which": "max", "of": "model", "at": ["A"]},
+    {"kind": "extreme", "which": "max", "at": [{"model": "A", "T": 1, "L": 1}]},
+    {"kind": "effect", "axes": ["model"], "is": "present"},
+    {"kind": "lie", "highest": 2, "inside": [{"model": ["A"]}]},
+    {"kind": "value", "of": "mean", "is": {"op": ">", "number": 1}},
+]
+APART: list[dict[str, Any]] = [
+    {"kind": "cells", "is": {"op": ">", "number": 1}},
+    {"kind": "lie", "matching": {"op": ">", "number": 80}, "inside": [{"model": ["A"]}]},
+    {"kind": "coverage", "is": "cells", "count": {"op": "=", "number": 4}},
+    {"kind": "value", "of": "mean", "where": {"model": ["A"]}, "is": {"op": ">", "number": 80}},
+    {"kind": "value", "of": "mean", "for": {"model": "*"}, "is": {"op": ">", "number": 1}},
+]
+
+
+def layers(found: dict[str, Any]) -> tuple[str, str, str | None]:
+    return found["as_posted"], found["beyond_noise"], found["reason"]
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("claim", TOGETHER)
+def test_grids_that_differ_in_a_binding_key_are_not_put_together(claim: dict[str, Any]) -> None:
+    found = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", THREE)), claim)
+    assert layers(found) == NOT_COMPARABLE
+    assert "the protocols differ in shots (5 and 3)" in found["sentence"]
+    assert (found["warnings"], found["robust_to_missing"]) == ([], None)
+    assert judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", FIVE)), claim)["as_posted"] == "supported"
+    assert judged(facts(Rules(), ("A", "X", FIVE), ("B", "X", FIVE)), claim)["warnings"] == []
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("claim", APART)
+def test_what_is_said_of_each_grid_is_judged_whatever_the_protocols_are(claim: dict[str, Any]) -> None:
+    found = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", THREE)), claim)
+    assert (found["as_posted"], found["warnings"]) == ("supported", [])
+
+
+@pytest.mark.unit
+def test_protocols_are_looked_at_within_a_benchmark_and_of_the_two_sides() -> None:
+    crossed = facts(SHOTS, ("A", "X", FIVE), ("B", "X", FIVE), ("A", "Y", THREE), ("B", "Y", THREE), ("C", "X", THREE))
+    assert judged(crossed, COMPARE)["verdict"] == "supported"
+    assert judged(crossed, RANK)["reason"] == "not_comparable"
+    assert judged(crossed, RANK | {"where": {"model": ["A", "B"]}})["verdict"] == "supported"
+    each = judged(crossed, RANK | {"for": {"benchmark": "*"}, "holds": "any"})
+    assert (each["verdict"], [one["reason"] for one in each["parts"]]) == ("supported", ["not_comparable", None])
+
+
+@pytest.mark.unit
+def test_what_a_third_grid_says_otherwise_is_found_whatever_the_order() -> None:
+    silent = {"harness": "h"}
+    for order in ([silent, FIVE, THREE], [FIVE, silent, THREE], [FIVE, THREE, silent]):
+        three = facts(SHOTS, *zip("ABC", "XXX", order, strict=True))
+        assert judged(three, RANK)["reason"] == "not_comparable", order
+
+
+@pytest.mark.unit
+def test_a_protocol_that_is_required_and_not_said_is_an_obstacle() -> None:
+    required = Rules(binding=("shots",), required=True)
+    found = judged(facts(required, ("A", "X", FIVE), ("B", "X", None)), COMPARE)
+    assert layers(found) == NOT_COMPARABLE
+    assert "B does not say shots, which the experiment requires" in found["sentence"]
+    assert judged(facts(required, ("A", "X", None), ("B", "X", None)), COMPARE)["reason"] == "not_comparable"
+    assert judged(facts(required, ("A", "X", None), ("B", "X", None), derived=True), COMPARE)["verdict"] == "supported"
+
+
+@pytest.mark.unit
+def test_other_differences_and_unknown_protocols_are_warned_of() -> None:
+    newer = facts(SHOTS, ("A", "X", FIVE), ("B", "X", {"shots": 5, "harness": "new"}))
+    found = judged(newer, COMPARE)
+    assert found["verdict"] == "supported"
+    assert [(one["code"], "differ in harness" in one["detail"]) for one in found["warnings"]] == [
+        ("protocol_differs", True)
+    ]
+    unsaid = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", None)), COMPARE)
+    detail = "1 of 2 grids do not say shots; they are compared all the same."
+    assert (unsaid["verdict"], unsaid["warnings"]) == ("supported", [{"code": "protocol_unknown", "detail": detail}])
+    twice = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", None)), {"kind": "all_of", "claims": [COMPARE, RANK]})
+    assert twice["warnings"] == unsaid["warnings"]
+    many = facts(SHOTS, ("A", "X", FIVE), ("B", "X", THREE))
+    both = judged(many, {"kind": "all_of", "claims": [COMPARE, RANK]})
+    assert "as posted, the protocols differ in shots (5 and 3): 0 of 2" in both["sentence"]
+
+
+def test_a_claim_is_judged_again_when_an_experiment_declares_its_protocols(project: Project) -> None:
+    for model, protocol in (("A", FIVE), ("B", THREE)):
+        project.published(model=model, protocol=protocol)
+    about = {"experiment": "type-by-length", "metric": "accuracy"}
+    claim = COMPARE | {"about": about, "is": "equal", "margin": 1}
+
+    def verdict() -> tuple[str, str | None]:
+        path = f"projects/{project.slug}/claims/judge"
+        assert project.call("POST", path, "reader", json=claim).status_code == 202
+        project.house.compute()
+        found = project.call("POST", path, "reader", json=claim).get_json()
+        return found["as_posted"], found["reason"]
+
+    assert verdict()[0] == "supported"
+    path = f"projects/{project.slug}/experiments/type-by-length/protocol"
+    assert project.call("PUT", path, json={"binding": ["shots"]}).status_code == 200
+    assert verdict() == ("not_decidable", "not_comparable")

@@ -1,0 +1,92 @@
+"""What is decided of noisy cells of which some are missing holds for every value that is left possible."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from registry.claims.grammar import read_claim
+from registry.grids.grid import Grid
+from tests.workers.claims.scenes import table, with_about
+from tests.workers.claims.test_verdicts_keep_laws import COUNTED, RATIOS, SCALE, claims, facts, grid
+from workers.claims.judgement import judge_claim
+
+pytestmark = pytest.mark.unit
+
+ERROR = 0.9
+BOUNDS = (40.0, 60.0)
+
+
+def answer(one: Grid, claim: dict[str, Any], layer: Any) -> str:
+    return judge_claim(read_claim(with_about(claim)), facts(one, claim)).answers[layer]
+
+
+def filled(one: Grid, measured: Iterator[float], missing: Iterator[float]) -> Grid:
+    values = tuple(next(missing) if value is None else next(measured) for value in one.values)
+    return replace(one, values=values)
+
+
+def several_named(claim: dict[str, Any]) -> bool:
+    """Noisy numbers show of several that the best is among them, and not that they tie."""
+    return claim["kind"] == "extreme" and len(claim["at"]) > 1
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_verdict_holds_within_the_ellipsoid_and_for_all_values_of_missing_cells(seed: int) -> None:
+    """Every interval of a sum has all that the ellipsoid of 1.96 standard errors gives to it, and more where several
+    are looked at; the limits of single cells have that as well."""
+    draw, chance, one = random.Random(seed), np.random.default_rng(seed), grid(seed, holes=0.15)
+    known = np.array([value for value in one.values if value is not None])
+    decided = 0
+    for claim in [*claims(seed), *RATIOS, *COUNTED]:
+        told = answer(one, claim | {"over": "declared"}, "noise")
+        if told == "not_decidable" or several_named(claim):
+            continue
+        decided += 1
+        for _ in range(12):
+            way = chance.standard_normal(known.size)
+            near = known + norm.isf(0.0249) * 0.999 * ERROR * way / np.linalg.norm(way)
+            ends = (draw.choice([*BOUNDS, 50.0]) for _ in one.values)
+            assert answer(filled(one, iter(near.tolist()), ends), claim, "posted") == told, claim
+    assert decided >= 4
+
+
+SINGLE: list[dict[str, Any]] = [
+    {"kind": "value", "of": "min", "is": {"op": "<", "number": 44}},
+    {"kind": "value", "of": "max", "is": {"op": ">", "number": 53}},
+    {"kind": "value", "of": "range", "is": {"op": ">", "number": 5}},
+    {"kind": "value", "of": "sd", "is": {"op": "<", "number": 11}},
+    {"kind": "value", "of": "drawdown", "where": {"T": ["1"]}, "is": {"op": ">", "number": 4}},
+    {"kind": "cells", "is": {"op": ">", "number": 47.5}, "cells_hold": {"at_least": 2}},
+    {"kind": "cells", "is": {"op": "<", "number": 59}, "cells_hold": {"at_least": 3}},
+    {"kind": "lie", "matching": {"op": ">", "number": 48}, "inside": [{"L": {"to": 1}}], "cells_hold": {"at_least": 2}},
+    {"kind": "lie", "highest": 4, "inside": [{"T": ["1"]}], "cells_hold": {"at_least": 2}},
+    {"kind": "trend", "along": "L", "where": {"T": ["1"]}, "goes": "down"},
+    {"kind": "trend", "along": "L", "where": {"T": ["1"]}, "goes": "flat", "margin": 14},
+]
+
+
+def test_a_verdict_on_single_cells_holds_in_every_corner() -> None:
+    """Four measured cells at both ends of their simultaneous limits, two missing ones at both bounds: 64 corners."""
+    one = table([[57.0, 52.0, None], [None, 50.0, 42.0]], ["1", "2"], [0, 1, 2], stderr=(ERROR,) * 6, metric=SCALE)
+    known = np.array([57.0, 52.0, 50.0, 42.0])
+    reach = norm.isf((1 - 0.95 ** (1 / 4)) / 2) * ERROR
+    supported = 0
+    for claim, holds in itertools.product(SINGLE, (True, False)):
+        said = claim if holds else {"kind": "not", "claims": [claim]}
+        over = claim | {"over": "declared"}
+        told = answer(one, over if holds else {"kind": "not", "claims": [over]}, "noise")
+        supported += told == "supported"
+        corners = itertools.product(itertools.product((-reach, reach), repeat=4), itertools.product(BOUNDS, repeat=2))
+        found = {answer(filled(one, iter((known + way).tolist()), iter(ends)), said, "posted") for way, ends in corners}
+        assert told in (*found, "not_decidable"), claim
+        if told != "not_decidable":
+            assert found == {told}, claim
+    assert supported >= 6

@@ -1,0 +1,99 @@
+"""The noise of repeats is that of each cell by itself, and a posted error of 0 is none at all."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from scipy.stats import t
+
+from registry.grids.grid import Metric
+from tests.workers.claims.scenes import judged, source, table
+from workers.claims.facts import Facts
+
+LOSS = Metric("loss", None, "lower")
+CELLS = {"a": (10.0125, 0.085), "b": (20.0, 1.0), "c": (21.25, math.sqrt(875 / 12))}
+"""Means and standard deviations of four repeats: those of c are 10, 30, 20 and 25."""
+
+
+def of(values: Sequence[float], **content: Any) -> Facts:
+    return Facts.of([source(table([list(values)], ["1"], range(len(values)), **content))])
+
+
+def repeated() -> Facts:
+    means, spreads = zip(*CELLS.values(), strict=True)
+    return of(means, repeats=(4,) * 3, sd=spreads)
+
+
+def ends(facts: Facts, **claim: Any) -> tuple[float, float]:
+    numbers = judged(facts, {"is": {"op": ">", "number": 0}, **claim})["parts"][0]["numbers"]
+    return numbers["low"], numbers["high"]
+
+
+@pytest.mark.parametrize("place", range(3))
+def test_a_cell_has_its_own_variance_and_degrees_of_freedom(place: int) -> None:
+    mean, sd = list(CELLS.values())[place]
+    expected = t.interval(0.95, 3, loc=mean, scale=sd / 2)
+    assert ends(repeated(), kind="value", where={"L": [place]}) == pytest.approx(expected, rel=1e-9)
+    assert place < 2 or expected == pytest.approx((7.66, 34.84), abs=0.005)
+
+
+def test_a_difference_has_the_variances_of_its_own_cells() -> None:
+    found = ends(repeated(), kind="compare", left={"L": [2]}, right={"L": [0]}, **{"is": "higher"})
+    # By Welch's test; the noise of a is too little to be seen in it.
+    assert found == pytest.approx((-2.35, 24.83), abs=0.01)
+
+
+def test_cells_judged_together_have_t_at_the_corrected_level() -> None:
+    low = float(t.interval(0.95 ** (1 / 3), 3, loc=21.25, scale=CELLS["c"][1] / 2)[0])
+    for number, answer in ((low - 0.01, "supported"), (low + 0.01, "not_decidable")):
+        claim = {"kind": "cells", "where": {"L": [0, 1, 2]}, "is": {"op": ">", "number": number}}
+        exact = of([1000.0, 2000.0, 21.25], repeats=(4,) * 3, sd=(0.1, 0.1, CELLS["c"][1]), metric=LOSS)
+        assert judged(exact, claim)["beyond_noise"] == answer
+
+
+def test_more_repeats_decide_what_a_noisy_cell_leaves_open() -> None:
+    found = judged(repeated(), {"kind": "value", "where": {"L": [2]}, "is": {"op": ">", "number": 15}})
+    assert found["beyond_noise"] == "not_decidable"
+    assert 1 < found["trials_needed"]["needed"]["factor"] < 20
+
+
+@pytest.mark.parametrize("content", [{"stderr": (0.0, 0.0)}, {"repeats": (3, 3), "sd": (0.0, 0.0)}])
+def test_a_value_without_noise_is_exact(content: dict[str, Any]) -> None:
+    exact = of([80.1, 74.5], **content)
+    assert ends(exact, kind="value", where={"L": [0]}) == (80.1, 80.1)
+    assert ends(exact, kind="value", of="range") == (5.6, 5.6)
+    assert ends(exact, kind="value", of="change") == (-5.6, -5.6)
+    for claim in (
+        {"kind": "trend", "along": "L", "goes": "down"},
+        {"kind": "stable", "along": "L", "within": 5.6},
+        {"kind": "value", "is": {"op": "=", "number": 80.1}, "where": {"L": [0]}},
+    ):
+        assert judged(exact, claim)["beyond_noise"] == "supported", claim
+
+
+def test_two_repeats_without_a_spread_say_nothing_of_noise() -> None:
+    found = judged(of([80.0], repeats=(2,), sd=(0.0,)), {"kind": "value", "is": {"op": ">", "number": 1}})
+    assert (found["beyond_noise"], found["reason"]) == ("not_decidable", "noise_unknown")
+
+
+def test_an_exact_cell_beside_a_noisy_one_adds_nothing() -> None:
+    mixed = of([80.0, 70.0], stderr=(0.0, 1.0))
+    low, high = ends(mixed, kind="compare", left={"L": [0]}, right={"L": [1]}, **{"is": "higher"})
+    assert (low, high) == (pytest.approx(10 - 1.959964, abs=1e-5), pytest.approx(10 + 1.959964, abs=1e-5))
+
+
+@pytest.mark.parametrize(("number", "answer"), [(1.0, "contradicted"), (60.0, "supported")])
+def test_a_range_is_judged_as_stability_and_effects_are(number: float, answer: str) -> None:
+    facts = repeated()
+    wide = {"kind": "value", "of": "range", "is": {"op": "<=", "number": number}}
+    stable = {"kind": "stable", "along": "L", "within": number}
+    effect = {"kind": "effect", "axes": ["L"], "is": "small", "within": number}
+    fall = {"kind": "value", "of": "drawdown", "along": "L", "is": {"op": "<=", "number": number}}
+    found = [judged(of([90.0, 60.0, 58.0], trials=400), one) for one in (wide, stable, effect, fall)]
+    assert {one["beyond_noise"] for one in found} == {answer}
+    spans = [tuple(one["parts"][0]["numbers"][end] for end in ("low", "high")) for one in found]
+    assert len(set(spans)) == 1
+    assert judged(facts, wide)["beyond_noise"] == judged(facts, stable)["beyond_noise"]

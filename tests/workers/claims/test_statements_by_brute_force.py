@@ -1,0 +1,253 @@
+"""Onsets, recoveries, isolated peaks, interactions, gaps of gaps and sweet spots against their definitions, written out
+with numpy and scipy."""
+
+from __future__ import annotations
+
+import random
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binomtest, norm, rankdata
+
+from registry.grids.grid import Grid, Metric
+from tests.workers.claims.scenes import judged, source, table
+from workers.claims.facts import Facts
+from workers.statistics.sweet_spot import sweet_spot
+
+pytestmark = pytest.mark.unit
+
+ROWS, COLUMNS = ("a", "b", "c"), (0.0, 1.0, 2.0, 5.0, 9.0)
+LOSS = Metric("loss", None, "lower", 0.0, 100.0)
+YES, NO, OPEN = "supported", "contradicted", "not_decidable"
+DRAWS = range(12)
+
+
+def drawn(seed: int, rows: int = 3, holes: float = 0.0) -> list[list[float | None]]:
+    """Values with many ties."""
+    draw = random.Random(seed)
+    return [[None if draw.random() < holes else draw.randint(10, 30) / 2 for _ in COLUMNS] for _ in range(rows)]
+
+
+def facts(values: list[list[float | None]], **content: Any) -> Facts:
+    return Facts.of([source(table(values, ROWS[: len(values)], COLUMNS, **content))])
+
+
+def posted(found: Facts, claim: dict[str, Any]) -> bool:
+    answer = judged(found, claim)["as_posted"]
+    assert answer in (YES, NO), (claim, answer)
+    return bool(answer == YES)
+
+
+@pytest.mark.parametrize("seed", DRAWS)
+def test_a_change_begins_where_no_later_cell_comes_back(seed: int) -> None:
+    [row] = drawn(seed, 1)
+    goes, margin = ("down", "up")[seed % 2], [0, 1, 2.5][seed % 3]
+    good = np.array(row, dtype=float) * (1 if goes == "down" else -1)
+    cuts = [cut for cut in range(1, 5) if good[:cut].max() - good[cut:].max() > margin]
+    for cut in range(1, 5):
+        claim = {"kind": "step", "along": "L", "goes": goes, "onset": COLUMNS[cut], "margin": margin}
+        assert posted(facts([row]), claim) == (cut == min(cuts, default=0)), (row, claim)
+        assert judged(facts([row]), claim)["parts"][0]["numbers"]["estimate"] == good[:cut].max() - good[cut:].max()
+
+
+@pytest.mark.parametrize("seed", DRAWS)
+def test_a_series_recovers_where_it_is_back_after_it_went_away(seed: int) -> None:
+    [row] = drawn(seed, 1)
+    goes, margin = ("down", "up")[seed % 2], [0, 1, 2.5][seed % 3]
+    good = np.array(row, dtype=float) * (1 if goes == "down" else -1)
+    for start, end in product(range(5), range(5)):
+        if end - start > 1:
+            claim = {"kind": "step", "along": "L", "goes": goes, "recovery": COLUMNS[end], "margin": margin,
+                     "from": COLUMNS[start]}  # fmt: skip
+            away = good[start] - good[start + 1 : end].min() > margin
+            assert posted(facts([row]), claim) == (away and good[start] - good[end] <= margin), (row, claim)
+            told = judged(facts([row]), claim)["parts"][0]["numbers"]
+            assert told["estimate"] == row[end] - row[start]  # type: ignore[operator]
+            assert [cell["value"] for cell in told["cells"]] == [row[start], row[end]]
+
+
+@pytest.mark.parametrize("seed", DRAWS)
+def test_an_isolated_peak_is_beyond_all_cells_around_it(seed: int) -> None:
+    values = drawn(seed)
+    array = np.array(values, dtype=float)
+    # T has no order: only the cells before and after in the same row are neighbours.
+    for row, column in product(range(3), range(5)):
+        around = [array[row, other] for other in (column - 1, column + 1) if 0 <= other < 5]
+        alone = np.sum(array == array.max()) == 1 and array[row, column] == array.max()
+        for margin in (0, 0.5, 2):
+            claim = {"kind": "extreme", "which": "max", "at": [{"T": ROWS[row], "L": COLUMNS[column]}],
+                     "isolated": margin}  # fmt: skip
+            expected = alone and array[row, column] - max(around) > margin
+            assert posted(facts(values), claim) == expected, (values, claim)
+
+
+@pytest.mark.parametrize("seed", DRAWS)
+def test_interaction_is_what_least_squares_leave_over(seed: int) -> None:
+    values = drawn(seed, 2 + seed % 2)
+    rows = len(values)
+    at = list(product(range(rows), range(5)))
+    design = np.array([[row == i for i in range(rows)] + [column == j for j in range(5)] for row, column in at], float)
+    flat = np.array(values, dtype=float).ravel()
+    left = float(np.abs(flat - design @ np.linalg.lstsq(design, flat, rcond=None)[0]).max())
+    claim = {"kind": "effect", "axes": ["L", "T"], "interaction": True}
+    found = judged(facts(values), claim | {"is": "present"})
+    assert found["parts"][0]["numbers"]["estimate"] == pytest.approx(left, abs=1e-12)
+    assert posted(facts(values), claim | {"is": "small", "within": left + 1e-9})
+    assert not posted(facts(values), claim | {"is": "small", "within": left - 1e-9})
+
+
+def test_an_additive_table_has_no_interaction_and_a_ragged_one_is_left_open() -> None:
+    rows: list[list[float | None]] = [[0.1 + row + column / 10 for column in range(5)] for row in range(3)]
+    rows = [[round(value or 0, 1) for value in row] for row in rows]
+    claim = {"kind": "effect", "axes": ["T", "L"], "is": "none", "interaction": True}
+    assert posted(facts(rows), claim)
+    rows[1][2] = None
+    told = judged(facts(rows), claim)
+    assert (told["as_posted"], told["reason"]) == (OPEN, "missing_cells")
+    assert "where can choose one" in told["sentence"]
+    assert posted(facts(rows), claim | {"where": {"L": {"from": 3}}})
+
+
+def test_limits_of_an_interaction_are_those_of_its_cells() -> None:
+    values: list[list[float | None]] = [[10.0, 12.0], [11.0, 19.0]]
+    grid = table(values, ROWS[:2], COLUMNS[:2], stderr=(0.5, 0.5, 0.5, 1.0))
+    told = judged(Facts.of([source(grid)]), {"kind": "effect", "axes": ["T", "L"], "is": "present",
+                                             "interaction": True})  # fmt: skip
+    # 10 - 12 - 11 + 19 = 6; a quarter of it and of the error at each of the four places, which are one number.
+    reach = norm.ppf(0.975) * np.sqrt(3 * 0.5**2 + 1) / 4
+    numbers = told["parts"][0]["numbers"]
+    assert (numbers["estimate"], numbers["low"], numbers["high"]) == pytest.approx((1.5, 1.5 - reach, 1.5 + reach))
+    assert told["beyond_noise"] == YES
+
+
+GAP = {"kind": "compare", "of": "gap", "ahead": {"T": ["a"]}, "behind": {"T": ["b"]}, "left": {"L": {"to": 1}},
+       "right": {"L": {"from": 2}}}  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", DRAWS)
+def test_each_gap_is_over_the_cells_that_both_sides_have(seed: int) -> None:
+    values = drawn(seed, 2, holes=0.2)
+    array = np.array(values, dtype=float)
+    gaps = [np.nanmean(part) if np.isfinite(part := array[0, at] - array[1, at]).any() else None
+            for at in (slice(0, 2), slice(2, 5))]  # fmt: skip
+    told = judged(facts(values), GAP | {"is": "higher"})
+    if None in gaps:
+        assert (told["as_posted"], told["reason"]) == (OPEN, "missing_cells")
+        return
+    difference = gaps[0] - gaps[1]  # type: ignore[operator]
+    assert told["parts"][0]["numbers"]["estimate"] == pytest.approx(difference, abs=1e-12)
+    assert told["as_posted"] == (YES if difference > 1e-9 else NO)
+    # Less is better: what is ahead by less has the greater advantage.
+    loss = judged(facts(values, metric=LOSS), GAP | {"is": "better"})
+    assert loss["as_posted"] == (YES if difference < -1e-9 else NO)
+
+
+def test_a_gap_of_gaps_has_the_limits_of_its_four_cells() -> None:
+    counts = [[45, 20], [30, 25]]
+    grid = table([[100 * k / 50 for k in row] for row in counts], ROWS[:2], (0.0, 2.0), trials=50)
+    told = judged(Facts.of([source(grid)]), GAP | {"is": "higher", "by": {"op": ">=", "number": 15}})
+    shares = [k / 50 for k in (45, 30, 20, 25)]
+    exact = [binomtest(k, 50).proportion_ci(0.95) for k in (45, 30, 20, 25)]
+    signs = [1, -1, -1, 1]
+    middle = sum(sign * share for sign, share in zip(signs, shares, strict=True))
+    down = [share - ci.low if sign > 0 else ci.high - share
+            for sign, share, ci in zip(signs, shares, exact, strict=True)]  # fmt: skip
+    up = [ci.high - share if sign > 0 else share - ci.low
+          for sign, share, ci in zip(signs, shares, exact, strict=True)]  # fmt: skip
+    numbers = told["parts"][0]["numbers"]
+    assert numbers["estimate"] == pytest.approx(100 * middle) == pytest.approx(40)
+    assert numbers["low"] == pytest.approx(100 * (middle - np.linalg.norm(down)), abs=1e-9)
+    assert numbers["high"] == pytest.approx(100 * (middle + np.linalg.norm(up)), abs=1e-9)
+
+
+def test_gaps_between_models_and_benchmarks_are_not_confounded() -> None:
+    scores = {("A", "X"): 80.0, ("B", "X"): 70.0, ("A", "Y"): 60.0, ("B", "Y"): 58.0}
+
+    def scored(**variants: str) -> Facts:
+        accuracy = Metric("accuracy", "%", "higher", 0.0, 100.0)
+        return Facts.of([
+            source(Grid(accuracy, (), (score,)), place, model=model, benchmark=on, variant=variants.get(on, ""))
+            for place, ((model, on), score) in enumerate(scores.items())
+        ])  # fmt: skip
+
+    claim = {"kind": "compare", "of": "gap", "ahead": {"model": ["A"]}, "behind": {"model": ["B"]},
+             "left": {"benchmark": ["X"]}, "right": {"benchmark": ["Y"]}, "is": "better"}  # fmt: skip
+    told = judged(scored(), claim | {"by": {"op": "=", "number": 8}})
+    assert (told["as_posted"], told["parts"][0]["numbers"]["estimate"]) == (YES, 8.0)
+    assert judged(scored(Y="few-shot"), claim)["reason"] == "confounded"
+
+
+def several(seed: int, holes: float) -> list[Grid]:
+    """Three grids, of which less is better in the last."""
+    kinds = [{}, {}, {"metric": LOSS}]
+    return [table(drawn(100 * seed + place, 2, holes), ROWS[:2], COLUMNS, **kind)
+            for place, kind in enumerate(kinds)]  # fmt: skip
+
+
+def named(cell: Any) -> dict[str, Any]:
+    return {"T": str(cell["T"]), "L": float(cell["L"])}
+
+
+@pytest.mark.parametrize("seed", DRAWS)
+def test_the_sweet_spot_is_that_of_the_registry(seed: int) -> None:
+    grids = [one for one in several(seed, 0.15 * (seed % 2)) if one.metric.direction == "higher"]
+    found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids)])
+    spots = sweet_spot(grids)
+    for criterion, best in (("regret", spots.mean_regret), ("mean_rank", spots.mean_rank)):
+        assert best is not None
+        at = [named(cell) for cell in best.at]
+        for cell in (dict(zip("TL", one, strict=True)) for one in product(ROWS[:2], COLUMNS)):
+            claim = {"kind": "sweet_spot", "criterion": criterion, "at": [cell]}
+            told = judged(found, claim)["as_posted"]
+            measured = all(grid.values[ROWS.index(cell["T"]) * 5 + COLUMNS.index(cell["L"])] is not None
+                           for grid in grids)  # fmt: skip
+            assert told == (OPEN if not measured else YES if at == [cell] else NO), (claim, at)
+        whole = {"kind": "sweet_spot", "criterion": criterion, "at": at}
+        assert len(at) == spots.common_cells or posted(found, whole)
+
+
+def test_less_is_better_in_the_grids_of_a_loss() -> None:
+    values = np.array([drawn(place, 2) for place in range(3)], dtype=float).reshape(3, 10)
+    grids = [table(one.reshape(2, 5).tolist(), ROWS[:2], COLUMNS, metric=LOSS) for one in values]
+    found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids)])
+    regret = (values - values.min(axis=1, keepdims=True)).mean(axis=0)
+    ranks = rankdata(values, axis=1).mean(axis=0)
+    for criterion, told in (("regret", regret), ("mean_rank", ranks)):
+        cells = list(product(ROWS[:2], COLUMNS))
+        for place, (row, column) in enumerate(cells):
+            claim = {"kind": "sweet_spot", "criterion": criterion, "at": [{"T": row, "L": column}]}
+            lead = np.delete(told, place).min() - told[place]
+            judgement = judged(found, claim)
+            assert judgement["as_posted"] == (YES if lead > 1e-9 else NO)
+            assert judgement["parts"][0]["numbers"]["estimate"] == pytest.approx(lead, abs=1e-9)
+
+
+def test_what_has_no_sweet_spot_is_told() -> None:
+    grid = table(drawn(1, 2), ROWS[:2], COLUMNS)
+    claim: dict[str, Any] = {"kind": "sweet_spot", "at": [{"T": "a", "L": 2}]}
+    told = judged(Facts.of([source(grid)]), claim)
+    assert (told["verdict"], told["reason"]) == (OPEN, "too_few_points")
+    assert "which extreme is about" in told["sentence"]
+    two = Facts.of([source(grid), source(grid, 1, model="N")])
+    assert judged(two, claim | {"at": [{"T": "a"}, {"T": "b"}]})["reason"] == "vague"
+    single = Facts.of([source(grid), source(Grid(grid.metric, (), (5.0,)), 1, model="N")])
+    assert judged(single, claim)["reason"] == "not_comparable"
+    undirected = Metric("accuracy", None, None, None, None)
+    both = [source(table(drawn(place, 2), ROWS[:2], COLUMNS, metric=undirected), place, model=str(place))
+            for place in range(2)]  # fmt: skip
+    assert judged(Facts.of(both), claim)["reason"] == "no_direction"
+    # One of two that is only derived leaves one.
+    derived = table(drawn(1, 2), ROWS[:2], COLUMNS, derived=("B",))
+    assert judged(Facts.of([source(grid), source(derived, 1, model="N")]), claim)["reason"] == "too_few_points"
+
+
+def test_a_clear_sweet_spot_is_shown_beyond_noise() -> None:
+    grids = [table([[50.0, 60.0, 52.0]], ROWS[:1], COLUMNS[:3], trials=4000),
+             table([[40.0, 49.0, 41.0]], ROWS[:1], COLUMNS[:3], trials=4000)]  # fmt: skip
+    found = Facts.of([source(grid, place, model=str(place)) for place, grid in enumerate(grids)])
+    for criterion in ("regret", "mean_rank"):
+        claim = {"kind": "sweet_spot", "criterion": criterion}
+        assert judged(found, claim | {"at": [{"L": 1}]})["beyond_noise"] == YES
+        assert judged(found, claim | {"at": [{"L": 0}, {"L": 2}]})["beyond_noise"] == NO

@@ -1,0 +1,87 @@
+"""Repeats that vary by more than their trials explain make the errors of trials larger."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from registry.charts.design_effects import effect_of as without_library
+from registry.grids.grid import Axis, Grid, Level, Metric
+from workers.statistics.design_effects import effect_of
+from workers.statistics.table import Table
+
+PERCENT = Metric("accuracy", "%", "higher", 0.0, 100.0)
+
+
+def grid_of(seeds: np.ndarray, trials: int, **more: float) -> Grid:
+    """Cells by repeats."""
+    levels = tuple(Level(str(place), None) for place in range(len(seeds)))
+    values, spread = seeds.mean(axis=1), seeds.std(axis=1, ddof=1)
+    times = seeds.shape[1]
+    return Grid(
+        PERCENT, (Axis("Task", "nominal", levels),), tuple(values.tolist()), trials * times,
+        repeats=(times,) * len(seeds), sd=tuple(spread.tolist()), **more,  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def test_one_cell_gets_the_error_of_student() -> None:
+    seeds = np.array([[50.0, 70.0, 90.0, 60.0, 80.0]])
+    effect = effect_of(grid_of(seeds, 100))
+    assert effect is not None
+    smooth = 350.5 / 501
+    error = 100 * np.sqrt(smooth * (1 - smooth) / 500 * effect)
+    # The half width of Student's interval of the five seeds.
+    low, high = stats.t.interval(0.95, 4, loc=70, scale=stats.sem(seeds[0]))
+    assert 1.959964 * error == pytest.approx((high - low) / 2, rel=1e-6)
+
+
+def test_repeats_of_the_same_items_leave_the_errors_of_trials() -> None:
+    assert effect_of(grid_of(np.array([[70.0, 70.5, 69.5], [50.0, 50.5, 49.5]]), 200)) is None
+    assert Table.of(grid_of(np.array([[70.0, 70.5, 69.5]]), 200)).design_effect == 1.0
+
+
+def test_a_posted_effect_goes_before_that_of_repeats() -> None:
+    assert effect_of(grid_of(np.array([[50.0, 70.0, 90.0]]), 100, design_effect=1.5)) == 1.5
+
+
+def test_without_trials_or_a_share_there_is_none() -> None:
+    seeds = grid_of(np.array([[50.0, 70.0, 90.0]]), 100)
+    loss = Metric("loss", None, "lower", None, None)
+    assert effect_of(Grid(loss, seeds.axes, seeds.values, None, repeats=seeds.repeats, sd=seeds.sd)) is None
+    assert effect_of(Grid(PERCENT, seeds.axes, seeds.values, None, repeats=seeds.repeats, sd=seeds.sd)) is None
+
+
+@pytest.mark.parametrize(("cells", "repeats"), [(1, 3), (1, 5), (8, 2), (8, 5)])
+def test_intervals_with_it_keep_their_level_whatever_seeds_add(cells: int, repeats: int) -> None:
+    """A share of 70 % whose seeds have a standard deviation of 8 points, and one without."""
+    chance, worlds, trials = np.random.default_rng(7), 600, 200
+    for spread in (0.0, 8.0):
+        missed = 0
+        for _ in range(worlds):
+            rates = np.clip(0.7 + spread / 100 * chance.standard_normal((cells, repeats)), 0, 1)
+            found = grid_of(100 * chance.binomial(trials, rates) / trials, trials)
+            n = trials * repeats / (effect_of(found) or 1.0)
+            share = (found.values[0] or 0.0) / 100
+            error = 100 * np.sqrt((share * n + 0.5) / (n + 1) * (1 - (share * n + 0.5) / (n + 1)) / n)
+            missed += abs((found.values[0] or 0.0) - 70) > 1.959964 * error
+        # 5 % and three standard errors of the simulation.
+        assert missed / worlds <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / worlds)
+
+
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 100), st.integers(0, 5), st.floats(0, 30), st.integers(0, 400)), min_size=1, max_size=9
+    )
+)
+def test_the_effect_is_the_same_with_and_without_a_numerical_library(
+    cells: list[tuple[float, int, float, int]],
+) -> None:
+    values, repeats, sds, trials = zip(*cells, strict=True)
+    axis = Axis("n", "numeric", tuple(Level(str(n), float(n)) for n in range(len(cells))))
+    sd = tuple(spread if times > 1 else None for spread, times in zip(sds, repeats, strict=True))
+    counted, n = tuple(times or None for times in repeats), tuple(one or None for one in trials)
+    grid = Grid(PERCENT, (axis,), values, n, repeats=counted, sd=sd)
+    assert without_library(grid) == (None if (found := effect_of(grid)) is None else pytest.approx(found, rel=1e-9))

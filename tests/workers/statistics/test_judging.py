@@ -1,0 +1,93 @@
+"""Verdicts as set inclusions, against the definition on a lattice of numbers and Kleene's truth tables."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+
+import pytest
+
+from workers.statistics.judging import Answer, Span, all_of, any_of, count_within, judge, opposite
+
+pytestmark = pytest.mark.unit
+
+LATTICE = [half / 4 for half in range(-9, 10)]
+"""Whole numbers are ends of spans, and between any two ends there are numbers."""
+
+
+def members(span: Span) -> set[float]:
+    """By the definition of open and closed ends, written without `Span`'s own comparisons."""
+    low = {number for number in LATTICE if not (number < span.low or (span.low_open and number == span.low))}
+    return low - {number for number in LATTICE if number > span.high or (span.high_open and number == span.high)}
+
+
+def spans() -> list[Span]:
+    ends = [-2.0, -1.0, 0.0, 1.0, 2.0]
+    kinds = list(itertools.product((False, True), repeat=2))
+    wide = [Span(low, high, *kind) for low, high in itertools.combinations(ends, 2) for kind in kinds]
+    halves = [Span(high=end, high_open=is_open) for end in ends for is_open in (False, True)]
+    return wide + halves + [Span(end, end) for end in ends]
+
+
+def test_a_verdict_is_the_inclusion_of_sets() -> None:
+    seen = set()
+    for region, found in itertools.product(spans(), repeat=2):
+        inside, shared = members(found) <= members(region), members(found) & members(region)
+        answer: Answer = "supported" if inside else "not_decidable" if shared else "contradicted"
+        assert judge([region], found) == answer, (region, found)
+        seen.add(answer)
+    assert len(seen) == 3
+
+
+def test_a_region_of_two_spans_is_judged_as_their_union() -> None:
+    outside = [Span(high=-1, high_open=True), Span(1, low_open=True)]
+    assert judge(outside, Span(1.5, 2)) == "supported"
+    assert judge(outside, Span(-1, 1)) == "contradicted"
+    assert judge(outside, Span(-2, 2)) == "not_decidable"
+
+
+def test_nothing_measured_decides_nothing() -> None:
+    assert judge([Span()], None) == "not_decidable"
+
+
+@pytest.mark.parametrize("ends", [(1, 0), (math.nan, 0), (0, math.nan)])
+def test_what_holds_no_number_is_no_span(ends: tuple[float, float]) -> None:
+    with pytest.raises(ValueError, match="no span goes"):
+        Span(*ends)
+
+
+@pytest.mark.parametrize("kind", [(True, False), (False, True), (True, True)])
+def test_a_point_without_itself_is_no_span(kind: tuple[bool, bool]) -> None:
+    with pytest.raises(ValueError, match="is empty"):
+        Span(1, 1, *kind)
+
+
+def completions(answers: list[Answer]) -> set[tuple[bool, ...]]:
+    """Every way in which the undecided could turn out."""
+    free = [(True, False) if one == "not_decidable" else (one == "supported",) for one in answers]
+    return set(itertools.product(*free))
+
+
+def said_of(truths: set[bool]) -> Answer:
+    return "not_decidable" if len(truths) == 2 else "supported" if True in truths else "contradicted"
+
+
+def test_quantifiers_say_what_every_completion_says() -> None:
+    draw = random.Random(7)
+    for _ in range(500):
+        answers: list[Answer] = draw.choices(["supported", "contradicted", "not_decidable"], k=draw.randint(0, 6))
+        worlds = completions(answers)
+        least = draw.randint(0, 6)
+        most = draw.randint(least, 6)
+        assert all_of(answers) == said_of({all(world) for world in worlds})
+        assert any_of(answers) == said_of({any(world) for world in worlds})
+        assert count_within(answers, least, most) == said_of({least <= sum(world) <= most for world in worlds})
+
+
+def test_the_negation_swaps_and_keeps_what_is_open() -> None:
+    assert [opposite(one) for one in ("supported", "contradicted", "not_decidable")] == [
+        "contradicted",
+        "supported",
+        "not_decidable",
+    ]

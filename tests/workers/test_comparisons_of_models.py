@@ -1,0 +1,426 @@
+"""Comparisons by name: each benchmark is the comparison by id, the whole is the pair of the ranking of both."""
+
+from __future__ import annotations
+
+import csv
+import io
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from scipy import stats
+from sqlalchemy import func, select
+from werkzeug.test import TestResponse
+
+from registry.api.shapes import COMPONENTS
+from registry.demo import _data
+from registry.storage.tables import cached_results
+from tests.house import House, Project
+
+NAMES = {"experiment": "leaderboard", "metric": "accuracy"}
+LENGTHS = [{"name": "Length", "kind": "numeric", "levels": [1, 2, 3, 4]}]
+SCORES = {
+    "A": {"X": [52.0, 61.0, 40.0, None], "Y": [80.0, 81.0, 79.5, 90.0], "Z": [10.0, 12.0, 9.5, 11.0], "P": [1.0] * 4},
+    "B": {"X": [58.0, 60.5, 49.0, 33.0], "Y": [83.0, 85.5, 84.0, 92.0], "Z": [9.5, 14.0, 8.0, 11.0], "Q": [2.0] * 4},
+}
+
+
+def ask(project: Project, suffix: str = "", baseline: str = "A", contender: str = "B", **more: Any) -> TestResponse:
+    query = NAMES | {"baseline_model": baseline, "contender_model": contender} | more
+    options = {name: query.pop(name) for name in ("headers",) if name in query}
+    return project.get(f"projects/{project.slug}/comparisons{suffix}", query_string=query, **options)
+
+
+def computed(project: Project, path: str, **options: Any) -> dict[str, Any]:
+    """The answer at a path, computed now if it is due."""
+    until = time.monotonic() + 10
+    while (found := project.get(path, **options)).status_code == 202 and time.monotonic() < until:
+        project.house.compute()
+    assert found.status_code == 200, found.text
+    document: dict[str, Any] = found.get_json()
+    return document
+
+
+def answered(project: Project, baseline: str = "A", contender: str = "B", **more: Any) -> dict[str, Any]:
+    query = NAMES | {"baseline_model": baseline, "contender_model": contender} | more
+    document = computed(project, f"projects/{project.slug}/comparisons", query_string=query)
+    promised = {"$ref": "#/components/schemas/ModelComparison", "components": {"schemas": COMPONENTS}}
+    faults = Draft202012Validator(promised).iter_errors(document)
+    assert [f"{list(fault.absolute_path)}: {fault.message}" for fault in faults] == []
+    assert document.keys() <= COMPONENTS["ModelComparison"]["properties"].keys()
+    return document
+
+
+def pair_of(project: Project, **question: Any) -> dict[str, Any]:
+    """The one pair of the ranking of two names."""
+    found = computed(project, f"projects/{project.slug}/rankings", query_string=NAMES | question)
+    [pair] = found["pairs"]
+    return dict(pair)
+
+
+def put(project: Project, model: str, benchmark: str, values: Any, **changes: Any) -> dict[str, Any]:
+    names = {"experiment": "leaderboard", "model": model, "benchmark": benchmark, "variant": ""}
+    return project.published(**names | {"axes": LENGTHS, "values": values, "trials": 200} | changes)
+
+
+@pytest.fixture
+def models(project: Project) -> Project:
+    for model, each in SCORES.items():
+        for benchmark, values in each.items():
+            put(project, model, benchmark, values)
+    return project
+
+
+def turned(pair: dict[str, Any]) -> dict[str, Any]:
+    """The pair of b and a."""
+    ends = pair["interval"]
+    return pair | {
+        "a": pair["b"],
+        "b": pair["a"],
+        "wins": pair["losses"],
+        "losses": pair["wins"],
+        "lead": -pair["lead"],
+        "difference": -pair["difference"],
+        "interval": ends and ends | {"low": -ends["high"], "high": -ends["low"]},
+    }
+
+
+def risk_difference(mine: Any, theirs: Any, n: int) -> tuple[float, float]:
+    """Mantel and Haenszel's difference of `theirs` less `mine` with Sato's variance, in points."""
+    pairs = [(b / 100 * n, a / 100 * n) for a, b in zip(mine, theirs, strict=True) if a is not None and b is not None]
+    k1, k2 = (np.rint(np.array(side)) for side in zip(*pairs, strict=True))
+    weight = n * n / (2 * n)
+    difference = ((k1 * n - k2 * n) / (2 * n)).sum() / (weight * k1.size)
+    p = ((n**2 * k2 - n**2 * k1) / (2 * n) ** 2).sum()
+    q = ((k1 * (n - k2) + k2 * (n - k1)) / (2 * n) / 2).sum()
+    return 100 * difference, 100 * np.sqrt((difference * p + q) / (weight * k1.size) ** 2)
+
+
+def test_every_benchmark_is_the_difference_that_numpy_finds_in_the_published_cells(models: Project) -> None:
+    document = answered(models)
+    assert [one["benchmark"] for one in document["by_benchmark"]] == ["X", "Y", "Z"]
+    raw = {}
+    for one in document["by_benchmark"]:
+        mine, theirs = SCORES["A"][one["benchmark"]], SCORES["B"][one["benchmark"]]
+        both = np.array([(a, b) for a, b in zip(mine, theirs, strict=True) if a is not None])
+        gaps = both[:, 1] - both[:, 0]
+        assert (one["n_common"], one["wins"], one["losses"]) == (
+            len(both),
+            int((gaps > 0).sum()),
+            int((gaps < 0).sum()),
+        )
+        assert one["mean"] == pytest.approx(gaps.mean(), rel=1e-12)
+        difference, stderr = risk_difference(mine, theirs, 200)
+        test = one["test"]
+        assert (test["name"], test["difference"]) == ("mantel_haenszel", pytest.approx(difference, rel=1e-9))
+        assert test["stderr"] == pytest.approx(stderr, rel=1e-9)
+        assert test["p"] == pytest.approx(2 * stats.norm.sf(abs(difference) / stderr), rel=1e-9)
+        reach = stats.norm.ppf(0.975) * stderr
+        assert test["interval"]["low"] == pytest.approx(difference - reach, rel=1e-9)
+        assert test["detectable"] == pytest.approx((stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * stderr, rel=1e-9)
+        raw[one["benchmark"]] = test["p"]
+    steps = np.maximum.accumulate(np.sort(list(raw.values())) * np.array([3, 2, 1]))
+    holm = dict(zip(sorted(raw, key=lambda name: raw[name]), np.minimum(steps, 1.0), strict=True))
+    for one in document["by_benchmark"]:
+        assert one["test"]["p_holm"] == pytest.approx(holm[one["benchmark"]], rel=1e-12)
+
+
+def test_the_whole_is_the_mean_over_benchmarks_and_says_what_other_benchmarks_would(models: Project) -> None:
+    document = answered(models)
+    parts = [risk_difference(SCORES["A"][name], SCORES["B"][name], 200) for name in ("X", "Y", "Z")]
+    differences, errors = (np.array(column) for column in zip(*parts, strict=True))
+    whole = document["whole"]
+    assert (whole["a"], whole["b"], whole["weights"]) == ("B", "A", "benchmarks_equal")
+    assert whole["difference"] == pytest.approx(differences.mean(), rel=1e-9)
+    assert whole["stderr"] == pytest.approx(np.sqrt((errors**2).sum()) / 3, rel=1e-9)
+    over = whole["new_benchmarks"]
+    reach = stats.t.ppf(0.975, 2) * differences.std(ddof=1) / np.sqrt(3)
+    assert over["target"] == "new_benchmarks"
+    assert over["interval"]["high"] - over["interval"]["low"] == pytest.approx(2 * reach, rel=1e-9)
+    assert over["interval"]["high"] - over["interval"]["low"] > whole["interval"]["high"] - whole["interval"]["low"]
+    weights = 1 / errors**2
+    centre = (weights * differences).sum() / weights.sum()
+    q = (weights * (differences - centre) ** 2).sum()
+    found = whole["heterogeneity"]
+    assert (found["test"], found["benchmarks"], found["df"]) == ("cochran_q", 3, 2)
+    assert found["statistic"] == pytest.approx(q, rel=1e-9)
+    assert found["p"] == pytest.approx(stats.chi2.sf(q, 2), rel=1e-9)
+    assert [whole[f"benchmarks_{word}"] for word in ("won", "tied", "lost")] == [2, 1, 0]
+    assert (document["only_in_baseline"], document["only_in_contender"]) == (["P"], ["Q"])
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"alpha": 0.2}, {"at.Length": ">=3"}, {"benchmark": ["X", "Z"]}, {"variant": ""}]
+)
+def test_the_whole_is_exactly_the_pair_of_the_ranking(models: Project, changes: dict[str, Any]) -> None:
+    pair = pair_of(models, model=["A", "B"], **changes)
+    assert (pair["a"], pair["b"], pair["target"]) == ("A", "B", "rerun")
+    whole = answered(models, **changes)["whole"]
+    assert {name: whole[name] for name in pair} == turned(pair)
+    other = answered(models, "B", "A", **changes)["whole"]
+    assert {name: other[name] for name in pair} == pair
+    beyond = pair_of(models, model=["A", "B"], target="new_benchmarks", **changes)
+    assert other["new_benchmarks"] == beyond
+
+
+def test_it_is_also_the_pair_of_the_ranking_of_all_models_but_for_holm(models: Project) -> None:
+    put(models, "C", "X", [10.125, 20.0, 30.0, 40.0])
+    put(models, "C", "Q", [10.0, 20.0, 30.0, 40.0])
+    found = computed(models, f"projects/{models.slug}/rankings", query_string=NAMES)
+    pair = next(one for one in found["pairs"] if (one["a"], one["b"]) == ("A", "B"))
+    whole = answered(models, "B", "A")["whole"]
+    assert {name: whole[name] for name in pair if name != "p_holm"} == {
+        name: pair[name] for name in pair if name != "p_holm"
+    }
+
+
+@pytest.mark.parametrize("changes", [{}, {"alpha": 0.2}, {"at.Length": [">=2", "<4"]}])
+def test_each_benchmark_is_exactly_the_comparison_that_it_links_to(models: Project, changes: dict[str, Any]) -> None:
+    for one in answered(models, **changes)["by_benchmark"]:
+        by_id = computed(models, one["href"])
+        for name in ("status", "n_common", "wins", "ties", "losses", "mean", "median"):
+            assert one[name] == by_id[name]
+        assert one["test"] | {"p_holm": None} == by_id["test"]
+        for side in ("baseline", "contender"):
+            assert one[side].items() <= by_id[side].items()
+        assert by_id["alpha"] == changes.get("alpha", 0.05)
+
+
+def test_without_noise_the_cells_are_exchangeable_and_welch_tells_benchmarks_apart(project: Project) -> None:
+    gaps = {"X": [1.0, 2.0, 1.5, 3.0], "Y": [8.0, 9.5, 7.0, 9.0], "Z": [-1.0, 0.5, 1.0, 0.0]}
+    for benchmark, each in gaps.items():
+        put(project, "A", benchmark, [50.0] * 4, trials=None)
+        put(project, "B", benchmark, [50.0 + gap for gap in each], trials=None)
+    whole = answered(project)["whole"]
+    assert whole["difference"] == pytest.approx(np.mean([np.mean(each) for each in gaps.values()]))
+    # Welch (1951) by hand.
+    means, counts = np.array([np.mean(each) for each in gaps.values()]), 4
+    weights = counts / np.array([np.var(each, ddof=1) for each in gaps.values()])
+    share = weights / weights.sum()
+    between = (weights * (means - share @ means) ** 2).sum() / 2
+    spread = ((1 - share) ** 2 / (counts - 1)).sum()
+    f, df = between / (1 + 2 * 1 / 8 * spread), 8 / (3 * spread)
+    found = whole["heterogeneity"]
+    assert (found["test"], found["df"]) == ("welch", 2)
+    assert found["statistic"] == pytest.approx(f, rel=1e-9)
+    assert found["df_error"] == pytest.approx(df, rel=1e-9)
+    assert found["p"] == pytest.approx(stats.f.sf(f, 2, df), rel=1e-9)
+
+
+def test_lower_is_better_turns_who_wins_and_not_the_difference(project: Project) -> None:
+    loss = {"name": "accuracy", "unit": "nats", "direction": "lower", "lower": None, "upper": None}
+    for benchmark in ("X", "Y"):
+        put(project, "A", benchmark, [2.0, 3.0, 4.0, 5.0], metric=loss, trials=None)
+        put(project, "B", benchmark, [1.5, 2.0, 3.0, 4.5], metric=loss, trials=None)
+    whole = answered(project)["whole"]
+    assert (whole["difference"], whole["benchmarks_won"], whole["wins"]) == (-0.75, 2, 8)
+
+
+def test_variants_of_one_model_are_compared_as_a_ranking_of_variants_does(models: Project) -> None:
+    for benchmark, values in SCORES["B"].items():
+        put(models, "A", benchmark, values, variant="CoT")
+    asked = {"baseline_variant": "", "contender_variant": "CoT"}
+    document = answered(models, "A", "A", **asked)
+    assert (document["status"], document["differs"]) == ("ok", ["variant"])
+    assert (document["baseline"], document["contender"]) == (
+        {"model": "A", "variant": ""},
+        {"model": "A", "variant": "CoT"},
+    )
+    pair = pair_of(models, by="variant", model=["A"])
+    assert (pair["a"], pair["b"]) == ("", "CoT")
+    assert {name: document["whole"][name] for name in pair} == turned(pair)
+    assert {one["contender"]["variant"] for one in document["by_benchmark"]} == {"CoT"}
+
+
+def test_model_and_variant_together_are_confounded_and_have_their_numbers(models: Project) -> None:
+    for benchmark, values in SCORES["B"].items():
+        put(models, "C", benchmark, values, variant="CoT")
+    document = answered(models, "A", "C", baseline_variant="", contender_variant="CoT")
+    assert (document["status"], document["differs"]) == ("confounded", ["model", "variant"])
+    assert document["whole"]["difference"] == answered(models)["whole"]["difference"]
+    assert {one["status"] for one in document["by_benchmark"]} == {"confounded"}
+    by_id = computed(models, document["by_benchmark"][0]["href"])
+    assert by_id["status"] == "confounded"
+
+
+def test_several_variants_are_refused_with_those_to_choose_from(models: Project) -> None:
+    for model in ("A", "B"):
+        put(models, model, "X", [1.0, 2.0, 3.0, 4.0], variant="CoT")
+    answer = ask(models)
+    assert answer.status_code == 422
+    [fault] = answer.get_json()["errors"]
+    assert fault["pointer"] == "/variant"
+    assert fault["detail"].endswith(': "", "CoT"')
+    chosen = answered(models, variant="CoT")
+    assert [(one["benchmark"], one["n_common"]) for one in chosen["by_benchmark"]] == [("X", 4)]
+
+
+def test_a_variant_that_is_published_later_makes_a_kept_answer_undefined(models: Project) -> None:
+    assert answered(models)["status"] == "ok"
+    for model in ("A", "B"):
+        put(models, model, "X", [1.0, 2.0, 3.0, 4.0], variant="CoT")
+    document = answered(models)
+    assert (document["status"], document["whole"], document["by_benchmark"]) == ("undefined", None, [])
+    assert '"CoT"' in document["reason"]
+
+
+def test_a_variant_of_one_side_alone_is_not_compared(models: Project) -> None:
+    put(models, "A", "X", [1.0, 2.0, 3.0, 4.0], variant="CoT")
+    put(models, "A", "W", [1.0, 2.0, 3.0, 4.0], variant="CoT")
+    put(models, "B", "W", [1.0, 2.0, 3.0, 4.0], variant="")
+    document = answered(models)
+    assert [(one["benchmark"], one["status"]) for one in document["by_benchmark"]] == [
+        ("W", "not_comparable"),
+        ("X", "ok"),
+        ("Y", "ok"),
+        ("Z", "ok"),
+    ]
+    lone = document["by_benchmark"][0]
+    assert (lone["baseline"], lone["href"], lone["reason"]) == (None, None, "no variant is in common")
+    assert document["whole"]["benchmarks"] == 3
+
+
+WRONG = [
+    ({"baseline_model": "AA"}, "/baseline_model", 'has the model "AA"; there are A, B'),
+    ({"contender_model": "b2"}, "/contender_model", 'has the model "b2"; there are B, A'),
+    ({"baseline_variant": "x", "contender_variant": ""}, "/baseline_variant", 'the variant "x"; there is none'),
+    ({"contender_model": "A"}, "/contender_model", "is the baseline too"),
+    ({"benchmark": "P"}, "/contender_model", 'shares no benchmark with the baseline; they have "P" and none'),
+    ({"benchmark": "y"}, "/benchmark", "there are Y, P, Q, X, Z"),
+    ({"at.Size": "1"}, "/at.Size", 'has the axis "Size"; there is Length'),
+    ({"baseline_variant": "x"}, "/contender_variant", "is needed with baseline_variant"),
+    ({"baseline_variant": "", "contender_variant": "", "variant": "x"}, "/variant", "give one or the other"),
+    ({"suite": "nope"}, "/suite", 'no suite "nope"'),
+    ({"suite": "s", "benchmark": "X"}, "/suite", "stands in place of benchmarks"),
+    ({"basline_model": "A"}, "/basline_model", 'did you mean "baseline_model"'),
+    ({"contender_model": ""}, "/contender_model", "must not be empty"),
+    ({"alpha": "2"}, "/alpha", "must be a number above 0"),
+]
+
+
+@pytest.mark.parametrize(("changes", "pointer", "told"), WRONG)
+def test_what_is_wrong_is_refused_where_it_stands_and_nothing_is_kept(
+    models: Project, changes: dict[str, Any], pointer: str, told: str
+) -> None:
+    answer = ask(models, **changes)
+    assert answer.status_code == 422, answer.text
+    faults = answer.get_json()["errors"]
+    assert [fault["pointer"] for fault in faults] == [pointer]
+    assert told in faults[0]["detail"]
+    with models.house.database.reading() as connection:
+        mine = (cached_results.c.project_id == models.id, cached_results.c.query["kind"].astext == "model_comparison")
+        assert connection.scalar(select(func.count()).select_from(cached_results).where(*mine)) == 0
+
+
+def test_ids_and_names_are_not_mixed_and_neither_is_left_in_half(models: Project) -> None:
+    path = f"projects/{models.slug}/comparisons"
+
+    def pointers(**query: Any) -> set[str]:
+        answer = models.get(path, query_string=query)
+        assert answer.status_code == 422
+        return {fault["pointer"] for fault in answer.get_json()["errors"]}
+
+    grid = put(models, "A", "X", SCORES["A"]["X"])["id"]
+    ids, names = {"baseline": grid, "contender": grid}, NAMES | {"baseline_model": "A", "contender_model": "B"}
+    assert pointers(**ids, **names) == {f"/{name}" for name in names}
+    assert pointers(**ids, benchmark="X") == {"/benchmark"}
+    assert pointers(**names, baseline_revision=1) == {f"/{name}" for name in names}
+    assert pointers(**ids, contender_variant="") == {"/contender_variant"}
+    assert pointers(experiment="leaderboard", baseline_model="A") == {"/metric", "/contender_model"}
+    assert pointers(baseline=grid) == {"/contender"}
+    assert pointers() == {"/baseline", "/contender"}
+    assert ask(models, metric="loss").status_code == 404
+
+
+def test_it_is_kept_and_computed_again_when_a_grid_changes(models: Project, house: House) -> None:
+    pending = ask(models)
+    assert (pending.status_code, pending.headers["Retry-After"]) == (202, "1")
+    assert pending.get_json()["kind"] == "model_comparison"
+    before = answered(models)
+    tag = ask(models).headers["ETag"]
+    assert ask(models, headers={"If-None-Match": tag}).status_code == 304
+    put(models, "C", "X", [1.0, 2.0, 3.0, 4.0])
+    assert ask(models).status_code == 202
+    assert answered(models) | {"computed_at": ""} == before | {"computed_at": ""}
+    assert ask(models, headers={"If-None-Match": tag}).status_code == 304
+    put(models, "B", "X", [1.0, 2.0, 3.0, 4.0])
+    assert ask(models, headers={"If-None-Match": tag}).status_code == 202
+    after = answered(models)
+    assert after["by_benchmark"][0]["contender"]["revision"] == 2
+    assert ask(models).headers["ETag"] != tag
+
+
+def test_names_are_found_by_their_aliases(models: Project) -> None:
+    for alias, kind, name in (
+        ("a-old", "model", "A"),
+        ("x-old", "benchmark", "X"),
+        ("board", "experiment", "leaderboard"),
+    ):
+        sent = {"kind": kind, "alias": alias, "name": name}
+        assert models.call("POST", f"projects/{models.slug}/aliases", "admin", json=sent).status_code == 201
+    document = answered(models, "a-old", "B", experiment="board", benchmark="x-old")
+    assert (document["baseline"]["model"], document["experiment"]) == ("A", "leaderboard")
+    assert [one["benchmark"] for one in document["by_benchmark"]] == ["X"]
+
+
+def test_a_suite_stands_in_place_of_benchmarks_and_says_what_it_lacks(models: Project) -> None:
+    suite = f"projects/{models.slug}/suites/s"
+    assert models.call("PUT", suite, "admin", json={"benchmarks": ["X", "Y", "V"]}).status_code in (200, 201)
+    document = answered(models, suite="s")
+    assert (document["suite"], [one["benchmark"] for one in document["by_benchmark"]]) == ("s", ["X", "Y"])
+    [warning] = document["warnings"]
+    assert warning["code"] == "suite_incomplete"
+    assert "Nothing is compared on 1 of the 3 benchmarks" in warning["detail"]
+    assert document["whole"]["difference"] == answered(models, benchmark=["X", "Y"])["whole"]["difference"]
+
+
+def test_what_is_derived_is_named_and_not_compared(models: Project) -> None:
+    for model in ("A", "B"):
+        put(models, model, "Average", [50.0] * 4, derived=True, trials=None)
+    document = answered(models)
+    assert [one["benchmark"] for one in document["derived"]] == ["Average", "Average"]
+    assert "Average" not in [one["benchmark"] for one in document["by_benchmark"]]
+
+
+def test_other_scales_have_wins_and_no_difference(project: Project) -> None:
+    points = {"name": "accuracy", "unit": "points", "direction": "higher", "lower": None, "upper": None}
+    put(project, "A", "X", [1.0, 2.0, 3.0, 4.0])
+    put(project, "B", "X", [2.0, 3.0, 4.0, 5.0])
+    put(project, "A", "Y", [100.0, 200.0, 300.0, 400.0], metric=points, trials=None)
+    put(project, "B", "Y", [200.0, 300.0, 400.0, 500.0], metric=points, trials=None)
+    whole = answered(project)["whole"]
+    assert (whole["estimand"], whole["difference"], whole["lead"], whole["wins"]) == ("lead", None, 1.0, 8)
+
+
+def test_seeds_on_text_markdown_and_csv(project: Project) -> None:
+    data = _data()
+    for grid in data["grids"]:
+        assert project.publish(grid).status_code == 201
+    for alias in data["aliases"]:
+        assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
+    asked = {"experiment": "window-by-ratio", "metric": "Pass@1"}
+    document = answered(project, "R1-Llama", "R1-Qwen", **asked)
+    assert (document["status"], document["whole"]["benchmarks"]) == ("ok", 4)
+    text = ask(project, ".txt", "R1-Llama", "R1-Qwen", **asked).text
+    assert text.startswith("R1-Qwen less R1-Llama — Pass@1 (%)\n")
+    for word in ("over 4 benchmarks", "if these are a sample", "By benchmark", "AIME'24", "Cochran's Q"):
+        assert word in text
+    assert max(map(len, text.splitlines())) <= 120
+    assert "| benchmark | cells |" in ask(project, ".md", "R1-Llama", "R1-Qwen", **asked).text
+    rows = list(csv.DictReader(io.StringIO(ask(project, ".csv", "R1-Llama", "R1-Qwen", **asked).text)))
+    assert [row["benchmark"] for row in rows] == [one["benchmark"] for one in document["by_benchmark"]]
+    for row, one in zip(rows, document["by_benchmark"], strict=True):
+        assert (float(row["difference"]), row["contender_grid"]) == (
+            one["test"]["difference"],
+            one["contender"]["grid"],
+        )
+
+
+def test_a_private_project_is_answered_to_its_readers_alone(models: Project, house: House) -> None:
+    query = NAMES | {"baseline_model": "A", "contender_model": "B"}
+    path = f"projects/{models.slug}/comparisons"
+    assert house.call("GET", path, query_string=query).status_code in (401, 404)
+    other = house.make_project()
+    assert other.get(path, query_string=query).status_code == 404

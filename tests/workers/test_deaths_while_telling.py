@@ -1,0 +1,174 @@
+"""Whatever ends a process between any two statements, each act that is there is told once, and no other."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from sqlalchemy import event, func, select, text, update
+
+from registry.grids.intake import Limits, Submission, read_submission
+from registry.operations.acts import delete_grid
+from registry.operations.audit_log import COMMAND
+from registry.operations.publish import publish
+from registry.storage.database import Database
+from registry.storage.tables import audit_log, cached_results, derivations, grids, projects
+from tests.house import House, Project, publication
+from tests.workers.feed import feed
+from tests.workers.test_gates import baseline, put
+from tests.workers.test_stored_claims import add, at
+from workers.derive import derive_due
+from workers.jobs import sequencing
+from workers.jobs.invalidation import apply_invalidations
+from workers.jobs.sequencing import sequence_arrivals
+from workers.queries import compute_due
+from workers.verify_checks import check_events
+
+_DEAD = 9
+_MOST = 80
+Work = Callable[[Database], Any]
+
+
+def _dies_at(house: House, step: int, work: Work) -> bool:
+    """Do the work in a process of its own that ends without a word at this step, before or after each statement and
+    commit; whether it came so far."""
+    child = os.fork()
+    if child == 0:
+        left = step
+
+        def die(*_sent: Any, **_named: Any) -> None:
+            nonlocal left
+            left -= 1
+            if left == 0:
+                os._exit(_DEAD)
+
+        try:
+            database = Database(house.settings, name="killed")
+            event.listen(database._engine, "after_cursor_execute", die)
+            event.listen(database._engine, "commit", die)
+            work(database)
+        finally:
+            os._exit(0)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert ended in (0, _DEAD)
+    return ended == _DEAD
+
+
+def _whole(project: Project) -> list[Any]:
+    """The feed, which has every place."""
+    found = feed(project)
+    assert [one.position for one in found] == list(range(1, len(found) + 1))
+    with project.house.database.reading() as connection:
+        assert list(check_events(connection, project.id)) == []
+    return found
+
+
+def _let_leases_run_out(house: House) -> None:
+    with house.database.transaction() as connection:
+        over = {"leased_until": func.now() - text("interval '1 second'"), "attempts": 0, "due_at": func.now()}
+        for table in (derivations, cached_results):
+            connection.execute(update(table).where(table.c.state == "pending").values(over))
+
+
+def _sent(**changes: Any) -> Submission:
+    return read_submission(publication(**changes), Limits())
+
+
+def test_an_act_that_died_is_told_if_it_is_there_and_else_not(project: Project) -> None:
+    house, died = project.house, 0
+    with house.database.reading() as connection:
+        row = connection.execute(select(projects).where(projects.c.id == project.id)).one()
+    for step in range(1, _MOST):
+
+        def act(database: Database, step: int = step) -> None:
+            with database.transaction() as connection:
+                publish(connection, row, [_sent(model=f"one {step}")])
+            with database.transaction() as connection:
+                sent = [_sent(model=f"{kind} {step}") for kind in ("two", "three")]
+                found = publish(connection, row, sent)
+                delete_grid(connection, COMMAND, project.id, found[0].stored.id)
+
+        if not _dies_at(house, step, act):
+            break
+        died += 1
+    assert died > 10
+    with house.database.reading() as connection:
+        there = select(grids.c.id, grids.c.deleted_at).where(grids.c.project_id == project.id)
+        stored = connection.execute(there).all()
+        mine = (audit_log.c.project_id == project.id, audit_log.c.action == "grid.deleted")
+        deleted = connection.scalars(select(audit_log.c.subject).where(*mine)).all()
+    assert 0 < len(stored) < 3 * (died + 1)
+    found = _whole(project)
+    assert Counter(one.data["grid"] for one in found if one.type == "grid.published") == Counter(
+        str(one.id) for one in stored
+    )
+    assert Counter(one.data["grid"] for one in found if one.type == "grid.deleted") == Counter(deleted)
+
+
+def test_a_sequencer_that_died_gave_each_place_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequencing, "SEQUENCED_AT_ONCE", 2)
+    house = project.house
+    expected = []
+    for step in range(1, _MOST):
+        expected += [project.published(model=f"{step} {n}")["id"] for n in range(3)]
+        if not _dies_at(house, step, sequence_arrivals):
+            break
+    assert step > 8
+    assert [one.data["grid"] for one in _whole(project) if one.type == "grid.published"] == expected
+
+
+def test_statistics_whose_worker_died_are_told_once(project: Project) -> None:
+    house = project.house
+    house.compute()
+    made = []
+    for step in range(1, _MOST):
+        made += [project.published(model=f"{step} {n}")["id"] for n in range(2)]
+        died = _dies_at(house, step, lambda database: derive_due(database, house.settings))
+        _let_leases_run_out(house)
+        while derive_due(house.database, house.settings):
+            pass
+        if not died:
+            break
+    assert step > 5
+    assert Counter(one.data["grid"] for one in _whole(project) if one.type == "statistics.ready") == Counter(made)
+
+
+def test_conclusions_whose_worker_died_are_told_once(project: Project) -> None:
+    """Rankings that change, claims that flip, verdicts and alerts: one of each for each change of the grids."""
+    house = project.house
+    put(project, "A", 70.0)
+    grid = project.published()
+    baseline(project, margin=3.0)
+    claim = add(project, at(99.3))
+    house.compute()
+    for step in range(1, _MOST):
+        # By turns B fails and passes, before or behind A, and the claim is true or not.
+        put(project, "B", 60.0 if step % 2 else 80.0, trials=100_000)
+        cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 12.0 if step % 2 else 99.3}]}
+        assert project.call("PATCH", f"grids/{grid['id']}/cells", json=cells).status_code == 200
+        apply_invalidations(house.database, house.settings)
+        _let_leases_run_out(house)
+        died = _dies_at(house, step, lambda database: _answer(database, house))
+        _let_leases_run_out(house)
+        _answer(house.database, house)
+        if not died:
+            break
+    assert step > 10
+    found = _whole(project)
+    kinds = Counter(one.type for one in found)
+    assert (kinds["claim.judged"], kinds["claim.flipped"], kinds["gate.verdict"]) == (1, step, step)
+    assert (kinds["alert.opened"], kinds["alert.resolved"]) == ((step + 1) // 2, step // 2)
+    judged = [one.data["judgement"] for one in found if one.type in ("claim.judged", "claim.flipped")]
+    assert judged == list(range(1, step + 2))
+    assert {one.subject for one in found if one.type == "claim.flipped"} == {f"claims/{claim['id']}"}
+    led = [tuple(one.data["leaders"]) for one in found if one.type == "ranking.changed" and one.data["models"] == 2]
+    assert all(before != after for before, after in pairwise(led))
+
+
+def _answer(database: Database, house: House) -> None:
+    while compute_due(database, house.settings):
+        pass

@@ -1,0 +1,69 @@
+"""The noise floor: repeats of cells against what their trials explain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from tests.house import Project
+from tests.workers.test_comparisons_of_models import computed
+from tests.workers.test_gates import put
+from workers.statistics.repeat_noise import RepeatedCells, between, ratio
+
+
+def noise(project: Project, **more: Any) -> dict[str, Any]:
+    asked = {"experiment": "e", "metric": "accuracy"} | more
+    return computed(project, f"projects/{project.slug}/noise", query_string=asked)
+
+
+def test_each_benchmark_has_both_spreads_their_intervals_and_a_sentence(project: Project) -> None:
+    put(project, "A", [70.0, 60.0, 50.0, 40.0], repeats=[5] * 4, sd=[2.5] * 4, trials=500)
+    put(project, "A", [70.0, 60.0, 50.0, 40.0], "Y", trials=100)
+    put(project, "A", [70.0, 60.0, 50.0, 40.0], "Z", trials=None)
+    found = noise(project)
+    x, y, z = found["benchmarks"]
+    assert (found["status"], found["unit"], [one["benchmark"] for one in (x, y, z)]) == ("ok", "%", ["X", "Y", "Z"])
+    ends = [2.5 * np.sqrt(16 / stats.chi2.ppf(q, 16)) for q in (0.975, 0.025)]
+    assert (x["between"]["value"], x["between"]["df"], x["between"]["cells"]) == (pytest.approx(2.5), 16.0, 4)
+    assert [x["between"]["low"], x["between"]["high"]] == pytest.approx(ends)
+    shares = (100 * np.array([0.7, 0.6, 0.5, 0.4]) * 5 + 0.5) / 501
+    variances = 100**2 * shares * (1 - shares) / 100
+    assert x["within"]["value"] == pytest.approx(np.sqrt(variances.mean()), rel=1e-6)
+    assert x["ratio"]["value"] == pytest.approx((6.25 / variances).mean(), rel=1e-6)
+    assert x["excess"] == "less"
+    assert "repeats vary less than independent trials would" in x["sentence"]
+    assert (y["between"], y["ratio"], y["status"]) == (None, None, "ok")
+    assert (z["status"], z["within"]) == ("insufficient", None)
+    assert [one["benchmark"] for one in noise(project, benchmark="X")["benchmarks"]] == ["X"]
+
+
+def test_without_any_noise_known_it_says_so(project: Project) -> None:
+    put(project, "A", 70.0, trials=None)
+    assert noise(project)["status"] == "insufficient"
+    seconds = {"name": "accuracy", "unit": "s", "direction": "higher", "lower": None, "upper": None}
+    put(project, "B", 0.7, metric=seconds, trials=None)
+    assert noise(project)["status"] == "not_comparable"
+
+
+@pytest.mark.parametrize("extra", [0.0, 3.0])
+def test_intervals_hold_the_spread_and_the_ratio_as_often_as_they_say(extra: float) -> None:
+    """Twelve cells of six repeats of 400 trials at .4 to .6, with a spread between repeats besides."""
+    random = np.random.default_rng(3)
+    rates = np.linspace(0.4, 0.6, 12)
+    explained = 100**2 * rates * (1 - rates) / 400
+    held = {"between": 0, "ratio": 0}
+    for _ in range(400):
+        true = rates[:, None] + extra / 100 * random.normal(size=(12, 6))
+        runs = random.binomial(400, true) / 4
+        share = runs.mean(axis=1) / 100
+        cells = RepeatedCells(runs.std(axis=1, ddof=1), np.full(12, 6), share, np.full(12, 2_400.0), 100.0)
+        spread, quotient = between(cells, 0.05), ratio(cells, 0.05)
+        assert spread is not None
+        assert quotient is not None
+        held["between"] += spread.low <= np.sqrt(explained.mean() + extra**2) <= spread.high
+        held["ratio"] += quotient.low <= (1 + extra**2 / explained).mean() <= quotient.high
+    assert held["between"] >= stats.binom.isf(1 - 1e-4, 400, 0.94)
+    assert held["ratio"] >= stats.binom.isf(1 - 1e-4, 400, 0.94)

@@ -1,0 +1,211 @@
+"""The feed tells what workers settle: statistics, rankings, judgements, verdicts and alerts, each once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from sqlalchemy import select, update
+
+from registry.query import RankingQuery
+from registry.storage.tables import cached_results, derivations
+from tests.house import House, Project
+from tests.workers.feed import feed, told
+from tests.workers.test_alerts import alerts, answer, failing  # noqa: F401 (a fixture)
+from tests.workers.test_gates import put
+from tests.workers.test_leases import let_leases_expire
+from tests.workers.test_rankings import score
+from tests.workers.test_stored_claims import add, at, judged, measure
+from tests.workers.test_stored_verdicts import turn
+from workers import queries
+from workers.derive import derive_due
+from workers.jobs.invalidation import apply_invalidations
+from workers.jobs.leases import claim, fail_attempt, fail_exhausted
+from workers.queries import compute_due
+from workers.rankings.told import change_of
+from workers.statistics import METHODS_VERSION
+
+
+def test_statistics_of_the_current_revision_are_told_and_of_no_other(project: Project) -> None:
+    grid = project.published()
+    project.published(values=[[1.0, 2.0, 3.0], [None, 20.0, 9.7]])
+    project.house.compute()
+    [event] = feed(project, "statistics.ready")
+    assert event.subject == f"grids/{grid['id']}"
+    assert (event.data["revision"], event.data["methods_version"]) == (2, METHODS_VERSION)
+    assert event.data["model"] == "Qwen-2.5 3B"
+
+
+def test_statistics_that_fail_are_told_once_with_the_reason(project: Project, house: House) -> None:
+    house.compute()
+    project.published()
+    for number in range(house.settings.attempts):
+        claimed = claim(house.database, house.settings, derivations, 100)
+        fail_attempt(house.database, house.settings, claimed, claimed.rows[0], ValueError(f"no {number}" + "!" * 999))
+        assert len(feed(project, "statistics.*")) == (number == house.settings.attempts - 1)
+        let_leases_expire(house)
+    [(kind, data)] = told(project, "statistics.*")
+    assert (kind, data["reason"][:17], len(data["reason"])) == ("statistics.failed", "ValueError: no 4!", 300)
+
+
+def test_statistics_whose_workers_died_are_told(project: Project, house: House) -> None:
+    house.compute()
+    project.published()
+    for _ in range(house.settings.attempts):
+        claim(house.database, house.settings, derivations, 100)
+        let_leases_expire(house)
+    with house.database.transaction() as connection:
+        assert fail_exhausted(connection, derivations, house.settings.attempts) == 1
+    assert [kind for kind, _ in told(project, "statistics.*")] == ["statistics.failed"]
+
+
+def rank(project: Project) -> list[dict[str, Any]]:
+    """What was told of rankings after everything that is due was computed."""
+    turn(project)
+    return [data for _, data in told(project, "ranking.changed")]
+
+
+def test_a_ranking_is_told_first_and_when_its_order_changes(project: Project) -> None:
+    low = score(project, "low", 10.0)
+    score(project, "high", 90.0)
+    [first] = rank(project)
+    assert (first["experiment"], first["metric"], first["models"]) == ("leaderboard", "accuracy", 2)
+    assert (first["leaders"], first["leader_count"], first["first"], first["moved"]) == (["high"], 1, True, [])
+    score(project, "low", 20.0)
+    assert len(rank(project)) == 1, "other numbers, the same order"
+    score(project, "low", 99.0)
+    _, second = rank(project)
+    assert (second["leaders"], second["first"]) == (["low"], False)
+    assert sorted((one["name"], one["before"], one["now"]) for one in second["moved"]) == [
+        ("high", 1, 2),
+        ("low", 2, 1),
+    ]
+    assert project.call("DELETE", f"grids/{low['id']}").status_code == 204
+    *_, third = rank(project)
+    assert third["leaders"] == ["high"]
+    assert {"name": "low", "before": 1, "now": None} in third["moved"]
+
+
+def test_only_the_default_ranking_is_told(project: Project) -> None:
+    score(project, "low", 10.0)
+    score(project, "high", 90.0)
+    asked = {"experiment": "leaderboard", "metric": "accuracy", "method": "borda"}
+    assert project.get(f"projects/{project.slug}/rankings", query_string=asked).status_code == 202
+    assert len(rank(project)) == 1
+
+
+def test_a_ranking_that_was_never_served_is_not_taken_for_one_that_was_told(
+    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    score(project, "low", 10.0)
+    score(project, "high", 90.0)
+    assert len(rank(project)) == 1
+    score(project, "low", 99.0)
+    apply_invalidations(house.database, house.settings)
+    compute, met = queries.compute, list[int]()
+
+    def overtaken(database: Any, settings: Any, project_id: Any, query: Any) -> Any:
+        found = compute(database, settings, project_id, query)
+        if isinstance(query, RankingQuery) and not met:
+            met.append(1)
+            # The same order again: what follows differs from what was told, not from what is computed here.
+            score(project, "low", 99.5)
+            apply_invalidations(house.database, house.settings)
+        return found
+
+    monkeypatch.setattr(queries, "compute", overtaken)
+    assert [one["leaders"] for one in rank(project)] == [["high"], ["low"]]
+    assert met
+    turn(project)
+    assert len(rank(project)) == 2
+
+
+def test_a_ranking_that_somebody_asked_for_before_it_was_a_default_one_is_told(project: Project, house: House) -> None:
+    score(project, "low", 10.0)
+    score(project, "high", 90.0)
+    asked = {"experiment": "leaderboard", "metric": "accuracy"}
+    assert project.get(f"projects/{project.slug}/rankings", query_string=asked).status_code == 202
+    while compute_due(house.database, house.settings):
+        pass
+    with house.database.reading() as connection:
+        mine = select(cached_results.c.is_default, cached_results.c.facts).where(
+            cached_results.c.project_id == project.id
+        )
+        [row] = connection.execute(mine).all()
+    assert (row.is_default, len(row.facts["ranking"])) == (False, 2)
+    assert [one["first"] for one in rank(project)] == [True]
+
+
+def test_other_ties_are_a_change_and_many_moves_are_not_listed() -> None:
+    rows = [[1, "a", *[0] * 7, ["x"]], [2, "b", *[0] * 7, ["x"]], [3, "c", *[0] * 7, []]]
+    assert change_of("e", "m", [], rows)["tied_with_leader"] == 1
+    many = [[number, f"m{number}", *[0] * 7, []] for number in range(1, 8)]
+    turned = [[8 - number, f"m{number}", *[0] * 7, []] for number in range(1, 8)]
+    assert change_of("e", "m", many, turned)["moved"] == []
+    long = [[number, "é" * 200 + str(number), *[0] * 7, []] for number in range(1, 4)]
+    assert change_of("e", "m", [], long)["moved"] == []
+
+
+def test_a_claim_is_told_when_it_is_judged_first_with_other_numbers_and_when_it_flips(project: Project) -> None:
+    grid = project.published()
+    kept = add(project, at(99.3, text="It is 99.3. " * 40))
+    judged(project, kept)
+    for value in (99.0, 98.0, 99.3):
+        measure(project, grid, value)
+        judged(project, kept)
+    found = feed(project, "claim.judged", "claim.flipped")
+    assert {one.subject for one in found} == {f"claims/{kept['id']}"}
+    said = [(one.type, one.data["verdict"], one.data.get("before"), one.data["estimate"]) for one in found]
+    assert said == [
+        ("claim.judged", "supported", None, 99.3),
+        ("claim.flipped", "contradicted", "supported", 99.0),
+        ("claim.judged", "contradicted", None, 98.0),
+        ("claim.flipped", "supported", "contradicted", 99.3),
+    ]
+    assert [one.data["judgement"] for one in found] == [1, 2, 3, 4]
+    assert all(len(one.data["text"]) == 300 and one.data["experiment"] == "type-by-length" for one in found)
+
+
+def test_verdicts_and_alerts_of_a_baseline_are_told(failing: Project) -> None:  # noqa: F811
+    [alert] = alerts(failing)
+    put(failing, "B", 70.0, trials=100_000)
+    turn(failing)
+    put(failing, "B", 60.0)
+    [alert] = alerts(failing)
+    assert answer(failing, alert, state="acknowledged").status_code == 200
+    assert answer(failing, alert, state="acknowledged").status_code == 200
+    assert answer(failing, alert, state="dismissed", reason="noise").status_code == 200
+    assert failing.call("DELETE", f"projects/{failing.slug}/baselines/main", "admin").status_code == 204
+    found = feed(failing, "gate.verdict", "alert.*")
+    shown = ("verdict", "state", "reopened", "resolution", "reason")
+    assert [(one.type, *(one.data.get(name) for name in shown)) for one in found] == [
+        ("gate.verdict", "regressed", None, None, None, None),
+        ("alert.opened", None, "open", 0, None, None),
+        ("gate.verdict", "equivalent", None, None, None, None),
+        ("alert.resolved", None, "resolved", 0, "passed", None),
+        ("gate.verdict", "regressed", None, None, None, None),
+        ("alert.opened", None, "open", 1, None, None),
+        ("alert.acknowledged", None, "acknowledged", 1, None, None),
+        ("alert.dismissed", None, "dismissed", 1, None, "noise"),
+        ("alert.resolved", None, "resolved", 1, "policy_deleted", "noise"),
+    ]
+    assert [one.data["number"] for one in found if one.type == "gate.verdict"] == [1, 2, 3]
+    assert found[0].data["sentence"].startswith("B is worse than the baseline main")
+    below = f"projects/{failing.slug}"
+    assert {one.subject for one in found[:2]} == {
+        f"{below}/baselines/main/verdicts?contender=B", f"{below}/alerts/{alert['id']}"
+    }  # fmt: skip
+
+
+def test_a_result_that_is_not_settled_is_not_told(project: Project, house: House) -> None:
+    house.compute()
+    project.published()
+    claimed = claim(house.database, house.settings, derivations, 100)
+    with house.database.transaction() as connection:
+        mine = derivations.c.lease == claimed.lease
+        connection.execute(update(derivations).where(mine).values(lease=None, leased_until=None, attempts=0))
+    fail_attempt(house.database, house.settings, claimed, claimed.rows[0], ValueError("too late"))
+    assert told(project, "statistics.*") == []
+    while derive_due(house.database, house.settings):
+        pass
+    assert [kind for kind, _ in told(project, "statistics.*")] == ["statistics.ready"]

@@ -1,0 +1,1 @@
+"""Webhooks: sent, signed, repeated, refused."""

@@ -1,0 +1,113 @@
+"""What a webhook missed is sent when somebody asks for it, and what it took is not."""
+
+from __future__ import annotations
+
+import uuid
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select, update
+
+from registry.operations.audit_log import COMMAND
+from registry.operations.event_cursors import write_cursor
+from registry.operations.purge import purge_projects
+from registry.storage.tables import deliveries, delivery_attempts, event_heads, events, projects, webhooks
+from tests.workers.webhooks.conftest import Hooks
+from tests.workers.webhooks.receiver import Receiver
+
+
+def recovered(hooks: Hooks, webhook: dict[str, Any], since: Any) -> Any:
+    return hooks.call("POST", f"/{webhook['id']}/recover", json={"since": since})
+
+
+def test_what_was_given_up_or_came_before_or_while_it_was_disabled_is_sent_once(
+    hooks: Hooks, receiver: Receiver
+) -> None:
+    hooks.tell(1)
+    webhook = hooks.add(receiver.url, "grid.*")
+    hooks.tell(2)
+    hooks.send()
+    receiver.answer = lambda _one: 410
+    hooks.tell(3)
+    hooks.send()
+    hooks.tell(4)
+    receiver.answer = lambda _one: 200
+    assert recovered(hooks, webhook, 0).status_code == 409
+    assert hooks.call("PATCH", f"/{webhook['id']}", json={"state": "enabled"}).status_code == 200
+    hooks.tell(5)
+    hooks.send()
+    assert receiver.numbers == [2, 3, 5]
+    answer = recovered(hooks, webhook, 0)
+    assert (answer.status_code, answer.get_json()) == (202, {"count": 3})
+    hooks.send()
+    assert receiver.numbers == [2, 3, 5, 1, 3, 4]
+    assert receiver.ids[4] == receiver.ids[1]
+    assert recovered(hooks, webhook, 0).get_json() == {"count": 0}
+    assert hooks.send() == 0
+
+
+def test_since_is_a_position_a_cursor_or_an_instant(hooks: Hooks, receiver: Receiver) -> None:
+    hooks.tell(1, 2)
+    began = datetime.now(UTC)
+    hooks.tell(3)
+    webhook = hooks.add(receiver.url)
+    assert recovered(hooks, webhook, 1).get_json() == {"count": 2}
+    assert recovered(hooks, webhook, write_cursor(hooks.project.id, 1)).get_json() == {"count": 2}
+    assert recovered(hooks, webhook, began.isoformat()).get_json() == {"count": 1}
+    assert recovered(hooks, webhook, (began + timedelta(days=1)).isoformat()).get_json() == {"count": 0}
+    other = recovered(hooks, webhook, write_cursor(uuid.UUID(int=1), 1))
+    assert (other.status_code, other.get_json()["errors"][0]["pointer"]) == (422, "/since")
+
+
+@pytest.mark.parametrize("since", [0, "2020-01-01T00:00:00Z"])
+def test_what_the_feed_keeps_no_longer_cannot_be_recovered(hooks: Hooks, receiver: Receiver, since: Any) -> None:
+    hooks.tell(1, 2, 3)
+    webhook = hooks.add(receiver.url)
+    of_project = events.c.project_id == hooks.project.id
+    with hooks.database.transaction() as connection:
+        connection.execute(events.delete().where(of_project, events.c.position <= 2))
+        heads = update(event_heads).where(event_heads.c.project_id == hooks.project.id)
+        connection.execute(heads.values(first=3))
+    answer = recovered(hooks, webhook, since)
+    assert (answer.status_code, answer.get_json()["title"]) == (410, "Cursor expired")
+    assert answer.get_json()["first"] == write_cursor(hooks.project.id, 2)
+    assert recovered(hooks, webhook, 2).get_json() == {"count": 1}
+
+
+def test_a_delivery_is_sent_again_with_the_same_id(hooks: Hooks, receiver: Receiver) -> None:
+    webhook = hooks.add(receiver.url)
+    hooks.tell(1)
+    hooks.send()
+    [one] = hooks.deliveries(webhook)
+    answer = hooks.project.call("POST", f"deliveries/{one['id']}/redeliver", "admin")
+    assert (answer.status_code, answer.get_json()["state"]) == (202, "pending")
+    hooks.send()
+    assert (receiver.numbers, len(set(receiver.ids))) == ([1, 1], 1)
+    assert len(hooks.deliveries(webhook)[0]["attempts"]) == 2
+
+
+def test_a_test_is_sent_and_is_not_in_the_feed(hooks: Hooks, receiver: Receiver) -> None:
+    webhook = hooks.add(receiver.url, "claim.flipped", description="Ours.")
+    assert hooks.call("POST", f"/{webhook['id']}/test").status_code == 202
+    hooks.send()
+    sent = receiver.received[0].document
+    assert (sent["type"], sent["data"]["description"]) == ("webhook.test", "Ours.")
+    with hooks.database.reading() as connection:
+        assert connection.scalar(select(func.count()).where(events.c.project_id == hooks.project.id)) == 0
+
+
+def test_a_purged_project_leaves_no_webhook_and_no_delivery(hooks: Hooks, receiver: Receiver) -> None:
+    hooks.add(receiver.url)
+    hooks.tell(1)
+    hooks.send()
+    with hooks.database.transaction() as connection:
+        mine = projects.c.id == hooks.project.id
+        connection.execute(update(projects).where(mine).values(deleted_at=func.now() - timedelta(days=2)))
+        purge_projects(connection, COMMAND, older_than_days=1)
+    with hooks.database.reading() as connection:
+        for table in (webhooks, deliveries):
+            query = select(func.count()).where(table.c.project_id == hooks.project.id)
+            assert connection.scalar(query) == 0
+        left = select(func.count()).where(~delivery_attempts.c.delivery_id.in_(select(deliveries.c.id)))
+        assert connection.scalar(left) == 0

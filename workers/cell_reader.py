@@ -1,0 +1,252 @@
+"""Cells of stored grids as one long table: names and levels become codes, metrics are put on one scale."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from registry.grids.grid import Metric
+from registry.query import AggregatesQuery
+from registry.results.inputs import DerivedGrid
+from registry.results.terms import Place
+from registry.storage.rows import axis_of
+from workers.rankings.columns import Columns, columns_of
+from workers.rankings.ranking_input import derived_entry
+from workers.rankings.scales import Kind, Scale, Scales, kind_of, scales
+from workers.scope import Aliases, canonical_names, matches
+from workers.statistics import ScoreMatrix
+from workers.statistics.cell_table import CellTable, Codes
+from workers.statistics.cells import noise
+from workers.statistics.table import place_of
+
+Floats = NDArray[np.float64]
+AXIS = "axis:"
+NAMES = ("benchmark", "model", "variant")
+_AT_ONCE = 100_000
+"""Cells whose noise is computed together."""
+
+
+class GridRead(NamedTuple):
+    """A grid that was read, and its current revision."""
+
+    id: Any
+    number: int
+
+
+@dataclass(frozen=True)
+class CellsRead:
+    """The cells of a scope, and what they come from: grids with their names, oldest update first."""
+
+    table: CellTable
+    scales: Scales
+    labels: Mapping[str, Mapping[Place, str]]
+    """Of each axis, the labels of the levels that have both a label and a number."""
+    grids: Sequence[tuple[GridRead, Mapping[str, str]]]
+    derived: tuple[DerivedGrid, ...]
+    without_axis: int
+    """Grids that lack an axis of the question."""
+
+
+@dataclass
+class _Shape:
+    """Grids over equal axes: the code of every cell's level on each axis, row-major. `first` are the alphabetically
+    first names of its grids."""
+
+    codes: Mapping[str, Codes]
+    levels: Mapping[str, Sequence[Place]]
+    first: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Chunk:
+    """Measured cells of some grids with metrics of one kind; the columns are those of `CellTable`."""
+
+    kind: Kind
+    codes: Mapping[str, Codes]
+    columns: Mapping[str, Floats]
+    independent: bool
+
+    @property
+    def size(self) -> int:
+        return int(self.columns["values"].size)
+
+
+@dataclass
+class CellReader:
+    """Reads grids one after the other, oldest update first; apart from updates, their order has no effect."""
+
+    query: AggregatesQuery
+    aliases: Aliases
+    codes: dict[str, dict[Place, int]] = field(default_factory=lambda: {name: {} for name in NAMES})
+    labels: dict[str, dict[Place, str]] = field(default_factory=dict)
+    shapes: dict[bytes, _Shape] = field(default_factory=dict)
+    chunks: list[_Chunk] = field(default_factory=list)
+    waiting: list[tuple[Kind, Mapping[str, Codes], Columns]] = field(default_factory=list)
+    grids: list[tuple[GridRead, Mapping[str, str]]] = field(default_factory=list)
+    derived: list[DerivedGrid] = field(default_factory=list)
+    kinds: set[Kind] = field(default_factory=set)
+    without_axis: int = 0
+
+    def read(self, rows: Iterable[Any]) -> CellsRead:
+        """The cells of these rows of revisions, as far as the query matches them."""
+        for row in rows:
+            names = canonical_names(row, self.aliases)
+            if not matches(self.query, names):
+                continue
+            if row.derived is not None:
+                self.derived.append(derived_entry(row, names))
+            elif not self._asked_axes() <= {axis["name"] for axis in row.axes}:
+                self.without_axis += 1
+            else:
+                self._add(row, names)
+        self._settle()
+        found = scales(self.kinds)
+        derived = sorted(self.derived, key=lambda one: (one.benchmark, one.model, one.grid))
+        return CellsRead(self._table(found), found, self.labels, self.grids, tuple(derived), self.without_axis)
+
+    def _asked_axes(self) -> set[str]:
+        asked = (*self.query.group_by, *self.query.over)
+        return {one.removeprefix(AXIS) for one in asked if one.startswith(AXIS)}
+
+    def _add(self, row: Any, names: Mapping[str, str]) -> None:
+        """Add the measured cells of a grid to those that wait for their noise."""
+        self.grids.append((GridRead(row.id, row.number), names))
+        kind, shape = kind_of(row.metric), self._shape(row.axes, tuple(names.values()))
+        self.kinds.add(kind)
+        of_names = {name: _code(self.codes[name], names[name]) for name in NAMES}
+        cells = columns_of(row, 1.0).flat()
+        measured = np.isfinite(cells.values)
+        codes = {name: np.full(np.count_nonzero(measured), code, dtype=np.int32) for name, code in of_names.items()}
+        codes |= {name: column[measured] for name, column in shape.codes.items()}
+        if self.waiting and self.waiting[0][0] != kind:
+            self._settle()
+        columns = Columns(*(getattr(cells, one.name)[measured] for one in fields(Columns)))
+        self.waiting.append((kind, codes, columns))
+        # A sum over what waits would take quadratic time; grids are small next to the limit.
+        if len(self.waiting) * max(1, columns.values.size) > _AT_ONCE:
+            self._settle()
+
+    def _shape(self, axes: Sequence[dict[str, Any]], names: tuple[str, ...]) -> _Shape:
+        key = orjson.dumps(axes)
+        if key not in self.shapes:
+            self.shapes[key] = self._new_shape([axis_of(axis) for axis in axes], names)
+        shape = self.shapes[key]
+        shape.first = min(shape.first, names)
+        return shape
+
+    def _new_shape(self, axes: Sequence[Any], names: tuple[str, ...]) -> _Shape:
+        levels = {AXIS + axis.name: [place_of(axis, i) for i in range(len(axis.levels))] for axis in axes}
+        for axis in axes:
+            known = self.labels.setdefault(AXIS + axis.name, {})
+            for level, place in zip(axis.levels, levels[AXIS + axis.name], strict=True):
+                known.setdefault(place, level.label)
+        own = [
+            np.array([_code(self.codes.setdefault(name, {}), place) for place in places], dtype=np.int32)
+            for name, places in levels.items()
+        ]
+        grids = np.meshgrid(*own, indexing="ij") if own else []
+        return _Shape({name: grid.ravel() for name, grid in zip(levels, grids, strict=True)}, levels, names)
+
+    def _settle(self) -> None:
+        """Turn the cells that wait into a chunk, with their noise."""
+        if not self.waiting:
+            return
+        kind = self.waiting[0][0]
+        joined = Columns(
+            *(np.concatenate([getattr(one, f.name) for _, _, one in self.waiting]) for f in fields(Columns))
+        )
+        columns, independent = _with_noise(joined, kind)
+        sizes = [one.values.size for _, _, one in self.waiting]
+        names = dict.fromkeys(name for _, codes, _ in self.waiting for name in codes)
+        codes = {
+            name: np.concatenate(
+                [
+                    codes.get(name, np.full(size, -1, dtype=np.int32))
+                    for (_, codes, _), size in zip(self.waiting, sizes, strict=True)
+                ]
+            )
+            for name in names
+        }
+        self.chunks.append(_Chunk(kind, codes, columns, independent))
+        self.waiting = []
+
+    def _table(self, found: Scales) -> CellTable:
+        """All chunks together, with the levels of each dimension in their order."""
+        levels = {name: self._ordered(name) for name in self.codes}
+        order = {name: np.full(len(known) + 1, -1, dtype=np.int32) for name, known in self.codes.items()}
+        for name, places in levels.items():
+            order[name][[self.codes[name][place] for place in places]] = np.arange(len(places))
+        classes = found.classes
+        one = classes[0] if len(classes) == 1 else Scale("", None, None, None)
+        factors = [found.of[chunk.kind].factor for chunk in self.chunks]
+
+        def joined(name: str, power: int = 0) -> Floats:
+            parts = [
+                chunk.columns[name] * factor**power if factor != 1 and power else chunk.columns[name]
+                for chunk, factor in zip(self.chunks, factors, strict=True)
+            ]
+            return np.concatenate(parts) if parts else np.empty(0)
+
+        def code(name: str) -> Codes:
+            # The last place of `order` is -1, which the code -1 of a grid without the axis stands for.
+            parts = [
+                order[name][chunk.codes[name]] if name in chunk.codes else np.full(chunk.size, -1, dtype=np.int32)
+                for chunk in self.chunks
+            ]
+            return np.concatenate(parts) if parts else np.empty(0, dtype=np.int32)
+
+        return CellTable(
+            levels,
+            {name: code(name) for name in levels},
+            joined("values", 1),
+            joined("variance", 2),
+            joined("df"),
+            joined("n"),
+            joined("k"),
+            Metric("", None, one.direction, one.lower, one.upper).proportion_of or 1.0,
+            one.direction,
+            one.lower,
+            one.upper,
+            any(chunk.independent for chunk in self.chunks),
+        )
+
+    def _ordered(self, name: str) -> tuple[Place, ...]:
+        """The levels of a dimension: names by the alphabet, numbers by size, others in the order of their axes."""
+        known = self.codes[name]
+        if name in NAMES:
+            return tuple(sorted(known, key=str))
+        if all(not isinstance(place, str) for place in known):
+            return tuple(sorted(known, key=float))
+        shapes = sorted((shape for shape in self.shapes.values() if name in shape.levels), key=_place_of_shape)
+        return tuple(dict.fromkeys(place for shape in shapes for place in shape.levels[name]))
+
+
+def _place_of_shape(shape: _Shape) -> tuple[Any, ...]:
+    return shape.first, repr(shape.levels)
+
+
+def _code(known: dict[Place, int], level: Place) -> int:
+    return known.setdefault(level, len(known))
+
+
+def _with_noise(cells: Columns, kind: Kind) -> tuple[dict[str, Floats], bool]:
+    """The columns of a table in the unit of their metric, and whether trials are taken as independent."""
+    _, direction, lower, upper = kind
+    known: dict[str, Any] = {name: None if array is None else array[None, :] for name, array in cells.arrays().items()}
+    row = ScoreMatrix(
+        names=("",),
+        benchmarks=np.zeros(cells.values.size, dtype=np.int64),
+        benchmark_names=("",),
+        direction=direction,
+        lower=lower,
+        upper=upper,
+        **known,
+    )
+    n, k, variance, df, independent = noise(row)
+    found = {"values": cells.values, "variance": variance[0], "df": df[0], "n": n[0], "k": k[0]}
+    return found, bool(independent.any())

@@ -1,0 +1,229 @@
+"""Statements about a series: where it goes, one of its steps, and how far it moves.
+
+Two lines for a turn: Simonsohn (2018), Advances in Methods and Practices in Psychological Science 1, 538-555.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from registry.claims.claim import Stable, Step, Trend
+from registry.grids.grid import Grid
+from registry.grids.slices import kept_levels
+from workers.claims.lasting import judge_onset, judge_recovery
+from workers.claims.scene import POSITIVE, Found, Scene, all_found, undecided
+from workers.claims.statistic import ONE
+from workers.claims.widths import within_width
+from workers.claims.worlds import Terms, added
+from workers.statistics.curves import Curves
+from workers.statistics.judging import Answer, Span, all_of, any_of, opposite
+from workers.statistics.kendall import mann_kendalls
+from workers.statistics.table import Table, abscissa_of
+from workers.statistics.trend import trends_of
+
+NEGATIVE = (Span(high=0, high_open=True),)
+_NO_TURN = (
+    "the claim does not say where the turn is, which cannot be tested where the same values chose it; turn says where"
+)
+NOT_NEGATIVE, NOT_POSITIVE = (Span(low=0),), (Span(high=0),)
+
+
+def judge_trend(says: Trend, scene: Scene) -> Found:
+    """Where a series goes."""
+    order = scene.series(says.along)
+    if order is None or not scene.facts.axes[says.along].ordered:
+        return undecided("vague")
+    if len(order) < 2:
+        return undecided("missing_cells" if not order else "too_few_points")
+    if says.goes in ("up_down", "down_up"):
+        return _turning(says, scene, order)
+    if says.goes == "not_monotone":
+        parts = [_monotone(order, scene, upward=upward, strictly=False) for upward in (True, False)]
+        return all_found(parts, all_of(opposite(one.answer) for one in parts), scene)
+    return _straight(says, scene, order)
+
+
+def _straight(says: Trend, scene: Scene, order: Sequence[int]) -> Found:
+    upward = says.goes == "up"
+    if says.monotone or says.strictly:
+        return _monotone(order, scene, upward=upward, strictly=says.strictly)
+    span, smallest = _change(says.along, scene, order)
+    if span is None:
+        return undecided("noise_unknown") if smallest is None else _too_few(len(order), smallest)
+    region = ((Span(-(says.margin or 0.0), says.margin or 0.0),) if says.goes == "flat" else
+              POSITIVE if upward else NEGATIVE)  # fmt: skip
+    return scene.judged(region, span, (order[0], order[-1]))
+
+
+def _too_few(points: int, smallest: float) -> Found:
+    told = f"there are too few points: with {points} the smallest p is {smallest:.3g}"
+    return Found("not_decidable", reason="too_few_points", detail=told, smallest_p=smallest)
+
+
+def _monotone(order: Sequence[int], scene: Scene, *, upward: bool, strictly: bool) -> Found:
+    """No step against the direction and a change from end to end, or every step with it."""
+    region = POSITIVE if upward else NEGATIVE
+    weak = NOT_NEGATIVE if upward else NOT_POSITIVE
+    steps = [[(after, ONE), (before, -ONE)] for before, after in pairwise(order)]
+    whole = [(order[-1], ONE), (order[0], -ONE)]
+    family = len(steps) + (0 if strictly else 1)
+    parts = [scene.judged(region if strictly else weak, scene.world.linear(step, family)) for step in steps]
+    against = [cell for step, one in zip(steps, parts, strict=True) for cell, _ in step if one.answer == "contradicted"]
+    answers = [one.answer for one in parts]
+    count = Span(answers.count("supported"), len(answers) - answers.count("contradicted"))
+    if not strictly:
+        parts.append(scene.judged(region, scene.world.linear(whole, family)))
+    found = all_found(parts, all_of(one.answer for one in parts), scene)
+    return Found(found.answer, count, found.reason, tuple(sorted(set(against)))[:12], total=len(steps))
+
+
+def _turning(says: Trend, scene: Scene, order: Sequence[int]) -> Found:
+    """One line to the turn and another from it on; the turn is stated, or the most extreme cell that was posted."""
+    rising = says.goes == "up_down"
+    turns = _turns(says, scene, order, rising=rising)
+    if turns is None:
+        return undecided("vague", _NO_TURN) if scene.noisy and says.turn is None else undecided("missing_cells")
+    answers: list[Answer] = []
+    parts: list[Found] = []
+    for turn in turns:
+        halves = [(order[: turn + 1], rising), (order[turn:], not rising)]
+        if min(len(half) for half, _ in halves) < 2:
+            answers.append("contradicted")
+            continue
+        plain = [Trend(says.along, "up" if up else "down", says.monotone, says.strictly) for _, up in halves]
+        # Both halves are looked at, so each has half of alpha.
+        inner = scene.shared(2)
+        found = [_straight(one, inner, half) for one, (half, _) in zip(plain, halves, strict=True)]
+        parts += found
+        answers.append(all_of(one.answer for one in found))
+    return all_found(parts, any_of(answers), scene)
+
+
+def _turns(says: Trend, scene: Scene, order: Sequence[int], *, rising: bool) -> list[int] | None:
+    if says.turn is not None:
+        levels = scene.facts.levels[says.along]
+        kept = kept_levels(levels, [says.turn])
+        column = scene.facts.column(says.along)
+        return [place for place, cell in enumerate(order) if int(column[cell]) in kept] or None
+    # Chosen by the values themselves: a test that knows the turn beforehand would not hold.
+    if scene.noisy:
+        return None
+    if scene.world.name == "declared" and not bool(np.all(scene.facts.present[list(order)])):
+        return None
+    values = [scene.facts.value(cell) for cell in order]
+    extreme = max(values) if rising else min(values)
+    return [place for place, value in enumerate(values) if value == extreme]
+
+
+def _change(along: str, scene: Scene, order: Sequence[int]) -> tuple[Span | None, float | None]:
+    """The change from end to end by the median slope, or by the trend test that the noise allows; of too few points for
+    that test the smallest p that they can reach."""
+    if scene.world.name == "noise" and not bool(np.all(scene.facts.errors.is_exact[list(order)])):
+        return _tested(along, scene, order)
+    spans = scene.world.spans(order)
+    if spans is None:
+        return None, None
+    axis = scene.facts.axes[along]
+    x = abscissa_of(axis)[0][scene.facts.column(along)[list(order)]]
+    low, high = (np.array([getattr(one, end) for one in spans]) for end in ("low", "high"))
+    first, second = np.triu_indices(len(order), 1)
+    apart, distance = x[second] - x[first], float(x[-1] - x[0])
+    ends = [np.median((one[second] - other[first]) / apart) * distance for one, other in ((low, high), (high, low))]
+    # Values are decimal numbers: what differs from 0 by less than their last digits is 0.
+    size = max((abs(end) for end in (*low, *high) if np.isfinite(end)), default=0.0)
+    plain_low, plain_high = (0.0 if abs(end) <= 1e-12 * size else float(end) for end in ends)
+    return Span(plain_low, plain_high), None
+
+
+def _tested(along: str, scene: Scene, order: Sequence[int]) -> tuple[Span | None, float | None]:
+    """The change as the trend statistics of grids see it, with an interval that agrees with their test."""
+    [curve] = Table.of(_as_grid(along, scene, order)).curves(0)
+    curves = Curves.of([curve])
+    if curves.noise is None:
+        test = mann_kendalls(curves.ticks, curves.ties, scene.alpha)[0]
+        if test.status == "insufficient":
+            return None, test.min_attainable_p
+    found = trends_of(curves, scene.alpha)[0]
+    change, p = found.change, found.p
+    if change is None or p is None:
+        return Span(), None
+    if change.interval is None:
+        low, high = (0.0, np.inf) if change.value > 0 else (-np.inf, 0.0)
+        return (Span(low, high, change.value > 0, change.value < 0), None) if p < scene.alpha else (Span(), None)
+    low, high = change.interval.low, change.interval.high
+    # The interval agrees with the test: where that rejects no change, 0 is no part of it.
+    sure = p < scene.alpha and low < high
+    return Span(low, high, sure and low == 0, sure and high == 0), None
+
+
+def _as_grid(along: str, scene: Scene, order: Sequence[int]) -> Grid:
+    """The series as a grid of its own."""
+    facts = scene.facts
+    grid = facts.sources[int(facts.owner[order[0]])].grid
+    at = [int(facts.index[cell]) for cell in order]
+    levels = facts.levels[along]
+    axis = facts.axes[along]
+    codes = facts.column(along)[list(order)].tolist()
+
+    def taken(column: Sequence[object] | None) -> tuple[object, ...] | None:
+        return None if column is None else tuple(column[place] for place in at)
+
+    return Grid(
+        grid.metric,
+        (type(axis)(axis.name, axis.kind, tuple(levels[code] for code in codes), axis.unit, axis.scale),),
+        taken(grid.values),  # type: ignore[arg-type]
+        taken(grid.trials) if isinstance(grid.trials, tuple) else grid.trials,  # type: ignore[arg-type]
+        taken(grid.stderr),  # type: ignore[arg-type]
+        taken(grid.repeats),  # type: ignore[arg-type]
+        taken(grid.sd),  # type: ignore[arg-type]
+        design_effect=grid.design_effect,
+    )
+
+
+def judge_step(says: Step, scene: Scene) -> Found:
+    """One step: its direction, its size, and whether another is larger; or where a change begins or is made good."""
+    order = scene.series(says.along)
+    if order is None:
+        return undecided("vague")
+    if says.onset is not None:
+        return judge_onset(says, _place(says.onset, says, scene, order), scene, order)
+    if says.recovery is not None:
+        start = 0 if says.from_ is None else _place(says.from_, says, scene, order)
+        return judge_recovery(says, (start, _place(says.recovery, says, scene, order)), scene, order)
+    place = _place(says.to or "", says, scene, order)
+    start = _place(says.from_, says, scene, order) if says.from_ else None if place is None else place - 1
+    if place is None or start is None or not 0 <= start < place:
+        return undecided("missing_cells")
+    sign = ONE if says.goes == "up" else -ONE
+    mine: Terms = [(order[place], sign), (order[start], -sign)]
+    others = [(one, other) for one, other in pairwise(order) if (one, other) != (order[start], order[place])]
+    rivals = others if says.largest else []
+    family = 1 + (says.size is not None) + len(rivals)
+    span = scene.world.linear(mine, family)
+    parts = [scene.judged(POSITIVE, span)]
+    if says.size is not None:
+        parts.append(scene.judged(scene.region(says.size), span))
+    for before, after in rivals:
+        ahead = added([*mine, (after, -sign), (before, sign)])
+        parts.append(scene.judged(NOT_NEGATIVE, scene.world.linear(ahead, family)))
+    found = all_found(parts, all_of(one.answer for one in parts), scene)
+    return Found(found.answer, span, found.reason, (order[start], order[place]))
+
+
+def _place(level: str, says: Step, scene: Scene, order: Sequence[int]) -> int | None:
+    kept = kept_levels(scene.facts.levels[says.along], [level])
+    column = scene.facts.column(says.along)
+    return next((place for place, cell in enumerate(order) if int(column[cell]) in kept), None)
+
+
+def judge_stable(says: Stable, scene: Scene) -> Found:
+    """How far a series moves at most."""
+    order = scene.series(says.along)
+    if order is None:
+        return undecided("vague")
+    if len(order) < 2:
+        return undecided("missing_cells" if not order else "too_few_points")
+    return within_width([[(cell, ONE)] for cell in order], says.within, scene)

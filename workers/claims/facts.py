@@ -1,0 +1,169 @@
+"""The cells that a claim may be about, as one table: names of grids and axes alike are dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from registry.claims.claim import FACETS, About
+from registry.claims.number import exact
+from registry.grids.grid import Axis, Grid, Level, Metric
+from registry.grids.protocol import NO_RULES, Rules
+from registry.grids.slices import Slice, kept_levels
+from workers.claims.errors import CellErrors, errors_of
+from workers.statistics.terms import BoolArray, IntArray
+
+
+class Source(NamedTuple):
+    """A grid that was read: its names without aliases, its id, revision and digest, and its content. `former`: it was
+    read for the claims that name this revision, and no other one sees it."""
+
+    names: Mapping[str, str]
+    id: str
+    revision: int
+    digest: str
+    grid: Grid
+    former: bool = False
+
+
+@dataclass(frozen=True)
+class Facts:
+    """N declared cells. `codes` (N x dimensions) are the positions of their levels in `levels`, -1 where a grid has no
+    such axis; `index` is the flat index of each in its grid, `owner` the position of that in `sources`."""
+
+    sources: Sequence[Source]
+    dimensions: tuple[str, ...]
+    levels: Mapping[str, tuple[Level, ...]]
+    axes: Mapping[str, Axis]
+    codes: IntArray
+    owner: IntArray
+    index: IntArray
+    present: BoolArray
+    errors: CellErrors
+    rules: Rules
+    """Which keys of protocols bind."""
+    known: Mapping[str, Collection[str]]
+    """The names that there are of each kind, also of grids that were not read."""
+
+    @classmethod
+    def of(
+        cls, sources: Sequence[Source], rules: Rules = NO_RULES, known: Mapping[str, Collection[str]] | None = None
+    ) -> Facts:
+        axes = _axes_of(sources)
+        levels = {facet: _names(sources, facet) for facet in FACETS} | {name: one.levels for name, one in axes.items()}
+        dimensions = tuple(levels)
+        parts = [_codes_of(source, dimensions, levels) for source in sources]
+        sizes = [len(source.grid.values) for source in sources]
+        values = [value for source in sources for value in source.grid.values]
+        return cls(
+            sources,
+            dimensions,
+            levels,
+            axes,
+            np.concatenate(parts) if parts else np.empty((0, len(dimensions)), dtype=np.int64),
+            np.repeat(np.arange(len(sizes)), sizes),
+            np.concatenate([np.arange(size) for size in sizes]) if sizes else np.empty(0, dtype=np.int64),
+            np.array([value is not None for value in values], dtype=np.bool_),
+            errors_of([source.grid for source in sources]),
+            rules,
+            known or {facet: [level.label for level in levels[facet]] for facet in FACETS},
+        )
+
+    @cached_property
+    def _exact(self) -> dict[int, Fraction]:
+        return {}
+
+    def value(self, cell: int) -> Fraction:
+        """The value of a measured cell, as the decimal number that was posted."""
+        if cell not in self._exact:
+            posted = self.sources[int(self.owner[cell])].grid.values[int(self.index[cell])]
+            if posted is None:
+                raise ValueError("this cell was not measured")
+            self._exact[cell] = exact(posted)
+        return self._exact[cell]
+
+    def metric(self, cell: int) -> Metric:
+        """The metric of the grid that a cell is of."""
+        return self.sources[int(self.owner[cell])].grid.metric
+
+    def about(self, wanted: About) -> IntArray:
+        """The cells of the grids that a statement is about."""
+        named = {facet: getattr(wanted, facet) for facet in FACETS if getattr(wanted, facet) not in ("", None)}
+        if wanted.variant is not None:
+            named["variant"] = wanted.variant
+        meant = [
+            (not wanted.grid or one.id == wanted.grid)
+            and (wanted.revision == one.revision if one.former else wanted.revision is None)
+            and all(one.names[facet] == name for facet, name in named.items())
+            for one in self.sources
+        ]
+        return np.flatnonzero(np.array(meant, dtype=np.bool_)[self.owner]) if meant else np.empty(0, dtype=np.int64)
+
+    def select(self, cells: IntArray, wanted: Slice) -> IntArray:
+        """Those of the cells that are at these levels; none where a dimension is missing."""
+        for name, conditions in wanted:
+            if name not in self.levels:
+                return cells[:0]
+            kept = kept_levels(self.levels[name], conditions)
+            cells = cells[np.isin(self.column(name)[cells], kept)]
+        return cells
+
+    def column(self, dimension: str) -> IntArray:
+        """The code of every cell on a dimension."""
+        return np.asarray(self.codes[:, self.dimensions.index(dimension)], dtype=np.int64)
+
+    def varying(self, cells: IntArray) -> list[str]:
+        """The dimensions in which these cells differ."""
+        return [name for name in self.dimensions if np.unique(self.column(name)[cells]).size > 1]
+
+    def place(self, cell: int) -> dict[str, str]:
+        """The coordinate of a cell in words: axes, and those names in which the grids of the claim differ."""
+        told = {}
+        for name, code in zip(self.dimensions, self.codes[cell].tolist(), strict=True):
+            if code >= 0 and (name in self.axes or len(self.levels[name]) > 1):
+                told[name] = self.levels[name][code].label
+        return told
+
+
+def _names(sources: Sequence[Source], facet: str) -> tuple[Level, ...]:
+    return tuple(Level(name) for name in sorted({source.names[facet] for source in sources}))
+
+
+def _axes_of(sources: Sequence[Source]) -> dict[str, Axis]:
+    """The axes of all grids by name, each with the levels of all; numbers in their order, labels as first posted."""
+    found: dict[str, list[Axis]] = {}
+    for source in sources:
+        for axis in source.grid.axes:
+            found.setdefault(axis.name, []).append(axis)
+    return {name: _joined(axes) for name, axes in found.items()}
+
+
+def _joined(axes: Sequence[Axis]) -> Axis:
+    levels: dict[Level, None] = dict.fromkeys(level for axis in axes for level in axis.levels)
+    ordered: Any = levels
+    if all(level.number is not None for level in levels):
+        ordered = sorted(levels, key=lambda level: level.number or 0.0)
+    kinds = {axis.kind for axis in axes}
+    return Axis(
+        axes[0].name, axes[0].kind if len(kinds) == 1 else "nominal", tuple(ordered), axes[0].unit, axes[0].scale
+    )
+
+
+def _codes_of(source: Source, dimensions: Sequence[str], levels: Mapping[str, Sequence[Level]]) -> IntArray:
+    shape = source.grid.shape
+    own = {axis.name: place for place, axis in enumerate(source.grid.axes)}
+    at = np.indices(shape).reshape(len(shape), -1) if shape else np.empty((0, 1), dtype=np.int64)
+    codes = np.full((len(source.grid.values), len(dimensions)), -1, dtype=np.int64)
+    for place, name in enumerate(dimensions):
+        known = {level: code for code, level in enumerate(levels[name])}
+        if name in own:
+            mine = np.array([known[level] for level in source.grid.axes[own[name]].levels], dtype=np.int64)
+            codes[:, place] = mine[at[own[name]]]
+        elif name in FACETS:
+            codes[:, place] = known[Level(source.names[name])]
+    return codes

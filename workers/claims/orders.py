@@ -1,0 +1,245 @@
+"""Statements about an order: the extreme cell, the best level of an axis, the place of a name.
+
+On noise, every difference between those named and the others has an interval, and all of these hold together: the
+multiple comparisons of Hsu (1984), Annals of Statistics 12, 1136-1144, by Bonferroni's inequality. That cells tie
+exactly cannot be shown by noisy numbers: several named ones are then read as "the best is among them".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+
+from registry.claims.claim import Extreme, Missing, Rank
+from registry.grids.slices import kept_levels
+from workers.claims.over import each_over_its_own, over_shared
+from workers.claims.scene import POSITIVE, Found, Scene, undecided
+from workers.claims.statistic import ONE, statistic, sum_of
+from workers.claims.values import MOST_NAMED
+from workers.statistics.judging import Answer, Span, all_of, any_of, count_within, judge
+from workers.statistics.terms import IntArray
+
+_SAME = (Span(0, 0),)
+_NOT_NEGATIVE = (Span(low=0),)
+_TOUCH = "two of the cells that are named are neighbours, so that neither is isolated"
+MOST_PAIRS = 20_000
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """Things that are put in order: for each its cells, in the order of the series where the statistic needs one."""
+
+    of: str
+    cells: Sequence[Sequence[int]]
+    scene: Scene
+    sign: Fraction
+
+    def ahead(self, one: int, other: int, family: int) -> Span | None:
+        """How far one is ahead of another."""
+        mine, theirs = (sum_of(self.of, self.cells[place]) for place in (one, other))
+        if mine is not None and theirs is not None:
+            total: dict[int, Fraction] = {}
+            for cell, factor in [*mine, *((cell, -factor) for cell, factor in theirs)]:
+                total[cell] = total.get(cell, Fraction(0)) + self.sign * factor
+            return self.scene.world.linear(list(total.items()), family)
+        spans = [statistic(self.of, self.scene, self.cells[place], 2 * family) for place in (one, other)]
+        if spans[0] is None or spans[1] is None:
+            return None
+        low, high = spans[0].low - spans[1].high, spans[0].high - spans[1].low
+        return Span(low, high) if self.sign > 0 else Span(-high, -low)
+
+
+def judge_extreme(says: Extreme, scene: Scene) -> Found:
+    """Which cell, or which level of an axis, is the largest or the smallest."""
+    over = ""
+    sign = ONE if says.which == "max" else -ONE
+    if says.of == "cell":
+        cells = scene.cells.tolist()
+        rivals = Rivals("cell", [[cell] for cell in cells], scene, sign)
+        wanted = {cell for at in says.at for cell in scene.facts.select(scene.declared, _slice(at)).tolist()}
+        if not wanted <= set(cells) or not wanted:
+            return undecided("missing_cells")
+        named = [place for place, cell in enumerate(cells) if cell in wanted]
+    else:
+        by_level = _levels(says.of, says.stat, says.missing, says.along, scene)
+        if isinstance(by_level, Found):
+            return by_level
+        codes = {code for at in says.at for code in kept_levels(scene.facts.levels[says.of], [at[0][1]])}
+        if not codes <= by_level.keys():
+            return undecided("missing_cells")
+        rivals = Rivals(says.stat, list(by_level.values()), scene, sign)
+        named = [place for place, code in enumerate(by_level) if code in codes]
+        over = _over(says, says.of, by_level, scene)
+    found = replace(_extreme(rivals, named, alone=says.alone), over=over)
+    return found if says.isolated is None else _isolated(says.isolated, found, rivals, named)
+
+
+def _slice(at: tuple[tuple[str, str], ...]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((axis, (level,)) for axis, level in at)
+
+
+def _extreme(rivals: Rivals, named: Sequence[int], *, alone: bool) -> Found:
+    scene = rivals.scene
+    others = [place for place in range(len(rivals.cells)) if place not in set(named)]
+    inner = list(combinations(named, 2)) if not scene.noisy else []
+    family = max(1, len(named) * len(others))
+    if family > MOST_PAIRS:
+        return undecided("within_noise" if scene.noisy else "vague")
+    region = POSITIVE if alone or scene.noisy else _NOT_NEGATIVE
+    answers: list[Answer] = []
+    first: Span | None = None
+    for other in others:
+        spans = [rivals.ahead(one, other, family) for one in named]
+        if any(span is None for span in spans):
+            return undecided("noise_unknown")
+        lead = _nearest([span for span in spans if span is not None], best=scene.noisy)
+        first = lead if first is None else _nearest([first, lead], best=False)
+        each = [judge(region, span) for span in spans]
+        answers.append(any_of(each) if scene.noisy else all_of(each))
+    answers += [judge(_SAME, rivals.ahead(one, other, family)) for one, other in inner]
+    answer = all_of(answers)
+    best, ties = _best(rivals) if scene.world.name == "posted" else ((), None)
+    return Found(answer, first, scene.why if answer == "not_decidable" else None, best, ties)
+
+
+def _nearest(spans: Sequence[Span], *, best: bool) -> Span:
+    """The bounds of the smallest, or of the largest, of some numbers."""
+    end = max if best else min
+    return Span(end(span.low for span in spans), end(span.high for span in spans))
+
+
+def _isolated(margin: float, found: Found, rivals: Rivals, named: Sequence[int]) -> Found:
+    """The same, and each named cell is beyond its neighbours. The intervals are those that it had before."""
+    scene = rivals.scene
+    places = {cells[0]: place for place, cells in enumerate(rivals.cells)}
+    family = max(1, len(named) * (len(rivals.cells) - len(named)))
+    parts = []
+    for one in named:
+        around = [places[cell] for cell in _neighbours(rivals.cells[one][0], scene) if cell in places]
+        if not around:
+            return undecided("missing_cells", "a cell that is named has no measured neighbours on an ordered axis")
+        # Two that are named are compared here only: that neither is beyond the other needs no interval.
+        parts += [scene.judged((Span(margin, low_open=True),), rivals.ahead(one, other, family))
+                  if other not in named else Found("contradicted", detail=_TOUCH) for other in around]  # fmt: skip
+    answer = all_of([found.answer, *(part.answer for part in parts)])
+    reason = next((part.reason for part in (found, *parts) if part.reason), None)
+    detail = next((part.detail for part in parts if part.detail), "") if answer == "contradicted" else ""
+    return replace(found, answer=answer, reason=reason if answer == "not_decidable" else None, detail=detail)
+
+
+def _neighbours(cell: int, scene: Scene) -> Iterator[int]:
+    """The declared cells of its grid that are one level away from it on some of the ordered axes, and nowhere else."""
+    facts = scene.facts
+    owner = int(facts.owner[cell])
+    grid = facts.sources[owner].grid
+    mine = scene.declared[facts.owner[scene.declared] == owner]
+    if not grid.axes:
+        return
+    at = np.array(np.unravel_index(facts.index[mine], grid.shape))
+    apart = np.abs(at - at[:, mine == cell])
+    reach = np.array([[1] if axis.ordered else [0] for axis in grid.axes])
+    for one in mine[np.all(apart <= reach, axis=0)].tolist():
+        if one != cell:
+            yield one
+
+
+def _best(rivals: Rivals) -> tuple[tuple[int, ...], int]:
+    """The cells of the posted extreme, as many as an answer names, and how many things tie for it."""
+    spans = [statistic(rivals.of, rivals.scene, cells) for cells in rivals.cells]
+    sizes = [float(rivals.sign) * span.low for span in spans if span is not None]
+    top = [place for place, size in enumerate(sizes) if size == max(sizes)]
+    plain = [rivals.cells[place][0] for place in top if len(rivals.cells[place]) == 1]
+    return tuple(plain[:MOST_NAMED]), len(top)
+
+
+def judge_rank(says: Rank, scene: Scene) -> Found:
+    """The place of one level among all."""
+    by_level = _levels(says.by, says.stat, says.missing, says.along, scene)
+    if isinstance(by_level, Found):
+        return by_level
+    named = [code for code in kept_levels(scene.facts.levels[says.by], [says.name]) if code in by_level]
+    if not named:
+        return undecided("missing_cells")
+    direction = scene.facts.metric(int(scene.declared[0])).direction
+    if says.high_first is None and direction is None:
+        return undecided("no_direction")
+    high_first = direction == "higher" if says.high_first is None else says.high_first
+    last = says.place == "last"
+    sign = ONE if high_first != last else -ONE
+    rivals = Rivals(says.stat, list(by_level.values()), scene, sign)
+    mine = list(by_level).index(named[0])
+    others = [place for place in range(len(by_level)) if place != mine]
+    family = max(1, len(others))
+    spans = [rivals.ahead(other, mine, family) for other in others]
+    if any(span is None for span in spans):
+        return undecided("noise_unknown")
+    ahead = [judge(POSITIVE, span) for span in spans]
+    place = 1 if says.place == "last" else says.place
+    answer = _placed(ahead, place, top=says.top)
+    if says.alone:
+        answer = all_of([answer, *(_untied(span) for span in spans)])
+    low, high = ahead.count("supported"), len(ahead) - ahead.count("contradicted")
+    count = len(others) + 1
+    found = Span(count - high, count - low) if last else Span(low + 1, high + 1)
+    ties = sum(1 for span in spans if span is not None and span.low == span.high == 0)
+    over = _over(says, says.by, by_level, scene, named[0])
+    return Found(answer, found, scene.why if answer == "not_decidable" else None, ties=ties, over=over)
+
+
+def _placed(ahead: Sequence[Answer], place: int, *, top: bool) -> Answer:
+    if not top and place > len(ahead) + 1:
+        return "contradicted"
+    return count_within(ahead, 0 if top else place - 1, place - 1)
+
+
+def _untied(span: Span | None) -> Answer:
+    """Whether two differ."""
+    return judge((Span(high=0, high_open=True), *POSITIVE), span)
+
+
+def _over(
+    says: Extreme | Rank, by: str, by_level: Mapping[int, Sequence[int]], scene: Scene, named: int | None = None
+) -> str:
+    """Over which cells the levels of a dimension are compared; `named` is the code of the one that has a place."""
+    if says.missing == "matched":
+        cells = np.array([cell for mine in by_level.values() for cell in mine], dtype=np.int64)
+        return over_shared([by], cells, scene.declared, scene)
+    if says.stat in ("first", "last"):
+        return ""
+    mine = {} if named is None else {f"{by} {scene.facts.levels[by][named].label}": len(by_level[named])}
+    return each_over_its_own(mine, [len(cells) for code, cells in by_level.items() if code != named])
+
+
+def _levels(by: str, stat: str, missing: Missing, along: str, scene: Scene) -> Mapping[int, Sequence[int]] | Found:
+    """The cells of each level of a dimension, by its code; with `matched` at the coordinates that all levels have."""
+    if by not in scene.facts.levels:
+        return undecided("vague")
+    column = scene.facts.column(by)
+    codes = [int(code) for code in np.unique(column[scene.cells]) if code >= 0]
+    if len(codes) < 2:
+        return undecided("missing_cells")
+    cells = scene.cells[np.isin(column[scene.cells], codes)]
+    if missing == "matched":
+        cells = shared(cells, by, len(codes), scene)
+        if not cells.size:
+            return undecided("missing_cells")
+    found = {code: cells[column[cells] == code] for code in codes}
+    if stat not in ("first", "last"):
+        return {code: mine.tolist() for code, mine in found.items() if stat != "sd" or mine.size > 1}
+    rest = [name for name in scene.facts.varying(scene.declared) if name != by]
+    axis = along or (rest[0] if len(rest) == 1 else "")
+    series = {code: scene.restricted(mine).series(axis) if axis else mine.tolist() for code, mine in found.items()}
+    if any(one is None or (not axis and len(one) > 1) for one in series.values()):
+        return undecided("vague")
+    return {code: one for code, one in series.items() if one}
+
+
+def shared(cells: IntArray, by: str, count: int, scene: Scene) -> IntArray:
+    """The cells at coordinates, apart from one dimension, that so many levels of it have."""
+    rest = [place for place, name in enumerate(scene.facts.dimensions) if name != by]
+    _, inverse, counts = np.unique(scene.facts.codes[cells][:, rest], axis=0, return_inverse=True, return_counts=True)
+    return np.asarray(cells[counts[inverse.ravel()] == count], dtype=np.int64)

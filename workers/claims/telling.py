@@ -1,0 +1,235 @@
+"""The sentence of a judgement: its headline first, then the numbers, then the other layer."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+from registry.claims.claim import (
+    Cells,
+    Compare,
+    Compound,
+    Effect,
+    Lie,
+    Part,
+    Says,
+    Stable,
+    Step,
+    Trend,
+    Value,
+    atoms_of,
+    denials_of,
+)
+from registry.claims.number import Number, decimals_of
+from registry.claims.wording import subject, unit_of
+from registry.results.judgement import JudgedPart, TrialsNeeded, Verdict
+from workers.claims.judgement import Group, Judged
+from workers.claims.scene import Found
+
+_WORDS = {
+    "supported": "Supported",
+    "contradicted": "Contradicted",
+    "not_decidable": "Not decidable",
+    "ill_posed": "Ill-posed",
+}
+WHY: Mapping[str, str] = {
+    "missing_cells": "cells are missing",
+    "within_noise": "it is within the noise",
+    "noise_unknown": "the noise is not known",
+    "too_few_points": "there are too few points",
+    "confounded": "the sides differ in more than one of benchmark, model and variant",
+    "not_comparable": "the values are on different scales, or not above 0",
+    "no_direction": "the metric has no better end",
+    "vague": "several cells or series are meant; where or for say which",
+    "not_published": "no cell of it was measured",
+    "too_large": "it is about more cells than are judged at once",
+    "failed": "judging it failed",
+}
+_WANTED = {False: "supported", True: "contradicted"}
+"""The verdict on a statement with which a claim holds, by whether the claim denies it."""
+_MOST_TOLD = 3
+_MOST_READ = 200
+"""Cells whose decimals are looked at."""
+
+
+def sentence(judged: Judged, parts: Sequence[JudgedPart], posted: Verdict, noise: Verdict) -> str:
+    """The verdict as one plain sentence with the numbers; it begins with the layer that the claim asks for."""
+    if judged.ill_posed:
+        return "Ill-posed: no results can decide this sentence."
+    if not judged.groups or all(one.found["posted"].reason == "not_published" for one in judged.groups):
+        return f"Not decidable: {WHY['not_published']}."
+    if len(parts) == 1:
+        return _of_one(judged, parts[0], posted, noise)
+    pointers = [pointer for pointer, _ in atoms_of(judged.claim.says)]
+    denied = dict(zip(pointers, denials_of(judged.claim.says), strict=True))
+    held = sum(1 for one in parts if one.as_posted == _WANTED[denied[one.part]])
+    shown = sum(1 for one in parts if one.beyond_noise == _WANTED[denied[one.part]])
+    reasons = (_because(one.found["posted"]) for one in judged.groups)
+    why = next(filter(None, reasons), f", {WHY['missing_cells']}") if posted == "not_decidable" else ""
+    both = zip(judged.groups, parts, strict=True)
+    odd = (_stated(one, part, denied=denied[part.part]) for one, part in both if _is_odd(one, denied=denied[part.part]))
+    told = "".join(f"; {one}" for one in itertools.islice(odd, 1))
+    counted = f"{held} of {len(parts)} statements hold{told}"
+    counted = f"not ({counted})" if _denies(judged.claim.says) else counted
+    if judged.claim.strength == "noise":
+        return (
+            f"{_WORDS[noise]} beyond noise: {shown} of {len(parts)} statements are shown. "
+            f"As posted it is {_in_words(posted)}{why}: {counted}."
+        )
+    return (
+        f"{_WORDS[posted]} as posted{why}: {counted}. {_WORDS[noise]} beyond noise: {shown} of {len(parts)} are shown."
+    )
+
+
+def with_more_trials(needed: TrialsNeeded | None) -> str:
+    """What decides a claim within the noise, as a sentence after the verdict."""
+    if needed is None:
+        return ""
+    if needed.impossible == "too_large":
+        return f" How many more trials decide it is not known: {needed.why}."
+    if needed.impossible is not None or needed.needed is None:
+        return f" More trials do not decide it: {needed.why}."
+    factor, trials = needed.needed.factor, needed.needed.trials
+    each = "" if trials is None else f" ({trials:,} of a cell)"
+    times = f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}"
+    least = "" if needed.one_sum else " at least"
+    return (
+        f" With {times} times the trials{each} it is decided with a probability of{least} {100 * needed.power:g}"
+        " %, if the posted numbers are true."
+    )
+
+
+def _denies(part: Part) -> bool:
+    """Whether a claim as a whole denies what is within it."""
+    denied = False
+    while isinstance(part, Compound) and len(part.claims) == 1:
+        denied ^= part.kind == "not"
+        part = part.claims[0]
+    return denied
+
+
+def _is_odd(group: Group, *, denied: bool) -> bool:
+    """Whether a statement is an example of why the whole is contradicted."""
+    return group.found["posted"].answer == _WANTED[(group.atom.holds.word == "none") == denied]
+
+
+def _stated(group: Group, part: JudgedPart, denied: bool) -> str:
+    return f"not ({_number(group, part)})" if denied else _number(group, part)
+
+
+def _of_one(judged: Judged, part: JudgedPart, posted: Verdict, noise: Verdict) -> str:
+    """The verdicts on the claim with its only statement, and with that one's own verdict where it is another."""
+    claim, group = judged.claim, judged.groups[0]
+    said = _number(group, part)
+    if group.atom.holds.word in ("none", "exactly", "at_least"):
+        said = f"{group.atom.holds.text} ({said})"
+    said = f"not ({said})" if _denies(claim.says) else said
+    own = "" if posted == part.as_posted else f", as the statement itself is {_in_words(part.as_posted)}"
+    because, unshown = _because(group.found["posted"]), _because(group.found["noise"])
+    found = f"{_WORDS[posted]} as posted{because}: {said}{own}."
+    if group.atom.kind == "coverage" or (isinstance(group.atom.says, Value) and group.atom.says.of == "count"):
+        return found
+    between = _between(judged, group, part)
+    if claim.strength == "noise":
+        reached = f"; {between}" if between else ""
+        also = f"As posted it is {_in_words(posted)}{because}{own}."
+        return f"{_WORDS[noise]} beyond noise{unshown}: {said}{reached}. {also}"
+    return f"{found} {_WORDS[noise]} beyond noise{unshown}{f': {between}' if between else ''}."
+
+
+def _in_words(verdict: str) -> str:
+    return _WORDS[verdict].lower()
+
+
+def _between(judged: Judged, group: Group, part: JudgedPart) -> str:
+    """What noise leaves possible, one number where that is all; "" where it is not known."""
+    low, high = part.numbers.low, part.numbers.high
+    if low is None and high is None:
+        return ""
+    ends = ["unbounded" if end is None else f"{end:.4g}" for end in (low, high)]
+    measured = group.cells[group.facts.present[group.cells]]
+    if low == high and bool(group.facts.errors.is_exact[measured].all()):
+        return f"{ends[0]}, as no cell has noise"
+    between = f"{ends[0] if low == high else ' to '.join(ends)} at {100 * (1 - judged.claim.alpha):g} % confidence"
+    between += "" if judged.claim.looks == "fixed" else " over all revisions"
+    return between + (", whatever the missing cells are" if group.free else "")
+
+
+def _because(found: Found) -> str:
+    said = found.detail or ("" if found.reason is None else WHY[found.reason])
+    return said and f", {said}"
+
+
+def _number(group: Group, part: JudgedPart) -> str:
+    """What is claimed and what was found: `the value at Type 1 is 99.3 (claimed: 99.3)`."""
+    said, numbers = subject(group.atom, group.levels), part.numbers
+    over = f", {numbers.over}" if numbers.over else ""
+    found = ""
+    if numbers.estimate is not None and group.atom.kind != "coverage":
+        told = written(numbers.estimate, _decimals(group), list(_limits(group.atom.says)))
+        total = f" of {numbers.out_of:,}" if numbers.out_of is not None else ""
+        found = (
+            f"{',' if over else ''} is {f'{told} {unit_of(group.atom.says)}'.rstrip()}{total}{_against(group, part)}"
+        )
+    return f"{said}{over}{found} (claimed: {numbers.compared_with})"
+
+
+def _against(group: Group, part: JudgedPart) -> str:
+    """The cells by which a count is contradicted: `; 90.7 at Length 17 is not`."""
+    if part.as_posted != "contradicted" or not part.numbers.cells or part.numbers.out_of is None:
+        return ""
+    varying = set(group.facts.varying(group.cells))
+    cells = [
+        f"{cell.value:.10g}{' at ' if varying else ''}"
+        + ", ".join(f"{axis} {level}" for axis, level in cell.at.items() if axis in varying)
+        for cell in part.numbers.cells
+    ]
+    if isinstance(group.atom.says, Trend):
+        return f"; not from {cells[0]} to {cells[1]}" + (", for one" if len(cells) > 2 else "")
+    are = "is" if len(cells) == 1 else "are"
+    if isinstance(group.atom.says, Lie):
+        are += " outside"
+    elif isinstance(group.atom.says, Cells) and group.atom.says.cells_hold.word != "none":
+        are += " not"
+    more = f" and {len(cells) - _MOST_TOLD} more" if len(cells) > _MOST_TOLD else ""
+    return f"; {'; '.join(cells[:_MOST_TOLD])}{more} {are}"
+
+
+def _decimals(group: Group) -> int:
+    """The most decimals with which the first cells of a group were posted."""
+    cells = group.cells[group.facts.present[group.cells]][:_MOST_READ].tolist()
+    values = (float(group.facts.value(cell)) for cell in cells)
+    return max((decimals_of(value) for value in values if not value.is_integer()), default=0)
+
+
+def written(number: float, decimals: int, limits: Sequence[float]) -> str:
+    """A number with two decimals more than the posted ones, or as many more as keep it on its side of every limit."""
+    for more in (2, 4, 6):
+        text = f"{number:.{decimals + more}f}"
+        if len(text) <= 12 and all(_side(float(text), limit) == _side(number, limit) for limit in limits):
+            return f"{float(text):.10g}"
+    return f"{number:.10g}"
+
+
+def _side(number: float, limit: float) -> int:
+    return (number > limit) - (number < limit)
+
+
+def _limits(says: Says) -> Iterator[float]:
+    """Numbers on whose side a statement depends."""
+    yield 0.0
+    match says:
+        case Value():
+            yield from _ends(says.is_)
+        case Step(size=Number() as amount) | Compare(by=Number() as amount):
+            yield from (sign * end for end in _ends(amount) for sign in (1, -1))
+        case Stable() | Effect():
+            yield says.within
+        case Trend(margin=float() as margin) | Compare(margin=float() as margin):
+            yield from (margin, -margin)
+
+
+def _ends(said: Number) -> Iterator[float]:
+    low, high, _, _ = said.ends()
+    yield from filter(math.isfinite, (low, high))

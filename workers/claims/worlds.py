@@ -1,0 +1,226 @@
+"""What may be true of cells: the posted numbers, the same with every missing cell free, what noise leaves possible, or
+both of these at once.
+
+A statement is evaluated in the same way in each of them: a world says which cells there are, and gives the span of the
+values of a cell and of a sum of cells. The interval of a sum is made of those of its cells by the method of variance
+estimates recovery (Zou and Donner 2008, Statistics in Medicine 27, 1693-1702), which for the difference of two
+proportions is Newcombe's construction, and for means of repeats Banerjee's (1960, Sankhya 22, 357-364): that covers at
+least as often as it states, however the variances differ, where Satterthwaite's degrees of freedom miss up to seven
+times as often far out in the tails. `family` is the number of spans that have to hold together: single cells share
+alpha by Sidak's formula (1967, they are independent), sums by Bonferroni's.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Literal, Protocol
+
+import numpy as np
+
+from registry.claims.number import exact
+from workers.claims.facts import Facts
+from workers.claims.looks import FIXED, Look
+from workers.statistics.judging import Span
+from workers.statistics.terms import FloatArray, IntArray
+
+Terms = Sequence[tuple[int, Fraction]]
+"""A sum of cells, each with its factor."""
+
+
+class World(Protocol):
+    """One way to take the cells."""
+
+    @property
+    def name(self) -> Literal["posted", "declared", "noise", "joint"]: ...
+
+    def shared(self, parts: int) -> World:
+        """The same for one of several parts, which share alpha."""
+
+    def cells(self, of: IntArray) -> IntArray:
+        """Those of the declared cells that exist in this world."""
+
+    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
+        """The values that these cells may have, all at once, as one of `family` such sets; None where some are
+        unknown."""
+
+    def linear(self, terms: Terms, family: int = 1) -> Span | None:
+        """The values that a sum may have, one of `family` sums that are looked at together; None where unknown."""
+
+
+@dataclass(frozen=True)
+class Posted:
+    """The posted numbers, as exact decimals."""
+
+    facts: Facts
+    name: Literal["posted"] = "posted"
+
+    def cells(self, of: IntArray) -> IntArray:
+        """The measured ones."""
+        return of[self.facts.present[of]]
+
+    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
+        """Points."""
+        return [point(self.facts.value(cell)) for cell in cells]
+
+    def shared(self, parts: int) -> World:
+        """Itself: numbers have no noise."""
+        return self
+
+    def linear(self, terms: Terms, family: int = 1) -> Span | None:
+        """A point."""
+        return point(sum((factor * self.facts.value(cell) for cell, factor in terms), Fraction(0))) if family else None
+
+
+@dataclass(frozen=True)
+class Declared:
+    """All declared cells; one that was not measured may have any value within the bounds of the metric."""
+
+    facts: Facts
+    name: Literal["declared"] = "declared"
+
+    def cells(self, of: IntArray) -> IntArray:
+        """All of them."""
+        return of
+
+    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
+        """Points, and all that the metric allows."""
+        return [self._span(cell) for cell in cells]
+
+    def shared(self, parts: int) -> World:
+        """Itself: numbers have no noise."""
+        return self
+
+    def linear(self, terms: Terms, family: int = 1) -> Span | None:
+        """The sum of the spans; the measured cells are added exactly."""
+        sure = sum((factor * self.facts.value(cell) for cell, factor in terms if self.facts.present[cell]), Fraction(0))
+        free = unmeasured(self.facts, terms)
+        return Span(float(sure) + free.low, float(sure) + free.high) if family else None
+
+    def _span(self, cell: int) -> Span:
+        return point(self.facts.value(cell)) if self.facts.present[cell] else allowed(self.facts, cell)
+
+
+@dataclass(frozen=True)
+class Noisy:
+    """The measured cells, each within its confidence limits; everything it is asked for holds together with a
+    probability of 1 - `alpha`."""
+
+    facts: Facts
+    alpha: float
+    group: IntArray
+    """The cells that may be asked for, in their order."""
+    look: Look = FIXED
+    beyond: float = 0.0
+    """Standard errors that all limits are moved further out."""
+    name: Literal["noise"] = "noise"
+    known: dict[float, tuple[FloatArray, FloatArray]] = field(default_factory=dict)
+
+    def cells(self, of: IntArray) -> IntArray:
+        """The measured ones."""
+        return of[self.facts.present[of]]
+
+    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
+        """Simultaneous intervals."""
+        low, high = self._limits((1 - self.alpha) ** (1 / max(1, len(cells) * family)))
+        at = np.searchsorted(self.group, np.asarray(cells, dtype=np.int64))
+        if not np.all(np.isfinite(low[at])):
+            return None
+        return [Span(*ends) for ends in zip(low[at].tolist(), high[at].tolist(), strict=True)]
+
+    def linear(self, terms: Terms, family: int = 1) -> Span | None:
+        """The interval of the sum."""
+        low, high = self._limits(1 - self.alpha / family)
+        cells = np.array([cell for cell, _ in terms], dtype=np.int64)
+        at = np.searchsorted(self.group, cells)
+        factor = np.array([float(factor) for _, factor in terms])
+        values = self.facts.errors.values[cells]
+        below, above = values - low[at], high[at] - values
+        if not np.all(np.isfinite(below)):
+            return None
+        middle = float(factor @ values)
+        down = math.sqrt(float(np.sum((factor * np.where(factor > 0, below, above)) ** 2)))
+        up = math.sqrt(float(np.sum((factor * np.where(factor > 0, above, below)) ** 2)))
+        if not down and not up:
+            return point(sum((times * exact(value) for (_, times), value in zip(terms, values.tolist(), strict=True)),
+                             Fraction(0)))  # fmt: skip
+        return Span(middle - down, middle + up)
+
+    def shared(self, parts: int) -> Noisy:
+        """With a part of alpha."""
+        return replace(self, alpha=self.alpha / parts, known={})
+
+    def _limits(self, level: float) -> tuple[FloatArray, FloatArray]:
+        if level not in self.known:
+            self.known[level] = self.look.limits(self.facts.errors.at(self.group), level, self.beyond)
+        return self.known[level]
+
+
+@dataclass(frozen=True)
+class Joint:
+    """All declared cells: a measured one within its confidence limits, any other one within the bounds of the metric.
+
+    What holds for all of these values holds with a probability of 1 - alpha, whatever the missing cells are: the limits
+    of the measured cells do so, and the bounds always.
+    """
+
+    noise: Noisy
+    name: Literal["joint"] = "joint"
+
+    def cells(self, of: IntArray) -> IntArray:
+        """All of them."""
+        return of
+
+    def spans(self, cells: Sequence[int], family: int = 1) -> list[Span] | None:
+        """Simultaneous intervals, and all that the metric allows."""
+        facts = self.noise.facts
+        measured = [cell for cell in cells if facts.present[cell]]
+        limits = self.noise.spans(measured, family)
+        if limits is None:
+            return None
+        known = dict(zip(measured, limits, strict=True))
+        return [known[cell] if cell in known else allowed(facts, cell) for cell in cells]
+
+    def linear(self, terms: Terms, family: int = 1) -> Span | None:
+        """The interval of the measured part, and about it all that the missing cells can add."""
+        facts = self.noise.facts
+        within = self.noise.linear([one for one in terms if facts.present[one[0]]], family)
+        free = unmeasured(facts, terms)
+        return within and Span(within.low + free.low, within.high + free.high)
+
+    def shared(self, parts: int) -> Joint:
+        """With a part of alpha."""
+        return replace(self, noise=self.noise.shared(parts))
+
+
+def allowed(facts: Facts, cell: int) -> Span:
+    """The values that the metric of a cell allows."""
+    metric = facts.metric(cell)
+    low = -math.inf if metric.lower is None else metric.lower
+    return Span(low, math.inf if metric.upper is None else metric.upper)
+
+
+def unmeasured(facts: Facts, terms: Terms) -> Span:
+    """What the cells of a sum that were not measured can add to it."""
+    low = high = 0.0
+    for cell, factor in terms:
+        if factor and not facts.present[cell]:
+            span = allowed(facts, cell)
+            ends = sorted((float(factor) * span.low, float(factor) * span.high))
+            low, high = low + ends[0], high + ends[1]
+    return Span(low, high)
+
+
+def added(terms: Terms) -> Terms:
+    """The same sum with every cell once."""
+    total: dict[int, Fraction] = {}
+    for cell, factor in terms:
+        total[cell] = total.get(cell, Fraction(0)) + factor
+    return list(total.items())
+
+
+def point(value: Fraction) -> Span:
+    """One number; equal numbers are equal floats, whatever they were computed from."""
+    return Span(float(value), float(value))

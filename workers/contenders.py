@@ -1,0 +1,253 @@
+"""Judge the contenders of a baseline whose inputs changed since their last verdicts."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, and_, func, select
+
+from registry.grids.protocol import Rules
+from registry.query import BaselineQuery, GateQuery
+from registry.results.gates import Gate
+from registry.storage.database import Database
+from registry.storage.gate_scope import PUBLISHED, along_of, grids_of_scope, in_order, question_of
+from registry.storage.items import mark_of
+from registry.storage.protocol_rules import rules_of
+from registry.storage.tables import alerts, baseline_versions, baselines, gate_verdicts, new_id, projects
+from workers.gates import Grids, gate_of, named, pinned_rows, read_sides, too_large
+from workers.scope import Aliases, alias_map
+from workers.verdict_values import (
+    NewVerdict,
+    Standing,
+    alert_key,
+    at_look,
+    cleared_places,
+    document_of,
+    failing_places,
+    inputs_key,
+)
+
+SHIFT = 5.0
+"""Seconds after which the contenders that are left wait for the next turn."""
+_REMEMBERED = 10
+"""Verdicts on a contender among which the same inputs are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What one turn found. `contenders` are all that the baseline judges, in their order; `alerting` those of which
+    alerts may be opened; `left` of them have inputs without a verdict yet."""
+
+    name: str
+    contenders: tuple[str, ...] = ()
+    alerting: frozenset[str] = frozenset()
+    verdicts: tuple[NewVerdict, ...] = ()
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    left: int = 0
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """What is kept with the standing question, which nobody reads: without names."""
+        return {"contenders": len(self.contenders), "left": self.left}
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """A baseline's question, the grids around it, and what is stored of it."""
+
+    question: GateQuery
+    confirm: int
+    along: str | None
+    rules: Rules
+    slug: str
+    joined: Aliases
+    sides: Mapping[str, Grids]
+    order: tuple[str, ...]
+    pinned: Grids
+    looked: int
+    """Tests of this version so far."""
+    history: Mapping[str, Sequence[Any]]
+    keys: Mapping[str, frozenset[uuid.UUID]]
+    """Keys of the alerts of each model."""
+
+
+def judge_contenders(
+    database: Database, project_id: uuid.UUID, query: BaselineQuery, most_cells: int, until: float
+) -> Judging:
+    """Judge one contender after another until the time is over; nothing where the version is no longer the current."""
+    with database.snapshot() as connection:
+        scope = _scope_of(connection, project_id, query)
+    if scope is None:
+        return Judging("")
+    found, standings, left = list[NewVerdict](), dict[str, Standing](), 0
+    looked = scope.looked
+    pairs = list(_pairs(scope))
+    for contender, before in pairs:
+        last = next(iter(scope.history.get(contender, ())), None)
+        if last is not None and last.inputs_key == inputs_key(scope.rules, *_sides(scope, contender, before)):
+            standings[contender] = _as_stored(contender, last)
+        elif found and time.monotonic() > until:
+            left += 1
+        else:
+            with database.reading() as connection:
+                judged = _judge(connection, project_id, scope, (contender, before), looked, most_cells)
+            if judged is None:
+                left += 1
+                continue
+            verdict, standings[contender] = judged
+            looked = max(looked, verdict.look or 0)
+            found.append(verdict)
+    contenders = tuple(contender for contender, _ in pairs)
+    alerting = contenders if scope.along is None else contenders[-1:]
+    return Judging(scope.question.baseline_name, contenders, frozenset(alerting), tuple(found), standings, left)
+
+
+def _scope_of(connection: Connection, project_id: uuid.UUID, query: BaselineQuery) -> _Scope | None:
+    current = and_(
+        baseline_versions.c.baseline_id == baselines.c.id, baseline_versions.c.version == baselines.c.version
+    )
+    here = (baselines.c.id == query.baseline, baselines.c.version == query.policy_version)
+    columns = (baselines.c.name, baseline_versions.c.definition, projects.c.slug)
+    statement = (
+        select(*columns).join(baseline_versions, current).join(projects, projects.c.id == baselines.c.project_id)
+    )
+    row = connection.execute(statement.where(*here)).one_or_none()
+    if row is None:
+        return None
+    confirm = row.definition["policy"].get("confirm", 1)
+    joined = alias_map(connection, project_id)
+    question = question_of(row.name, query.policy_version, row.definition).canonical(joined)
+    rows = grids_of_scope(connection, project_id, question, joined)
+    of_model: dict[str, list[Any]] = {}
+    for one in rows:
+        of_model.setdefault(joined.get(("model", one.model), one.model), []).append(one)
+    sides = {model: named(question, mine, joined) for model, mine in of_model.items()}
+    sides = {model: found for model, found in sides.items() if found}
+    along = along_of(row.definition)
+    measured = ((model, one) for model, found in sides.items() for one in found.values())
+    return _Scope(
+        question,
+        confirm,
+        along,
+        rules_of(connection, project_id, question.experiment),
+        row.slug,
+        joined,
+        sides,
+        tuple(model for _, model in in_order(measured, along or PUBLISHED)),
+        _pinned(connection, named(question, pinned_rows(connection, project_id, question), joined)),
+        connection.scalar(select(func.max(gate_verdicts.c.look)).where(*_of_version(query))) or 0,
+        _history(connection, query, confirm),
+        _keys(connection, query),
+    )
+
+
+def _pinned(connection: Connection, found: Grids) -> Grids:
+    """Pinned revisions with the marks of their outcomes of items."""
+
+    def marked(row: Any) -> Any:
+        mark = connection.scalar(select(mark_of(row.grid_id, row.number)))
+        return SimpleNamespace(grid_id=row.grid_id, number=row.number, items=mark)
+
+    return {names: marked(row) for names, row in found.items()}
+
+
+def _history(connection: Connection, query: BaselineQuery, confirm: int) -> dict[str, list[Any]]:
+    """The last verdicts of this version by contender, the last first."""
+    columns = [gate_verdicts.c[name] for name in ("contender", "number", "id", "inputs_key", "look", "passes")]
+    failing = gate_verdicts.c.document["failing"].label("failing")
+    place = func.row_number().over(partition_by=gate_verdicts.c.contender, order_by=gate_verdicts.c.number.desc())
+    recent = select(*columns, failing, place.label("place")).where(*_of_version(query)).subquery()
+    found: dict[str, list[Any]] = {}
+    wanted = select(recent).where(recent.c.place <= max(confirm, _REMEMBERED)).order_by(recent.c.number.desc())
+    for row in connection.execute(wanted):
+        found.setdefault(row.contender, []).append(row)
+    return found
+
+
+def _of_version(query: BaselineQuery) -> tuple[ColumnElement[bool], ...]:
+    return gate_verdicts.c.baseline_id == query.baseline, gate_verdicts.c.policy_version == query.policy_version
+
+
+def _keys(connection: Connection, query: BaselineQuery) -> dict[str, frozenset[uuid.UUID]]:
+    statement = select(alerts.c.model, alerts.c.key).where(alerts.c.baseline_id == query.baseline)
+    found: dict[str, set[uuid.UUID]] = {}
+    for row in connection.execute(statement):
+        found.setdefault(row.model, set()).add(row.key)
+    return {model: frozenset(keys) for model, keys in found.items()}
+
+
+def _pairs(scope: _Scope) -> Iterator[tuple[str, str]]:
+    """Each contender with the model that it is judged against, "" for pinned revisions."""
+    if scope.along is not None:
+        yield from zip(scope.order[1:], scope.order, strict=False)
+        return
+    revisions = {(row.grid_id, row.number) for row in scope.pinned.values()}
+    for model in scope.order:
+        mine = {(row.grid_id, row.number) for row in scope.sides[model].values()}
+        if model != scope.question.baseline_model and not mine <= revisions:
+            yield model, scope.question.baseline_model
+
+
+def _sides(scope: _Scope, contender: str, before: str) -> tuple[Grids, Grids]:
+    return scope.sides.get(before, {}) if before else scope.pinned, scope.sides[contender]
+
+
+def _revisions(sides: Iterable[Grids]) -> list[Any]:
+    return [{names: (row.grid_id, row.number) for names, row in side.items()} for side in sides]
+
+
+def _judge(
+    connection: Connection,
+    project_id: uuid.UUID,
+    scope: _Scope,
+    pair: tuple[str, str],
+    looked: int,
+    most_cells: int,
+) -> tuple[NewVerdict, Standing] | None:
+    """The verdict on a contender; None where a grid has changed since the scope was read."""
+    contender, before = pair
+    models = tuple(sorted({name for name in pair if name}))
+    query = replace(scope.question, contender_model=contender, baseline_model=before, model=models)
+    both = read_sides(connection, project_id, query, scope.joined)
+    sides = _sides(scope, contender, before)
+    if _revisions(sides) != _revisions((both.baseline, both.contender)):
+        return None
+    key = inputs_key(scope.rules, *sides)
+    history = scope.history.get(contender, ())
+    # The same inputs again, after others, are no other test.
+    look = next((row.look for row in history if row.inputs_key == key and row.look), looked + 1)
+    query = replace(query, policy=at_look(query.policy, look))
+    cells = sum(row.cell_count for side in (both.baseline, both.contender) for row in side.values())
+    gate = too_large(query) if cells > most_cells else gate_of(query, both, scope.rules, scope.slug)
+    known = scope.keys.get(contender, frozenset())
+    places = failing_places(gate, known)
+    rows = (*both.baseline.values(), *both.contender.values())
+    verdict = NewVerdict(
+        new_id(),
+        contender,
+        key,
+        None if gate.verdict == "not_comparable" else look,
+        gate.passes,
+        document_of(gate, before if scope.along is not None else None, places),
+        tuple(sorted({row.grid_id for row in rows})),
+    )
+    return verdict, _standing(verdict, gate, history[: scope.confirm - 1], scope.confirm, known)
+
+
+def _standing(
+    verdict: NewVerdict, gate: Gate, before: Sequence[Any], confirm: int, known: frozenset[uuid.UUID]
+) -> Standing:
+    failing = {alert_key(verdict.contender, place): place for place in verdict.document["failing"]}
+    again = [{alert_key(verdict.contender, place) for place in row.failing} for row in before]
+    confirmed = set(failing).intersection(*again) if len(again) == confirm - 1 else set()
+    cleared = cleared_places(gate, known)
+    return Standing(verdict.id, True, verdict.passes, failing, cleared, frozenset(confirmed))
+
+
+def _as_stored(contender: str, row: Any) -> Standing:
+    return Standing(row.id, False, row.passes, {alert_key(contender, place): place for place in row.failing})

@@ -1,0 +1,218 @@
+"""What a gate judges: over all benchmarks, each benchmark, or each cell; and what the policy makes of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from registry.grids.grid import Direction, Metric
+from registry.plans import closed_forms as forms
+from registry.plans.closed_forms import Goal
+from registry.results.gates import GateUnit, Policy, Verdict
+from registry.results.model_comparison import ModelComparison
+from registry.results.plans import Needed
+from workers.statistics.gate_estimates import CellNoise, benchmark_gap, cell_gap, overall_gap, paired_gap, to_floor
+from workers.statistics.item_pairs import Pairs
+from workers.statistics.judging import Answer, Span, all_of
+from workers.statistics.margins import Estimate, answer_of, p_allowed, verdict_of
+from workers.statistics.matching import Matched
+from workers.statistics.multiplicity import adjusted
+from workers.statistics.table import place_of
+
+POWER = 0.8
+WEAKEST: tuple[Verdict, ...] = ("inconclusive", "worse_within_margin", "non_inferior", "equivalent", "improved")
+
+
+@dataclass(frozen=True)
+class Side:
+    """One benchmark: the common cells of both sides with their noise and items, and mean trials of a cell."""
+
+    benchmark: str
+    found: Matched
+    noisy: CellNoise
+    trials: float | None
+    pairs: Pairs
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """An estimate with what it is of. It is turned so that positive is better; `margin` is in the metric's unit."""
+
+    estimate: Estimate
+    margin: float
+    trials: float | None
+    names: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All units with their verdicts, and what follows for the policy."""
+
+    units: tuple[GateUnit, ...]
+    verdict: Verdict
+    passes: bool | None
+    failed: int
+    undecided: int
+    needed: Needed | None
+
+
+class ZeroBaseline(Exception):
+    """A margin is percent of a baseline that is 0."""
+
+
+def overall_unit(
+    policy: Policy, sides: Sequence[Side], compared: ModelComparison, metric: Metric, direction: Direction | None
+) -> Unit:
+    """The gap over all benchmarks."""
+    trials = {side.trials for side in sides}
+    value = sum(float(side.found.values[1].mean()) for side in sides) / len(sides)
+    if policy.kind == "floor":
+        found = [(side.found, side.noisy) for side in sides]
+        estimate = to_floor(found, policy.margin, metric.proportion_of, slice(None))
+    else:
+        parts = [_on_benchmark(side, compared) for side in sides]
+        whole = compared.whole
+        told = (None, None, None) if whole is None else (whole.difference, whole.stderr, whole.df)
+        estimate = overall_gap(parts, *told, exact=any(side.noisy.exact.any() for side in sides))
+    return Unit(_turned(estimate, direction), margin_of(policy, value), trials.pop() if len(trials) == 1 else None, {})
+
+
+def units_of(
+    policy: Policy, sides: Sequence[Side], compared: ModelComparison, metric: Metric, direction: Direction | None
+) -> list[Unit]:
+    """What the policy judges one by one."""
+    if policy.per == "overall":
+        return [overall_unit(policy, sides, compared, metric, direction)]
+    if policy.per == "benchmark":
+        return [_benchmark_unit(policy, side, compared, metric, direction) for side in sides]
+    return [_cell_unit(policy, side, metric, direction, i) for side in sides for i in range(side.found.count)]
+
+
+def _on_benchmark(side: Side, compared: ModelComparison) -> Estimate:
+    test = next((one.test for one in compared.by_benchmark if one.benchmark == side.benchmark), None)
+    told = (None, None, None) if test is None else (test.difference, test.stderr, test.df)
+    by_items = paired_gap(side.pairs, side.noisy, range(side.found.count))
+    return by_items or benchmark_gap(side.found, side.noisy, *told)
+
+
+def _benchmark_unit(
+    policy: Policy, side: Side, compared: ModelComparison, metric: Metric, direction: Direction | None
+) -> Unit:
+    if policy.kind == "floor":
+        estimate = to_floor([(side.found, side.noisy)], policy.margin, metric.proportion_of, slice(None))
+    else:
+        estimate = _on_benchmark(side, compared)
+    margin = margin_of(policy, float(side.found.values[1].mean()))
+    return Unit(_turned(estimate, direction), margin, side.trials, {"benchmark": side.benchmark})
+
+
+def _cell_unit(policy: Policy, side: Side, metric: Metric, direction: Direction | None, i: int) -> Unit:
+    found, whole = side.found, metric.proportion_of
+    if policy.kind == "floor":
+        estimate = to_floor([(found, side.noisy)], policy.margin, whole, slice(i, i + 1))
+    else:
+        estimate = paired_gap(side.pairs, side.noisy, [i]) or cell_gap(found, side.noisy, whole, i)
+    places = found.positions[i].tolist()
+    at = {axis.name: place_of(axis, place) for axis, place in zip(found.axes, places, strict=True)}
+    names = {"benchmark": side.benchmark, "at": at}
+    return Unit(_turned(estimate, direction), margin_of(policy, float(found.values[1, i])), side.trials, names)
+
+
+def _turned(estimate: Estimate, direction: Direction | None) -> Estimate:
+    return estimate.turned() if direction == "lower" else estimate
+
+
+def margin_of(policy: Policy, value: float) -> float:
+    """The margin in the metric's unit, against a baseline of this value."""
+    if policy.kind == "floor":
+        return 0.0
+    if policy.margin_unit == "points":
+        return policy.margin
+    if value == 0:
+        raise ZeroBaseline
+    return abs(value) * policy.margin / 100
+
+
+def judged(policy: Policy, units: Sequence[Unit], direction: Direction | None) -> Judgement:
+    """The verdicts: all must keep to the policy (each at alpha), and one that does not is enough (after Holm)."""
+    spans = [unit.estimate.span(policy.alpha) for unit in units]
+    ps = [p_allowed(policy.kind, unit.margin, unit.estimate) for unit in units]
+    holm = adjusted(ps, "holm") if policy.multiplicity == "holm" and len(units) > 1 else ps
+    answers = [_answer(policy, unit, span, p) for unit, span, p in zip(units, spans, holm, strict=True)]
+    told = tuple(
+        _told(policy, unit, span, answer, (p, q if len(units) > 1 else None), direction)
+        for unit, span, answer, p, q in zip(units, spans, answers, ps, holm, strict=True)
+    )
+    whole = all_of(answers)
+    passes: bool | None = None
+    verdict: Verdict = told[0].verdict if len(told) == 1 else "inconclusive"
+    if whole == "supported":
+        passes, verdict = True, _weakest(told)
+    elif whole == "contradicted":
+        passes, verdict = False, _first_failed(told, answers)
+    first = ("contradicted", "not_decidable", "supported")
+    order = sorted(range(len(told)), key=lambda i: (first.index(answers[i]), 1.0 if ps[i] is None else ps[i]))
+    return Judgement(
+        tuple(told[i] for i in order),
+        verdict,
+        passes,
+        answers.count("contradicted"),
+        answers.count("not_decidable"),
+        _needed(policy, [unit for unit, answer in zip(units, answers, strict=True) if answer == "not_decidable"]),
+    )
+
+
+def _answer(policy: Policy, unit: Unit, span: Span | None, p: float | None) -> Answer:
+    """The unit's answer; that it does not keep to the policy must be significant among all of them."""
+    found = answer_of(policy.kind, unit.margin, span)
+    if found == "contradicted" and (p is None or p >= policy.alpha):
+        return "not_decidable"
+    return found
+
+
+def _told(
+    policy: Policy,
+    unit: Unit,
+    span: Span | None,
+    answer: Answer,
+    ps: tuple[float | None, float | None],
+    direction: Direction | None,
+) -> GateUnit:
+    verdict = verdict_of(policy.kind, unit.margin, span)
+    if answer == "not_decidable" and verdict == "regressed":
+        verdict = "inconclusive"
+    low, high = (None, None) if span is None else (span.low, span.high)
+    gap = unit.estimate.gap
+    if direction == "lower":
+        gap, low, high = -gap, None if high is None else -high, None if low is None else -low
+    paired = unit.estimate.paired
+    return GateUnit(verdict, gap, low, high, unit.margin, ps[0], ps[1], paired, **unit.names)
+
+
+def _weakest(told: Sequence[GateUnit]) -> Verdict:
+    return min((one.verdict for one in told), key=WEAKEST.index)
+
+
+def _first_failed(told: Sequence[GateUnit], answers: Sequence[Answer]) -> Verdict:
+    return next(one.verdict for one, answer in zip(told, answers, strict=True) if answer == "contradicted")
+
+
+def _needed(policy: Policy, units: Sequence[Unit]) -> Needed | None:
+    """What decides all undecided units, if their gaps are as they were measured: the one nearest to its limit."""
+    goal = Goal(policy.alpha, POWER, one_sided=True)
+    limits = {"improves": 1.0, "floor": 0.0}
+    found = []
+    for unit in units:
+        stderr, gap = unit.estimate.stderr, unit.estimate.gap
+        distance = abs(gap - limits.get(policy.kind, -1.0) * unit.margin)
+        if policy.kind == "equivalent":
+            distance = min(distance, abs(gap - unit.margin))
+        if not stderr or distance == 0:
+            return None
+        factor = forms.factor(stderr, distance, goal)
+        if math.isinf(factor):
+            return None
+        found.append(Needed(distance, factor, None if unit.trials is None else forms.whole(factor * unit.trials)))
+    return max(found, key=lambda one: one.factor or 0.0, default=None)

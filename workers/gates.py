@@ -1,0 +1,265 @@
+"""Gates: the verdict on a contender of a baseline, from the grids of both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import Any, Literal
+
+from sqlalchemy import Connection
+
+from registry.grids.protocol import Rules
+from registry.query import GateQuery, ModelComparisonQuery
+from registry.results.codec import from_document, to_document
+from registry.results.gates import Gate, GateInput, NotComparable, Policy
+from registry.results.inputs import Warning
+from registry.results.model_comparison import ModelComparison
+from registry.storage.items import held_items, rows_of_revisions
+from registry.storage.rows import grid_of
+from workers.comparisons import revision_row
+from workers.comparisons_of_models import Asked, compare_models
+from workers.gate_sentences import ONE_BENCHMARK, sentence
+from workers.gate_units import Side, ZeroBaseline, judged, overall_unit, units_of
+from workers.repeat_noise import beyond_trials
+from workers.scope import Aliases, canonical_names, matches, scope_rows
+from workers.statistics.comparison import item_pairs
+from workers.statistics.design_effects import effect_of
+from workers.statistics.gate_estimates import cell_noise
+from workers.statistics.matching import Matched, matched
+from workers.statistics.table import Table
+
+MOST_LISTED = 1_000
+_SIDES: tuple[Literal["baseline"], Literal["contender"]] = ("baseline", "contender")
+Grids = Mapping[tuple[str, str], Any]
+"""Rows by benchmark and variant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """The grids of both sides, under the names that aliases stand for."""
+
+    baseline: Grids
+    contender: Grids
+    benchmarks: int = 0
+    """Of the baseline, where one grid is judged on its own; else 0."""
+    items: Mapping[tuple[Any, int], Sequence[Any]] = field(default_factory=dict)
+    """Rows of outcomes of items by grid and revision."""
+
+
+def read_sides(connection: Connection, project_id: Any, query: GateQuery, joined: Aliases) -> Both:
+    """The grids that a gate is about."""
+    rows = scope_rows(connection, project_id, query) if query.model else []
+    baseline = pinned_rows(connection, project_id, query) or [
+        row for row in rows if canonical_names(row, joined)["model"] == query.baseline_model
+    ]
+    if query.content is not None:
+        contender = [SimpleNamespace(**_unpublished(query.content))]
+    elif query.contender_grid:
+        contender = [_pinned(connection, project_id, query.contender_grid)]
+    else:
+        contender = [row for row in rows if canonical_names(row, joined)["model"] == query.contender_model]
+    one_grid = query.content is not None or bool(query.contender_grid)
+    sides = named(query, baseline, joined), named(query, contender, joined)
+    # One grid is judged against the baseline on its own benchmark; a model against all of the baseline.
+    theirs = {benchmark for benchmark, _ in sides[1]}
+    mine = {names: row for names, row in sides[0].items() if not one_grid or names[0] in theirs}
+    stored = [(row.grid_id, row.number) for side in (mine, sides[1]) for row in side.values() if row.number]
+    benchmarks = len({benchmark for benchmark, _ in sides[0]}) if one_grid else 0
+    return Both(mine, sides[1], benchmarks, rows_of_revisions(connection, stored))
+
+
+def pinned_rows(connection: Connection, project_id: Any, query: GateQuery) -> list[Any]:
+    """The revisions that are the baseline; none where that is a model."""
+    return [_pinned(connection, project_id, one) for one in query.baseline_grids]
+
+
+def _pinned(connection: Connection, project_id: Any, wanted: str) -> Any:
+    grid, _, number = wanted.rpartition("@")
+    return revision_row(connection, project_id, grid, int(number))
+
+
+def _unpublished(content: Mapping[str, Any]) -> dict[str, Any]:
+    nobody: dict[str, Any] = {"id": None, "grid_id": None, "number": 0, "labels": {}, "reasons": None}
+    return nobody | dict(content) | {"digest": bytes.fromhex(str(content["digest"]).removeprefix("sha256:"))}
+
+
+def named(query: GateQuery, rows: Sequence[Any], joined: Aliases) -> Grids:
+    """The measured grids of a side by their names, of which the last counts."""
+    found = {}
+    anyone = replace(query, model=())
+    for row in rows:
+        names = canonical_names(row, joined)
+        if row.derived is None and matches(anyone, names):
+            found[names["benchmark"], names["variant"]] = row
+    return found
+
+
+def gate_document(query: GateQuery, both: Both, rules: Rules, project: str) -> dict[str, Any]:
+    """The verdict as a document; equal grids give equal bytes."""
+    found = gate_of(query, both, rules, project)
+    listed: dict[str, Any] = to_document(replace(found, per=found.per[:MOST_LISTED]))
+    return listed
+
+
+def refused_gate(query: GateQuery) -> dict[str, Any]:
+    """The verdict on too many cells."""
+    found: dict[str, Any] = to_document(too_large(query))
+    return found
+
+
+def too_large(query: GateQuery) -> Gate:
+    """The same as a value."""
+    return _without(_frame(query, Both({}, {})), "too_large")
+
+
+def gate_of(query: GateQuery, both: Both, rules: Rules, project: str) -> Gate:
+    """The verdict on the contender, with all that was judged: what failed first, then what is undecided."""
+    frame = _frame(query, both)
+    pairs = {names: (row, both.contender[names]) for names, row in both.baseline.items() if names in both.contender}
+    compared = _compared(query, both, rules, project)
+    warnings = (*compared.warnings, *_one_benchmark(both))
+    frame = replace(frame, warnings=warnings, unit=compared.metric.get("unit"))
+    if (obstacle := _obstacle(pairs, rules)) is not None:
+        return _without(frame, obstacle)
+    sides = [side for names, pair in sorted(pairs.items()) if (side := _side(names[0], *pair, both)) is not None]
+    cells = sum(row.cell_count for row in both.baseline.values())
+    common = sum(side.found.count for side in sides)
+    frame = replace(frame, common_share=common / cells if cells else None)
+    if not common:
+        return _without(frame, "no_common_cells")
+    if frame.common_share != 1 and not _enough(frame.policy, frame.common_share or 0.0):
+        return _without(frame, "missing_cells")
+    metrics = [grid_of(row).metric for pair in pairs.values() for row in pair]
+    if len({(one.unit, one.direction, one.proportion_of) for one in metrics}) > 1:
+        return _without(frame, "scale")
+    if metrics[0].direction is None and frame.policy.kind != "equivalent":
+        return _without(frame, "no_direction")
+    found = _measured(frame, sides, compared, metrics[0])
+    # A posted standard error is not from trials, and neither is a gap of the same items.
+    unsure = () if found.paired else tuple(_too_sure([side for side in sides if side.noisy.n.any()], both))
+    return replace(found, warnings=(*found.warnings, *unsure))
+
+
+def _one_benchmark(both: Both) -> tuple[Warning, ...]:
+    """What is said where one grid stands against a part of the baseline."""
+    names = {benchmark for benchmark, _ in both.baseline}
+    if len(names) != 1 or both.benchmarks < 2:
+        return ()
+    told = f"It was judged on {names.pop()} alone, 1 of {both.benchmarks:,} benchmarks of the baseline."
+    return (Warning(ONE_BENCHMARK, told),)
+
+
+def _too_sure(sides: Sequence[Side], both: Both) -> Iterator[Warning]:
+    """Doubts about benchmarks whose errors are from trials, and whose repeats vary more than these explain."""
+    for benchmark in dict.fromkeys(side.benchmark for side in sides):
+        rows = [row for side in (both.baseline, both.contender) for names, row in side.items() if names[0] == benchmark]
+        ratio = beyond_trials([grid_of(row) for row in rows])
+        if ratio is not None:
+            interval = f"variance ratio {ratio.value:.3g}, {ratio.low:.3g} to {ratio.high:.3g}"
+            told = f"On {benchmark} repeats vary more than their trials explain ({interval})"
+            yield Warning(
+                "noise_beyond_trials", f"{told}: errors from trials are taken larger by as much as they show."
+            )
+
+
+def _obstacle(pairs: Mapping[tuple[str, str], tuple[Any, Any]], rules: Rules) -> NotComparable | None:
+    """Why the pairs of grids are not compared, whatever their cells are."""
+    if len({benchmark for benchmark, _ in pairs}) < len(pairs):
+        return "ambiguous_variants"
+    apart = any(rules.obstacle(mine.protocol, theirs.protocol) for mine, theirs in pairs.values())
+    return "protocol" if apart else None
+
+
+def _enough(policy: Policy, share: float) -> bool:
+    return policy.missing == "common" and share >= policy.common_share
+
+
+def _measured(frame: Gate, sides: Sequence[Side], compared: ModelComparison, metric: Any) -> Gate:
+    policy, direction = frame.policy, metric.direction
+    try:
+        units = units_of(policy, sides, compared, metric, direction)
+        whole = overall_unit(policy, sides, compared, metric, direction)
+    except ZeroBaseline:
+        return _without(frame, "zero_baseline")
+    [together] = judged(policy, [whole], direction).units
+    found = judged(policy, units, direction)
+    blind = found.passes is None and all(unit.estimate.stderr is None for unit in units)
+    gate = replace(
+        frame,
+        verdict=found.verdict,
+        passes=found.passes,
+        reason="unknown_noise" if blind else None,
+        gap=together.gap,
+        low=together.low,
+        high=together.high,
+        margin=together.margin,
+        judged=len(units),
+        paired=all(unit.estimate.paired for unit in units),
+        failed=found.failed,
+        undecided=found.undecided,
+        per=found.units if policy.per != "overall" else (),
+        trials_needed=found.needed if found.passes is None else None,
+    )
+    return replace(gate, sentence=sentence(gate))
+
+
+def _frame(query: GateQuery, both: Both) -> Gate:
+    content = query.content or {}
+    contender = query.contender_model or query.contender_grid.partition("@")[0] or str(content.get("model", ""))
+    inputs = [
+        GateInput(str(row.grid_id), row.number, "sha256:" + bytes(row.digest).hex(), benchmark, side)
+        for side in _SIDES
+        for (benchmark, _), row in sorted(getattr(both, side).items(), key=lambda one: one[0])
+        if row.number
+    ]
+    policy = from_document(Policy, query.policy)
+    return Gate(
+        query.baseline_name, query.policy_version, policy, contender, "not_comparable", None, "", inputs=tuple(inputs)
+    )
+
+
+def _without(frame: Gate, reason: NotComparable) -> Gate:
+    found = replace(frame, reason=reason)
+    return replace(found, sentence=sentence(found))
+
+
+def _compared(query: GateQuery, both: Both, rules: Rules, project: str) -> ModelComparison:
+    """The comparison of both sides as models, with intervals whose ends are one-sided at alpha."""
+    rows = [
+        SimpleNamespace(**_columns(row) | {"benchmark": benchmark, "variant": variant, "model": side})
+        for side in _SIDES
+        for (benchmark, variant), row in getattr(both, side).items()
+    ]
+    asked = ModelComparisonQuery(
+        query.experiment,
+        query.metric,
+        model=_SIDES,
+        baseline_model="baseline",
+        contender_model="contender",
+        alpha=2 * from_document(Policy, query.policy).alpha,
+    )
+    return compare_models(asked, rows, {}, rules, Asked(project, {}))
+
+
+def _columns(row: Any) -> dict[str, Any]:
+    columns = dict(row._mapping) if hasattr(row, "_mapping") else vars(row)
+    return columns | {"id": columns.get("grid_id")}
+
+
+def _side(benchmark: str, baseline: Any, contender: Any, both: Both) -> Side | None:
+    grids = grid_of(baseline), grid_of(contender)
+    tables = Table.of(grids[0]), Table.of(grids[1])
+    found = matched(*tables, (effect_of(grids[0]), effect_of(grids[1])))
+    if found is None or not found.count or not all(table.computable for table in tables):
+        return None
+    mine, theirs = (
+        held_items(grid, both.items.get((row.grid_id, row.number), ()))
+        for grid, row in zip(grids, (baseline, contender), strict=True)
+    )
+    pairs = item_pairs(found, grids[0], (mine, theirs))
+    return Side(benchmark, found, cell_noise(found, grids[0].metric), _mean_trials(found), pairs)
+
+
+def _mean_trials(found: Matched) -> float | None:
+    return float(found.trials.mean()) if found.trials.all() else None

@@ -1,0 +1,88 @@
+"""What the feed tells of default rankings: another order, or other groups of ties, than it told last.
+
+A result whose inputs changed while it was computed is stored and never served. It is not told either: until the next
+one is, the facts of the result hold what was told last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+from sqlalchemy import Connection
+
+from registry.query import query_of
+from registry.results.codec import to_document
+from registry.results.event_data import Move, RankingEvent
+from registry.results.ranking import Ranking
+from registry.storage.arrivals import Arrival, announce, slug_of
+from registry.storage.bi_facts import facts_of_answer
+
+_RANK, _NAME, _GROUPS = 0, 1, 9
+"""Places in a row of the facts, as `registry.results.facts.RankingRow` has them."""
+_TOLD = "told"
+_MOST_LEADERS, _MOST_MOVED, _MOST_BYTES = 3, 5, 1_500
+Rows = Sequence[Sequence[Any]]
+
+
+def facts_untold(row: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a ranking that is not told, with what was told last. `row` is that of its question."""
+    return {**facts, _TOLD: _told_last(row)}
+
+
+def record_ranking(connection: Connection, row: Any, found: Ranking) -> None:
+    """Announce a default ranking if it differs from the one that was told last; the first one that is not empty does.
+
+    `row` is the claimed question, which the transaction has settled and so holds.
+    """
+    if not row.is_default:
+        return
+    before, now = _told_last(row), to_document(facts_of_answer(found))["ranking"]
+    if _order(before or ()) == _order(now):
+        return
+    query = query_of(row.query)
+    asked = urlencode({"experiment": query.experiment, "metric": query.metric})
+    subject = f"projects/{slug_of(connection, row.project_id)}/rankings?{asked}"
+    told = change_of(query.experiment, query.metric, before, now)
+    announce(connection, row.project_id, [Arrival("ranking.changed", subject, told)])
+
+
+def change_of(experiment: str, metric: str, before: Rows | None, now: Rows) -> dict[str, Any]:
+    """What is told of a change, from rows of facts."""
+    leaders = [row[_NAME] for row in now if row[_RANK] == 1]
+    letters = set(now[0][_GROUPS]) if now else set()
+    ranks, were = ({row[_NAME]: row[_RANK] for row in rows} for rows in (now, before or ()))
+    moved = [
+        Move(name, were.get(name), ranks.get(name)) for name in {**ranks, **were} if ranks.get(name) != were.get(name)
+    ]
+    event = RankingEvent(
+        experiment,
+        metric,
+        models=len(now),
+        leaders=tuple(leaders[:_MOST_LEADERS]),
+        leader_count=len(leaders),
+        tied_with_leader=sum(bool(letters & set(row[_GROUPS])) for row in now[1:]),
+        first=before is None,
+        moved=tuple(moved) if before is not None and len(moved) <= _MOST_MOVED else (),
+    )
+    told: dict[str, Any] = to_document(event)
+    return told if len(orjson.dumps(told)) <= _MOST_BYTES else {**told, "moved": []}
+
+
+def _told_last(row: Any) -> Rows | None:
+    """Rows of the facts of the ranking that was told last; None before the first."""
+    if not row.is_default or row.facts is None:
+        return None
+    last: Rows | None = row.facts[_TOLD] if _TOLD in row.facts else row.facts["ranking"]
+    return last
+
+
+def _order(rows: Rows) -> tuple[Any, Any]:
+    """The names with their ranks, and the sets of those that the tests do not separate."""
+    groups: dict[str, set[str]] = {}
+    for row in rows:
+        for letter in row[_GROUPS]:
+            groups.setdefault(letter, set()).add(row[_NAME])
+    return {(row[_RANK], row[_NAME]) for row in rows}, {frozenset(names) for names in groups.values()}

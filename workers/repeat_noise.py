@@ -1,0 +1,127 @@
+"""The noise floor of an experiment, from the grids of a scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from registry.grids.grid import Grid
+from registry.query import RepeatNoiseQuery, sliced_by
+from registry.results.codec import to_document
+from registry.results.inputs import Input
+from registry.results.repeat_noise import BenchmarkNoise, RepeatNoise, RepeatSpread
+from registry.storage.rows import grid_of
+from workers.rankings.scales import Scales, kind_of, scales
+from workers.scope import canonical_names, matches
+from workers.statistics.repeat_noise import RepeatedCells, between, ratio, within
+
+_MIXED = "the grids are on different scales; ask about grids of one scale"
+_NOTHING = "no cell has repeats with their spread, or trials"
+_POINTS = {"%": "points"}
+_Found = tuple[RepeatSpread | None, RepeatSpread | None, RepeatSpread | None]
+Excess = Literal["more", "less", "not_shown"]
+_WORDS: Mapping[Excess, str] = {
+    "more": "repeats vary more than their trials explain",
+    "less": "repeats vary less than independent trials would",
+    "not_shown": "that repeats vary otherwise than their trials is not shown",
+}
+
+
+def repeat_noise_document(
+    query: RepeatNoiseQuery, rows: Sequence[Any], joined: Mapping[tuple[str, str], str]
+) -> dict[str, Any]:
+    """Noise of the grids that the query matches; equal grids give equal bytes."""
+    meant = [(row, names) for row in rows if matches(query, names := canonical_names(row, joined))]
+    meant.sort(key=lambda one: (*one[1].values(), str(one[0].id)))
+    counted = [(row, names) for row, names in meant if row.derived is None]
+    found = scales(kind_of(row.metric) for row, _ in counted)
+    benchmarks = () if len(found.classes) > 1 else tuple(_by_benchmark(counted, found, query.alpha))
+    known = any(one.status == "ok" for one in benchmarks)
+    document: dict[str, Any] = to_document(
+        RepeatNoise(
+            "ok" if known else "not_comparable" if len(found.classes) > 1 else "insufficient",
+            query.experiment,
+            query.metric,
+            None if found.one is None else found.one.unit,
+            query.alpha,
+            benchmarks,
+            None if known else _MIXED if len(found.classes) > 1 else _NOTHING,
+            inputs=tuple(Input(str(row.id), row.number) for row, _ in counted),
+            **sliced_by(query),
+        )
+    )
+    return document
+
+
+def beyond_trials(grids: Sequence[Grid], alpha: float = 0.05) -> RepeatSpread | None:
+    """The ratio of the variance between repeats to that of their trials, of grids on one scale, where its interval is
+    above 1; else None."""
+    found = ratio(_cells([(grid, 1.0) for grid in grids]), alpha)
+    return found if found is not None and _excess(found) == "more" else None
+
+
+def _by_benchmark(
+    counted: Sequence[tuple[Any, Mapping[str, str]]], found: Scales, alpha: float
+) -> Iterator[BenchmarkNoise]:
+    for benchmark in sorted({names["benchmark"] for _, names in counted}):
+        rows = [row for row, names in counted if names["benchmark"] == benchmark]
+        cells = _cells([(grid_of(row), found.of[kind_of(row.metric)].factor) for row in rows])
+        spread, explained, quotient = all_three = between(cells, alpha), within(cells, alpha), ratio(cells, alpha)
+        known = spread is not None or explained is not None
+        unit = "" if found.one is None or not found.one.unit else f" {_POINTS.get(found.one.unit, found.one.unit)}"
+        yield BenchmarkNoise(
+            benchmark,
+            "ok" if known else "insufficient",
+            _sentence(benchmark, all_three, unit, alpha),
+            len(cells.sd),
+            spread,
+            explained,
+            quotient,
+            None if quotient is None else _excess(quotient),
+        )
+
+
+def _cells(grids: Sequence[tuple[Grid, float]]) -> RepeatedCells:
+    """The measured cells of grids on one scale, each with the factor to it."""
+    columns: list[tuple[float, int, float, float]] = []
+    wholes = {grid.metric.proportion_of * factor for grid, factor in grids if grid.metric.proportion_of}
+    for grid, factor in grids:
+        whole = grid.metric.proportion_of
+        for cell in grid.cells():
+            sd = np.nan if cell.sd is None else cell.sd * factor
+            trials = (cell.trials or 0) / (grid.design_effect or 1.0) if whole else 0.0
+            columns.append((sd, cell.repeats or 0, cell.value / whole if whole else 0.0, trials))
+    sds, repeats, shares, counts = (list(one) for one in zip(*columns, strict=True)) if columns else ([], [], [], [])
+    return RepeatedCells(
+        np.array(sds, dtype=np.float64),
+        np.array(repeats, dtype=np.int64),
+        np.array(shares, dtype=np.float64),
+        np.array(counts, dtype=np.float64),
+        max(wholes, default=1.0),
+    )
+
+
+def _excess(found: RepeatSpread) -> Excess:
+    return "more" if found.low > 1 else "less" if found.high < 1 else "not_shown"
+
+
+def _sentence(benchmark: str, found: _Found, unit: str, alpha: float) -> str:
+    spread, explained, quotient = found
+    level = f"{100 * (1 - alpha):.4g} % interval"
+    if spread is None:
+        if explained is None:
+            return f"On {benchmark} nothing is known of the noise: {_NOTHING}."
+        told = f"the trials of a cell explain a standard deviation of {explained.value:.3g}{unit}"
+        return f"On {benchmark} no cell has repeats; {told} ({level} {_range(explained)})."
+    told = f"On {benchmark} one repeat varies by {spread.value:.3g}{unit}"
+    told = f"{told} ({level} {_range(spread)}, {spread.df:g} degrees of freedom)"
+    if explained is None or quotient is None:
+        return f"{told}; its trials are not known."
+    interval = f"variance ratio {quotient.value:.3g}, {_range(quotient)}"
+    return f"{told}; its trials explain {explained.value:.3g}{unit}: {_WORDS[_excess(quotient)]} ({interval})."
+
+
+def _range(found: RepeatSpread) -> str:
+    return f"{found.low:.3g} to {found.high:.3g}"

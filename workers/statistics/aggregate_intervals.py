@@ -1,0 +1,180 @@
+"""Intervals of the entries of a table, by the noise of their cells.
+
+Means of proportions: Wilson's (1927) interval, with as many trials as would make the mean's error of one proportion
+(the effective sample size of Korn and Graubard 1998, Survey Methodology 24, 193-201), as the lines of several models
+have it: one cell keeps its own interval, and no limit leaves the bounds. Other means: propagated errors, with
+Satterthwaite's (1946) degrees of freedom where errors were estimated from repeats.
+
+The best of several cells: the largest of noisy values is biased upward, so an interval around it is wrong. The best
+true value among K candidates lies above every candidate's lower limit, if all of these hold together (Sidak 1967,
+JASA 62, 626-633: each at (1 - alpha/2)^(1/K)), and below the upper limit of the candidate that is truly best, so below
+the largest upper limit, which needs no correction (Saxena and Tong 1969, JASA 64, 296-299). Over B levels of `over` the
+ends are averaged, and the upper limits hold together too, at (1 - alpha/2)^(1/B). Cells with trials have Clopper and
+Pearson's (1934) limits, others normal or Student's.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import betaincinv, ndtri, stdtrit
+
+from registry.results.terms import Interval
+from workers.statistics.cell_table import CellTable
+from workers.statistics.terms import BoolArray, FloatArray, IntArray, normal_quantile, reach_of, within
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The cells of entries and levels of `over`, sorted: where each group begins, and where each entry's groups do.
+
+    E entries, G groups, N cells; every entry has a group and every group a cell.
+    """
+
+    cells: CellTable
+    starts: IntArray
+    """G: the first cell of each group."""
+    firsts: IntArray
+    """E: the first group of each entry."""
+
+    @property
+    def sizes(self) -> IntArray:
+        """G: cells of each group."""
+        return np.diff(np.append(self.starts, self.cells.values.size))
+
+    @property
+    def levels(self) -> IntArray:
+        """E: groups of each entry."""
+        return np.diff(np.append(self.firsts, self.starts.size))
+
+    @property
+    def counts(self) -> IntArray:
+        """E: cells of each entry."""
+        return np.add.reduceat(self.sizes, self.firsts)
+
+    def total(self, column: FloatArray) -> FloatArray:
+        """E: sums of a column of the cells."""
+        return np.asarray(np.add.reduceat(column, self.starts[self.firsts]), dtype=np.float64)
+
+    def all(self, mask: BoolArray) -> BoolArray:
+        """E: whether it holds for all cells of an entry."""
+        return np.asarray(np.logical_and.reduceat(mask, self.starts[self.firsts]), dtype=np.bool_)
+
+    def mean(self, of_groups: FloatArray) -> FloatArray:
+        """E: means over the groups of each entry."""
+        return np.asarray(np.add.reduceat(of_groups, self.firsts) / self.levels, dtype=np.float64)
+
+
+Found = tuple[Interval | None, str | None]
+"""An interval, or why there is none."""
+NO_SPREAD = "the repeats of every cell agree, which says nothing of its noise"
+
+
+def mean_intervals(groups: Groups, values: FloatArray, alpha: float) -> list[Found]:
+    """The interval of each entry's mean of means."""
+    cells = groups.cells
+    weight = 1 / np.repeat(groups.sizes * np.repeat(groups.levels, groups.levels), groups.sizes)
+    pure = groups.all(cells.n > 0)
+    known = groups.all(np.isfinite(cells.variance))
+    low, high = wilson_ends(groups, weight, values, alpha)
+    part = weight**2 * np.where(np.isfinite(cells.variance), cells.variance, 0.0)
+    variance = groups.total(part)
+    freedom = groups.total(part**2 / cells.df)
+    found: list[Found] = []
+    for i, value in enumerate(values.tolist()):
+        if pure[i]:
+            found.append((_bounded(cells, 1 - alpha, low[i], high[i]), None))
+        elif not known[i]:
+            found.append((None, _unknown(groups, i)))
+        elif variance[i] == 0:
+            found.append((None, NO_SPREAD))
+        else:
+            df = float(variance[i] ** 2 / freedom[i]) if freedom[i] > 0 else None
+            reach = reach_of(1 - alpha, df) * math.sqrt(variance[i])
+            found.append((_bounded(cells, 1 - alpha, value - reach, value + reach), None))
+    return found
+
+
+def wilson_ends(groups: Groups, weight: FloatArray, values: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:
+    """The limits of each entry whose cells all have trials, in the metric's unit; without meaning for others.
+
+    The error of a cell is taken at (k + 1/2) / (n + 1), so that none is 0.
+    """
+    cells, z2 = groups.cells, normal_quantile(1 - alpha / 2) ** 2
+    n = np.where(cells.n > 0, cells.n, 1.0)
+    share = (np.where(cells.n > 0, cells.k, 0.0) + 0.5) / (n + 1)
+    middle = groups.total(weight * share)
+    n = middle * (1 - middle) / groups.total(weight**2 * share * (1 - share) / n)
+    p = values / cells.whole
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(np.maximum(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2, 0.0)) / (1 + z2 / n)
+    return np.minimum(centre - half, p) * cells.whole, np.maximum(centre + half, p) * cells.whole
+
+
+def best_intervals(groups: Groups, alpha: float) -> list[Found]:
+    """An interval for each entry's mean of best true values; see the module."""
+    cells, falling = groups.cells, groups.cells.direction == "lower"
+    known = groups.all((cells.n > 0) | (cells.variance > 0))
+    # By cell: the level at which all candidates of its entry hold together, and that of its entry's groups.
+    candidates = np.repeat(groups.counts, groups.counts)
+    levels = np.repeat(groups.levels, groups.counts)
+    every, each = (np.power(1 - alpha / 2, 1 / count) for count in (candidates, levels))
+    low = limits(cells, each if falling else every, upper=False)
+    high = limits(cells, every if falling else each, upper=True)
+    best = np.minimum if falling else np.maximum
+    ends = [groups.mean(np.asarray(best.reduceat(end, groups.starts), dtype=np.float64)) for end in (low, high)]
+    return [
+        (_bounded(cells, 1 - alpha, float(ends[0][i]), float(ends[1][i])), None)
+        if known[i]
+        else (None, _unknown(groups, i))
+        for i in range(known.size)
+    ]
+
+
+def limits(cells: CellTable, level: FloatArray, *, upper: bool) -> FloatArray:
+    """One-sided confidence limits of every cell, each at its own level, in the metric's unit."""
+    found = np.full(cells.values.size, np.nan)
+    binomial = cells.n > 0
+    if binomial.any():
+        # Cells repeat themselves, and the inverse of the incomplete beta function is dear.
+        results, of = np.unique(cells.k[binomial] + 1j * cells.n[binomial], return_inverse=True)
+        shares, which = np.unique(level[binomial], return_inverse=True)
+        pairs, at = np.unique(of * shares.size + which, return_inverse=True)
+        n, share = results.imag[pairs // shares.size], shares[pairs % shares.size]
+        k = np.clip(results.real[pairs // shares.size], 0, n)
+        if upper:
+            end = np.where(k < n, betaincinv(k + 1, np.maximum(n - k, 1e-12), share), 1.0)
+        else:
+            end = np.where(k > 0, betaincinv(np.maximum(k, 1e-12), n - k + 1, 1 - share), 0.0)
+        found[binomial] = end[at] * cells.whole
+    other = ~binomial & (cells.variance > 0)
+    if other.any():
+        df, share = cells.df[other], level[other]
+        reach = np.where(np.isfinite(df), stdtrit(np.where(np.isfinite(df), df, 1.0), share), ndtri(share))
+        found[other] = cells.values[other] + (1 if upper else -1) * reach * np.sqrt(cells.variance[other])
+    return found
+
+
+def t_interval(values: FloatArray, alpha: float, cells: CellTable) -> Interval | None:
+    """Student's interval of the mean of some values that are a sample; `None` below two, or where all are equal."""
+    if values.size < 2 or np.ptp(values) == 0:
+        return None
+    mean, error = float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size)
+    reach = reach_of(1 - alpha, float(values.size - 1)) * error
+    return _bounded(cells, 1 - alpha, mean - reach, mean + reach)
+
+
+def _bounded(cells: CellTable, level: float, low: float, high: float) -> Interval:
+    return within(Interval(level, float(low), float(high)), cells.lower, cells.upper)
+
+
+def _unknown(groups: Groups, entry: int) -> str:
+    first = int(groups.starts[groups.firsts[entry]])
+    span = slice(first, first + int(groups.counts[entry]))
+    silent = int(np.count_nonzero(~np.isfinite(groups.cells.variance[span])))
+    total = int(groups.counts[entry])
+    if not silent:
+        return NO_SPREAD
+    return f"the noise of {silent} of {total} cells is unknown" if total > 1 else "the noise of the cell is unknown"

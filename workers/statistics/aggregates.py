@@ -1,0 +1,203 @@
+"""Tables of means, bests and counts over any dimensions of many grids, honest about missing cells.
+
+An entry is a combination of levels of the dimensions that are grouped by. Its cells are first reduced within each level
+of `over` (their mean, best or number), and these are averaged, each level with the same weight. Entries are comparable
+over the slots that all of them have (`matched`): a slot is a combination of levels of all other dimensions.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from registry.results.aggregates import (
+    Aggregation,
+    DimensionLevels,
+    Entry,
+    LeftOut,
+    SharedSlots,
+    Spread,
+)
+from registry.results.inputs import Warning
+from registry.results.policies import Reduction, SlotPolicy
+from registry.results.terms import Place
+from workers.statistics.aggregate_intervals import (
+    Found,
+    Groups,
+    best_intervals,
+    mean_intervals,
+    t_interval,
+)
+from workers.statistics.cell_table import CellTable, SortedCells, sorted_cells
+from workers.statistics.slot_costs import MOST_NAMED, Sharing, costs_of, remedy_of
+from workers.statistics.terms import FloatArray, IntArray, computable
+
+MOST_ENTRIES = 50_000
+"""Entries that a table may have."""
+NOT_SHARED = "no slot was measured for every entry"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is tabulated: 1 to 3 dimensions to group by, those to average over, and how."""
+
+    group_by: tuple[str, ...]
+    over: tuple[str, ...]
+    value: Reduction = "mean"
+    missing: SlotPolicy = "matched"
+    alpha: float = 0.05
+
+
+Places = Mapping[int, Mapping[str, Place]]
+"""The coordinates of entries by their numbers."""
+
+
+def aggregate(table: CellTable, question: Question) -> Aggregation:
+    """The table of a question; `insufficient` where no cell was measured or no slot is shared, `undefined` for the best
+    of a metric without a better end. Cells must have a level of every dimension that the question names."""
+    rest = tuple(name for name in table.levels if name not in (*question.group_by, *question.over))
+    reduced = tuple(name for name in rest if len(table.levels[name]) > 1)
+    empty = Aggregation("insufficient", reduced=reduced, reason="no cell was measured")
+    if question.value == "best" and table.direction is None:
+        return replace(empty, status="undefined", reason="the metric has no better end, so nothing is best")
+    if table.values.size == 0:
+        return empty
+    size = int(np.prod([len(table.levels[name]) for name in question.group_by], dtype=object))
+    if size > MOST_ENTRIES:
+        few = "limit it to some benchmarks or models, or to a slice"
+        reason = f"the table has {size:,} entries, more than {MOST_ENTRIES:,}; {few}"
+        return replace(empty, status="undefined", reason=reason)
+    if not computable(table.values):
+        return replace(empty, status="undefined", reason="the values are too large or too small to be averaged")
+    return _tabulated(sorted_cells(table, question.group_by, question.over, rest), question, empty)
+
+
+def _tabulated(found: SortedCells, question: Question, empty: Aggregation) -> Aggregation:
+    sharing, places = Sharing.of(found), _places(found.cells, question.group_by)
+    shared = int(np.count_nonzero(sharing.shared))
+    matched = question.missing == "matched"
+    kept = found.kept(sharing.shared[found.slot]) if matched else found
+    costs = costs_of(sharing, places, (*question.over, *empty.reduced))
+    left = found.cells.values.size - kept.cells.values.size
+    known = replace(
+        empty,
+        dimensions=tuple(DimensionLevels(name, tuple(found.cells.levels[name])) for name in question.group_by),
+        slots=SharedSlots(found.slots, shared),
+        left_out=LeftOut(found.slots - shared if matched else 0, left, found.entries - sharing.measured.size),
+        costs=costs,
+    )
+    entries = tuple(_entries(found, kept, question, places))
+    if matched and not shared:
+        return replace(known, entries=entries, reason=NOT_SHARED, remedy=remedy_of(sharing, places))
+    independent = ("independent_trials",) if question.value != "count" and kept.cells.independent else ()
+    warnings = (*_nothing_left(entries, question), *(() if matched else _own_slots(found, sharing, places)))
+    return replace(known, status="ok", reason=None, entries=entries, assumes=independent, warnings=warnings)
+
+
+def _nothing_left(entries: Sequence[Entry], question: Question) -> Iterator[Warning]:
+    """Names of which no entry has a value, and who is left to be compared."""
+    for kind in question.group_by:
+        if kind.startswith("axis:"):
+            continue
+        valued = {one.at[kind]: False for one in entries}
+        for one in entries:
+            valued[one.at[kind]] |= one.value is not None
+        dropped, left = (
+            [str(name) or "(none)" for name, has in valued.items() if has == kept] for kept in (False, True)
+        )
+        if dropped:
+            more = f" and {len(dropped) - MOST_NAMED} more" if len(dropped) > MOST_NAMED else ""
+            has = "has" if len(dropped) == 1 else "have"
+            rest = f"only {left[0]} is left" if len(left) == 1 else f"{len(left)} {kind}s are left"
+            yield Warning("dropped", f"{', '.join(dropped[:MOST_NAMED])}{more} {has} no measured cell here: {rest}.")
+
+
+def _places(table: CellTable, group_by: Sequence[str]) -> Places:
+    combinations = itertools.product(*(table.levels[name] for name in group_by))
+    return {i: dict(zip(group_by, levels, strict=True)) for i, levels in enumerate(combinations)}
+
+
+def _own_slots(found: SortedCells, sharing: Sharing, places: Places) -> tuple[Warning, ...]:
+    """The warning that entries over their own slots are not comparable, with the names of those that lack some."""
+    lacking = [one for one in sharing.measured.tolist() if found.counts[one] < found.slots]
+    if not lacking:
+        return ()
+    counts = found.counts
+    named = "; ".join(
+        f"{', '.join(str(level) for level in places[one].values())} ({counts[one]} of {found.slots})"
+        for one in lacking[:MOST_NAMED]
+    )
+    more = f"; and {len(lacking) - MOST_NAMED} more" if len(lacking) > MOST_NAMED else ""
+    detail = f"Each entry is averaged over its own slots, so they are not comparable. Lacking some: {named}{more}."
+    return (Warning("not_comparable", detail),)
+
+
+def _entries(found: SortedCells, kept: SortedCells, question: Question, places: Places) -> list[Entry]:
+    """Every entry, in order; those without a counted cell have no value."""
+    measured, cells = found.counts.tolist(), kept.counts
+    filled = np.flatnonzero(cells)
+    entries = {i: Entry(places[i], None, 0, measured[i], 0) for i in range(found.entries)}
+    if filled.size:
+        for i, entry in zip(filled.tolist(), _filled(kept, question, places, filled, measured), strict=True):
+            entries[i] = entry
+    return list(entries.values())
+
+
+def _filled(
+    kept: SortedCells, question: Question, places: Places, filled: IntArray, measured: Sequence[int]
+) -> list[Entry]:
+    groups = groups_of(kept)
+    reduced = reduced_values(groups, question.value)
+    values = groups.mean(reduced)
+    intervals = _intervals(groups, values, question)
+    parts = np.split(reduced, groups.firsts[1:])
+    over_benchmarks = question.over == ("benchmark",) and question.value == "mean"
+    return [
+        Entry(
+            places[i],
+            value,
+            n,
+            measured[i],
+            int(part.size),
+            interval,
+            reason,
+            t_interval(part, question.alpha, kept.cells) if over_benchmarks else None,
+            Spread(float(part.std(ddof=1)), float(part.min()), float(part.max())) if part.size > 1 else None,
+        )
+        for i, value, n, part, (interval, reason) in zip(
+            filled.tolist(), values.tolist(), groups.counts.tolist(), parts, intervals, strict=True
+        )
+    ]
+
+
+def groups_of(kept: SortedCells) -> Groups:
+    """The cells by entries and levels of `over`."""
+    new_entry = np.ones(kept.entry.size, dtype=np.bool_)
+    new_entry[1:] = kept.entry[1:] != kept.entry[:-1]
+    new_group = new_entry.copy()
+    new_group[1:] |= kept.over[1:] != kept.over[:-1]
+    starts = np.flatnonzero(new_group)
+    return Groups(kept.cells, starts, np.searchsorted(starts, np.flatnonzero(new_entry)))
+
+
+def reduced_values(groups: Groups, value: Reduction) -> FloatArray:
+    """One number for each group: the mean, the best or the number of its cells."""
+    if value == "count":
+        return groups.sizes.astype(np.float64)
+    if value == "mean":
+        found = np.add.reduceat(groups.cells.values, groups.starts) / groups.sizes
+    else:
+        best = np.minimum if groups.cells.direction == "lower" else np.maximum
+        found = best.reduceat(groups.cells.values, groups.starts)
+    return np.asarray(found, dtype=np.float64)
+
+
+def _intervals(groups: Groups, values: FloatArray, question: Question) -> list[Found]:
+    if question.value == "count":
+        return [(None, "a number of cells has no noise")] * values.size
+    if question.value == "best":
+        return best_intervals(groups, question.alpha)
+    return mean_intervals(groups, values, question.alpha)

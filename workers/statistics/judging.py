@@ -1,0 +1,90 @@
+"""A verdict is a set inclusion: what is said, a region of values, against what the data leave possible.
+
+A region C of a parameter and a confidence set S for it at level 1 - alpha: S inside C supports what is said, S
+outside C contradicts it, and anything else does not decide. Each wrong verdict then has a probability of at most
+alpha (three-sided testing: Goeman, Solari and Stijnen 2010, Statistics in Medicine 29:2117). Equivalence is
+C = [-m, m] (Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15:657), non-inferiority C = [-m, infinity).
+
+A conjunction of parts, each judged at alpha, is supported at alpha without a correction (intersection-union tests:
+Berger 1982, Technometrics 24:295). That it is contradicted because one of many parts is, is not: judge the parts on
+simultaneous sets for that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+Answer = Literal["supported", "contradicted", "not_decidable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The numbers between two ends; an end that is open is not one of them. One number is a span with closed ends."""
+
+    low: float = -math.inf
+    high: float = math.inf
+    low_open: bool = False
+    high_open: bool = False
+
+    def __post_init__(self) -> None:
+        if math.isnan(self.low) or math.isnan(self.high) or self.low > self.high:
+            raise ValueError(f"no span goes from {self.low} to {self.high}")
+        if self.low == self.high and (self.low_open or self.high_open):
+            raise ValueError(f"an open span from {self.low} to itself is empty")
+
+    def __contains__(self, number: float) -> bool:
+        above = number > self.low or (number == self.low and not self.low_open)
+        return above and (number < self.high or (number == self.high and not self.high_open))
+
+    def includes(self, other: Span) -> bool:
+        """Whether all of the other's numbers are in this one."""
+        low = other.low > self.low or (other.low == self.low and (other.low_open or not self.low_open))
+        return low and (other.high < self.high or (other.high == self.high and (other.high_open or not self.high_open)))
+
+    def meets(self, other: Span) -> bool:
+        """Whether a number is in both."""
+        first, second = (self, other) if (self.low, self.low_open) <= (other.low, other.low_open) else (other, self)
+        return second.low < first.high or (second.low == first.high and not second.low_open and not first.high_open)
+
+
+Region = Sequence[Span]
+"""Spans of which no two touch: what is said to be true of a parameter."""
+
+
+def judge(region: Region, found: Span | None) -> Answer:
+    """Whether a confidence set (or the one exact value) lies within a region, outside of it, or neither.
+
+    No set, because nothing was measured or the noise is not known, decides nothing: it never counts as agreement.
+    """
+    if found is None:
+        return "not_decidable"
+    if any(span.includes(found) for span in region):
+        return "supported"
+    return "not_decidable" if any(span.meets(found) for span in region) else "contradicted"
+
+
+def opposite(answer: Answer) -> Answer:
+    """The verdict on the negation."""
+    return {"supported": "contradicted", "contradicted": "supported", "not_decidable": "not_decidable"}[answer]  # type: ignore[return-value]
+
+
+def all_of(answers: Iterable[Answer]) -> Answer:
+    """Kleene's conjunction; supported where there is nothing to hold."""
+    given = set(answers)
+    return "contradicted" if "contradicted" in given else "not_decidable" if "not_decidable" in given else "supported"
+
+
+def any_of(answers: Iterable[Answer]) -> Answer:
+    """Kleene's disjunction."""
+    return opposite(all_of(opposite(answer) for answer in answers))
+
+
+def count_within(answers: Iterable[Answer], least: int, most: int) -> Answer:
+    """Whether the number of true parts is from `least` to `most`, whatever the undecided ones turn out to be."""
+    given = list(answers)
+    sure = given.count("supported")
+    possible = sure + given.count("not_decidable")
+    return judge([Span(least, most)], Span(sure, possible))

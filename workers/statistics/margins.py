@@ -1,0 +1,147 @@
+"""A gap against a margin: what a policy allows, by inclusion of a confidence set, with its one-sided p.
+
+Every set has one-sided ends at the level alpha: their wrong passes, and their wrong alarms, each have a probability of
+at most alpha (Schuirmann 1987; `judging`). Gaps are turned here so that positive is better. Proportions of one cell:
+the score test of Miettinen and Nurminen (1985), against a floor Clopper and Pearson's limits (1934); other estimates:
+the normal law, or Student's t where an error was estimated; an exact value is its own set. Proportions of the same
+items: Tango's score test (1998) with McNemar's exact test at 0 (`paired_score`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from scipy.special import betainc, betaincinv, ndtr, ndtri, stdtr, stdtrit
+
+from registry.plans.score_interval import TwoSamples, p_above, score_interval
+from registry.results.gates import PolicyKind, Verdict
+from workers.statistics.judging import Answer, Region, Span, judge
+from workers.statistics.paired_score import PairedSample
+
+
+@dataclass(frozen=True, slots=True)
+class OneSample:
+    """k successes of n trials, against a rate that is to be reached."""
+
+    k: float
+    n: float
+    floor: float
+
+    def span(self, alpha: float) -> Span:
+        """Clopper and Pearson's limits (1934) less the rate, each with one side at alpha."""
+        low = float(betaincinv(self.k, self.n - self.k + 1, alpha)) if self.k > 0 else 0.0
+        high = float(betaincinv(self.k + 1, self.n - self.k, 1 - alpha)) if self.k < self.n else 1.0
+        return Span(low - self.floor, high - self.floor)
+
+    def p_below(self, bound: float) -> float:
+        """The binomial test that the rate is no less than the floor and the bound: the chance of k or fewer."""
+        rate = min(max(self.floor + bound, 0.0), 1.0)
+        return float(betainc(self.n - self.k, self.k + 1, 1 - rate)) if self.k < self.n else 1.0
+
+    def turned(self) -> OneSample:
+        """The failures, against a rate that is not to be surpassed."""
+        return OneSample(self.n - self.k, self.n, 1 - self.floor)
+
+
+Sample = TwoSamples | OneSample | PairedSample
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A gap in the metric's unit. `stderr` is None where the noise is unknown, 0 of an exact value; `df` infinite where
+    no error was estimated. With a `sample` (the contender first, on a scale of `whole`) that is the estimate. `paired`
+    when it is of the differences of the same items."""
+
+    gap: float
+    stderr: float | None
+    df: float = math.inf
+    sample: Sample | None = None
+    whole: float = 1.0
+    paired: bool = False
+
+    def turned(self) -> Estimate:
+        """The estimate of the gap the other way around."""
+        return replace(self, gap=-self.gap, sample=None if self.sample is None else swapped(self.sample))
+
+    def span(self, alpha: float) -> Span | None:
+        """What is left of the line at the level alpha on either side; None where the noise is unknown."""
+        if self.sample is not None:
+            ends = (
+                Span(*score_interval(self.sample, alpha))
+                if isinstance(self.sample, TwoSamples)
+                else self.sample.span(alpha)
+            )
+            return Span(ends.low * self.whole, ends.high * self.whole)
+        if self.stderr is None:
+            return None
+        if self.stderr == 0:
+            return Span(self.gap, self.gap)
+        reach = self.stderr * float(ndtri(1 - alpha) if math.isinf(self.df) else stdtrit(self.df, 1 - alpha))
+        return Span(self.gap - reach, self.gap + reach)
+
+    def p_below(self, bound: float) -> float | None:
+        """One-sided p of the hypothesis that the gap is no less than the bound."""
+        if isinstance(self.sample, OneSample | PairedSample):
+            return self.sample.p_below(bound / self.whole)
+        if self.sample is not None:
+            return p_above(reversed_samples(self.sample), max(-1.0, min(1.0, -bound / self.whole)))
+        if self.stderr is None:
+            return None
+        if self.stderr == 0:
+            return 0.0 if self.gap < bound else 1.0
+        z = (self.gap - bound) / self.stderr
+        return float(ndtr(z) if math.isinf(self.df) else stdtr(self.df, z))
+
+
+def reversed_samples(samples: TwoSamples) -> TwoSamples:
+    """The second less the first."""
+    return TwoSamples(samples.k2, samples.n2, samples.k1, samples.n1)
+
+
+def swapped(sample: Sample) -> Sample:
+    """The sample of the gap the other way around."""
+    return reversed_samples(sample) if isinstance(sample, TwoSamples) else sample.turned()
+
+
+def region_of(kind: PolicyKind, margin: float) -> Region:
+    """The gaps that a policy allows; of a floor the gap is that to the floor."""
+    match kind:
+        case "improves":
+            return [Span(margin, math.inf, low_open=True)]
+        case "equivalent":
+            return [Span(-margin, margin)]
+        case "floor":
+            return [Span(0.0, math.inf)]
+        case _:
+            return [Span(-margin, math.inf)]
+
+
+def p_allowed(kind: PolicyKind, margin: float, estimate: Estimate) -> float | None:
+    """One-sided p of the hypothesis that the gap is allowed."""
+    if kind == "equivalent":
+        both = estimate.p_below(-margin), estimate.turned().p_below(-margin)
+        return None if both[0] is None or both[1] is None else min(both[0], both[1])
+    return estimate.p_below({"improves": margin, "floor": 0.0}.get(kind, -margin))
+
+
+def answer_of(kind: PolicyKind, margin: float, span: Span | None) -> Answer:
+    """Whether the policy is shown to hold, or not to."""
+    return judge(region_of(kind, margin), span)
+
+
+def verdict_of(kind: PolicyKind, margin: float, span: Span | None) -> Verdict:
+    """The word for what a set shows, the strongest that it does."""
+    shown: dict[Verdict, Region] = {
+        "regressed": [Span(-math.inf, -margin, high_open=True)],
+        "improved": [Span(0.0, math.inf, low_open=True)],
+        "equivalent": [Span(-margin, margin)],
+        "non_inferior": [Span(-margin, math.inf)],
+    }
+    found: list[Verdict] = [word for word, region in shown.items() if judge(region, span) == "supported"]
+    worse = judge([Span(-math.inf, 0.0, high_open=True)], span) == "supported"
+    if worse and "non_inferior" in found:
+        return "worse_within_margin"
+    if kind == "equivalent" and "equivalent" in found:
+        return "equivalent"
+    return found[0] if found else "inconclusive"

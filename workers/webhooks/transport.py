@@ -1,0 +1,197 @@
+"""One POST to an address that a user named: bounded in time and bytes, and sent nowhere but where it may be.
+
+The name is resolved once. If any of its addresses may not be sent to, none is; else the socket is connected to one of
+those very addresses, so that a second answer of the name server changes nothing, while TLS verifies the certificate for
+the name. `http.client` writes and reads HTTP on that socket: clients that pool connections resolve and connect by
+themselves, follow what the environment says of proxies, and have no deadline for a whole answer.
+"""
+
+from __future__ import annotations
+
+import io
+import queue
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from http.client import HTTPConnection, HTTPException, HTTPResponse
+from ipaddress import ip_address
+from typing import Any
+
+from registry.destinations import Address, Allowed, Destination, read_destination
+
+SECONDS = 15.0
+"""For one attempt, from resolving the name to the last byte of the answer's head."""
+_BODY_SECONDS = 2.0
+"""What is behind the head decides nothing, so little time is spent on it."""
+_CONNECT_SECONDS = 5.0
+"""For one of several addresses."""
+_MOST_ADDRESSES = 4
+_getaddrinfo = socket.getaddrinfo
+MOST_READ = 65_536
+"""Bytes of an answer, head and body, that are read at most."""
+KEPT = 1_000
+"""Bytes of the body that are kept."""
+
+
+class Unreachable(Exception):
+    """No answer came. The text is for the log of the operator: told to users, it would scan inner networks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: its status, headers by names in small letters, the beginning of its body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Allowed) -> Answer:
+    """POST a body and return the answer, whatever its status; redirects are not followed. `Unreachable` without one."""
+    deadline = time.monotonic() + SECONDS
+    try:
+        destination = read_destination(url, allowed)
+        addresses = _resolved(destination, allowed, deadline)
+        with _connected(destination, addresses, deadline) as connection:
+            return _asked(connection, destination, body, headers, deadline)
+    # UnicodeError: of the codec idna, which getaddrinfo uses.
+    except (OSError, HTTPException, ValueError) as error:
+        raise Unreachable(f"{type(error).__name__}: {error}") from error
+
+
+def _resolved(destination: Destination, allowed: Allowed, deadline: float) -> list[Address]:
+    """All addresses of the host; `Unreachable` if there is one to which nothing may be sent."""
+    try:
+        found = [ip_address(destination.host)]
+    except ValueError:
+        found = [ip_address(one) for one in _look_up(destination.host, destination.port, deadline)]
+    refused = [one for one in found if not allowed.permits(destination.host, one)]
+    if refused or not found:
+        raise Unreachable(f"{destination.host} may not be sent to: it has the addresses {', '.join(map(str, found))}")
+    return found[:_MOST_ADDRESSES]
+
+
+def _look_up(host: str, port: int, deadline: float) -> list[str]:
+    """Addresses of a name, each once. A name server that lets us wait holds a thread of the resolver, not this one."""
+    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def look() -> None:
+        try:
+            answers.put(_getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        except (OSError, UnicodeError) as error:
+            answers.put(error)
+
+    threading.Thread(target=look, name="resolver", daemon=True).start()
+    try:
+        found = answers.get(timeout=_left(deadline))
+    except queue.Empty:
+        raise TimeoutError("the name was not resolved in time") from None
+    if isinstance(found, Exception):
+        raise found
+    return list(dict.fromkeys(str(address[0]) for *_, address in found))
+
+
+def _connected(destination: Destination, addresses: list[Address], deadline: float) -> socket.socket:
+    """A connection to one of these addresses, encrypted where the scheme says so."""
+    failed: Exception = Unreachable("no address")
+    for address in addresses:
+        try:
+            plain = socket.create_connection(
+                (str(address), destination.port), timeout=min(_left(deadline), _CONNECT_SECONDS)
+            )
+        except OSError as error:
+            failed = error
+            continue
+        try:
+            if ip_address(plain.getpeername()[0]) != address:
+                raise Unreachable(f"connected to {plain.getpeername()[0]} instead of {address}")
+            return _encrypted(plain, destination, deadline)
+        except BaseException:
+            plain.close()
+            raise
+    raise failed
+
+
+def _encrypted(plain: socket.socket, destination: Destination, deadline: float) -> socket.socket:
+    if destination.scheme == "http":
+        return plain
+    plain.settimeout(_left(deadline))  # for the whole handshake: OpenSSL's calls have one deadline
+    return context().wrap_socket(plain, server_hostname=destination.host)
+
+
+@lru_cache(maxsize=1)
+def context() -> ssl.SSLContext:
+    """Certificates are verified by what the system trusts, or SSL_CERT_FILE. Made once: reading it takes long."""
+    return ssl.create_default_context()
+
+
+def _left(deadline: float) -> float:
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("the time for this attempt is over")
+    return left
+
+
+class _Wire:
+    """A socket as `http.client` uses one, on which nothing lasts beyond a deadline and no more than a bound is read."""
+
+    def __init__(self, connection: socket.socket, deadline: float) -> None:
+        self.connection, self.deadline, self.unread = connection, deadline, MOST_READ
+
+    def sendall(self, data: bytes) -> None:
+        self.connection.settimeout(_left(self.deadline))
+        self.connection.sendall(data)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        return io.BufferedReader(_Incoming(self))
+
+    def close(self) -> None:
+        """Leave the connection open: `http.client` closes before the body is read; who opened it closes it."""
+
+
+class _Incoming(io.RawIOBase):
+    """What comes in on a wire."""
+
+    def __init__(self, wire: _Wire) -> None:
+        self._wire = wire
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        wire = self._wire
+        if not wire.unread:
+            raise OSError(f"the answer has more than {MOST_READ:,} bytes")
+        wire.connection.settimeout(_left(wire.deadline))
+        count = wire.connection.recv_into(memoryview(buffer)[: wire.unread])
+        wire.unread -= count
+        return count
+
+
+def _asked(
+    connection: socket.socket, destination: Destination, body: bytes, headers: Mapping[str, str], deadline: float
+) -> Answer:
+    wire = _Wire(connection, deadline)
+    client = HTTPConnection(destination.host)
+    client.sock = wire
+    sent = {"Host": destination.authority, "Connection": "close", **headers}
+    client.request("POST", destination.target, body, sent)
+    response = client.getresponse()
+    wire.deadline = min(deadline, time.monotonic() + _BODY_SECONDS)
+    found = {name.lower(): value for name, value in response.getheaders()}
+    return Answer(response.status, found, _beginning(response))
+
+
+def _beginning(response: HTTPResponse) -> bytes:
+    """The first bytes of the body, as far as they come: the status stands without them."""
+    found = b""
+    try:
+        while len(found) < KEPT and (more := response.read1(KEPT - len(found))):
+            found += more
+    except (OSError, HTTPException, ValueError):
+        pass
+    return found
