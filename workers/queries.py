@@ -46,7 +46,8 @@ from workers.cell_reader import CellReader
 from workers.claims.answer import MOST_CELLS, claims_document, claims_of
 from workers.claims.former import former_rows
 from workers.claims.plans import claim_plan_document
-from workers.claims.stored import judge_part, judge_turn, record_judgements
+from workers.claims.recording import record_judgements
+from workers.claims.stored import judge_part, judge_turn
 from workers.comparisons import compared_items, compared_rows, comparison_document
 from workers.comparisons_of_models import Asked, model_comparison_document, refused_model_comparison
 from workers.contenders import SHIFT, Judging, judge_contenders

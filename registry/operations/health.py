@@ -12,7 +12,7 @@ from registry.operations.auth import Caller
 from registry.operations.projects import visible
 from registry.storage.tables import cached_results, derivations, grids, projects
 
-SCHEMA = "0020"
+SCHEMA = "0021"
 """Oldest migration that this code works with."""
 
 

@@ -18,6 +18,7 @@ Impossible = Literal[
     "on_boundary",
     "not_noise",
     "too_large",
+    "not_computed",
 ]
 
 

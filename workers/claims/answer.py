@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import orjson
@@ -25,6 +25,7 @@ from registry.results.judgement import (
     JudgedPart,
     Judgement,
     NamedCell,
+    TrialsNeeded,
     Verdict,
 )
 from registry.storage.rows import grid_of
@@ -51,7 +52,7 @@ def claims_document(
 ) -> dict[str, Any]:
     """Verdicts on all claims of the query by these grids, under what the experiment declares of protocols. `former`:
     rows of the revisions that claims name."""
-    judged = tuple(map(judgement_of, judged_claims(query, rows, aliases, rules, former)))
+    judged = tuple(judgement_of(one) for one in judged_claims(query, rows, aliases, rules, former))
     return {"experiment": query.experiment, "metric": query.metric, "judgements": to_document(judged)}
 
 
@@ -81,12 +82,12 @@ def sources_of(rows: Sequence[Any], aliases: Mapping[tuple[str, str], str]) -> l
     return sorted(sources, key=lambda one: (*(one.names[kind] for kind in sorted(one.names)), one.id))
 
 
-def judgement_of(judged: Judged) -> Judgement:
-    """The verdict with its numbers, inputs and sentence."""
+def judgement_of(judged: Judged, trials: Callable[[Judged], TrialsNeeded | None] = trials_needed) -> Judgement:
+    """The verdict with its numbers, inputs and sentence, and the `trials` that would decide it."""
     claim = judged.claim
     posted, noise = (_verdict(judged, layer) for layer in ("posted", "noise"))
     headline = noise if claim.strength == "noise" else posted
-    needed = trials_needed(judged)
+    needed = trials(judged)
     robust = None if judged.ill_posed or posted == "not_decidable" else _verdict(judged, "declared") == posted
     every = [_part(one) for one in judged.groups]
     return Judgement(

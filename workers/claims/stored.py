@@ -5,46 +5,38 @@ from __future__ import annotations
 import math
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from hashlib import sha256
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import orjson
 import structlog
-from sqlalchemy import Connection, and_, bindparam, func, insert, select, update
+from sqlalchemy import select
 
 from registry.claims.claim import FACETS, About, Claim, atoms_of, revisions_in
 from registry.claims.dimensions import with_names
 from registry.claims.grammar import read_claim
 from registry.query import Query, StoredClaimsQuery
-from registry.results.codec import from_bytes, to_bytes, to_document
-from registry.results.judgement import Judgement
-from registry.storage.arrivals import announce
+from registry.results.codec import from_bytes, to_document
+from registry.results.judgement import Judgement, TrialsNeeded
 from registry.storage.database import Database
 from registry.storage.protocol_rules import rules_of
-from registry.storage.tables import cached_results, claims, judgements
+from registry.storage.tables import cached_results, claims
 from workers.claims.answer import judgement_of, sources_of
 from workers.claims.facts import Facts
 from workers.claims.former import facts_for, former_marks, former_rows
-from workers.claims.judgement import judge_claim, left_claim
+from workers.claims.judgement import Judged, judge_claim, left_claim
 from workers.claims.keys import Premises
-from workers.claims.told import told_of
+from workers.claims.trials import trials_later, trials_needed, trials_unknown
 from workers.jobs.cpu_limit import TookTooLong
-from workers.methods_version import METHODS_VERSION
 from workers.scope import alias_map, canonical_names, current_rows, named_grids
 
 log = structlog.get_logger()
 
 _SHIFT = 20.0
 """Seconds after which the claims that are left wait for the next turn."""
-NOTHING: Mapping[uuid.UUID, Any] = MappingProxyType({})
-_DIGITS = 9
-"""Significant digits in which numbers are compared: another machine may round the last ones in another way."""
-_COMPARED = ("verdict", "as_posted", "beyond_noise", "reason", "robust_to_missing", "depends_on_reading")
-_OF_PARTS = ("part", "group", "as_posted", "beyond_noise", "reason")
-_OF_NUMBERS = ("estimate", "low", "high", "cells", "ties", "smallest_p")
+_SHIFT_OF_TRIALS = 1.0
+"""The same of a turn that adds trials to judgements: what is published meanwhile waits for its end."""
 
 
 class Kept(NamedTuple):
@@ -57,10 +49,15 @@ class Kept(NamedTuple):
 
 @dataclass
 class _Turn:
-    """`judged` claims of this turn so far; after one of them it is over at the time `until`."""
+    """`judged` claims of this turn so far, with their `trials`; after one of them it is over at the time `until`."""
 
     until: float
+    trials: Callable[[Judged], TrialsNeeded | None] = trials_needed
     judged: int = 0
+
+    @property
+    def completes(self) -> bool:
+        return self.trials is not trials_later
 
     @property
     def is_over(self) -> bool:
@@ -68,13 +65,16 @@ class _Turn:
 
 
 def judge_turn(database: Database, project_id: uuid.UUID, query: StoredClaimsQuery, most_cells: int) -> dict[str, Any]:
-    """`judge_part` for some seconds, without the claims that have the key with which they were judged before."""
+    """`judge_part` for some seconds, without the claims that have the key with which they were judged before.
+
+    Verdicts come first: trials that would decide a claim are added in turns that have no claim to judge, and until then
+    the claim counts as one of those that are left."""
     mine = (cached_results.c.project_id == project_id, cached_results.c.query_key == query.key)
     with database.reading() as connection:
         document = connection.scalar(select(cached_results.c.document).where(*mine))
     known = from_bytes(document)["judgements"] if document else []
     before = {uuid.UUID(one["id"]): one for one in known}
-    return judge_part(database, project_id, query, most_cells, before, time.monotonic() + _SHIFT)
+    return judge_part(database, project_id, query, most_cells, before)
 
 
 def judge_part(
@@ -82,12 +82,13 @@ def judge_part(
     project_id: uuid.UUID,
     query: StoredClaimsQuery,
     most_cells: int,
-    before: Mapping[uuid.UUID, Any] = NOTHING,
-    until: float = math.inf,
+    before: Mapping[uuid.UUID, Any] | None = None,
 ) -> dict[str, Any]:
     """Judgements of the claims that are in this part now, each by the grids that it is about; a claim about more than
-    `most_cells` cells is not decided. Those `before` stand where the key is the same. `left` claims, which would have
-    begun later than `until` or after one that took too long, have none."""
+    `most_cells` cells is not decided.
+
+    With those `before`, which stand where the key is the same, it is one turn of `judge_turn`. `left` claims, which
+    would have begun after its end or after one that took too long, have no judgement, or one without trials."""
     told: dict[str, Any] = {"experiment": query.experiment, "metric": query.metric, "part": query.part}
     with database.reading() as connection:
         rows = connection.execute(_claims_of(project_id, query.key)).all()
@@ -102,24 +103,39 @@ def judge_part(
         listed = former_marks(connection, project_id, [one.claim for one in kept])
     former = {(str(row.id), row.number): row for row in listed}
     known = {facet: sorted({one[facet] for one in names.values()}) for facet in FACETS}
-    premises, turn = Premises(aliases, rules, known), _Turn(until)
+    premises = Premises(aliases, rules, known)
+    by_grids = _by_grids(kept)
+    large = {ids for ids in by_grids if sum(there[one].cell_count for one in ids) > most_cells}
     found: dict[uuid.UUID, Any] = {}
-    # Claims about the same grids are judged on them together; no two lists of grids are in memory at once.
-    for ids, mine in _by_grids(kept).items():
-        is_large = sum(there[one].cell_count for one in ids) > most_cells
-        marks = premises.marks([] if is_large else [there[one] for one in ids])
-        due = []
+    for ids, mine in by_grids.items():
+        marks = premises.marks([] if ids in large else [there[one] for one in ids])
         for one in mine:
             named = premises.marks(former[key] for key in revisions_in(one.claim) if key in former)
-            key = premises.key_of(one.claim, marks, named, is_large=is_large)
-            if one.id in before and before[one.id].get("key") == key:
+            key = premises.key_of(one.claim, marks, named, is_large=ids in large)
+            if before and before.get(one.id, {}).get("key") == key:
                 found[one.id] = before[one.id]
-            else:
-                due.append(one)
+    turn = _turn_of(kept, found, whole=before is None)
+    # Claims about the same grids are judged on them together; no two lists of grids are in memory at once.
+    for ids, mine in by_grids.items():
+        due = [one for one in mine if one.id not in found or (turn.completes and not is_complete(found[one.id]))]
         if due and not turn.is_over:
-            found |= _judge_group(database, project_id, due, premises, turn, is_large=is_large)
+            found |= _judge_group(database, project_id, due, premises, turn, is_large=ids in large)
     judged = [found[row.id] for row in rows if row.id in found]
-    return told | {"judgements": judged, "left": len(rows) - len(judged)}
+    return told | {"judgements": judged, "left": len(rows) - sum(map(is_complete, judged))}
+
+
+def is_complete(document: Mapping[str, Any]) -> bool:
+    """Whether the document of a judgement has the trials that would decide it, if there are any."""
+    return bool((document.get("trials_needed") or {}).get("impossible") != "not_computed")
+
+
+def _turn_of(kept: Sequence[Kept], found: Mapping[uuid.UUID, Any], *, whole: bool) -> _Turn:
+    """A turn without end for everything, else one that judges, else one that adds trials."""
+    if whole:
+        return _Turn(math.inf)
+    if any(one.id not in found for one in kept):
+        return _Turn(time.monotonic() + _SHIFT, trials_later)
+    return _Turn(time.monotonic() + _SHIFT_OF_TRIALS)
 
 
 def _judge_group(
@@ -138,14 +154,9 @@ def _judge_group(
             break
         former = _former(database, project_id, one.claim)
         theirs = facts_for(one.claim, facts, sources_of(former, premises.aliases))
-        try:
-            judgement = _judged(one, theirs, is_large=is_large)
-        except TookTooLong:
-            # What is left of the turn has no limit of processor time: the others wait for the next one, which has.
-            turn.until = -math.inf
-            if turn.judged:
-                break
-            judgement = judgement_of(left_claim(one.claim, theirs, "failed"))
+        judgement = _judgement(one, theirs, turn, is_large=is_large)
+        if judgement is None:
+            break
         turn.judged += 1
         key = premises.key_of(one.claim, marks, premises.marks(former), is_large=is_large)
         found[one.id] = {"id": str(one.id), "key": key, **to_document(judgement)}
@@ -198,71 +209,23 @@ def _by_grids(kept: Iterable[Kept]) -> dict[frozenset[uuid.UUID], list[Kept]]:
     return found
 
 
-def _judged(kept: Kept, facts: Facts, *, is_large: bool) -> Judgement:
-    """The judgement; a claim that cannot be judged is not decided, and keeps no other one from its own."""
+def _judgement(kept: Kept, facts: Facts, turn: _Turn, *, is_large: bool) -> Judgement | None:
+    """The judgement; a claim that cannot be judged is not decided, and keeps no other one from its own. None where it
+    must wait for a turn with processor time of its own."""
     if is_large:
         return judgement_of(left_claim(kept.claim, facts, "too_large"))
+    judged = None
     try:
-        return judgement_of(judge_claim(kept.claim, facts))
-    except (MemoryError, TookTooLong):
+        judged = judge_claim(kept.claim, facts)
+        return judgement_of(judged, turn.trials)
+    except TookTooLong:
+        # What is left of the turn has no limit of processor time: the others wait for the next one, which has.
+        turn.until = -math.inf
+        if turn.judged:
+            return None
+        return judgement_of(judged or left_claim(kept.claim, facts, "failed"), trials_unknown)
+    except MemoryError:
         raise
     except Exception as error:
         log.error("claim not judged", claim=str(kept.id), error=repr(error))
         return judgement_of(left_claim(kept.claim, facts, "failed"))
-
-
-def record_judgements(connection: Connection, row: Any, result: Mapping[str, Any]) -> None:
-    """Add the judgements that differ from the latest ones in verdicts, reason or numbers. Where claims are left, the
-    part is due again at once, and not ready."""
-    if result["left"]:
-        again = {"state": "pending", "due_at": func.now(), "document_generation": row.generation - 1}
-        connection.execute(update(cached_results).where(cached_results.c.id == row.id).values(again))
-    judged = {uuid.UUID(one["id"]): one for one in result["judgements"]}
-    added, told = [], []
-    for known in connection.execute(_latest(row.project_id, row.query_key)):
-        document = {name: said for name, said in judged.get(known.id, {}).items() if name not in ("id", "key")}
-        mark = fingerprint(document) if document else b""
-        if mark and (known.fingerprint is None or bytes(known.fingerprint) != mark):
-            verdicts = {name: document[name] for name in ("verdict", "as_posted", "beyond_noise", "reason", "inputs")}
-            numbered = {"claim_id": known.id, "number": known.judgement + 1, "generation": row.generation}
-            written = {"document": to_bytes(document), "fingerprint": mark, "methods_version": METHODS_VERSION}
-            added.append({**numbered, **verdicts, **written})
-            told.append(told_of(known, known.judgement + 1, document))
-    if added:
-        connection.execute(insert(judgements), added)
-        latest: dict[str, Any] = {"judgement": bindparam("new_number"), "verdict": bindparam("new_verdict")}
-        statement = update(claims).where(claims.c.id == bindparam("of")).values(latest)
-        columns = {"of": "claim_id", "new_number": "number", "new_verdict": "verdict"}
-        connection.execute(statement, [{name: one[column] for name, column in columns.items()} for one in added])
-        announce(connection, row.project_id, told)
-
-
-def _latest(project_id: Any, key: uuid.UUID) -> Any:
-    """Claims of a part as they stand, with the fingerprints of their latest judgements, locked."""
-    latest = and_(judgements.c.claim_id == claims.c.id, judgements.c.number == claims.c.judgement)
-    here = (claims.c.project_id == project_id, claims.c.query_key == key, claims.c.archived_at.is_(None))
-    said = (claims.c[name] for name in ("id", "judgement", "verdict", "text", "experiment", "metric"))
-    query = select(*said, judgements.c.fingerprint).outerjoin(judgements, latest)
-    return query.where(*here).order_by(claims.c.id).with_for_update(of=claims, key_share=True)
-
-
-def fingerprint(document: Mapping[str, Any]) -> bytes:
-    """SHA-256 of verdicts, reason and numbers: not of the revisions that were read, nor of words."""
-    said: dict[str, Any] = {name: document[name] for name in _COMPARED}
-    parts = [
-        {name: part.get(name) for name in _OF_PARTS} | {name: part["numbers"].get(name) for name in _OF_NUMBERS}
-        for part in document["parts"]
-    ]
-    said |= {"parts": _rounded(parts), "parts_left_out": document["parts_left_out"]}
-    return sha256(orjson.dumps(said, option=orjson.OPT_SORT_KEYS)).digest()
-
-
-def _rounded(value: Any) -> Any:
-    match value:
-        case float():
-            return float(f"{value:.{_DIGITS}g}")
-        case Mapping():
-            return {name: _rounded(said) for name, said in value.items()}
-        case list() | tuple():
-            return [_rounded(one) for one in value]
-    return value

@@ -84,7 +84,7 @@ def sentence(judged: Judged, parts: Sequence[JudgedPart], posted: Verdict, noise
 
 def with_more_trials(needed: TrialsNeeded | None) -> str:
     """What decides a claim within the noise, as a sentence after the verdict."""
-    if needed is None:
+    if needed is None or needed.impossible == "not_computed":
         return ""
     if needed.impossible == "too_large":
         return f" How many more trials decide it is not known: {needed.why}."

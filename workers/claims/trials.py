@@ -64,6 +64,20 @@ def trials_needed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
     return _told(plan, _smallest(lambda factor: plan.is_enough(total, factor)), _cautious(plan, total))
 
 
+def trials_later(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
+    """Stands for `trials_needed`, which can take a second for a claim, in a verdict that is told before."""
+    if noisy_claim(judged, power) is None:
+        return None
+    return _impossible(power, "not_computed", "the verdict is told first; ask again")
+
+
+def trials_unknown(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
+    """Stands for `trials_needed` where that took too long."""
+    if noisy_claim(judged, power) is None:
+        return None
+    return _impossible(power, "too_large", "it took too long to be planned for")
+
+
 def noisy_claim(judged: Judged, power: float) -> NoisyClaim | None:
     """The claim with what noise leaves open of it; None where it is decided, or open for another reason."""
     open_ones = [one for one in judged.groups if one.found["noise"].reason == "within_noise"]

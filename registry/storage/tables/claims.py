@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    Boolean,
     Column,
     DateTime,
     ForeignKey,
@@ -63,5 +64,12 @@ judgements = Table(
     ),
     Column("methods_version", Text, nullable=False),
     instant("judged_at"),
+    Column(
+        "is_complete",
+        Boolean,
+        nullable=False,
+        server_default=text("true"),
+        comment="false until the trials are added that would decide it",
+    ),
     comment="judgements of claims that differ from the one before; none is ever changed",
 )
