@@ -68,6 +68,8 @@ class Connection:
 
 def prepare(origin: Origin) -> None:
     """Import what a connection to this origin needs, so that none of it is imported while a request is under way."""
+    # A name is looked up through this codec. A child that is forked while it is imported never finds it.
+    "localhost".encode("idna")
     if origin.scheme == "https":
         import ssl  # noqa: F401
     _proxy(origin)
