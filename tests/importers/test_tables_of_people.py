@@ -5,7 +5,6 @@ The expected numbers were written down by hand from the files.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.markup import listed, measured, plain
 from registry.importers.reading import Item, Skipped, Sources, items_of
 from registry.importers.source import Source
+from tests.doubling import LINEAR, growth
 
 FILES = Path(__file__).parent / "files"
 NEEDLES: dict[str, Any] = {"experiment": "niah", "benchmark": "needle", "value": "score"}
@@ -293,15 +293,7 @@ def test_tables_of_people_are_read_in_linear_time(name: str, tmp_path: Path) -> 
             "stars around a number": f"|a|b|\n|-|-|\n|x|{stars}7{stars}|\n|y|{'<' * size}|\n|z|{'[' * size}|\n",
         }[name]
 
-    def seconds(size: int) -> float:
-        path = tmp_path / f"{size}.tex"
+    paths = {size: tmp_path / f"{size}.tex" for size in (8_000, 16_000)}
+    for size, path in paths.items():
         path.write_text(written(size))
-        found = []
-        for _ in range(3):
-            begun = time.process_time()
-            read(str(path))
-            found.append(time.process_time() - begun)
-        return min(found)
-
-    small = seconds(8_000)
-    assert seconds(16_000) / max(small, 0.02) < 3
+    assert growth(lambda size: read(str(paths[size])), 8_000, 16_000) < LINEAR

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 import tracemalloc
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from registry.renderings import feed_arrow
 from registry.renderings.feed import cells_of, columns_of
 from registry.renderings.feed_arrow import arrow_pieces, parquet_pieces
 from registry.renderings.feed_text import csv_pieces, json_pieces, ndjson_pieces
+from tests.doubling import LINEAR, growth
 
 WRITERS: dict[str, Callable[..., Iterable[bytes]]] = {
     "csv": csv_pieces,
@@ -70,16 +70,7 @@ def test_a_large_grid_comes_in_many_pieces(form: str) -> None:
     assert max(sizes) < 0.4 * sum(sizes)
 
 
-def seconds(form: str, row: Any) -> float:
-    started = time.process_time()
-    for _ in written(form, row):
-        pass
-    return time.process_time() - started
-
-
 @pytest.mark.parametrize("form", WRITERS)
 def test_a_feed_is_written_in_linear_time(form: str) -> None:
     few = 40_000 if "json" in form else 100_000
-    once, twice = stored(few), stored(2 * few)
-    spent = [(seconds(form, once), seconds(form, twice)) for _ in range(4)]  # in turns, for the machine has moods
-    assert min(two for _, two in spent) < 3 * min(one for one, _ in spent)
+    assert growth(lambda row: sum(map(len, written(form, row))), stored(few), stored(2 * few)) < LINEAR

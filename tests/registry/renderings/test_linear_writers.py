@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gc
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import grid_documents
@@ -15,6 +14,7 @@ from registry.renderings import report
 from registry.renderings.badge import said
 from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
 from registry.renderings.heatmap import heatmap_svg
+from tests.doubling import LINEAR, growth
 
 
 def grid(rows: int, columns: int) -> dict[str, Any]:
@@ -49,20 +49,17 @@ WRITERS: dict[str, tuple[Callable[[dict[str, Any]], object], int]] = {
 }
 
 
-def seconds(write: Callable[[dict[str, Any]], object], document: dict[str, Any]) -> float:
+@pytest.fixture
+def _without_looking_for_cycles() -> Iterator[None]:
+    """Passes over the documents of the test are no part of what is measured."""
     gc.collect()
-    gc.disable()  # its passes over the test's own documents are no part of it
-    try:
-        started = time.process_time()
-        write(document)
-        return time.process_time() - started
-    finally:
-        gc.enable()
+    gc.disable()
+    yield
+    gc.enable()
 
 
+@pytest.mark.usefixtures("_without_looking_for_cycles")
 @pytest.mark.parametrize("name", WRITERS)
 def test_a_grid_is_written_in_linear_time(name: str) -> None:
     write, rows = WRITERS[name]
-    once, twice = grid(rows, 100), grid(2 * rows, 100)
-    spent = [(seconds(write, once), seconds(write, twice)) for _ in range(4)]
-    assert min(two for _, two in spent) < 3 * min(one for one, _ in spent)
+    assert growth(write, grid(rows, 100), grid(2 * rows, 100)) < LINEAR
