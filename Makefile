@@ -49,7 +49,7 @@ packages:  ## build wheels and source archives into dist/, install and use them:
 
 pins:  ## write the versions of deploy/ anew, with uv: ARGS=--upgrade for newer ones
 	uv pip compile $(COMPILE) $(EXTRAS) --no-annotate --output-file deploy/constraints.txt $(ARGS) pyproject.toml
-	uv pip compile $(COMPILE) --extra oidc --generate-hashes --no-annotate --constraint deploy/constraints.txt \
+	uv pip compile $(COMPILE) --extra oidc --extra tracing --generate-hashes --no-annotate --constraint deploy/constraints.txt \
 		--output-file deploy/requirements.txt $(ARGS) pyproject.toml
 
 sbom:  ## write dist/sbom.cdx.json, what the image's versions are made of, and print their licenses

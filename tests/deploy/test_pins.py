@@ -20,7 +20,9 @@ def test_the_pinned_versions_are_versions_that_the_package_allows() -> None:
     assert [one for one in needed(*EXTRAS) if versions[canonicalize_name(one.name)] not in one.specifier] == []
 
 
-@pytest.mark.parametrize("file, extras", [(CONSTRAINTS, EXTRAS), (REQUIREMENTS, ("oidc",))], ids=["all", "image"])
+@pytest.mark.parametrize(
+    "file, extras", [(CONSTRAINTS, EXTRAS), (REQUIREMENTS, ("oidc", "tracing"))], ids=["all", "image"]
+)
 def test_everything_that_comes_along_is_pinned_and_nothing_else(file: Path, extras: tuple[str, ...]) -> None:
     assert set(pinned(file)) ^ installed_closure(*extras) <= ELSEWHERE
 
