@@ -15,7 +15,7 @@ from registry.storage.tables import cached_results, claims, judgements
 from tests.house import House, Project
 from tests.workers.test_stored_claims import add, at, history, judged, measure
 from workers import queries
-from workers.claims import stored
+from workers.claims import recording, stored
 from workers.jobs.invalidation import apply_invalidations
 
 _DEAD = 9
@@ -26,7 +26,7 @@ def _die(*_sent: Any, **_named: Any) -> Any:
 
 
 def _record_and_die(*sent: Any) -> None:
-    stored.record_judgements(*sent)
+    recording.record_judgements(*sent)
     _die()
 
 
@@ -44,8 +44,9 @@ STEPS: dict[str, tuple[Any, str, Any]] = {
     "judging": (stored, "judge_claim", _die),
     "judged": (queries, "to_bytes", _die),
     "settled": _recorder(_die),
-    "added": (stored, "update", _die),
+    "added": (recording, "update", _die),
     "recorded": _recorder(_record_and_die),
+    "adding trials": (recording, "_with_trials", _die),
     "committed": (queries, "_compute_and_settle", _settle_and_die),
 }
 
