@@ -17,6 +17,7 @@ TINY: Mapping[str, Mapping[str, Any]] = {
     "memory": {"grids": 20, "idle": 0.5},
     "command_line": {"runs": 1},
     "client": {"turns": 1, "calls": 3},
+    "flips": {"rounds": 2},
     "streams": {"grids": 8, "rounds": 1, "count": 6, "heard": 2},
     "pictures": {"cells": 1400, "times": 2, "grids": 10},
     "pages": {"rounds": 2},
