@@ -13,7 +13,7 @@ import pytest
 from tests.live.system import Servers, System, bare_environment, own_system
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "15"))
+EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "8"))
 """Random requests for an operation, besides those that schemathesis derives from the document; more by hand."""
 PHASES = {"a stranger": "examples,fuzzing,stateful", "an administrator": "examples,coverage,fuzzing,stateful"}
 """A stranger is told 401 or 422 whatever he sends: what is derived from every parameter is sent by one who may ask."""
