@@ -177,7 +177,7 @@ def _written(asked: _Asked, stretch: Stretch, form: str, following: str) -> byte
         latest = max((one.time for one in events), default=asked.project.created_at.isoformat().replace("+00:00", "Z"))
         asked_at = f"{url}{request.path}" + (f"?{request.query_string.decode()}" if request.query_string else "")
         title = f"What was done in {asked.project.name}"
-        return atom_feed(FeedHead(title, f"{address}/events", asked_at, url + following, latest, url), events)
+        return atom_feed(FeedHead(title, f"{address}/events", asked_at, url + following, latest, url, slug), events)
     cursors = {"next": asked.cursor(stretch.next), "head": asked.cursor(stretch.head.position)}
     return dumps({"items": [to_document(one) for one in events], **cursors})
 

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from registry.commands.session import Session, asks_server
-from registry.renderings.event_lines import event_line
+from registry.results.event_sentences import event_sentence
 from results_registry.following import followed
 
 _AGO = re.compile(r"([0-9]{1,6})([smhdw])")
@@ -45,7 +45,7 @@ def events(session: Session, types: tuple[str, ...], since: str | None, follow: 
 def line(event: dict[str, Any]) -> str:
     """An event for people: when, what, and of what."""
     when = datetime.fromisoformat(event["time"]).astimezone().strftime("%Y-%m-%d %H:%M:%S")
-    return f"{when}  {event['type']:<20}  {event_line(event['data']) or event['subject']}"
+    return f"{when}  {event['type']:<20}  {event_sentence(event['type'], event['data']).text}"
 
 
 def _place(since: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,11 +14,13 @@ from registry.errors import Fault, Invalid
 from registry.operations.event_subjects import still_there
 from registry.operations.events import Wanted, latest_events
 from registry.pages.front import pages
-from registry.pages.links import data_path
+from registry.pages.links import data_path, to
 from registry.pages.live import live_on
 from registry.pages.responses import page
-from registry.pages.told import Sentence, sentence
+from registry.results.event_sentences import event_sentence
 from registry.results.events import OF_ADMINISTRATION, TYPES
+from registry.results.sentences import EventSentence
+from registry.results.target_pages import page_of_target
 
 _EVENTS = 100
 _DIGITS = 18
@@ -41,7 +42,7 @@ def events(project: str) -> Response:
     def context() -> dict[str, Any]:
         return {
             "project": row,
-            "events": [(one, _told(project, one, there), age(now, one.at)) for one in shown],
+            "events": [(one, *_told(project, one, there), age(now, one.at)) for one in shown],
             "kinds": _KINDS,
             "type": chosen[0] if len(chosen) == 1 else "",
             "chosen": chosen,
@@ -63,10 +64,13 @@ def _subject(event: Any) -> list[str]:
     return [event.data[one] for one in ("grid", "claim") if one in event.data]
 
 
-def _told(project: str, event: Any, there: set[str]) -> Sentence:
-    """The event in words, without a link to what is gone."""
-    told = sentence(project, event.type, event.data)
-    return told if there.issuperset(_subject(event)) else replace(told, page="")
+def _told(project: str, event: Any, there: set[str]) -> tuple[EventSentence, str]:
+    """The event in words, and the page of what it is about; "" for what is gone."""
+    told = event_sentence(event.type, event.data)
+    if told.target is None or not there.issuperset(_subject(event)):
+        return told, ""
+    place = page_of_target(project, told.target)
+    return told, to(place.path, **place.query)
 
 
 def age(now: datetime, then: datetime) -> str:

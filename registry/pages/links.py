@@ -11,6 +11,7 @@ from flask import g, request
 
 from registry.api.smorest import API_PREFIX
 from registry.operations.shares import reaches
+from registry.results.target_pages import page_of_name
 
 DATA = "/data"
 EMBED = "/embed"
@@ -29,16 +30,9 @@ def to(path: str, **query: Any) -> str:
 
 
 def name_page(project: str, kind: str, name: str) -> str:
-    """The address of the page of a name; "" for an empty name, and where the share does not reach.
-
-    A browser takes `.` and `..` out of a path, and a proxy empty segments: a name with those goes into the query.
-    """
-    home = f"/projects/{project}/{kind}s"
-    if not name:
-        return ""
-    if not any(part in ("", ".", "..") for part in name.split("/")):
-        return to(f"{home}/{quote(name)}")
-    return to(f"/projects/{project}/grids", experiment=name) if kind == "experiment" else to(home, name=name)
+    """The address of the page of a name; "" for an empty name, and where the share does not reach."""
+    found = page_of_name(project, kind, name)
+    return to(found.path, **found.query) if name else ""
 
 
 def search_path(project: str) -> str:

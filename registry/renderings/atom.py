@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from xml.sax.saxutils import escape, quoteattr
 
-from registry.renderings.event_lines import event_line
 from registry.results.event_documents import Event
+from registry.results.event_sentences import event_sentence
+from registry.results.target_pages import page_of_event
 
 _UNPRINTABLE = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML 1.0 has no way to write."""
@@ -25,7 +26,9 @@ class FeedHead:
     """Address of what comes behind these entries."""
     updated: str
     site: str
-    """Address of the service; below it each subject has its page."""
+    """Address of the service, below which the pages are."""
+    project: str
+    """The slug of the project."""
 
 
 def atom_feed(head: FeedHead, events: Sequence[Event]) -> str:
@@ -40,23 +43,24 @@ def atom_feed(head: FeedHead, events: Sequence[Event]) -> str:
             f"<updated>{head.updated}</updated>",
             "<author><name>Results registry</name></author>",
             *(f"<link rel={quoteattr(rel)} href={quoteattr(_plain(href))}/>" for rel, href in links),
-            *(_entry(one, head.site) for one in events),
+            *(_entry(one, head) for one in events),
             "</feed>\n",
         ]
     )
 
 
-def _entry(event: Event, site: str) -> str:
-    line = event_line(event.data)
+def _entry(event: Event, head: FeedHead) -> str:
+    told = event_sentence(event.type, event.data)
+    page = head.site + page_of_event(head.project, event.position, told)
     return "\n".join(
         [
             "<entry>",
             f"<id>urn:uuid:{event.id}</id>",
-            f"<title>{_text(f'{event.type}: {line}' if line else event.type)}</title>",
+            f"<title>{_text(told.head)}</title>",
             f"<updated>{event.time}</updated>",
             f"<category term={quoteattr(event.type)}/>",
-            f'<link rel="alternate" href={quoteattr(_plain(f"{site}/{event.subject}"))}/>',
-            f"<summary>{_text(line or event.type)}</summary>",
+            f'<link rel="alternate" href={quoteattr(_plain(page))}/>',
+            f"<summary>{_text(told.text)}</summary>",
             "</entry>",
         ]
     )

@@ -11,10 +11,12 @@ from tests.told import tell
 
 def test_events_are_lines_for_people_and_for_programs(person: Person, project: Project) -> None:
     tell(project, 1, model="A", metric="accuracy", experiment="E", grid="8c7c2f0e-4f5d-4c39-9d57-0a4f6b8f0e11")
-    tell(project, 2, kind="claim.flipped", sentence="It is better.")
+    tell(project, 2, kind="claim.flipped", text="It is\nbetter.\x1b[2J", verdict="contradicted", before="supported")
     first, second = person.says("events").splitlines()
-    assert first.endswith("grid.published        E, A, accuracy, number 1")
-    assert second.endswith("claim.flipped         It is better.")
+    assert first.endswith("grid.published        The grid A was published (E, accuracy)")
+    assert second.endswith(
+        "claim.flipped         The claim “It is better.\ufffd[2J” is now contradicted (it was supported before)"
+    )
     told = [json.loads(line) for line in person.says("events", "--since", "2h", "--json").splitlines()]
     assert [one["position"] for one in told] == [1, 2]
     assert person.says("events", "--since", told[0]["cursor"]).splitlines() == [second]

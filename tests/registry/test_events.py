@@ -302,13 +302,14 @@ def test_cloud_events_have_a_source_a_type_of_ours_and_sort_by_their_sequence(pr
 
 
 def test_an_atom_feed_has_the_latest_events_and_what_rfc_4287_asks_of_it(project: Project) -> None:
-    tell(project, *range(5), model='<A> & "B"', note="a\u0007b\ufffe")
+    for number in range(5):
+        tell(project, number, model='<A> & "B"\u0007', benchmark="b\ufffe", grid=f"g{number}")
     answer = project.get(f"projects/{project.slug}/events.atom?limit=3")
     assert answer.content_type == "application/atom+xml; charset=utf-8"
     feed = ET.fromstring(answer.data)  # noqa: S314 (our own)
     assert feed.tag == f"{ATOM}feed"
     entries = feed.findall(f"{ATOM}entry")
-    assert [one.find(f"{ATOM}link").get("href").rpartition("/")[2] for one in entries] == ["4", "3", "2"]
+    assert [one.find(f"{ATOM}link").get("href").rpartition("/")[2] for one in entries] == ["g4", "g3", "g2"]
     for one in (feed, *entries):  # RFC 4287, 4.1.1 and 4.1.2: exactly one of each
         for name in ("id", "title", "updated"):
             [found] = one.findall(f"{ATOM}{name}")
@@ -318,9 +319,9 @@ def test_an_atom_feed_has_the_latest_events_and_what_rfc_4287_asks_of_it(project
     assert len({one.find(f"{ATOM}id").text for one in entries}) == 3
     rels = [one.get("rel") for one in feed.findall(f"{ATOM}link")]
     assert sorted(rels) == ["alternate", "next", "self"]
-    assert '<A> & "B"' in entries[0].find(f"{ATOM}title").text
+    assert entries[0].find(f"{ATOM}title").text == 'The grid b\ufffd · <A> & "B"\ufffd was published'
     following = next(one.get("href") for one in feed.findall(f"{ATOM}link") if one.get("rel") == "next")
-    tell(project, 5)
+    tell(project, 5, grid="g5")
     rest = ET.fromstring(project.get(following.partition(project.house.settings.url)[2]).data)  # noqa: S314
     assert [one.find(f"{ATOM}link").get("href")[-1] for one in rest.findall(f"{ATOM}entry")] == ["5"]
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import orjson
 
 from registry.results.event_documents import TYPE_PREFIX
+from registry.results.event_sentences import event_sentence
+from registry.results.target_pages import page_of_event
 from registry.results.webhooks import Format
 from workers.webhooks.lines import Sending
-from workers.webhooks.sentences import sentence_of
 
 MOST_BYTES = 20_000
 """Of a body, as Standard Webhooks asks for."""
@@ -20,6 +22,11 @@ _ADDRESS = 500
 """Characters that are left for the address behind the sentence."""
 _DISCORD = {one: f"\\{one}" for one in "\\*_`~|<>[]()#@:-"}
 _SLACK = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+_LINKED = re.compile(r"@|:(?=//)|(?<=\w)\.(?=[^\W\d_]{2})")
+"""Characters of which Slack, and what understands its messages, would make mentions and links by themselves."""
+_BREAK = "\u200b"
+"""An invisible space behind such a character: Slack knows no way to escape it."""
+_UNTOUCHED = {"mrkdwn": False, "link_names": False, "unfurl_links": False, "unfurl_media": False}
 
 
 class Body(NamedTuple):
@@ -61,15 +68,16 @@ def _cloud(sending: Sending, url: str, data: Mapping[str, Any]) -> Body:
     return Body(orjson.dumps(document), "application/cloudevents+json; charset=utf-8")
 
 
-def _slack(sending: Sending, url: str, data: Mapping[str, Any]) -> Body:
-    said = escaped(_said(sending, data), _SLACK, SLACK_LONGEST - _ADDRESS)
-    return Body(orjson.dumps({"text": f"{said}\n<{_address(sending, url)}>"}), "application/json")
+def _slack(sending: Sending, url: str, _data: Mapping[str, Any]) -> Body:
+    said, page = _said(sending, url)
+    shown = escaped(_LINKED.sub(rf"\g<0>{_BREAK}", said), _SLACK, SLACK_LONGEST - _ADDRESS)
+    return Body(orjson.dumps({"text": f"{shown}\n<{page}>", **_UNTOUCHED}), "application/json")
 
 
-def _discord(sending: Sending, url: str, data: Mapping[str, Any]) -> Body:
-    said = escaped(_said(sending, data), _DISCORD, DISCORD_LONGEST - _ADDRESS)
-    content = f"{said}\n<{_address(sending, url)}>"
-    return Body(orjson.dumps({"content": content, "allowed_mentions": {"parse": []}}), "application/json")
+def _discord(sending: Sending, url: str, _data: Mapping[str, Any]) -> Body:
+    said, page = _said(sending, url)
+    shown = escaped(said, _DISCORD, DISCORD_LONGEST - _ADDRESS)
+    return Body(orjson.dumps({"content": f"{shown}\n<{page}>", "allowed_mentions": {"parse": []}}), "application/json")
 
 
 def escaped(text: str, replaced: Mapping[str, str], longest: int) -> str:
@@ -85,12 +93,16 @@ def escaped(text: str, replaced: Mapping[str, str], longest: int) -> str:
     return "".join(found)
 
 
-def _said(sending: Sending, data: Mapping[str, Any]) -> str:
-    return f"{sending.project}: {sentence_of(sending.type, data)}"
+def _said(sending: Sending, url: str) -> tuple[str, str]:
+    """The sentence of an event, and the address of the page of what it is about."""
+    told = event_sentence(sending.type, sending.data)
+    page = url + page_of_event(sending.project, sending.position, told)
+    return f"{sending.project}: {told.text}", page if len(page) < _ADDRESS - 3 else url
 
 
 def _address(sending: Sending, url: str) -> str:
-    return f"{url}/api/v1/{sending.subject}"
+    """Where the API has what an event is about; of a purged one, its project."""
+    return f"{url}/api/v1/{sending.subject or f'projects/{sending.project}'}"
 
 
 def _time(sending: Sending) -> str:

@@ -1,0 +1,235 @@
+"""The sentences of events: one for every type of the catalogue, in plain English, safe and bounded."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+
+from registry.results.event_data import Move
+from registry.results.event_sentences import event_sentence
+from registry.results.events import CATALOGUE
+from registry.results.sentences import Target, plain
+from registry.results.target_pages import page_of_event, page_of_target
+from registry.results.webhooks import TEST
+
+GRID = {
+    "grid": "8c7c2f0e-4f5d-4c39-9d57-0a4f6b8f0e11",
+    "revision": 3,
+    "experiment": "type-by-length",
+    "benchmark": "Core Generalization",
+    "model": "Qwen-2.5 3B",
+    "variant": "",
+    "metric": "accuracy",
+}
+CLAIM = {"claim": "c1", "text": "A wins."}
+JUDGED = CLAIM | {"judgement": 2, "verdict": "contradicted", "experiment": "E", "metric": "m"}
+GATE = {"baseline": "main", "contender": "B {}", "passes": False, "sentence": "B is 2 points worse.", "metric": "m"}
+ALERT = {"alert": "a", "baseline": "main", "model": "B", "state": "open", "reopened": 0}
+EXAMPLES: Mapping[str, tuple[Mapping[str, Any], str]] = {
+    "grid.published": (GRID, "The grid Core Generalization · Qwen-2.5 3B was published (type-by-length, accuracy)"),
+    "grid.revised": (GRID, "The grid Core Generalization · Qwen-2.5 3B now has revision 3 (type-by-length, accuracy)"),
+    "grid.updated": (
+        GRID,
+        "The grid Core Generalization · Qwen-2.5 3B has another description or other labels (type-by-length, accuracy)",
+    ),
+    "grid.deleted": (GRID, "The grid Core Generalization · Qwen-2.5 3B was deleted (type-by-length, accuracy)"),
+    "grid.restored": (
+        GRID | {"variant": "v"},
+        "The grid Core Generalization · Qwen-2.5 3B · v was restored (type-by-length, accuracy)",
+    ),
+    "grid.purged": ({"grid": "g"}, "A deleted grid was removed for good"),
+    "items.added": (
+        GRID | {"set": "S", "cells": 1},
+        "The grid Core Generalization · Qwen-2.5 3B got outcomes of items in 1 cell (item set S, type-by-length, "
+        "accuracy)",
+    ),
+    "statistics.ready": (
+        GRID,
+        "The statistics of the grid Core Generalization · Qwen-2.5 3B are ready (revision 3, type-by-length, accuracy)",
+    ),
+    "statistics.failed": (
+        GRID | {"reason": "It took too long."},
+        "The statistics of the grid Core Generalization · Qwen-2.5 3B could not be computed (It took too long, "
+        "type-by-length, accuracy)",
+    ),
+    "ranking.changed": (
+        {
+            "experiment": "E",
+            "metric": "m",
+            "leaders": ["A", "B", "C"],
+            "leader_count": 5,
+            "first": False,
+            "moved": [{"name": "A", "before": 2, "now": 1}, {"name": "D", "before": 1, "now": None}],
+        },
+        "The ranking of E by m changed (A, B, C and 2 more lead; A 2 → 1; D 1 → –)",
+    ),
+    "claim.created": (CLAIM, "The claim “A wins.” was added"),
+    "claim.updated": (CLAIM, "The claim “A wins.” has another text or another source"),
+    "claim.deleted": (CLAIM, "The claim “A wins.” was removed"),
+    "claim.restored": ({"claim": "c1", "text": ""}, "The claim without a text was restored"),
+    "claim.judged": (JUDGED, "The claim “A wins.” is still contradicted, with other numbers (E)"),
+    "claim.flipped": (
+        JUDGED | {"before": "not_decidable"},
+        "The claim “A wins.” is now contradicted (it was not decidable before; E)",
+    ),
+    "baseline.set": ({"baseline": "main", "version": 2}, "The baseline main was changed (version 2)"),
+    "baseline.deleted": ({"baseline": "main", "version": 2}, "The baseline main was deleted"),
+    "gate.verdict": (
+        GATE | {"verdict": "regressed"},
+        "The baseline main found that B {} has regressed: it fails (B is 2 points worse)",
+    ),
+    "alert.opened": (
+        ALERT | {"reopened": 1, "benchmark": "Q", "at": {"Length": 9, "Type": "1"}},
+        "An alert of the baseline main was opened again for B (Q: Length 9, Type 1)",
+    ),
+    "alert.acknowledged": (ALERT, "An alert of the baseline main was acknowledged for B"),
+    "alert.dismissed": (
+        ALERT | {"reason": "fixed_elsewhere"},
+        "An alert of the baseline main was dismissed for B (fixed elsewhere)",
+    ),
+    "alert.resolved": (
+        ALERT | {"resolution": "passed"},
+        "An alert of the baseline main was resolved for B (a later verdict passes)",
+    ),
+    "import.finished": (
+        {"source": "runs.csv", "format": "csv", "sources": 3, "new": 1200, "unchanged": 0, "failed": 1},
+        "The import of runs.csv and 2 more finished (1,200 new, 1 failed)",
+    ),
+    "alias.created": ({"alias": "q", "name": "Qwen", "kind": "model"}, "The model q now stands for Qwen"),
+    "alias.deleted": ({"alias": "q", "name": "Qwen", "kind": "variant"}, "The variant q no longer stands for Qwen"),
+    "suite.set": ({"suite": "S"}, "The suite S was set"),
+    "suite.deleted": ({"suite": "S"}, "The suite S was deleted"),
+    "experiment.updated": ({"experiment": "E"}, "The experiment E has another description or other labels"),
+    "experiment.protocol_set": ({"experiment": "E"}, "Other keys of protocols now bind in the experiment E"),
+    "project.updated": ({"changed": ["name", "visibility"]}, "The project was changed (name, visibility)"),
+    "share.created": (
+        {"share": "s", "path": "/grids/1", "expires_at": "2026-12-01T00:00:00Z"},
+        "A share link was created (/grids/1, until 2026-12-01T00:00:00Z)",
+    ),
+    "share.revoked": ({"share": "s"}, "A share link was revoked"),
+    "token.created": ({"token": "t", "name": "ci", "role": "writer"}, "The token ci was created (writer)"),
+    "token.revoked": ({"token": "t"}, "A token was revoked"),
+    "webhook.disabled": ({"webhook": "w", "reason": "It is gone."}, "A webhook was disabled (It is gone)"),
+}
+HOSTILE = "a\r\nb\x1b[2J\x07\x9b\u202ec\u2028d\ufffe" + "e" * 5_000
+
+
+def filled(kind: type, text: str) -> dict[str, Any]:
+    """Data of a type of event whose every text is this one."""
+    hints = get_type_hints(kind)
+    return {one.name: value(hints[one.name], text) for one in dataclasses.fields(kind)}
+
+
+def value(hint: Any, text: str) -> Any:
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        return value(inside[0], text)
+    if origin is tuple:
+        return [value(inside[0], text)] * 5
+    if origin is Literal or hint is str:
+        return text
+    if hint is Move:
+        return filled(Move, text)
+    return {int: 7, bool: True, float: 0.5}.get(hint, {text: text})
+
+
+def test_the_examples_are_of_every_type() -> None:
+    assert tuple(EXAMPLES) == tuple(CATALOGUE)
+
+
+@pytest.mark.parametrize("type_", EXAMPLES)
+def test_every_type_of_the_catalogue_has_a_sentence_of_its_own(type_: str) -> None:
+    data, said = EXAMPLES[type_]
+    assert event_sentence(type_, data).text == said
+
+
+@pytest.mark.parametrize("type_", CATALOGUE)
+def test_a_purged_event_says_what_happened_and_that_the_rest_is_gone(type_: str) -> None:
+    found = event_sentence(type_, {})
+    assert found.text == f"{CATALOGUE[type_].description[:-1]} (what it named was removed for good)"  # type: ignore[index]
+    assert found.target is None
+    assert page_of_event("demo", 7, found) == "/projects/demo/events?before=8"
+
+
+@pytest.mark.parametrize("type_", CATALOGUE)
+def test_what_people_wrote_is_cut_and_has_no_line_end_and_no_control_character(type_: str) -> None:
+    found = event_sentence(type_, filled(CATALOGUE[type_].data, HOSTILE))  # type: ignore[index]
+    for part in (found.before, found.about, found.after, found.beside):
+        assert len(part) < 1_500
+        assert all(one.isprintable() for one in part), part
+    assert "a b\ufffd[2J\ufffd\ufffd\ufffdc d" in found.text or type_ == "grid.purged"
+
+
+@pytest.mark.parametrize("type_", CATALOGUE)
+@pytest.mark.parametrize("data", [{"new": 1}, {"moved": 3, "leaders": "x", "at": [], "text": 5, "changed": None}])
+def test_data_that_say_less_or_other_things_than_they_should_are_still_a_sentence(
+    type_: str, data: dict[str, Any]
+) -> None:
+    assert event_sentence(type_, data).head[:1].isupper()
+
+
+def test_a_first_ranking_a_first_judgement_and_a_first_baseline_say_so() -> None:
+    first = {"experiment": "E", "metric": "m", "leaders": ["A"], "leader_count": 1, "first": True}
+    ranked = event_sentence("ranking.changed", first)
+    assert ranked.text == "The ranking of E by m was computed for the first time (A leads)"
+    assert event_sentence("claim.judged", JUDGED | {"judgement": 1}).head == "The claim “A wins.” is contradicted"
+    assert event_sentence("baseline.set", {"baseline": "main", "version": 1}).text == "The baseline main was created"
+
+
+def test_a_newer_type_is_told_by_its_name_and_what_its_data_name() -> None:
+    assert event_sentence("report.signed_off", {}).text == "Report signed off (what it named was removed for good)"
+    told = event_sentence("grid.frozen", GRID | {"by": "x"})
+    assert told.text == (
+        "Grid frozen (experiment type-by-length, benchmark Core Generalization, model Qwen-2.5 3B, metric accuracy)"
+    )
+    assert event_sentence("claim.praised", {"text": "It is good.", "id": "1"}).text == "Claim praised (It is good)"
+    assert event_sentence(TEST, {"webhook": "w"}).text == "This is a test: the webhook works"
+
+
+def test_what_a_verdict_says_is_a_tone() -> None:
+    assert event_sentence("claim.flipped", JUDGED).tone == "bad"
+    assert event_sentence("claim.flipped", JUDGED | {"verdict": "supported"}).tone == "good"
+    assert event_sentence("gate.verdict", GATE | {"passes": True}).tone == "good"
+    assert event_sentence("gate.verdict", GATE | {"passes": None}).tone == ""
+    assert event_sentence("alert.opened", ALERT).tone == "bad"
+
+
+def test_a_sentence_leads_to_the_page_of_what_it_is_about() -> None:
+    found = {type_: event_sentence(type_, data).target for type_, (data, _) in EXAMPLES.items()}
+    assert found["grid.published"] == Target("grid", GRID["grid"])
+    assert found["grid.deleted"] is found["claim.deleted"] is found["baseline.deleted"] is None
+    assert found["claim.flipped"] == Target("claim", "c1")
+    assert found["ranking.changed"] == Target("ranking", "E", "m")
+    assert found["gate.verdict"] == found["alert.opened"] == Target("baseline", "main")
+    assert found["alias.created"] == Target("model", "Qwen")
+    # Variants have no page.
+    assert found["alias.deleted"] is None
+
+
+@pytest.mark.parametrize(
+    ("target", "path"),
+    [
+        (Target("grid", "1/../2"), "/grids/1%2F..%2F2"),
+        (Target("claim", "c"), "/claims/c"),
+        (Target("ranking", "a b", "m&n"), "/projects/demo/rankings?experiment=a+b&metric=m%26n"),
+        (Target("baseline", "a/b?c"), "/projects/demo/baselines/a%2Fb%3Fc"),
+        (Target("project"), "/projects/demo"),
+        (Target("model", "org/name 1"), "/projects/demo/models/org/name%201"),
+        (Target("benchmark", "../x"), "/projects/demo/benchmarks?name=..%2Fx"),
+        (Target("experiment", "a//b"), "/projects/demo/grids?experiment=a%2F%2Fb"),
+    ],
+)
+def test_a_page_is_an_encoded_path(target: Target, path: str) -> None:
+    assert str(page_of_target("demo", target)) == path
+
+
+def test_a_text_keeps_its_letters_and_is_cut_with_an_ellipsis() -> None:
+    family = "\U0001f469\u200d\U0001f469\u200d\U0001f467 می\u200cخواهم"
+    assert plain(f"  {family}\t\n x ", 100) == f"{family} x"
+    assert plain("a" * 10, 10) == "a" * 10
+    assert plain("a" * 11, 10) == "a" * 9 + "…"
