@@ -20,7 +20,7 @@ def alerts() -> None:
     """List, acknowledge and dismiss alerts: contenders that fail the policy of a baseline."""
 
 
-@alerts.command(name="list")
+@alerts.command(name="ls")
 @click.option("--state", multiple=True, type=click.Choice(get_args(AlertState)), help="[default: open, acknowledged]")
 @click.option("--baseline", help="Only alerts of this baseline.")
 @asks_server
@@ -70,7 +70,7 @@ def _as_id(text: str) -> uuid.UUID:
     try:
         return uuid.UUID(text)
     except ValueError:
-        raise click.UsageError(f"{text} is not the id of an alert; `registry alerts list` has them.") from None
+        raise click.UsageError(f"{text} is not the id of an alert; `registry alerts ls` has them.") from None
 
 
 def _row(told: dict[str, Any]) -> list[Any]:

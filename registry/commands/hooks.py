@@ -21,7 +21,7 @@ def hooks() -> None:
     """Add, test, rotate and remove webhooks; list, repeat and recover what they were sent."""
 
 
-@hooks.command(name="list")
+@hooks.command(name="ls")
 @asks_server
 def list_hooks(session: Session) -> None:
     """List the webhooks of a project, the oldest first."""
@@ -139,7 +139,7 @@ def enable(session: Session, webhook: str) -> None:
     session.screen.show(found, lambda: lines, lambda: (_HEADER, [_row(found)]), essence=lambda: [found["id"]])
 
 
-@hooks.command()
+@hooks.command(name="rm")
 @click.argument("webhook")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @asks_server
@@ -165,7 +165,7 @@ def _as_id(text: str) -> uuid.UUID:
     try:
         return uuid.UUID(text)
     except ValueError:
-        raise click.UsageError(f"{text} is no id; `registry hooks list` and `deliveries` have them.") from None
+        raise click.UsageError(f"{text} is no id; `registry hooks ls` and `deliveries` have them.") from None
 
 
 def _row(told: dict[str, Any]) -> list[Any]:

@@ -8,14 +8,14 @@ from tests.house import Project
 
 def test_alerts_are_listed_acknowledged_and_dismissed(person: Person, project: Project) -> None:
     alert = project.alerted()
-    [found] = person.rows("alerts", "list")
+    [found] = person.rows("alerts", "ls")
     assert (found["id"], found["state"], found["baseline"], found["model"]) == (alert, "open", "main", "B")
-    assert alert in person.page("alerts", "list")
+    assert alert in person.page("alerts", "ls")
     assert person.json("alerts", "acknowledge", alert)["state"] == "acknowledged"
     found = person.json("alerts", "dismiss", alert, "--reason", "noise", "--note", "one bad node")
     assert (found["state"], found["reason"], found["note"]) == ("dismissed", "noise", "one bad node")
-    assert "No such alert." in person.page("alerts", "list")
-    assert person.says("alerts", "list", "--state", "dismissed", "-q").split() == [alert]
+    assert "No such alert." in person.page("alerts", "ls")
+    assert person.says("alerts", "ls", "--state", "dismissed", "-q").split() == [alert]
     assert "is not the id of an alert" in person.complains("alerts", "acknowledge", "B", status=2)
     assert "Missing option '--reason'" in person.complains("alerts", "dismiss", alert, status=2)
 

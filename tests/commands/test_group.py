@@ -129,3 +129,13 @@ def test_debug_shows_the_trace() -> None:
 def test_an_interrupt_is_quiet_and_130() -> None:
     answer = CliRunner().invoke(raising(KeyboardInterrupt()), [])
     assert (answer.exit_code, answer.output) == (130, "")
+
+
+def test_every_group_lists_by_ls_and_removes_by_rm() -> None:
+    context = click.Context(main)
+    commands = [main.get_command(context, name) for name in main.list_commands(context)]
+    groups = [one for one in commands if isinstance(one, click.Group)]
+    words = {word for group in groups for word in group.commands}
+    assert len(groups) == 7
+    assert {"ls", "rm"} <= words
+    assert words.isdisjoint({"list", "remove", "delete"})

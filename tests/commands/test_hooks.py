@@ -18,12 +18,12 @@ def admin(project: Project, url: str, tmp_path: Path) -> Person:
 
 
 def test_a_webhook_is_added_tested_rotated_and_removed(admin: Person, project: Project) -> None:
-    assert "No webhook yet" in admin.page("hooks", "list")
+    assert "No webhook yet" in admin.page("hooks", "ls")
     only = ("--only", "model=a", "--only", "model=b", "--only", "experiment=x")
     made = admin.json("hooks", "add", "https://hooks.example.org/a", "claim.*", "grid.deleted", *only)
     assert re.fullmatch(r"whsec_[A-Za-z0-9+/]{43}=", made["secret"])
     assert (made["filter"], made["format"]) == ({"model": ["a", "b"], "experiment": ["x"]}, "standard")
-    [found] = admin.rows("hooks", "list")
+    [found] = admin.rows("hooks", "ls")
     assert (found["id"], found["state"], found["types"]) == (made["id"], "enabled", "claim.* grid.deleted")
     sent = admin.json("hooks", "test", made["id"])
     [told] = admin.rows("hooks", "deliveries", made["id"], "--state", "pending")
@@ -34,8 +34,8 @@ def test_a_webhook_is_added_tested_rotated_and_removed(admin: Person, project: P
     assert "0 events will be sent." in admin.page("hooks", "recover", made["id"], "0")
     assert admin.json("hooks", "recover", made["id"], "2026-11-21")["count"] == 0
     assert "is enabled" in admin.page("hooks", "enable", made["id"])
-    admin.says("hooks", "remove", made["id"], "--yes")
-    assert "No webhook yet" in admin.page("hooks", "list")
+    admin.says("hooks", "rm", made["id"], "--yes")
+    assert "No webhook yet" in admin.page("hooks", "ls")
 
 
 @pytest.mark.parametrize(
