@@ -54,7 +54,7 @@ class DeliveryAttempt:
     at: Annotated[Instant, "When it ended."]
     status: Annotated[int | None, "Of the answer; null: none came."]
     milliseconds: Annotated[int | None, "Until the answer; null: none came."]
-    error: Annotated[str | None, "Why it failed; `unreachable` where no answer came, whatever the reason."]
+    error: Annotated[str | None, "Why it failed; where no answer came, `unreachable: ` and the reason."]
     response: Annotated[str | None, "The beginning of the answer's body, up to 1,000 bytes."]
 
 

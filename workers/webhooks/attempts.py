@@ -35,7 +35,7 @@ _KEPT_ATTEMPTS = 20
 _GONE = 410
 _RETRY_STATUSES = (429, 503)
 UNREACHABLE = "unreachable"
-"""All that users see of an attempt without an answer: more would tell what is in the networks around the registry."""
+"""How the error of an attempt without an answer begins; behind it users see the reason, and nothing of addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ def send(settings: Settings, sending: Sending) -> Outcome:
         answer = post(sending.webhook.url, content, headers, settings.destinations)
     except Unreachable as error:
         told = {"webhook": str(sending.webhook.id), "delivery": str(sending.delivery_id)}
-        log.info("webhook not reached", error=str(error), **told)
-        return Outcome(None, None, UNREACHABLE, None)
+        log.info("webhook not reached", reason=error.reason, error=str(error), **told)
+        return Outcome(None, None, f"{UNREACHABLE}: {error.reason}", None)
     return _outcome(answer, round(1000 * (time.monotonic() - began)))
 
 

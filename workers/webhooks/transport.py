@@ -22,6 +22,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from registry.destinations import Address, Allowed, Destination, read_destination
+from workers.webhooks.reasons import Reason, reason_of
 
 SECONDS = 15.0
 """For one attempt, from resolving the name to the last byte of the answer's head."""
@@ -38,7 +39,12 @@ KEPT = 1_000
 
 
 class Unreachable(Exception):
-    """No answer came. The text is for the log of the operator: told to users, it would scan inner networks."""
+    """No answer came, for a reason that users are told. The text is for the log of the operator alone: it names
+    addresses of inner networks."""
+
+    def __init__(self, reason: Reason, detail: str) -> None:
+        super().__init__(detail)
+        self.reason: Reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +61,15 @@ def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Allowed) ->
     deadline = time.monotonic() + SECONDS
     try:
         destination = read_destination(url, allowed)
+    except ValueError as error:
+        raise Unreachable("the address is not allowed", f"the URL {error}") from error
+    try:
         addresses = _resolved(destination, allowed, deadline)
         with _connected(destination, addresses, deadline) as connection:
             return _asked(connection, destination, body, headers, deadline)
     # UnicodeError: of the codec idna, which getaddrinfo uses.
     except (OSError, HTTPException, ValueError) as error:
-        raise Unreachable(f"{type(error).__name__}: {error}") from error
+        raise Unreachable(reason_of(error), f"{type(error).__name__}: {error}") from error
 
 
 def _resolved(destination: Destination, allowed: Allowed, deadline: float) -> list[Address]:
@@ -70,8 +79,11 @@ def _resolved(destination: Destination, allowed: Allowed, deadline: float) -> li
     except ValueError:
         found = [ip_address(one) for one in _look_up(destination.host, destination.port, deadline)]
     refused = [one for one in found if not allowed.permits(destination.host, one)]
-    if refused or not found:
-        raise Unreachable(f"{destination.host} may not be sent to: it has the addresses {', '.join(map(str, found))}")
+    if not found:
+        raise Unreachable("the name does not resolve", f"{destination.host} has no address")
+    if refused:
+        detail = f"{destination.host} may not be sent to: it has the addresses {', '.join(map(str, found))}"
+        raise Unreachable("the address is not allowed", detail)
     return found[:_MOST_ADDRESSES]
 
 
@@ -89,7 +101,7 @@ def _look_up(host: str, port: int, deadline: float) -> list[str]:
     try:
         found = answers.get(timeout=_left(deadline))
     except queue.Empty:
-        raise TimeoutError("the name was not resolved in time") from None
+        raise Unreachable("the name does not resolve", f"{host} was not resolved in time") from None
     if isinstance(found, Exception):
         raise found
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
@@ -97,7 +109,7 @@ def _look_up(host: str, port: int, deadline: float) -> list[str]:
 
 def _connected(destination: Destination, addresses: list[Address], deadline: float) -> socket.socket:
     """A connection to one of these addresses, encrypted where the scheme says so."""
-    failed: Exception = Unreachable("no address")
+    failed: Exception = OSError("no address")
     for address in addresses:
         try:
             plain = socket.create_connection(
@@ -108,7 +120,8 @@ def _connected(destination: Destination, addresses: list[Address], deadline: flo
             continue
         try:
             if ip_address(plain.getpeername()[0]) != address:
-                raise Unreachable(f"connected to {plain.getpeername()[0]} instead of {address}")
+                detail = f"connected to {plain.getpeername()[0]} instead of {address}"
+                raise Unreachable("the address is not allowed", detail)
             return _encrypted(plain, destination, deadline)
         except BaseException:
             plain.close()
@@ -165,7 +178,7 @@ class _Incoming(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         wire = self._wire
         if not wire.unread:
-            raise OSError(f"the answer has more than {MOST_READ:,} bytes")
+            raise HTTPException(f"the answer has more than {MOST_READ:,} bytes")
         wire.connection.settimeout(_left(wire.deadline))
         count = wire.connection.recv_into(memoryview(buffer)[: wire.unread])
         wire.unread -= count

@@ -258,14 +258,19 @@ def test_many_dead_webhooks_leave_threads_for_the_others(hooks: Hooks, receiver:
     assert other.is_failing
 
 
-def test_a_receiver_that_cannot_be_reached_is_only_that(hooks: Hooks) -> None:
+def test_of_a_receiver_that_cannot_be_reached_only_the_reason_is_told(hooks: Hooks) -> None:
     with receiving() as closed:
         webhook = hooks.add(closed.url)
     hooks.tell(1)
     hooks.send()
     [attempt] = hooks.deliveries(webhook)[0]["attempts"]
     known = {name: attempt[name] for name in ("status", "milliseconds", "error", "response")}
-    assert known == {"status": None, "milliseconds": None, "error": "unreachable", "response": None}
+    assert known == {
+        "status": None,
+        "milliseconds": None,
+        "error": "unreachable: the connection was refused",
+        "response": None,
+    }
 
 
 def test_a_response_that_would_move_a_cursor_is_kept_without(hooks: Hooks, receiver: Receiver) -> None:

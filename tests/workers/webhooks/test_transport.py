@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import socket
 import ssl
 import threading
@@ -29,6 +30,13 @@ NOTHING = Allowed()
 
 def sent(url: str, allowed: Allowed = INNER) -> Answer:
     return post(url, b"{}", {"Content-Type": "application/json"}, allowed)
+
+
+def why(act: Callable[[], Answer]) -> str:
+    """The reason that users are told why there was no answer."""
+    with pytest.raises(Unreachable) as told:
+        act()
+    return told.value.reason
 
 
 @pytest.mark.parametrize(
@@ -145,17 +153,20 @@ def test_a_name_is_resolved_once_and_connected_to_what_was_checked(
     assert (connected, receiver.received) == (["8.8.8.8"], [])
 
 
-@pytest.mark.parametrize(
-    "addresses", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["1.1.1.1", "::1"], ["169.254.169.254"], []]
-)
+@pytest.mark.parametrize("addresses", [["127.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["1.1.1.1", "::1"], ["169.254.169.254"]])
 def test_a_name_with_any_inner_address_is_sent_nothing(addresses: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def never(*_sent: Any, **_named: Any) -> None:
         raise AssertionError("connected")
 
     monkeypatch.setattr(socket, "create_connection", never)
     resolver(monkeypatch, addresses)
-    with pytest.raises(Unreachable, match="may not be sent to"):
+    with pytest.raises(Unreachable, match="may not be sent to") as told:
         sent("https://hook.example/", NOTHING)
+    assert told.value.reason == "the address is not allowed"
+
+
+def test_a_url_that_is_not_allowed_any_more_is_only_that() -> None:
+    assert why(lambda: sent("http://10.0.0.1:8080/", NOTHING)) == "the address is not allowed"
 
 
 def test_an_environment_with_a_proxy_changes_nothing(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,9 +180,51 @@ def test_a_name_server_that_does_not_answer_holds_no_thread(monkeypatch: pytest.
     done = threading.Event()
     monkeypatch.setattr(transport, "SECONDS", 0.05)
     monkeypatch.setattr(transport, "_getaddrinfo", lambda *_sent, **_named: done.wait())
-    with pytest.raises(Unreachable, match="not resolved in time"):
+    with pytest.raises(Unreachable, match="not resolved in time") as told:
         sent("https://hook.example/")
     done.set()
+    assert told.value.reason == "the name does not resolve"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "the name does not resolve"),
+        (UnicodeError("label too long"), "the name does not resolve"),
+        (OSError(errno.EMFILE, "Too many open files"), "no connection"),
+    ],
+)
+def test_a_name_that_cannot_be_looked_up_is_said(
+    monkeypatch: pytest.MonkeyPatch, error: Exception, reason: str
+) -> None:
+    def look(*_sent: Any, **_named: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(transport, "_getaddrinfo", look)
+    assert why(lambda: sent("https://hook.example/")) == reason
+
+
+def test_a_name_without_addresses_does_not_resolve(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolver(monkeypatch, [])
+    assert why(lambda: sent("https://hook.example/", NOTHING)) == "the name does not resolve"
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (ConnectionRefusedError(errno.ECONNREFUSED, "Connection refused"), "the connection was refused"),
+        (TimeoutError("timed out"), "timed out"),
+        (OSError(errno.EHOSTUNREACH, "No route to host"), "there is no way to the host"),
+        (OSError(errno.ENETUNREACH, "Network is unreachable"), "there is no way to the host"),
+        (PermissionError(errno.EPERM, "Operation not permitted"), "no connection"),
+    ],
+)
+def test_why_there_is_no_connection_is_said(monkeypatch: pytest.MonkeyPatch, error: OSError, reason: str) -> None:
+    def connect(*_sent: Any, **_named: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(socket, "create_connection", connect)
+    assert why(lambda: sent("https://127.0.0.1:9999/")) == reason
 
 
 Write = Callable[[Any], None]
@@ -212,8 +265,7 @@ def test_a_receiver_that_says_nothing_is_left_when_the_time_is_over(
     monkeypatch.setattr(transport, "SECONDS", 0.1)
     done = threading.Event()
     receiver.write = lambda _out: done.wait() and None
-    with pytest.raises(Unreachable, match="Timeout"):
-        sent(receiver.url)
+    assert why(lambda: sent(receiver.url)) == "timed out"
     done.set()
 
 
@@ -264,12 +316,21 @@ def test_a_body_that_drips_does_not_undo_its_status(receiver: Receiver, monkeypa
 
 
 @pytest.mark.parametrize(
-    "said", [b"", b"HTTP/1.1 ok\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/1.1 200 OK\r\n" * 300]
+    ("said", "reason"),
+    [
+        (b"", "the connection was closed without an answer"),
+        (b"HTTP/1.1 ok\r\n\r\n", "the answer is not HTTP"),
+        (b"SSH-2.0-OpenSSH_9.2\r\n", "the answer is not HTTP"),
+        (b"HTTP/1.1 200 OK\r\n" * 300, "the answer is not HTTP"),
+    ],
 )
-def test_what_is_no_http_is_no_answer(receiver: Receiver, said: bytes) -> None:
+def test_what_is_no_http_is_no_answer(receiver: Receiver, said: bytes, reason: str) -> None:
     receiver.write = lambda out: out.write(said) and None
-    with pytest.raises(Unreachable):
-        sent(receiver.url)
+    assert why(lambda: sent(receiver.url)) == reason
+
+
+def test_a_receiver_without_encryption_has_no_encrypted_connection(receiver: Receiver) -> None:
+    assert why(lambda: sent(receiver.url.replace("http://", "https://"))) == "no encrypted connection"
 
 
 @pytest.fixture(scope="module")
@@ -315,8 +376,9 @@ def test_a_certificate_is_verified_for_the_name(
     with receiving(context) as found:
         url = f"https://hook.example:{found.port}/hook?key=1"
         if fault:
-            with pytest.raises(Unreachable, match=fault):
+            with pytest.raises(Unreachable, match=fault) as told:
                 sent(url)
+            assert told.value.reason == "the certificate is not valid for this host, or not trusted"
             assert found.received == []
         else:
             assert sent(url).status == 204
