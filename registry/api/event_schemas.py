@@ -12,12 +12,15 @@ from registry.api.fields import Choice, Instant, Matching, Name
 from registry.api.schemas import PageParameters, about
 from registry.operations.event_cursors import PATTERN
 from registry.results.events import TYPES
+from registry.storage.told_events import EVERYTHING
 
 NOW = "now"
 NAMES = ("experiment", "benchmark", "model", "variant", "metric")
 """Fields of an event's data that select events."""
 KINDS = tuple(dict.fromkeys(f"{one.partition('.')[0]}.*" for one in TYPES))
 """Patterns of all types of a kind, such as `claim.*`."""
+PATTERNS = (EVERYTHING, *KINDS, *TYPES)
+"""All that may choose types of events, of the feed and of a webhook alike."""
 
 
 class Place(Matching):
@@ -42,7 +45,9 @@ class EventsParameters(PageParameters):
         )
     )
     type = fields.List(
-        Choice(*KINDS, *TYPES), load_default=list, metadata=about("Only these types, such as `claim.*`; repeat for OR.")
+        Choice(*PATTERNS),
+        load_default=list,
+        metadata=about("Only these types: one such as `claim.flipped`, `claim.*` for all of a kind; repeat for OR."),
     )
     experiment = Name(metadata=about("Only events of this experiment."))
     benchmark = Name(metadata=about("Only events of this benchmark."))

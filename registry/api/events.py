@@ -25,6 +25,7 @@ from registry.renderings.atom import FeedHead, atom_feed
 from registry.results.codec import to_document
 from registry.results.event_documents import Event, cloud_event, event_of
 from registry.results.events import OF_ADMINISTRATION
+from registry.storage.told_events import EVERYTHING
 
 blp = Blueprint("events", __name__, url_prefix=API_PREFIX, description="What was done, in one order.")
 
@@ -100,7 +101,8 @@ def _events(query: Mapping[str, Any], project: str, suffix: str | None) -> Respo
         who = caller(connection)
         permit = Permit.of(connection, who, row)
     hidden = () if who.role_in(row.project_id) == "admin" else OF_ADMINISTRATION
-    wanted = Wanted(tuple(query["type"]), hidden, {name: query[name] for name in NAMES if name in query})
+    types = () if EVERYTHING in query["type"] else tuple(query["type"])
+    wanted = Wanted(types, hidden, {name: query[name] for name in NAMES if name in query})
     after = _position(row, query, streamed=form == "sse")
     asked = _Asked(row, after, wanted, query["limit"])
     if form == "sse":

@@ -10,19 +10,16 @@ from typing import Any, get_args
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from registry.api.context import parts
+from registry.api.event_schemas import PATTERNS
 from registry.api.fields import Choice, Instant, Matching, Name
 from registry.api.grid_fields import Markdown
 from registry.api.schemas import PageParameters, about
 from registry.destinations import LONGEST_URL, read_destination
 from registry.operations.event_cursors import PATTERN as CURSOR
-from registry.results.events import TYPES
 from registry.results.webhooks import FILTERS, DeliveryState, Format, WebhookState
-from registry.storage.told_events import EVERYTHING
 
 _ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 _MOST_TEXTS = 100
-PATTERNS = (EVERYTHING, *sorted({f"{one.partition('.')[0]}.*" for one in TYPES}), *TYPES)
-"""All that may stand among the types of a webhook."""
 
 
 class Url(fields.Field[str]):
@@ -134,10 +131,12 @@ class Since(fields.Field[Any]):
             return value
         if isinstance(value, str) and re.fullmatch(CURSOR, value) and not value.startswith("20"):
             return value
-        if isinstance(value, str):
+        try:
             found: datetime = Instant().deserialize(value)
-            return found
-        raise ValidationError("must be a position, a cursor, or an instant such as 2026-11-21T08:00:00Z")
+        except ValidationError:
+            wanted = "must be a position such as 17, a cursor of the feed, or an instant such as 2026-11-21T08:00:00Z"
+            raise ValidationError(wanted) from None
+        return found
 
 
 class RecoverIn(Schema):

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import click
 
 from registry.commands.session import Session, asks_server
+from registry.commands.since import ALLOWED, place_of, refused
 from registry.results.event_sentences import event_sentence
+from results_registry.errors import Refused
 from results_registry.following import followed
 
-_AGO = re.compile(r"([0-9]{1,6})([smhdw])")
-_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_NOW = "now"
+_ALLOWED = f"{_NOW}, {ALLOWED}"
 
 
 @click.command(name="events")
@@ -35,25 +36,19 @@ def events(session: Session, types: tuple[str, ...], since: str | None, follow: 
 
     With --json an event is a line, and its `cursor` is what --since takes to go on behind it.
     """
-    after = _place(since or ("now" if follow else "24h"))
+    after = _NOW if since == _NOW or (since is None and follow) else place_of(since or "24h", "--since", _ALLOWED)
     asked: dict[str, Any] = {"type": list(types), **names}
     config = session.config._replace(project=session.project)
-    for event in followed(config, asked, after, follow=follow):
-        click.echo(json.dumps(event, ensure_ascii=False) if session.screen.json else line(event))
+    try:
+        for event in followed(config, asked, after, follow=follow):
+            click.echo(json.dumps(event, ensure_ascii=False) if session.screen.json else line(event))
+    except Refused as error:
+        if since is not None and error.errors and error.errors[0][0] == "/after":
+            raise refused(since, "--since", _ALLOWED) from None
+        raise
 
 
 def line(event: dict[str, Any]) -> str:
     """An event for people: when, what, and of what."""
     when = datetime.fromisoformat(event["time"]).astimezone().strftime("%Y-%m-%d %H:%M:%S")
     return f"{when}  {event['type']:<20}  {event_sentence(event['type'], event['data']).text}"
-
-
-def _place(since: str) -> str:
-    """What the API takes for a word such as 2h."""
-    ago = _AGO.fullmatch(since)
-    if ago is None:
-        return since
-    try:
-        return (datetime.now(UTC) - timedelta(**{_UNITS[ago[2]]: int(ago[1])})).isoformat()
-    except OverflowError:
-        return "0001-01-01"

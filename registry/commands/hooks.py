@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import Any, get_args
 
@@ -9,10 +10,14 @@ import click
 
 from registry.commands.screen import styled
 from registry.commands.session import Session, asks_server
+from registry.commands.since import ALLOWED, place_of
 from registry.renderings.table import Column, Table
 from registry.results.webhooks import FILTERS, DeliveryState, Format
+from results_registry.errors import Refused
 
 _HEADER = ("id", "state", "format", "types", "url", "waiting", "failing_since", "description")
+_POSITION = re.compile("[0-9]{1,18}")
+_SINCE = f"a position of the feed such as 17, {ALLOWED}"
 _DELIVERY = ("id", "state", "type", "position", "attempts", "status", "error", "next_at")
 
 
@@ -121,9 +126,18 @@ def _show_delivery(session: Session, found: dict[str, Any]) -> None:
 @click.argument("since", metavar="SINCE")
 @asks_server
 def recover(session: Session, webhook: str, since: str) -> None:
-    """Send WEBHOOK (its id) every event that it has not taken SINCE a position of the feed or an instant."""
-    sent: dict[str, Any] = {"since": int(since) if since.isdecimal() else since}
-    found = session.transport.call("POST", _path(session, webhook, "/recover"), sent).json()
+    """Send WEBHOOK (its id) every event that it has not taken SINCE then.
+
+    SINCE is a position of the feed such as 17 or a cursor, behind which all events are sent; an instant; or how long
+    ago, such as 2h.
+    """
+    place = int(since) if _POSITION.fullmatch(since) else place_of(since, "SINCE", _SINCE)
+    try:
+        found = session.transport.call("POST", _path(session, webhook, "/recover"), {"since": place}).json()
+    except Refused as error:
+        if error.errors and error.errors[0][0] == "/since":
+            raise click.UsageError(f"SINCE {error.errors[0][1]}; it takes {_SINCE}.") from None
+        raise
     count = found["count"]
     told = f"{count:,} {'event' if count == 1 else 'events'} will be sent."
     session.screen.show(found, lambda: [told], lambda: (("count",), [[count]]), essence=lambda: [str(count)])

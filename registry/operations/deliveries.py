@@ -112,7 +112,8 @@ def recover(connection: Connection, held: Any, since: int) -> int:
 def start_of_recovery(connection: Connection, project_id: uuid.UUID, since: int | datetime | str) -> int:
     """The position behind which all events are that are meant by a position, an instant or a cursor of the feed.
 
-    `CursorExpired` if some of them may not be kept any more, `Invalid` for a cursor that is none of this project.
+    `CursorExpired` if some of them may not be kept any more, `Invalid` for a cursor that is none of this project and
+    for a position beyond its last event.
     """
     head = head_of(connection, project_id)
     if isinstance(since, str):
@@ -120,6 +121,8 @@ def start_of_recovery(connection: Connection, project_id: uuid.UUID, since: int 
             start = read_cursor(project_id, since)
         except Invalid as error:
             raise Invalid([Fault("/since", error.faults[0].detail)]) from None
+    elif isinstance(since, int) and since > head.position:
+        raise Invalid([Fault("/since", f"is beyond the last event of the project, whose position is {head.position}")])
     else:
         start = since if isinstance(since, int) else _position_before(connection, project_id, since, head)
     check_kept(project_id, start, head)

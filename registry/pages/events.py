@@ -21,6 +21,7 @@ from registry.results.event_sentences import event_sentence
 from registry.results.events import OF_ADMINISTRATION, TYPES
 from registry.results.sentences import EventSentence
 from registry.results.target_pages import page_of_target
+from registry.storage.told_events import EVERYTHING
 
 _EVENTS = 100
 _DIGITS = 18
@@ -86,6 +87,8 @@ def age(now: datetime, then: datetime) -> str:
 
 def _chosen() -> tuple[str, ...]:
     chosen = tuple(dict.fromkeys(one for one in request.args.getlist("type") if one))
+    if EVERYTHING in chosen:
+        return ()
     if not set(chosen) <= {*_KINDS, *(one for one in TYPES if not one.startswith(OF_ADMINISTRATION))}:
         raise Invalid([Fault("/type", f"is one of {', '.join(_KINDS)}, or a type of these such as claim.flipped")])
     return chosen

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.commands.terminal import Person
 from tests.house import Project
 from tests.told import tell
@@ -22,4 +24,10 @@ def test_events_are_lines_for_people_and_for_programs(person: Person, project: P
     assert person.says("events", "--since", told[0]["cursor"]).splitlines() == [second]
     assert person.says("events", "--type", "claim.*", "--since", "2001-01-01").splitlines() == [second]
     assert person.says("events", "--model", "B") == ""
-    assert "cursor" in person.complains("events", "--since", "yesterday", status=1)
+
+
+@pytest.mark.parametrize("since", ["yesterday", "2 h", "2026-13-01", "aaaaaaaaaaaaaaaa", "17"])
+def test_a_since_that_is_nothing_of_the_kind_is_said(person: Person, project: Project, since: str) -> None:
+    said = " ".join(person.complains("events", "--since", since, status=2).split())
+    allowed = "now, how long ago such as 2h, an instant such as 2026-11-21T08:00:00Z, or a cursor of the feed"
+    assert f"--since takes {allowed}; '{since}' is none of these." in said

@@ -33,6 +33,7 @@ def test_a_webhook_is_added_tested_rotated_and_removed(admin: Person, project: P
     assert made["secret"] != admin.says("hooks", "rotate", made["id"], "-q").strip()
     assert "0 events will be sent." in admin.page("hooks", "recover", made["id"], "0")
     assert admin.json("hooks", "recover", made["id"], "2026-11-21")["count"] == 0
+    assert admin.json("hooks", "recover", made["id"], "2h")["count"] == 0
     assert "is enabled" in admin.page("hooks", "enable", made["id"])
     admin.says("hooks", "rm", made["id"], "--yes")
     assert "No webhook yet" in admin.page("hooks", "ls")
@@ -48,6 +49,22 @@ def test_a_webhook_is_added_tested_rotated_and_removed(admin: Person, project: P
 )
 def test_what_no_webhook_may_be_is_said(admin: Person, project: Project, words: tuple[str, ...], said: str) -> None:
     assert said in admin.complains("hooks", *words, status=1)
+
+
+@pytest.mark.parametrize(
+    ("since", "said"),
+    [
+        ("gestern", "SINCE takes a position of the feed such as 17, how long ago such as 2h, an instant"),
+        ("-1", "No such option"),
+        ("1", "SINCE is beyond the last event of the project, whose position is 0; it takes a position of the feed"),
+        ("vorgesternabend", "SINCE is not a cursor of this project's events; it takes a position of the feed"),
+        ("20261121", "SINCE is beyond the last event of the project, whose position is 0"),
+        ("2026-11-21T25:00:00Z", "SINCE takes a position"),
+    ],
+)
+def test_what_is_no_place_to_recover_from_is_said(admin: Person, project: Project, since: str, said: str) -> None:
+    made = admin.json("hooks", "add", "https://hooks.example.org/a", "*")
+    assert said in " ".join(admin.complains("hooks", "recover", made["id"], since, status=2).split())
 
 
 def test_what_is_no_option_is_said(admin: Person, project: Project) -> None:

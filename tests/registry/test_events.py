@@ -116,6 +116,11 @@ def test_types_are_joined_by_or_and_names_by_and(project: Project) -> None:
     tell(project, 3, model="B", metric="accuracy", kind="claim.flipped")
     tell(project, 4, kind="claim.judged")
     assert numbers(page(project, type=["claim.flipped", "grid.*"])) == [1, 2, 3]
+    assert numbers(page(project, type="*")) == numbers(page(project, type=["claim.*", "*"])) == numbers(page(project))
+    refused = project.get(f"projects/{project.slug}/events?type=grid.*&type=claim.flipped,alert.*")
+    [fault] = refused.get_json()["errors"]
+    assert (refused.status_code, fault["pointer"]) == (422, "/type/1")
+    assert fault["detail"].startswith("must be one of *, grid.*, items.*, ")
     assert numbers(page(project, model="A", metric="accuracy")) == [2]
     assert numbers(page(project, model="C")) == []
     tell(project, 5, model="A", variant="")
@@ -185,8 +190,9 @@ def test_a_share_opens_the_events_below_its_path_and_no_others(project: Project)
     "query",
     [
         "after=AAAA", "after=", "after=%00", "after=2026-13-01", "after=2026-11-23T99:00", "after=head&after=now",
-        "after=" + "A" * 4000, "after=%F0%9F%98%80%F0%9F%98%80%F0%9F%98%80", "type=claims.*", "type=*", "type=claim.",
-        "type=", "limit=0", "limit=1001", "cursor=AAAA", "model=", "model=a&model=b", "suite=x", "after=0",
+        "after=" + "A" * 4000, "after=%F0%9F%98%80%F0%9F%98%80%F0%9F%98%80", "type=claims.*", "type=claim.",
+        "type=claim.flipped,alert.*", "type=**", "type=",
+        "limit=0", "limit=1001", "cursor=AAAA", "model=", "model=a&model=b", "suite=x", "after=0",
     ],
 )  # fmt: skip
 def test_a_wrong_question_is_refused_with_its_place(project: Project, query: str) -> None:

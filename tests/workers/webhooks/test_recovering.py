@@ -60,6 +60,24 @@ def test_since_is_a_position_a_cursor_or_an_instant(hooks: Hooks, receiver: Rece
     assert (other.status_code, other.get_json()["errors"][0]["pointer"]) == (422, "/since")
 
 
+@pytest.mark.parametrize(
+    ("since", "said"),
+    [
+        (3, "is beyond the last event of the project, whose position is 2"),
+        (10**17, "is beyond the last event of the project, whose position is 2"),
+        ("gestern", "must be a position such as 17, a cursor of the feed, or an instant such as 2026-11-21T08:00:00Z"),
+        (-1, "must be a position such as 17, a cursor of the feed, or an instant such as 2026-11-21T08:00:00Z"),
+        (1.5, "must be a position such as 17, a cursor of the feed, or an instant such as 2026-11-21T08:00:00Z"),
+        ("vorgesternabend", "is not a cursor of this project's events"),
+    ],
+)
+def test_what_is_no_place_of_the_feed_is_said(hooks: Hooks, receiver: Receiver, since: Any, said: str) -> None:
+    hooks.tell(1, 2)
+    webhook = hooks.add(receiver.url)
+    answer = recovered(hooks, webhook, since)
+    assert (answer.status_code, answer.get_json()["errors"]) == (422, [{"pointer": "/since", "detail": said}])
+
+
 @pytest.mark.parametrize("since", [0, "2020-01-01T00:00:00Z"])
 def test_what_the_feed_keeps_no_longer_cannot_be_recovered(hooks: Hooks, receiver: Receiver, since: Any) -> None:
     hooks.tell(1, 2, 3)
