@@ -174,7 +174,7 @@ def _written(asked: _Asked, stretch: Stretch, form: str, following: str) -> byte
     address = f"{url}{API_PREFIX}/projects/{slug}"
     events: list[Event] = [event_of(row, asked.cursor(row.position), API_PREFIX) for row in stretch.events]
     if form == "cloudevents":
-        return dumps([cloud_event(one, address) for one in events])
+        return dumps([to_document(cloud_event(one, address)) for one in events])
     if form == "atom":
         latest = max((one.time for one in events), default=asked.project.created_at.isoformat().replace("+00:00", "Z"))
         asked_at = f"{url}{request.path}" + (f"?{request.query_string.decode()}" if request.query_string else "")

@@ -96,6 +96,18 @@ WEBHOOK_IN: dict[str, Any] = {
     "filter": {"experiment": ["type-by-length"]},
     "description": "Opens an issue.",
 }
+WEBHOOK_MESSAGE: dict[str, Any] = {
+    "type": "baseline.set",
+    "timestamp": "2026-11-21T08:00:00Z",
+    "data": {
+        "baseline": "main",
+        "version": 2,
+        "project": "demo",
+        "subject": "projects/demo/baselines/main",
+        "url": "https://results.example/api/v1/projects/demo/baselines/main",
+        "position": 17,
+    },
+}
 WEBHOOK_CHANGE: dict[str, Any] = {"types": ["claim.flipped"], "filter": {}}
 RECOVER_IN: dict[str, Any] = {"since": "2026-11-21T08:00:00Z"}
 ALERT_CHANGE = {"state": "dismissed", "reason": "expected", "note": "The longer context costs this."}

@@ -19,6 +19,7 @@ from registry.api.openapi_references import (
     refer_to_parameters,
 )
 from registry.api.openapi_schemas import refine, without_defaults
+from registry.api.openapi_webhooks import described_webhooks
 from registry.api.responses import send
 from registry.api.schemas import BODIES
 from registry.api.smorest import Api
@@ -26,13 +27,16 @@ from registry.errors import Fault, Invalid
 
 blp = Blueprint("document", __name__)
 
-REFINEMENTS: dict[str, dict[str, Any]] = {"ProjectChange": {"minProperties": 1}}
-"""Rules over several fields, which the schemas check in code."""
+REFINEMENTS: dict[str, dict[str, Any]] = {
+    "ProjectChange": {"minProperties": 1},
+    "WebhookData": {"additionalProperties": True},
+}
+"""Rules over several fields, which the schemas check in code, and objects that have more fields than are named."""
 
 _EVERYWHERE = ("401", "403", "429", "503")
 """Errors that any operation may give: `default` stands for them, but in the view for clients."""
 _VIEWS = {"whole": "openapi", "client": "openapi_client_view"}
-_ORDER = ("openapi", "info", "servers", "paths", "components", "security", "tags")
+_ORDER = ("openapi", "info", "servers", "paths", "components", "webhooks", "security", "tags")
 
 
 def openapi(app: Flask) -> dict[str, Any]:
@@ -96,7 +100,7 @@ def register(app: Flask, api: Api) -> None:
 
 def _described(described: dict[str, Any]) -> dict[str, Any]:
     """All that is described: with references for what is said several times, and in a fixed order."""
-    document = {key: described[key] for key in _ORDER if key in described}
+    document = _placed(described)
     document["security"] = [{"bearer": []}, {}]
     schemas = document["components"]["schemas"]
     for sent in (
@@ -125,6 +129,7 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
     """The document with one path a resource: the paths with a suffix are said in its description."""
     paths = document["paths"]
     told = document | {"paths": {path: _with_forms(document, path) for path in paths if not is_twin(path, paths)}}
+    told = _placed(told | {"webhooks": described_webhooks()})
     for item in told["paths"].values():
         for operation in item.values():
             answers = operation["responses"].items()
@@ -133,6 +138,10 @@ def _whole(document: dict[str, Any]) -> dict[str, Any]:
                 del operation["security"]
     drop_unused(told)
     return told
+
+
+def _placed(document: dict[str, Any]) -> dict[str, Any]:
+    return {key: document[key] for key in _ORDER if key in document}
 
 
 def _with_forms(document: dict[str, Any], path: str) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def drop_unused(document: dict[str, Any]) -> None:
     """Remove the components that nothing refers to."""
     components = document["components"]
     used: set[str] = set()
-    fresh = set(_references([document["paths"]]))
+    fresh = set(_references([document["paths"], document.get("webhooks", {})]))
     while fresh:
         used |= fresh
         fresh = set(_references(looked_up(document, {"$ref": one}) for one in fresh)) - used

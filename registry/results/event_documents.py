@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from registry.results.terms import Identifier, Instant, Keyword
+from registry.results.terms import Identifier, Instant, Keyword, Presence
 
 TYPE_PREFIX = "org.results-registry."
 """Of the types in CloudEvents: the same in every installation, so that a consumer's rules hold for all of them."""
@@ -35,19 +35,31 @@ def event_of(row: Any, cursor: str, api: str = "/api/v1") -> Event:
     return Event(str(row.id), int(row.position), row.type, time, row.subject, row.data, cursor, links)
 
 
-def cloud_event(event: Event, source: str) -> dict[str, Any]:
-    """The event as CloudEvents 1.0 writes it in JSON; `source` is the address of its project.
+@dataclass(frozen=True, slots=True)
+class CloudEvent:
+    """An event as CloudEvents 1.0 writes it in JSON."""
 
-    `sequence` is the extension of that name: digits of a fixed width, which sort as the positions do.
-    """
-    return {
-        "specversion": "1.0",
-        "id": event.id,
-        "source": source,
-        "type": TYPE_PREFIX + event.type,
-        "subject": event.subject,
-        "time": event.time,
-        "datacontenttype": "application/json",
-        "sequence": f"{event.position:019d}",
-        "data": dict(event.data),
-    }
+    id: Annotated[Identifier, "The event's id."]
+    source: Annotated[str, "The address of its project."]
+    type: Annotated[str, f"What was done: `{TYPE_PREFIX}` and the type of the event."]
+    subject: Annotated[str, "What it was done to: a path below /api/v1/; empty after a purge."]
+    time: Annotated[Instant, "When it was done."]
+    data: Annotated[Mapping[str, Any], "Ids, names and numbers, by type; more fields may come."]
+    sequence: Annotated[
+        str | None,
+        "The position in the project's feed in digits of a fixed width, which sort as text; a test has none.",
+        Presence.OMITTED,
+    ] = None
+    specversion: Annotated[Literal["1.0"], "Of CloudEvents."] = "1.0"
+    datacontenttype: Annotated[Literal["application/json"], "Of `data`."] = "application/json"
+
+
+def cloud_event(event: Event, source: str) -> CloudEvent:
+    """The event for other systems; `source` is the address of its project."""
+    type_, sequence = TYPE_PREFIX + event.type, sequence_of(event.position)
+    return CloudEvent(event.id, source, type_, event.subject, event.time, event.data, sequence)
+
+
+def sequence_of(position: int) -> str:
+    """A position as the extension `sequence` of CloudEvents has it."""
+    return f"{position:019d}"

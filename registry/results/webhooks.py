@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from registry.results.terms import Count, Identifier, Instant, Keyword
+from registry.results.terms import Count, Identifier, Instant, Keyword, Presence
 
 Format = Literal["standard", "cloudevents", "slack", "discord"]
 WebhookState = Literal["enabled", "disabled"]
@@ -45,6 +45,25 @@ class WebhookSecret(Webhook):
         Keyword("pattern", "^whsec_[A-Za-z0-9+/]{43}=$"),
         "What verifies signatures, as libraries of Standard Webhooks take it; shown this once.",
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookData:
+    """The data of the event, as `Event` says for its type, and beside them these fields."""
+
+    project: Annotated[str, "The project's slug."]
+    subject: Annotated[str, "What it was done to: a path below /api/v1/; empty after a purge."]
+    url: Annotated[str, "The address of the subject in the API; after a purge, of the project."]
+    position: Annotated[int | None, "Of the event in the project's feed; a test has none.", Presence.OMITTED] = None
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookMessage:
+    """An event as a webhook of the format `standard` is sent it, as Standard Webhooks says."""
+
+    type: Annotated[str, "What was done, such as `claim.flipped`, or `webhook.test`; more types may come."]
+    timestamp: Annotated[Instant, "When it was done."]
+    data: Annotated[WebhookData, "About it."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from registry.results.event_documents import TYPE_PREFIX
+from registry.results.codec import to_document
+from registry.results.event_documents import TYPE_PREFIX, CloudEvent, sequence_of
 from registry.results.event_sentences import event_sentence
 from registry.results.target_pages import page_of_event
-from registry.results.webhooks import Format
+from registry.results.webhooks import Format, WebhookData
 from workers.webhooks.lines import Sending
 
 MOST_BYTES = 20_000
@@ -46,25 +47,16 @@ def body_of(sending: Sending, url: str) -> Body:
 
 
 def _standard(sending: Sending, url: str, data: Mapping[str, Any]) -> Body:
-    where = {"project": sending.project, "subject": sending.subject, "url": _address(sending, url)}
-    place = {} if sending.position is None else {"position": sending.position}
-    document = {"type": sending.type, "timestamp": _time(sending), "data": {**data, **where, **place}}
+    where = WebhookData(sending.project, sending.subject, _address(sending, url), sending.position)
+    document = {"type": sending.type, "timestamp": _time(sending), "data": {**data, **to_document(where)}}
     return Body(orjson.dumps(document), "application/json")
 
 
 def _cloud(sending: Sending, url: str, data: Mapping[str, Any]) -> Body:
-    document: dict[str, Any] = {
-        "specversion": "1.0",
-        "id": str(sending.event_id),
-        "source": f"{url}/api/v1/projects/{sending.project}",
-        "type": TYPE_PREFIX + sending.type,
-        "subject": sending.subject,
-        "time": _time(sending),
-        "datacontenttype": "application/json",
-        "data": dict(data),
-    }
-    if sending.position is not None:
-        document["sequence"] = f"{sending.position:019d}"
+    sequence = None if sending.position is None else sequence_of(sending.position)
+    source = f"{url}/api/v1/projects/{sending.project}"
+    type_, id_ = TYPE_PREFIX + sending.type, str(sending.event_id)
+    document = to_document(CloudEvent(id_, source, type_, sending.subject, _time(sending), data, sequence))
     return Body(orjson.dumps(document), "application/cloudevents+json; charset=utf-8")
 
 

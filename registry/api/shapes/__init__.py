@@ -15,6 +15,7 @@ from registry.api.shapes.statistics_feeds import STATISTICS_FEEDS
 from registry.api.shapes.words import PLAIN, Shape, page
 from registry.results.aggregates import Aggregates
 from registry.results.comparison import Comparison
+from registry.results.event_documents import CloudEvent
 from registry.results.gates import Baseline, Gate
 from registry.results.judgement import Judgement
 from registry.results.lines import Lines
@@ -28,7 +29,7 @@ from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
 from registry.results.trade_offs import TradeOff
 from registry.results.verdicts import Alert, StoredVerdict
-from registry.results.webhooks import Delivery, Recovery, Webhook, WebhookSecret
+from registry.results.webhooks import Delivery, Recovery, Webhook, WebhookMessage, WebhookSecret
 from registry.settings import Settings
 
 COMPONENTS: dict[str, Shape] = {
@@ -57,7 +58,7 @@ COMPONENTS: dict[str, Shape] = {
         RepeatNoise,
     ),
     **components(Judgement),
-    **components(Webhook, WebhookSecret, Delivery, Recovery),
+    **components(Webhook, WebhookSecret, Delivery, Recovery, WebhookMessage, CloudEvent),
     **CLAIMS,
     "Webhooks": page("Webhook", "A page of webhooks."),
     "Deliveries": page("Delivery", "A page of deliveries of a webhook."),
