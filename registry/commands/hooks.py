@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import uuid
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any, get_args
 
 import click
@@ -12,10 +14,13 @@ from registry.commands.screen import styled
 from registry.commands.session import Session, asks_server
 from registry.commands.since import ALLOWED, place_of
 from registry.renderings.table import Column, Table
+from registry.renderings.words import counted
 from registry.results.webhooks import FILTERS, DeliveryState, Format
 from results_registry.errors import Refused
 
 _HEADER = ("id", "state", "format", "types", "url", "waiting", "failing_since", "description")
+_LEAST = ("waiting", "format", "types", "next_at", "position", "attempts")
+"""Columns that a narrow terminal does without: a whole id is what other commands take."""
 _POSITION = re.compile("[0-9]{1,18}")
 _SINCE = f"a position of the feed such as 17, {ALLOWED}"
 _DELIVERY = ("id", "state", "type", "position", "attempts", "status", "error", "next_at")
@@ -34,7 +39,9 @@ def list_hooks(session: Session) -> None:
     rows = [_row(one) for one in found]
     nothing = "No webhook yet; `registry hooks add URL TYPE …` makes one."
     shown = _tabulated(_HEADER[:6], rows, nothing)
-    session.screen.show(found, lambda: shown, lambda: (_HEADER, rows), essence=lambda: [one["id"] for one in found])
+    session.screen.show(
+        found, lambda: shown, lambda: (_HEADER, rows), essence=lambda: [one["id"] for one in found], least=_LEAST
+    )
 
 
 @hooks.command()
@@ -100,8 +107,24 @@ def deliveries(session: Session, webhook: str, state: tuple[str, ...], limit: in
     path = _path(session, webhook, "/deliveries")
     found = session.transport.get(path, state=list(state), limit=limit)["items"]
     rows = [_delivery_row(one) for one in found]
-    shown = _tabulated(_DELIVERY, rows, "No such delivery.")
-    session.screen.show(found, lambda: shown, lambda: (_DELIVERY, rows), essence=lambda: [one["id"] for one in found])
+    # An error is longer than what a terminal has beside the rest, and mostly the same for all: it stands below.
+    named = [one for one in _DELIVERY if one != "error"]
+    told = [[row[_DELIVERY.index(one)] for one in named] for row in rows]
+    shown = [*_tabulated(named, told, "No such delivery."), *_errors(rows)]
+    session.screen.show(
+        found,
+        lambda: shown,
+        lambda: (_DELIVERY, rows),
+        essence=lambda: [one["id"] for one in found],
+        least=_LEAST,
+    )
+
+
+def _errors(rows: Sequence[Sequence[Any]]) -> Iterator[str]:
+    """The last errors of deliveries, each once with how many have it."""
+    place = _DELIVERY.index("error")
+    for error, count in Counter(row[place] for row in rows if row[place]).items():
+        yield f"{counted(count, 'delivery', 'deliveries')}: {error}"
 
 
 @hooks.command()
@@ -166,7 +189,7 @@ def remove(session: Session, webhook: str, yes: bool) -> None:
     session.screen.note(f"Removed the webhook {webhook}.")
 
 
-def _tabulated(header: tuple[str, ...], rows: list[list[Any]], nothing: str) -> list[Any]:
+def _tabulated(header: Sequence[str], rows: list[list[Any]], nothing: str) -> list[Any]:
     columns = [Column(title, [str(row[place]) for row in rows]) for place, title in enumerate(header)]
     return [styled(Table(columns), {})] if rows else [nothing]
 

@@ -26,15 +26,6 @@ _VERDICTS = {
     "ill_posed": "ill-posed",
 }
 _TONES: Mapping[str, Tone] = {"supported": "good", "contradicted": "bad", "opened": "bad", "resolved": "good"}
-_FINDINGS = {
-    "improved": "found that {} is better",
-    "equivalent": "found that {} is equivalent",
-    "non_inferior": "found that {} is not inferior",
-    "worse_within_margin": "found that {} is worse, but within the margin",
-    "regressed": "found that {} has regressed",
-    "inconclusive": "could not decide about {}",
-    "not_comparable": "could not be compared with {}",
-}
 _WHY = {
     "passed": "a later verdict passes",
     "policy_changed": "the policy was changed",
@@ -185,12 +176,12 @@ def _baseline(act: str, data: Data) -> EventSentence:
 
 def _gate(_act: str, data: Data) -> EventSentence:
     passes, verdict = data.get("passes"), _id(data, "verdict")
-    found = _FINDINGS.get(verdict, f"said of {{}}: {_text(verdict).replace('_', ' ')}")
-    holds = "" if passes is None else ": it passes" if passes else ": it fails"
+    undecided = "not comparable" if verdict == "not_comparable" else "not decided"
+    found = undecided if passes is None else "it passes" if passes else "it fails"
     tone: Tone = "" if passes is None else "good" if passes else "bad"
-    # Not `format`: what people wrote may have braces.
-    said = found.replace("{}", _name(data, "contender")) + holds
-    return _on_baseline(data, "The baseline", said, _text(data.get("sentence")), tone)
+    return _on_baseline(
+        data, "The baseline", f"judged {_name(data, 'contender')}: {found}", _text(data.get("sentence")), tone
+    )
 
 
 def _alert(act: str, data: Data) -> EventSentence:
@@ -250,7 +241,8 @@ def _token(act: str, data: Data) -> EventSentence:
 
 
 def _until(data: Data) -> str:
-    return f"until {_name(data, 'expires_at')}" if data.get("expires_at") else ""
+    """The day on which it ends."""
+    return f"until {_name(data, 'expires_at').partition('T')[0]}" if data.get("expires_at") else ""
 
 
 def _webhook(_act: str, data: Data) -> EventSentence:

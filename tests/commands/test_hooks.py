@@ -6,7 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from sqlalchemy import insert
 
+from registry.storage.tables import delivery_attempts
 from tests.commands.terminal import Person, person_of
 from tests.house import Project
 
@@ -71,3 +73,17 @@ def test_what_is_no_option_is_said(admin: Person, project: Project) -> None:
     added = ("hooks", "add", "https://hooks.example.org/", "*")
     assert "--only takes NAME=TEXT" in admin.complains(*added, "--only", "token=x", status=2)
     assert "is no id" in admin.complains("hooks", "test", "x", status=2)
+
+
+def test_a_narrow_terminal_has_whole_ids_and_each_error_once(admin: Person, project: Project) -> None:
+    made = admin.json("hooks", "add", "https://hooks.example.org/a", "*")
+    sent = [admin.json("hooks", "test", made["id"])["id"] for _ in range(3)]
+    errors = ["unreachable: the name does not resolve"] * 2 + ["answered 500"]
+    with project.house.database.transaction() as connection:
+        for one, error in zip(sent, errors, strict=True):
+            connection.execute(insert(delivery_attempts).values(delivery_id=one, number=1, error=error))
+    page = admin.page("hooks", "deliveries", made["id"], columns=80)
+    assert all(one in page for one in sent)
+    assert "2 deliveries: unreachable: the name does not resolve" in page
+    assert "1 delivery: answered 500" in page
+    assert [one["error"] for one in admin.rows("hooks", "deliveries", made["id"])] == errors[::-1]

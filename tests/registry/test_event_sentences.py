@@ -28,7 +28,7 @@ GRID = {
 }
 CLAIM = {"claim": "c1", "text": "A wins."}
 JUDGED = CLAIM | {"judgement": 2, "verdict": "contradicted", "experiment": "E", "metric": "m"}
-GATE = {"baseline": "main", "contender": "B {}", "passes": False, "sentence": "B is 2 points worse.", "metric": "m"}
+GATE = {"baseline": "main", "contender": "B", "passes": False, "sentence": "B is 2 points worse.", "metric": "m"}
 ALERT = {"alert": "a", "baseline": "main", "model": "B", "state": "open", "reopened": 0}
 EXAMPLES: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "grid.published": (GRID, "The grid Core Generalization · Qwen-2.5 3B was published (type-by-length, accuracy)"),
@@ -81,7 +81,7 @@ EXAMPLES: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "baseline.deleted": ({"baseline": "main", "version": 2}, "The baseline main was deleted"),
     "gate.verdict": (
         GATE | {"verdict": "regressed"},
-        "The baseline main found that B {} has regressed: it fails (B is 2 points worse)",
+        "The baseline main judged B: it fails (B is 2 points worse)",
     ),
     "alert.opened": (
         ALERT | {"reopened": 1, "benchmark": "Q", "at": {"Length": 9, "Type": "1"}},
@@ -109,7 +109,7 @@ EXAMPLES: Mapping[str, tuple[Mapping[str, Any], str]] = {
     "project.updated": ({"changed": ["name", "visibility"]}, "The project was changed (name, visibility)"),
     "share.created": (
         {"share": "s", "path": "/grids/1", "expires_at": "2026-12-01T00:00:00Z"},
-        "A share link was created (/grids/1, until 2026-12-01T00:00:00Z)",
+        "A share link was created (/grids/1, until 2026-12-01)",
     ),
     "share.revoked": ({"share": "s"}, "A share link was revoked"),
     "token.created": ({"token": "t", "name": "ci", "role": "writer"}, "The token ci was created (writer)"),
@@ -195,7 +195,9 @@ def test_what_a_verdict_says_is_a_tone() -> None:
     assert event_sentence("claim.flipped", JUDGED).tone == "bad"
     assert event_sentence("claim.flipped", JUDGED | {"verdict": "supported"}).tone == "good"
     assert event_sentence("gate.verdict", GATE | {"passes": True}).tone == "good"
-    assert event_sentence("gate.verdict", GATE | {"passes": None}).tone == ""
+    for verdict, said in (("inconclusive", "not decided"), ("not_comparable", "not comparable")):
+        open_ = event_sentence("gate.verdict", GATE | {"passes": None, "verdict": verdict})
+        assert (open_.head, open_.tone) == (f"The baseline main judged B: {said}", "")
     assert event_sentence("alert.opened", ALERT).tone == "bad"
 
 
