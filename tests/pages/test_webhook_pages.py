@@ -6,7 +6,7 @@ import re
 
 from tests.pages.settings import administrator
 from tests.workers.webhooks.conftest import Hooks, hooks, inner_house, receiver
-from tests.workers.webhooks.receiver import Receiver
+from tests.workers.webhooks.receiver import Receiver, receiving
 
 __all__ = ["hooks", "inner_house", "receiver"]
 
@@ -52,6 +52,16 @@ def test_what_a_webhook_was_sent_is_shown_and_sent_again(hooks: Hooks, receiver:
     assert admin.send(page, f"{page}/test").status_code == 303
     assert hooks.send() == 2
     assert [one.document["type"] for one in receiver.received[1:]] == ["webhook.test", "grid.published"]
+
+
+def test_why_a_webhook_could_not_be_reached_is_shown(hooks: Hooks) -> None:
+    with receiving() as closed:
+        webhook = hooks.add(closed.url)
+    hooks.tell(1)
+    hooks.send()
+    admin = administrator(hooks.project.house, hooks.project.tokens["admin"])
+    shown = admin.browser.get(f"/projects/{hooks.project.slug}/settings/webhooks/{webhook['id']}").text
+    assert "unreachable: the connection was refused" in shown
 
 
 def test_what_no_webhook_may_be_is_said_at_its_field(hooks: Hooks) -> None:
