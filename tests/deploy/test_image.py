@@ -56,6 +56,13 @@ def test_the_builder_is_sent_what_the_image_is_made_of_and_nothing_else() -> Non
     assert sent == copied
 
 
+def test_the_trial_copies_what_the_image_is_made_of() -> None:
+    trial = (ROOT / "deploy" / "try-compose").read_text()
+    copied = set(re.search(r"tar --create.*?\\(.*?)\)", trial, re.DOTALL)[1].split())  # type: ignore[index]
+    sent = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    assert {one if one in copied else one.partition("/")[0] for one in sent} <= copied
+
+
 def test_gunicorn_knows_every_name_that_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     """It ignores what it does not know, so a misspelt limit would be no limit."""
     from gunicorn.config import make_settings
