@@ -10,6 +10,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.pool import NullPool
 
+from registry.errors import Misconfigured
 from registry.settings import driver_url
 
 _LOCK = 0x72656769  # "regi"
@@ -20,16 +21,25 @@ def migrate(database_url: str) -> None:
 
     A release that has been gone back to finds a newer schema, which it works with, and leaves it alone.
     """
-    engine = create_engine(driver_url(database_url), poolclass=NullPool)
+    engine = create_engine(driver_url(database_url), poolclass=NullPool, connect_args={"client_encoding": "utf8"})
     with engine.connect() as guard:
         # Of the transaction, both the lock and the parameters: a pooler may give each transaction another session.
         _without_limits(guard, lock_timeout="0")
         guard.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         with engine.connect() as connection:
             _without_limits(connection, lock_timeout="1s")
+            _check_encoding(connection)
             if not _is_newer(connection):
                 upgrade(connection)
             connection.commit()
+
+
+def _check_encoding(connection: Connection) -> None:
+    """PostgreSQL makes SQL_ASCII databases where no locale is set; names of models are compared as text here."""
+    encoding = connection.scalar(text("SHOW server_encoding"))
+    if encoding != "UTF8":
+        made = "CREATE DATABASE registry ENCODING 'UTF8' TEMPLATE template0"
+        raise Misconfigured(f"The database has the encoding {encoding}, and the registry needs UTF8: {made}")
 
 
 def _without_limits(connection: Connection, *, lock_timeout: str) -> None:

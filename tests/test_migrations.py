@@ -5,18 +5,21 @@ from __future__ import annotations
 import ast
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import create_engine, text
+from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
 import migrations.apply
 from migrations.apply import migrate
+from registry.errors import Misconfigured
 from registry.operations.health import SCHEMA
-from registry.settings import driver_url
+from registry.settings import Settings, driver_url
+from registry.storage.database import Database
 from registry.storage.tables import metadata
 
 
@@ -26,6 +29,31 @@ def test_a_migrated_database_has_the_tables_of_the_code(empty_database_url: str)
     with engine.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
         assert connection.scalar(text("SELECT version_num FROM alembic_version")) == SCHEMA
+
+
+def test_a_database_of_another_encoding_is_refused_with_a_sentence(empty_database_url: str) -> None:
+    """What PostgreSQL makes where no locale is set."""
+    url = make_url(driver_url(empty_database_url))
+    other = f"{url.database}_ascii"
+    engine = create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(
+            text(f"CREATE DATABASE {other} ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0")
+        )
+        try:
+            with pytest.raises(Misconfigured, match="SQL_ASCII, and the registry needs UTF8: CREATE DATABASE"):
+                migrate(url.set(database=other).render_as_string(hide_password=False))
+        finally:
+            connection.execute(text(f"DROP DATABASE {other}"))
+
+
+def test_a_locale_of_the_caller_changes_no_text(empty_database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PGCLIENTENCODING", "LATIN1")
+    migrate(empty_database_url)
+    database = Database(replace(Settings(), database_url=empty_database_url), name="tests")
+    with database.reading() as connection:
+        assert connection.scalar(text("SELECT '…é'")) == "…é"
+        assert connection.scalar(text("SELECT octet_length('…é')")) == 5
 
 
 def test_processes_that_migrate_at_once_wait_for_each_other(empty_database_url: str) -> None:

@@ -103,6 +103,7 @@ class Database:
             connect_args={
                 "application_name": f"registry-{name}",
                 "connect_timeout": CONNECT_SECONDS,
+                "client_encoding": "utf8",
                 "connection_factory": partial(
                     WatchedConnection,
                     limit=self._longest + BEYOND_SERVER if self._longest else math.inf,

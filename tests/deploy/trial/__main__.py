@@ -11,6 +11,7 @@ import sys
 import time
 
 from tests.deploy.trial import steps
+from tests.deploy.trial.engine import compose
 
 
 def main(names: list[str]) -> int:
@@ -24,6 +25,7 @@ def main(names: list[str]) -> int:
         except (RuntimeError, OSError, LookupError, ValueError) as error:
             rows.append((step.__name__, f"{type(error).__name__}: {error}"[-2000:], False))
             print(line(rows[-1]), flush=True)
+            print(compose("logs", "--no-color", "--tail", "30", check=False), flush=True)
             if step is steps.first_start:
                 break
     bad = [what for what, _seen, good in rows if not good]
