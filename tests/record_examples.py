@@ -101,6 +101,7 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     feed = "projects/demo/cells?model=Qwen-2.5%203B&benchmark=Ends"
     ask("feed", "GET", feed)
     forms("feed_forms", feed, "csv")
+    forms("whole_grids_forms", f"projects/demo/grids?grid={curve}", "ndjson")
     for statistic in ("trends", "peaks", "coverage"):
         ask(f"{statistic}_feed", "GET", f"projects/demo/{statistic}?model=Qwen-2.5%203B&benchmark=Ends")
     ask("statistics", "GET", f"grids/{number}/statistics")

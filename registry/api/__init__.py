@@ -45,6 +45,7 @@ from registry.api import (
     verdicts,
     webhooks,
     whoami,
+    whole_grids,
 )
 from registry.api.long_poll import note_preference
 from registry.api.smorest import Api
@@ -60,9 +61,10 @@ def register(app: Flask) -> None:
     answers = (statistics, pictures, rankings, comparisons, aggregates, experiments, lines, trade_offs, plans)
     judged = (claims, stored_claims, baselines, gates, verdicts, alerts, repeat_noise)
     told = (events, webhooks, deliveries)
-    stored = (projects, grids, grid_by_names, grid_notes, revisions, batch, cells, items, feeds, statistics_feeds)
+    stored = (projects, grids, grid_by_names, grid_notes, revisions, batch, cells, items)
+    exported = (feeds, whole_grids, statistics_feeds)  # the first two share a blueprint
     others = (names, suites, protocols, protocol_difference, whoami, audit_log, shares, retry, service)
-    modules = (*stored, *answers, *judged, *told, *others)
+    modules = (*stored, *exported, *answers, *judged, *told, *others)
     for blueprint in dict.fromkeys(module.blp for module in modules):
         api.register_blueprint(blueprint)
     openapi.register(app, api)

@@ -78,13 +78,22 @@ def _file(export: Export) -> BinaryIO | None:
         return io.BytesIO(b"".join(export.pieces())) if export.at_once else None
 
 
+def send_stream(form: str, written: Iterable[bytes], cells: int) -> Response:
+    """What has no tag, as it is written: at once where it has few cells."""
+    return common(_squeezed(form, written, cells), None)
+
+
 def _whole(export: Export, written: Iterable[bytes]) -> Response:
+    return _squeezed(export.form, written, export.cells)
+
+
+def _squeezed(form: str, written: Iterable[bytes], cells: int) -> Response:
     if request.method == "HEAD":
-        return Response(content_type=MEDIA[export.form])
-    squeeze = accepts_gzip() and not packed(export.form)
+        return Response(content_type=MEDIA[form])
+    squeeze = accepts_gzip() and not packed(form)
     pieces = _gzipped(written) if squeeze else written
-    body = b"".join(pieces) if export.cells <= _SMALL else iter(pieces)
-    response = Response(body, content_type=MEDIA[export.form])
+    body = b"".join(pieces) if cells <= _SMALL else iter(pieces)
+    response = Response(body, content_type=MEDIA[form])
     if squeeze:
         response.headers["Content-Encoding"] = "gzip"
     return response

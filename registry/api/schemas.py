@@ -290,6 +290,19 @@ class FeedParameters(TableParameters):
     missing = _missing()
 
 
+MOST_GRIDS = 100
+"""Grids that one request names: more make an address that servers refuse."""
+
+
+class WholeGridsParameters(Schema):
+    grid = fields.List(
+        fields.UUID(),
+        load_default=list,
+        validate=validate.Length(max=MOST_GRIDS),
+        metadata=about("Only these ids; what is not there is left out."),
+    )
+
+
 class RevisionParameters(Schema):
     revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision."))
 

@@ -50,6 +50,8 @@ class Filters:
     updated_since: datetime | None = None
     id: str = ""
     """An id or its first characters."""
+    ids: Sequence[uuid.UUID] = ()
+    """Whole ids, joined by OR."""
     words: Sequence[str] = ()
     """Each is in a name or a label of the grid."""
     deleted: Deleted = "exclude"
@@ -164,6 +166,8 @@ def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) 
     found: list[ColumnElement[bool]] = []
     if filters.id:
         found.append(grids.c.id.between(*ids_with_prefix(filters.id)))
+    if filters.ids:
+        found.append(grids.c.id.in_(filters.ids))
     for kind in FILTERED:
         wanted = list(getattr(filters, kind))
         if wanted:

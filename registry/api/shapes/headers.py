@@ -19,6 +19,11 @@ HEADERS: dict[str, Shape] = {
     "Retry-After": {"description": "Seconds after which to try again.", "schema": {"type": "integer"}},
     "WWW-Authenticate": {"description": "How to authenticate.", "schema": TEXT},
     "Allow": {"description": "The methods that this path has.", "schema": TEXT},
+    "Registry-Events-Cursor": {
+        "description": "`after` of the events that come later than this answer.",
+        "schema": TEXT,
+    },
+    "Registry-Events-Position": {"description": "The position of that cursor.", "schema": {"type": "integer"}},
     "Idempotent-Replayed": {"description": "`true` when this is the stored answer to the key.", "schema": TEXT},
 }
 
