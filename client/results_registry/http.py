@@ -121,6 +121,7 @@ class Transport:
             found = {name.lower(): text for name, text in response.getheaders()}
             if response.status >= 300:
                 raise_problem(response.status, found, read_whole(response, found))
+            self._position.note(found)
             yield found, read_chunks(response, found)
         except _BROKEN as error:
             raise self._unreachable(error) from None
@@ -206,7 +207,8 @@ class Transport:
         seconds: float,
     ) -> http.client.HTTPResponse:
         connection.open(seconds)
-        headers = {"Host": self.origin.authority} | self._position.headers() | sent | connection.headers
+        # A position that is known goes before one that a caller sends to be told one.
+        headers = {"Host": self.origin.authority} | sent | self._position.headers() | connection.headers
         connection.http.request(method, connection.prefix + target, payload, headers)
         return connection.http.getresponse()
 

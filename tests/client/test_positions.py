@@ -88,3 +88,15 @@ def test_without_a_place_for_files_it_is_kept_in_memory(
         transport.get("projects")
         transport.get("projects")
     assert sent(tiny) == [None, "A/1"]
+
+
+def test_a_caller_who_sends_one_is_told_and_then_sends_the_greatest(tiny: Tiny) -> None:
+    asking = {"Registry-Position": "0/0"}
+    tiny.answer(said("A/1"), said("A/1"), said("B/1"), Reply())
+    with Transport(tiny.url) as transport:
+        for _ in range(2):
+            transport.get("projects", headers=asking)
+        with transport.stream("projects", headers=asking) as (_, chunks):
+            list(chunks)
+        transport.get("projects")
+    assert sent(tiny) == ["0/0", "A/1", "A/1", "B/1"]
