@@ -13,6 +13,7 @@ SECTIONS = {
         "ls": ("registry.commands.listing:ls", "List projects, grids, or the names in use."),
         "show": ("registry.commands.show:show", "Show a grid, as a heatmap on a terminal."),
         "pull": ("registry.commands.pull:pull", "Write a grid, or all cells of many, to a file."),
+        "mirror": ("registry.commands.mirror:mirror", "Keep the cells of projects as Parquet files."),
         "plot": ("registry.commands.pull:plot", "Draw a grid: SVG, PNG or Vega-Lite."),
         "open": ("registry.commands.browse:open_page", "Open the page of a grid or the project in the browser."),
         "describe": ("registry.commands.describe:describe", "Show or change the description and labels of something."),

@@ -1,0 +1,175 @@
+"""Bring the mirror of a project up to its latest event: by its events, or by all of its grids where those are gone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import parquet
+
+from registry.mirror.columns import GRIDS_SCHEMA
+from registry.mirror.compaction import Compacted, compact
+from registry.mirror.current_grids import GridRows, current_row, joined, moved, version_of, versions, without
+from registry.mirror.directory import MirrorDirectory, make_durable
+from registry.mirror.manifest import MirroredProject, PartFile, Superseded, WrittenFile
+from registry.mirror.parquet_file import write_table
+from registry.mirror.part_writer import PartWriter
+from registry.mirror.source import Changes, EventsMissed, Source
+
+KEPT_SECONDS = 600.0
+"""Seconds for which a superseded file stays, for queries that have begun."""
+State = Literal["mirrored", "updated", "unchanged", "absent"]
+
+
+@dataclass(frozen=True, slots=True)
+class Refreshed:
+    """What a run did to a project: read all of it, read what changed, found nothing new, or no such project."""
+
+    project: str
+    state: State
+    position: int = 0
+    grids: int = 0
+    """Current grids."""
+    cells: int = 0
+    """Rows of the parts that are current."""
+    written: int = 0
+    """Rows that were written, compaction included."""
+    anew: str = ""
+    """Why all of it was read again."""
+
+
+def refresh(directory: MirrorDirectory, source: Source) -> Refreshed:
+    """Bring a project up to date. A reader of the manifest sees its old or its new state at any moment; what is killed
+    leaves the old one."""
+    try:
+        return _refreshed(directory, source)
+    except BaseException:
+        directory.remove_unknown()
+        raise
+
+
+def _refreshed(directory: MirrorDirectory, source: Source) -> Refreshed:
+    known, found = directory.manifest.projects.get(source.slug), source.project_id()
+    if found is None:
+        if known is not None:
+            directory.drop(source.slug)
+        return Refreshed(source.slug, "absent")
+    if known is None:
+        return _mirrored(directory, source, found, None, "")
+    if known.id != found:
+        return _mirrored(directory, source, found, known, "It is another project of the same name.")
+    try:
+        changes = source.changes(known.cursor, known.position, known.anchor)
+    except EventsMissed as missed:
+        return _mirrored(directory, source, found, known, str(missed))
+    return _updated(directory, source, known, changes)
+
+
+def _mirrored(
+    directory: MirrorDirectory, source: Source, project_id: str, known: MirroredProject | None, why: str
+) -> Refreshed:
+    """Read all grids. The files of before are removed at once: what was purged meanwhile may be in them."""
+    numbers, rows = count(known.number if known else 1), GridRows()
+    with source.everything() as found:
+        writer = PartWriter(directory.path, source.slug, (0, found.position), lambda: next(numbers))
+        for grid in found.grids:
+            rows.add(current_row(grid, *writer.add(grid)))
+    current = joined(rows.table(), source.aliases())
+    made = MirroredProject(
+        project=source.slug,
+        id=project_id,
+        cursor=found.cursor,
+        position=found.position,
+        number=0,
+        grids=_NONE,
+        parts=tuple(writer.close()),
+    )
+    return _committed(directory, made, current, numbers, Refreshed(source.slug, "mirrored", anew=why))
+
+
+_NONE = WrittenFile(path="", rows=0, bytes=0, sha256="")
+
+
+def _updated(directory: MirrorDirectory, source: Source, known: MirroredProject, changes: Changes) -> Refreshed:
+    told = replace(known, cursor=changes.cursor, position=changes.position, anchor=changes.anchor)
+    if not (changes.grids or changes.aliased):
+        return _unchanged(directory, known, told)
+    before = parquet.read_table(directory.path / known.grids.path, schema=GRIDS_SCHEMA, partitioning=None)
+    numbers = count(known.number)
+    current, written = _applied(directory, source, before, known, changes, lambda: next(numbers))
+    current = joined(current, source.aliases())
+    compacted = compact(
+        directory.path, source.slug, (*known.parts, *written), current, changes.purged, lambda: next(numbers)
+    )
+    current = moved(current, compacted.moved)
+    if current.equals(before) and compacted.parts == known.parts:
+        return _unchanged(directory, known, told)
+    made = replace(told, parts=compacted.parts, superseded=_superseded(known, compacted, changes))
+    return _committed(directory, made, current, numbers, Refreshed(source.slug, "updated"))
+
+
+def _applied(
+    directory: MirrorDirectory,
+    source: Source,
+    current: pa.Table,
+    known: MirroredProject,
+    changes: Changes,
+    numbered: Callable[[], int],
+) -> tuple[pa.Table, list[PartFile]]:
+    """The table of grids after the changes, and the parts that were written for it."""
+    rows, stays = GridRows(), set[str]()
+    versions_before = versions(current, changes.grids)
+    writer = PartWriter(directory.path, source.slug, (known.position + 1, changes.position), numbered)
+    asked = [one for one in changes.grids if one not in changes.purged]
+    for grid in source.grids(asked, changes.position):
+        if versions_before.get(grid["id"]) == version_of(grid):
+            stays.add(grid["id"])
+        else:
+            rows.add(current_row(grid, *writer.add(grid)))
+    kept = without(current, [one for one in changes.grids if one not in stays])
+    return pa.concat_tables([kept, rows.table()]), writer.close()
+
+
+def _superseded(known: MirroredProject, compacted: Compacted, changes: Changes) -> tuple[Superseded, ...]:
+    """Files that queries may still read; none after a purge, for what was purged is in them."""
+    if changes.purged:
+        return ()
+    now, stay = time.time(), {one.path for one in compacted.parts}
+    gone = [one.path for one in (*known.parts, known.grids) if one.path not in stay]
+    return (*_unexpired(known.superseded), *(Superseded(path, now) for path in gone))
+
+
+def _unexpired(superseded: tuple[Superseded, ...]) -> tuple[Superseded, ...]:
+    now = time.time()
+    return tuple(one for one in superseded if 0 <= now - one.since < KEPT_SECONDS)
+
+
+def _unchanged(directory: MirrorDirectory, known: MirroredProject, told: MirroredProject) -> Refreshed:
+    """No file is written; the manifest only where the cursor has moved, or a superseded file has to go."""
+    told = replace(told, superseded=_unexpired(told.superseded))
+    if told != known:
+        directory.adopt(told)
+    cells = sum(one.rows for one in told.parts)
+    return Refreshed(told.project, "unchanged", told.position, told.grids.rows, cells)
+
+
+def _committed(
+    directory: MirrorDirectory, made: MirroredProject, current: pa.Table, numbers: count[int], done: Refreshed
+) -> Refreshed:
+    """Write the table of grids, make everything durable, then have the manifest name it."""
+    number = next(numbers)
+    grids = write_table(directory.path, f"project={made.project}/grids-{number:06}.parquet", current)
+    before = directory.manifest.projects.get(made.project)
+    old = set() if before is None else {one.path for one in before.parts}
+    folders = {(directory.path / one.path).parent for one in (*made.parts, grids)}
+    make_durable(sorted({*folders, directory.path, *(folder.parent for folder in folders)}))
+    directory.adopt(replace(made, grids=grids, number=number + 1))
+    directory.remove_unknown()  # a part that was written and at once became one with others
+    cells = pc.sum(current["cells"]).as_py() or 0
+    written = sum(one.rows for one in made.parts if one.path not in old)
+    return replace(done, position=made.position, grids=grids.rows, cells=cells, written=written)
