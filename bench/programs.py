@@ -22,6 +22,7 @@ TINY: Mapping[str, Mapping[str, Any]] = {
     "pictures": {"cells": 1400, "times": 2, "grids": 10},
     "pages": {"rounds": 2},
     "importing": {"files": 20},
+    "mirror": {"grids": 20, "changed": 2},
     "attacks": {"questions": 5, "side": 30},
 }
 """Every program, with sizes by which it ends within seconds: for a test that it runs, not for a figure."""
