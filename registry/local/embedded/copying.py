@@ -7,6 +7,7 @@ import itertools
 import os
 import shutil
 import subprocess
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -53,11 +54,14 @@ def load(database_url: str, file: Path | None, *, replace: bool, chosen: str | N
 
     Privileges of roles are not in the dump: grant them again.
     """
-    options = ["--no-owner", "--no-privileges", *(["--clean", "--if-exists"] if replace else [])]
-    reading = [find_program("pg_restore", chosen), *options, "--file=-", *([str(file)] if file else [])]
+    options = ["--no-owner", "--no-privileges", "--file=-"]
+    reading = [find_program("pg_restore", chosen), *options, *([str(file)] if file else [])]
     writing = [find_program("psql", chosen), "--no-psqlrc", "--quiet", "--single-transaction", "--set=ON_ERROR_STOP=1"]
+    if replace:
+        writing += ["--command", _DROP_EVERYTHING, "--file=-"]
     address, environment = _address(database_url)
-    pipes: dict[str, Any] = {"env": environment, "stderr": subprocess.PIPE}
+    name = f"registry-restore-{uuid.uuid4().hex}"
+    pipes: dict[str, Any] = {"env": environment | {"PGAPPNAME": name}, "stderr": subprocess.PIPE}
     given = subprocess.DEVNULL if file else None
     with (
         subprocess.Popen(reading, stdin=given, stdout=subprocess.PIPE, **pipes) as source,
@@ -65,8 +69,38 @@ def load(database_url: str, file: Path | None, *, replace: bool, chosen: str | N
     ):
         failure = _pour(source, target)
     if failure is not None:
+        _end_session(writing[0], address, environment, name)
         raise RegistryError(failure)
 
+
+def _end_session(psql: str, address: list[str], environment: dict[str, str], name: str) -> None:
+    """Wait until the server has let go of what a restore held that was broken off: it ends its statement first."""
+    ending = "SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE application_name = "
+    arguments = [psql, "--no-psqlrc", "--quiet", "--command", f"{ending}'{name}'", *address]
+    subprocess.run(arguments, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+
+
+_DROP_EVERYTHING = """
+SET client_min_messages = warning;
+DROP SCHEMA IF EXISTS bi CASCADE;
+DO $$
+DECLARE
+    statement text;
+BEGIN
+    FOR statement IN
+        SELECT format('DROP %s IF EXISTS public.%I CASCADE', CASE relkind WHEN 'v' THEN 'VIEW' WHEN 'S' THEN 'SEQUENCE'
+            WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, relname) FROM pg_class
+        WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AND NOT relispartition
+        AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_class.oid
+            AND (deptype = 'e' OR deptype = 'i' AND relkind = 'S'))
+        UNION ALL SELECT format('DROP ROUTINE IF EXISTS %s CASCADE', oid::regprocedure) FROM pg_proc
+        WHERE pronamespace = 'public'::regnamespace
+        AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = pg_proc.oid AND deptype = 'e')
+    LOOP EXECUTE statement; END LOOP;
+END
+$$"""
+"""`pg_restore --clean` would drop what the dump names, one by one: it cannot where there are partitions, here or there.
+What belongs to an extension stays."""
 
 _HEADER_LINES = 50
 _NEWER = b"SET transaction_timeout = 0;\n"
