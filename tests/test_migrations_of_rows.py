@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from migrations.apply import upgrade
@@ -142,6 +143,41 @@ def test_revisions_from_before_sources_have_none_and_the_release_before_goes_on_
         {},
         "",
     )
+    connection.rollback()
+
+
+def test_rows_get_the_project_of_their_grid_and_so_do_those_that_the_release_before_writes(
+    connection: Connection,
+) -> None:
+    """More revisions than one batch takes."""
+    upgrade(connection, "0021")
+    content = "grid_id, number, digest, metric, axes, cell_count, values"
+    of_revisions = ("derivations (grid_id, revision)", "item_continuations (grid_id, revision, since)")
+    execute(connection, OLD_ROWS[: OLD_ROWS.index("INSERT INTO answers")])
+    execute(
+        connection,
+        f"""INSERT INTO stored_revisions ({content})
+            SELECT :grid, number, '\\x00', '{{}}', '[]', 1, ARRAY[1.5] FROM generate_series(1, 4100) number;
+        INSERT INTO {of_revisions[0]} SELECT :grid, number FROM generate_series(1, 4100) number;
+        INSERT INTO {of_revisions[1]} SELECT :grid, number, 1 FROM generate_series(2, 4100) number;
+        INSERT INTO statistics (grid_id, revision, methods_version, etag, document) VALUES (:grid, 4100, '1', '', '');
+        INSERT INTO item_outcomes (grid_id, revision, set_name, digest, count, cells, outcomes)
+            VALUES (:grid, 1, 's', '', 1, '', '')""",
+    )
+    upgrade(connection)
+    execute(
+        connection,
+        f"""INSERT INTO stored_revisions ({content}) VALUES (:grid, 4101, '\\x00', '{{}}', '[]', 1, ARRAY[1.5]);
+        INSERT INTO {of_revisions[0]} VALUES (:grid, 4101);
+        INSERT INTO {of_revisions[1]} VALUES (:grid, 4101, 1)""",
+    )
+    counts = {"stored_revisions": 4101, "derivations": 4101, "item_continuations": 4100, "statistics": 1}
+    for table, count in (counts | {"item_outcomes": 1}).items():
+        found = one(connection, f"SELECT count(*), count(DISTINCT project_id), min(project_id::text) FROM {table}")
+        assert found == (count, 1, str(PROJECT)), table
+    connection.commit()
+    with pytest.raises(DBAPIError, match="never changed"):
+        execute(connection, "SET registry.filling = 'on'; UPDATE stored_revisions SET cell_count = 2 WHERE number = 1")
     connection.rollback()
 
 

@@ -16,6 +16,7 @@ from registry.results.comparison import ComparedGrid, ComparedRevision, Gap
 from registry.results.inputs import Warning
 from registry.results.protocols import differing_keys
 from registry.storage.items import held_items, rows_of_items
+from registry.storage.keys import of_grid
 from registry.storage.rows import grid_of, sliced_row
 from registry.storage.tables import grids, revisions
 from workers.protocols import protocol_doubts
@@ -36,7 +37,7 @@ def revision_row(connection: Connection, project_id: Any, grid: str, number: int
     names = (grids.c.experiment, grids.c.benchmark, grids.c.model, grids.c.variant)
     statement = (
         select(*names, revisions)
-        .join(revisions, and_(revisions.c.grid_id == grids.c.id, revisions.c.number == number))
+        .join(revisions, and_(of_grid(revisions), revisions.c.number == number))
         .where(grids.c.id == grid, grids.c.project_id == project_id)
     )
     return connection.execute(statement).one()

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, and_, delete, func, select, tuple_, update
+from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.results.codec import compressed, to_document
@@ -18,6 +18,7 @@ from registry.results.statistics import GridStatistics
 from registry.settings import Settings
 from registry.storage.bi_facts import facts_of_statistics
 from registry.storage.database import Database
+from registry.storage.keys import in_projects, of_grid
 from registry.storage.rows import grid_of
 from registry.storage.tables import derivations, grids, revisions, statistics
 from registry.tracing import job_span
@@ -73,7 +74,7 @@ def derive_due(database: Database, settings: Settings) -> int:
 def _cut(database: Database, rows: list[Any], cells: int) -> tuple[list[Any], list[Any]]:
     """Rows with about `cells` cells together, at least one; and the rest, for which the lease would be too short."""
     with database.reading() as connection:
-        sizes = _sizes(connection, _keys(rows))
+        sizes = _sizes(connection, rows)
     total, count = 0, 0
     for row in rows:
         total += sizes.get((row.grid_id, row.revision), 0)
@@ -87,9 +88,13 @@ def _keys(rows: Sequence[Any]) -> list[Key]:
     return [(row.grid_id, row.revision) for row in rows]
 
 
-def _sizes(connection: Connection, keys: Sequence[Key]) -> dict[Key, int]:
+def _projects(rows: Sequence[Any]) -> set[uuid.UUID]:
+    return {row.project_id for row in rows}
+
+
+def _sizes(connection: Connection, jobs: Sequence[Any]) -> dict[Key, int]:
     statement = select(revisions.c.grid_id, revisions.c.number, revisions.c.cell_count)
-    rows = connection.execute(statement.where(tuple_(revisions.c.grid_id, revisions.c.number).in_(keys)))
+    rows = connection.execute(statement.where(in_projects(revisions, _projects(jobs), _keys(jobs))))
     return {(row.grid_id, row.number): row.cell_count for row in rows}
 
 
@@ -97,10 +102,8 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
     """Compute outside of any transaction, and write finished results soon, so that clients need not wait for the whole
     batch."""
     with database.reading() as connection:
-        wanted = tuple_(revisions.c.grid_id, revisions.c.number).in_(_keys(batch))
-        revisions_by_key = {
-            (row.grid_id, row.number): row for row in connection.execute(select(revisions).where(wanted))
-        }
+        wanted = select(revisions).where(in_projects(revisions, _projects(batch), _keys(batch)))
+        revisions_by_key = {(row.grid_id, row.number): row for row in connection.execute(wanted)}
     done: list[dict[str, Any]] = []
     computed_keys: list[Key] = []
     begun = since = time.monotonic()
@@ -156,20 +159,24 @@ def _settle(database: Database, claimed: Claim, documents: Sequence[dict[str, An
     if not documents:
         return
     with database.transaction() as connection:
-        held = _still_held(connection, claimed, [(row["grid_id"], row["revision"]) for row in documents])
+        held = _still_held(connection, claimed, _jobs_of(documents))
         kept = [row for row in documents if (row["grid_id"], row["revision"]) in held]
         if kept:
             _write(connection, kept)
     wake_dispatcher()
 
 
-def _still_held(connection: Connection, claimed: Claim, keys: Sequence[Key]) -> set[Key]:
-    job = tuple_(derivations.c.grid_id, derivations.c.revision)
+def _jobs_of(documents: Sequence[dict[str, Any]]) -> ColumnElement[bool]:
+    keys = [(row["grid_id"], row["revision"]) for row in documents]
+    return in_projects(derivations, (row["project_id"] for row in documents), keys)
+
+
+def _still_held(connection: Connection, claimed: Claim, jobs: ColumnElement[bool]) -> set[Key]:
     # Locked, so that the leases cannot change hands before the commit, and in one order, so that two workers whose
     # batches overlap after a lease ran out cannot deadlock.
     held = (
         select(derivations.c.grid_id, derivations.c.revision)
-        .where(job.in_(keys), derivations.c.lease == claimed.lease, derivations.c.state == "pending")
+        .where(jobs, derivations.c.lease == claimed.lease, derivations.c.state == "pending")
         .order_by(derivations.c.grid_id, derivations.c.revision)
         .with_for_update()
     )
@@ -181,9 +188,8 @@ def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     replaced = {
         name: statement.excluded[name] for name in ("methods_version", "etag", "document", "facts", "computed_at")
     }
-    connection.execute(
-        statement.on_conflict_do_update(index_elements=["grid_id", "revision"], set_=replaced), list(rows)
-    )
+    # By its name: the key has one column more where the table is in partitions.
+    connection.execute(statement.on_conflict_do_update(constraint="pk_statistics", set_=replaced), list(rows))
     settled = {
         "state": "ready",
         "methods_version": METHODS_VERSION,
@@ -192,13 +198,12 @@ def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         "lease": None,
         "leased_until": None,
     }
-    keys = [(row["grid_id"], row["revision"]) for row in rows]
-    job = tuple_(derivations.c.grid_id, derivations.c.revision)
-    settle_ready(connection, update(derivations).where(job.in_(keys)).values(settled), METHODS_VERSION)
+    settle_ready(connection, update(derivations).where(_jobs_of(rows)).values(settled), METHODS_VERSION)
     # Statistics of superseded revisions are never shown, and would be most of the stored bytes.
-    ids = [row["grid_id"] for row in rows]
-    superseded = and_(grids.c.id == statistics.c.grid_id, statistics.c.revision < grids.c.revision)
-    connection.execute(delete(statistics).where(superseded, statistics.c.grid_id.in_(ids)))
+    mine = statistics.c.project_id.in_({row["project_id"] for row in rows})
+    these = statistics.c.grid_id.in_([row["grid_id"] for row in rows])
+    superseded = and_(of_grid(statistics), statistics.c.revision < grids.c.revision)
+    connection.execute(delete(statistics).where(superseded, mine, these))
 
 
 def statistics_rows(revisions_: Sequence[Any]) -> list[dict[str, Any]]:
@@ -213,6 +218,7 @@ def _statistics_row(revision: Any, found: GridStatistics) -> dict[str, Any]:
     computed_at = datetime.now(UTC)
     document = statistics_document(revision, found, computed_at=computed_at)
     return {
+        "project_id": revision.project_id,
         "grid_id": revision.grid_id,
         "revision": revision.number,
         "methods_version": METHODS_VERSION,

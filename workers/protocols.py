@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, and_, func, select
+from sqlalchemy import Connection, func, select
 
 from registry.grids.protocol import Protocol, Rules, differences, joined, varying
 from registry.query import AggregatesQuery, Query, RankingQuery, SweetSpotQuery
@@ -23,6 +23,7 @@ from registry.results.inputs import Warning
 from registry.results.protocols import Incomparable, ProtocolDifference
 from registry.results.ranking import Ranking
 from registry.storage.database import Database
+from registry.storage.keys import of_current
 from registry.storage.protocol_rules import rules_of
 from registry.storage.tables import grids, stored_revisions
 from workers.scope import Aliases, alias_map, canonical_names, conditions
@@ -110,7 +111,7 @@ def protocol_doubts(rules: Rules, mine: Protocol | None, theirs: Protocol | None
 
 
 def _current(statement: Any) -> Any:
-    is_current = and_(stored_revisions.c.grid_id == grids.c.id, stored_revisions.c.number == grids.c.revision)
+    is_current = of_current(stored_revisions)
     return statement.join_from(grids, stored_revisions, is_current)
 
 

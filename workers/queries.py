@@ -245,8 +245,9 @@ def _compute_from_revisions(database: Database, project_id: Any, query: Revision
             own = aliases.get(("experiment", sides[0].experiment), sides[0].experiment)
             rules = rules_of(connection, project_id, own)
             return comparison_document(query, sides, aliases, rules, items)
-        wanted = (revisions.c.grid_id == query.grid, revisions.c.number == query.revision)
-        revision = sliced_row(connection.execute(select(revisions).where(*wanted)).one(), query.at)
+        mine = (revisions.c.project_id == project_id, revisions.c.grid_id == query.grid)
+        wanted = select(revisions).where(*mine, revisions.c.number == query.revision)
+        revision = sliced_row(connection.execute(wanted).one(), query.at)
     return _FROM_REVISION[type(query)](query, revision)
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ARRAY, ColumnElement, Connection, Uuid, and_, any_, bindparam, func, literal, select
+from sqlalchemy import ARRAY, ColumnElement, Connection, Uuid, any_, bindparam, func, literal, select
 
 from registry.query import Query
+from registry.storage.keys import of_current
 from registry.storage.rows import sliced_row
 from registry.storage.tables import aliases, grids, revisions
 
@@ -64,9 +65,7 @@ def scope_size(connection: Connection, project_id: Any, query: Query) -> tuple[i
 
 
 def _current(statement: Any) -> Any:
-    return statement.join_from(
-        grids, revisions, and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
-    )
+    return statement.join_from(grids, revisions, of_current(revisions))
 
 
 def conditions(joined: Mapping[tuple[str, str], str], project_id: Any, query: Query) -> list[ColumnElement[bool]]:

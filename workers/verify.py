@@ -10,12 +10,13 @@ from typing import Any
 
 import click
 import orjson
-from sqlalchemy import Connection, and_, select, tuple_
+from sqlalchemy import Connection, select, tuple_
 
 from registry.errors import Fault, Invalid, NotFound, RegistryError
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
+from registry.storage.keys import of_grid, of_revision
 from registry.storage.tables import derivations, grids, projects, revisions
 from registry.storage.tables import statistics as documents
 from workers.verify_checks import (
@@ -92,18 +93,17 @@ def _project(connection: Connection, slug: str) -> uuid.UUID:
 
 def _page(project_id: uuid.UUID | None, after: Position | None, limit: int) -> Any:
     key = tuple_(revisions.c.grid_id, revisions.c.number)
-    same = and_(documents.c.grid_id == revisions.c.grid_id, documents.c.revision == revisions.c.number)
-    job = and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number)
+    same = of_revision(documents)
+    job = of_revision(derivations)
     statement = (
         select(
             revisions,
-            grids.c.project_id,
             grids.c.revision.label("current"),
             derivations.c.state,
             documents.c.document,
             documents.c.methods_version,
         )
-        .join(grids, grids.c.id == revisions.c.grid_id)
+        .join(grids, of_grid(revisions))
         .outerjoin(derivations, job)
         .outerjoin(documents, same)
         .order_by(revisions.c.grid_id, revisions.c.number)

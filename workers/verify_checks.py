@@ -16,6 +16,7 @@ from registry.results.codec import from_bytes
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.items import held_items, unpacked_cells
+from registry.storage.keys import of_grid
 from registry.storage.rows import grid_of
 from registry.storage.tables import cached_results, grids, invalidations, item_outcomes, pair_sum_scopes, revisions
 from workers.derive import statistics_rows
@@ -26,7 +27,7 @@ from workers.statistics import METHODS_VERSION
 _NAMED = 3
 _GAPS = """
     SELECT g.id, g.project_id, g.revision, count(r.number) AS count, coalesce(max(r.number), 0) AS last
-    FROM grids g LEFT JOIN revisions r ON r.grid_id = g.id {mine}
+    FROM grids g LEFT JOIN revisions r ON r.project_id = g.project_id AND r.grid_id = g.id {mine}
     GROUP BY g.id HAVING count(r.number) <> g.revision OR max(r.number) <> g.revision ORDER BY g.id
 """
 
@@ -188,7 +189,7 @@ def _current_result(database: Database, result_id: uuid.UUID) -> Any:
 
 def check_items(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
     """Outcomes of items that are not those of the cells that they were posted for."""
-    statement = select(item_outcomes, grids.c.project_id).join(grids, grids.c.id == item_outcomes.c.grid_id)
+    statement = select(item_outcomes).join(grids, of_grid(item_outcomes))
     if project_id is not None:
         statement = statement.where(grids.c.project_id == project_id)
     for row in connection.execute(statement.order_by(item_outcomes.c.id), execution_options={"yield_per": 20}):
@@ -201,8 +202,8 @@ def check_items(connection: Connection, project_id: uuid.UUID | None) -> Iterato
 
 
 def _odd_outcomes(connection: Connection, row: Any) -> Iterator[str]:
-    here = (revisions.c.grid_id == row.grid_id, revisions.c.number == row.revision)
-    grid = grid_of(connection.execute(select(revisions).where(*here)).one())
+    mine = (revisions.c.project_id == row.project_id, revisions.c.grid_id == row.grid_id)
+    grid = grid_of(connection.execute(select(revisions).where(*mine, revisions.c.number == row.revision)).one())
     given = list(unpacked_cells(row))
     held = held_items(grid, [row])
     if len(held) != len(given):

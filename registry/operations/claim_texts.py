@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from registry.claims.claim import FACETS
 from registry.claims.parsing.asked import Asked
@@ -17,6 +17,7 @@ from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis, Level, Metric
 from registry.operations.aliases import joined_names
 from registry.operations.query_names import axes_in
+from registry.storage.keys import of_current
 from registry.storage.rows import metric_of
 from registry.storage.tables import grids, revisions
 
@@ -102,7 +103,7 @@ def _scope(
     """The names, axes and levels of an experiment and a metric."""
     spoken = {row.experiment for row, _ in mine}, {row.metric for row, _ in mine}
     conditions = [*here, grids.c.experiment.in_(spoken[0]), grids.c.metric.in_(spoken[1])]
-    current = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
+    current = of_current(revisions)
     columns = (*(grids.c[facet] for facet in FACETS), revisions.c.metric, _AXIS_NAMES)
     rows = connection.execute(
         select(*columns).select_from(grids).join(revisions, current).where(*conditions).distinct()

@@ -8,6 +8,7 @@ from sqlalchemy import Connection, literal, select
 
 from registry.errors import NotFound
 from registry.storage.items import mark_of
+from registry.storage.keys import of_grid
 from registry.storage.tables import grids, revisions
 
 
@@ -19,7 +20,7 @@ def revision_of(
     wanted = grids.c.revision if number is None else literal(number)
     query = (
         select(grids.c.id, revisions.c.number, mark_of(grids.c.id, wanted).label("items"))
-        .outerjoin(revisions, (revisions.c.grid_id == grids.c.id) & (revisions.c.number == wanted))
+        .outerjoin(revisions, of_grid(revisions) & (revisions.c.number == wanted))
         .where(grids.c.id == grid_id, grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
     )
     row = connection.execute(query).one_or_none()

@@ -36,7 +36,7 @@ from registry.storage.database import Database
 LONGEST_WAIT = 60.0
 _METHODS = text("""
     SELECT d.methods_version, count(*) AS count
-    FROM derivations d JOIN grids g ON g.id = d.grid_id AND g.revision = d.revision
+    FROM derivations d JOIN grids g ON g.project_id = d.project_id AND g.id = d.grid_id AND g.revision = d.revision
     WHERE d.state = 'ready' GROUP BY 1 ORDER BY 2 DESC
 """)
 _ARRIVALS = text("""

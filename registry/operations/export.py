@@ -20,6 +20,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from registry.operations.aliases import Joined
 from registry.operations.find import Filters, conditions
+from registry.storage.keys import of_current, of_grid
 from registry.storage.tables import grids, revisions
 
 _KEY = Struct(">16sII")
@@ -75,7 +76,7 @@ def current_revisions(connection: Connection, project_id: uuid.UUID, filters: Fi
             updated_at(),
             _names_of_axes(),
         )
-        .join(revisions, (revisions.c.grid_id == grids.c.id) & (revisions.c.number == grids.c.revision))
+        .join(revisions, of_current(revisions))
         .where(*grids_of(connection, project_id, filters))
         .order_by(grids.c.id)
     )
@@ -132,7 +133,7 @@ _CONTENT = (
         updated_at(),
         revisions.c.protocol,
     )
-    .join(revisions, revisions.c.grid_id == grids.c.id)
+    .join(revisions, of_grid(revisions))
     .join(
         text("unnest(CAST(:ids AS uuid[]), CAST(:numbers AS integer[])) WITH ORDINALITY AS wanted (id, number, place)"),
         text("wanted.id = revisions.grid_id AND wanted.number = revisions.number"),

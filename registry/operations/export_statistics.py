@@ -11,11 +11,12 @@ import uuid
 from collections.abc import Iterator
 from typing import Any
 
-from sqlalchemy import Connection, Select, Text, and_, case, cast, select, text
+from sqlalchemy import Connection, Select, Text, case, cast, select, text
 
 from registry.operations.aliases import Joined
 from registry.operations.export import Selection, current_revisions, selected, updated_at
 from registry.operations.find import Filters
+from registry.storage.keys import of_grid, of_revision
 from registry.storage.statement_timeout import extend_request
 from registry.storage.tables import derivations, grids, revisions, statistics
 
@@ -34,9 +35,7 @@ def select_statistics(
 
 
 def _with_documents(query: Select[Any]) -> Select[Any]:
-    here = (derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number)
-    computed = (statistics.c.grid_id == revisions.c.grid_id, statistics.c.revision == revisions.c.number)
-    return query.join(derivations, and_(*here)).outerjoin(statistics, and_(*computed))
+    return query.join(derivations, of_revision(derivations)).outerjoin(statistics, of_revision(statistics))
 
 
 _NOISE = (revisions.c.trials, *(cast(revisions.c[name], Text).label(name) for name in
@@ -61,7 +60,7 @@ def _documents(*more: Any) -> Select[Any]:
             statistics.c.document,
             *more,
         )
-        .join(revisions, revisions.c.grid_id == grids.c.id)
+        .join(revisions, of_grid(revisions))
         .join(_WANTED, text("wanted.id = revisions.grid_id AND wanted.number = revisions.number"))
         .order_by(text("wanted.place"))
     )

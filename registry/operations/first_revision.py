@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import orjson
-from sqlalchemy import CTE, Connection, Select, bindparam, func, insert, literal_column, select
+from sqlalchemy import CTE, BindParameter, Connection, Select, bindparam, func, insert, literal_column, select
 from sqlalchemy.dialects.postgresql import JSONB, array, dialect
 from sqlalchemy.dialects.postgresql import insert as upsert
 
@@ -26,7 +26,7 @@ _GRID = ("id", "project_id", "identity", *_NAMES, "description")
 _CONTENT = {
     f"revision_{column.name}": column
     for column in stored_revisions.c
-    if column.name not in ("grid_id", "number", "created_at", "metric", "axes")
+    if column.name not in ("project_id", "grid_id", "number", "created_at", "metric", "axes")
 }
 """Columns of a revision by the names of their parameters."""
 _SHAPE = {f"shape_{column.name}": column for column in shapes.c}
@@ -59,16 +59,21 @@ def _shape() -> CTE:
 
 def _revision(grid: CTE) -> CTE:
     content = [bindparam(name, type_=column.type) for name, column in _CONTENT.items()]
-    row = select(grid.c.id, literal_column("1"), *content)
+    row = select(_project(), grid.c.id, literal_column("1"), *content)
     return (
         insert(stored_revisions)
-        .from_select(["grid_id", "number", *(c.name for c in _CONTENT.values())], row)
+        .from_select(["project_id", "grid_id", "number", *(c.name for c in _CONTENT.values())], row)
         .cte("revision")
     )
 
 
 def _job(grid: CTE) -> CTE:
-    return insert(derivations).from_select(["grid_id", "revision"], select(grid.c.id, literal_column("1"))).cte("job")
+    row = select(_project(), grid.c.id, literal_column("1"))
+    return insert(derivations).from_select(["project_id", "grid_id", "revision"], row).cte("job")
+
+
+def _project() -> BindParameter[uuid.UUID]:
+    return bindparam("project_id", type_=grids.c.project_id.type)
 
 
 def _invalidation(grid: CTE) -> CTE:
@@ -86,7 +91,7 @@ def _arrival(grid: CTE) -> CTE:
         names += [literal_column(f"'{name}'"), bindparam(name, type_=grids.c[name].type)]
     identity = [literal_column("'grid'"), grid.c.id, literal_column("'revision'"), literal_column("1")]
     row = select(
-        bindparam("project_id", type_=grids.c.project_id.type),
+        _project(),
         literal_column("'grid.published'"),
         func.concat(literal_column("'grids/'"), grid.c.id),
         func.jsonb_build_object(*identity, *names),

@@ -12,10 +12,11 @@ from registry.grids.grid import Axis
 from registry.operations.find import Filters, conditions
 from registry.operations.query_names import axes_in
 from registry.operations.search import KINDS
+from registry.storage.keys import of_current
 from registry.storage.tables import grids, revisions
 
 _EVERYTHING = Filters()
-_CURRENT = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
+_CURRENT = of_current(revisions)
 
 
 def name_options(

@@ -6,13 +6,14 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, select
 
 from registry.claims.claim import Claim, atoms_of, revisions_in
 from registry.errors import Fault
 from registry.grids.grid import Axis
+from registry.storage.keys import among, of_grid
 from registry.storage.rows import axis_of
-from registry.storage.tables import revisions
+from registry.storage.tables import grids, revisions
 
 MOST_CELLS = 1_000_000
 """Cells of all revisions together that claims of one request name."""
@@ -25,9 +26,9 @@ def former_revisions(connection: Connection, known: Mapping[str, Any], claims: S
     named = {one for claim in claims for one in revisions_in(claim) if one[0] in known}
     if not named:
         return {}
-    key = tuple_(revisions.c.grid_id, revisions.c.number)
+    wanted = [(uuid.UUID(grid), number) for grid, number in named]
     query = select(revisions.c.grid_id, revisions.c.number, revisions.c.cell_count, revisions.c.axes)
-    rows = connection.execute(query.where(key.in_([(uuid.UUID(grid), number) for grid, number in named])))
+    rows = connection.execute(query.join(grids, of_grid(revisions)).where(*among(wanted)))
     return {(str(row.grid_id), row.number): (row.cell_count, [axis_of(one) for one in row.axes]) for row in rows}
 
 

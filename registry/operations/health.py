@@ -10,9 +10,10 @@ from sqlalchemy import ColumnElement, Connection, and_, exists, select, text
 
 from registry.operations.auth import Caller
 from registry.operations.projects import visible
+from registry.storage.keys import of_current
 from registry.storage.tables import cached_results, derivations, grids, projects
 
-SCHEMA = "0021"
+SCHEMA = "0022"
 """Oldest migration that this code works with."""
 
 
@@ -50,7 +51,8 @@ _BACKLOGS = text("""
     SELECT count(*) AS pending,
            coalesce(extract(epoch FROM now() - min(due_at)), 0) AS oldest,
            (SELECT count(*) FROM derivations d
-            JOIN grids g ON g.id = d.grid_id AND g.revision = d.revision AND g.deleted_at IS NULL
+            JOIN grids g ON g.project_id = d.project_id AND g.id = d.grid_id AND g.revision = d.revision
+                AND g.deleted_at IS NULL
             JOIN projects p ON p.id = g.project_id AND p.deleted_at IS NULL
             WHERE d.state = 'failed') AS failed
     FROM derivations WHERE state = 'pending'
@@ -75,7 +77,7 @@ def health_of(connection: Connection) -> Health:
 
 def is_current() -> ColumnElement[bool]:
     """Condition that a derivation is of the current revision of a grid that is there, which is joined."""
-    same = and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision)
+    same = of_current(derivations)
     return and_(same, grids.c.deleted_at.is_(None), of_living_project(grids.c.project_id))
 
 
@@ -104,7 +106,7 @@ def _grids_in(connection: Connection, caller: Caller, state: str, limit: int) ->
             derivations.c.attempts,
             derivations.c.due_at,
         )
-        .join(grids, and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision))
+        .join(grids, of_current(derivations))
         .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
         .where(derivations.c.state == state, grids.c.deleted_at.is_(None))
         .order_by(derivations.c.due_at, grids.c.id)

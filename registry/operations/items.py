@@ -127,7 +127,7 @@ def _write(
         ids = gzip.compress(orjson.dumps(given.of.ids), mtime=0)
         known = upsert(item_ids).values(project_id=project_id, digest=digest, ids=ids).on_conflict_do_nothing()
         connection.execute(known)
-    row = {"set_name": given.of.name, "digest": digest, "count": given.of.count, **of}
+    row = {"project_id": project_id, "set_name": given.of.name, "digest": digest, "count": given.of.count, **of}
     connection.execute(insert(item_outcomes).values(row | packed_cells(fresh.values())))
 
 

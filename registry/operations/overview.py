@@ -17,14 +17,15 @@ from sqlalchemy import Connection, and_, func, or_, select, text, tuple_
 from registry.operations.cached_results import invalidated
 from registry.operations.find import Filters, conditions
 from registry.query import RankingQuery, query_of
+from registry.storage.keys import of_current
 from registry.storage.tables import cached_results, derivations, grids, projects, revisions
 
 MOST_SCOPES = 2_000
 """Experiments with a metric that are counted one by one; beyond them the rest is only said to be there."""
 _SIZES = func.jsonb_path_query_array(revisions.c.axes, text("'$[*].levels.size()'"))
 """How many levels each axis of a grid has."""
-_CURRENT = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
-_DERIVED = and_(derivations.c.grid_id == grids.c.id, derivations.c.revision == grids.c.revision)
+_CURRENT = of_current(revisions)
+_DERIVED = of_current(derivations)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,9 @@ def entries_of(
         .where(*conditions(connection, project_id, filters))
         .subquery()
     )
-    current = and_(revisions.c.grid_id == inner.c.id, revisions.c.number == inner.c.revision)
+    current = and_(
+        revisions.c.project_id == project_id, revisions.c.grid_id == inner.c.id, revisions.c.number == inner.c.revision
+    )
     query = (
         select(inner, revisions.c.cell_count, _SIZES.label("sizes"))
         .join(revisions, current)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, and_, bindparam, func, select, update
+from sqlalchemy import Connection, bindparam, func, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.errors import Busy, PreconditionFailed
@@ -18,6 +18,7 @@ from registry.operations.revisions import invalidate_scopes, write_revisions, wr
 from registry.operations.search import KINDS
 from registry.operations.stored_grids import GridSummary, grid_summaries, grid_summary, revision_tag
 from registry.storage.arrivals import of_grid
+from registry.storage.keys import of_current
 from registry.storage.rows import columns_of
 from registry.storage.tables import grids, new_id, revisions
 
@@ -223,7 +224,7 @@ def _make_or_hold(
 def _digests(connection: Connection, held: Sequence[Claimed]) -> dict[uuid.UUID, str]:
     if not held:
         return {}
-    current = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
+    current = of_current(revisions)
     query = select(grids.c.id, revisions.c.digest).join(revisions, current).where(grids.c.id.in_([g.id for g in held]))
     return {row.id: "sha256:" + bytes(row.digest).hex() for row in connection.execute(query)}
 
@@ -241,8 +242,8 @@ def _write(
     write_revisions(
         connection,
         [
-            {"grid_id": grid.id, "number": grid.revision + 1, "warnings": warnings, "token_id": token_id}
-            | {"source": submission.source}
+            {"project_id": project.id, "grid_id": grid.id, "number": grid.revision + 1}
+            | {"warnings": warnings, "token_id": token_id, "source": submission.source}
             | columns_of(submission.grid)
             for grid, submission, warnings in fresh.values()
         ],

@@ -83,7 +83,8 @@ def _remove(connection: Connection, actor: Actor, rows: Any) -> None:
     # Derivations first: this waits for a worker that is settling one, and one that settles later finds none.
     of_revisions = (derivations, statistics, item_outcomes, item_continuations)
     for table in (*of_revisions, pair_sum_inputs, pair_sum_queue, stored_revisions):
-        connection.execute(delete(table).where(table.c.grid_id.in_(ids)))
+        mine = [table.c.project_id.in_({row.project_id for row in rows})] if "project_id" in table.c else []
+        connection.execute(delete(table).where(table.c.grid_id.in_(ids), *mine))
     connection.execute(delete(grids).where(grids.c.id.in_(ids)))
     of_project: dict[uuid.UUID, list[Any]] = defaultdict(list)
     for row in rows:
@@ -228,7 +229,7 @@ def purge_item_ids(connection: Connection) -> int:
     # As above: whoever posts outcomes inserts the ids first.
     connection.execute(text("LOCK TABLE item_ids IN SHARE ROW EXCLUSIVE MODE"))
     _allow_deletion(connection)
-    of_project = and_(grids.c.id == item_outcomes.c.grid_id, grids.c.project_id == item_ids.c.project_id)
+    of_project = item_outcomes.c.project_id == item_ids.c.project_id
     used = exists().where(of_project, item_outcomes.c.digest == item_ids.c.digest)
     return connection.execute(delete(item_ids).where(~used)).rowcount
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Text, and_, func, literal, select, text, union_all
+from sqlalchemy import ColumnElement, Connection, Text, func, literal, select, text, union_all
 from sqlalchemy import cast as cast_to
 
 from registry.errors import Fault, Invalid, NotFound
@@ -17,6 +17,7 @@ from registry.operations.aliases import joined_names
 from registry.operations.find import FILTERED, Filters
 from registry.pairing import pairing
 from registry.query import KINDS, SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery
+from registry.storage.keys import of_current, of_grid
 from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
 
@@ -154,8 +155,8 @@ def check_slice_of_grid(
     connection: Connection, grid_id: uuid.UUID, revision: int, wanted: Slice, whose: str = "the grid"
 ) -> None:
     """Raise `Invalid` when a revision has no such axis or none of its levels; the messages list what there is."""
-    here = (revisions.c.grid_id == grid_id, revisions.c.number == revision)
-    documents = connection.scalars(select(revisions.c.axes).where(*here)).one()
+    query = select(revisions.c.axes).join(grids, of_grid(revisions))
+    documents = connection.scalars(query.where(grids.c.id == grid_id, revisions.c.number == revision)).one()
     axes = [axis_of(document) for document in documents]
     faults = slice_faults(axes, wanted, whose)
     if not faults and kept_positions({axis.name: axis.levels for axis in axes}, wanted) is None:
@@ -192,17 +193,19 @@ def _known(connection: Connection, project_id: uuid.UUID, scope: Sequence[Column
 
 
 def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> set[str]:
-    current = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
     names: Any = func.jsonb_path_query(revisions.c.axes, text("'$[*].name'")).op("#>>")(text("'{}'"))
-    return set(connection.scalars(select(names).select_from(grids).join(revisions, current).where(*scope).distinct()))
+    return set(
+        connection.scalars(
+            select(names).select_from(grids).join(revisions, of_current(revisions)).where(*scope).distinct()
+        )
+    )
 
 
 def axes_in(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> list[Axis]:
     """The different axes of all grids that fulfil these conditions, at their current revisions; one name may come with
     several sets of levels."""
-    current = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
     axes: Any = func.jsonb_array_elements(revisions.c.axes)
-    query = select(axes).select_from(grids).join(revisions, current).where(*scope).distinct()
+    query = select(axes).select_from(grids).join(revisions, of_current(revisions)).where(*scope).distinct()
     return [axis_of(document) for document in connection.scalars(query)]
 
 

@@ -14,6 +14,7 @@ from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Text, and_, any
 from registry.errors import NotFound
 from registry.grids.grid import Cell, Grid
 from registry.operations.stored_grids import grid_summaries, stored_grid, stored_grids
+from registry.storage.keys import of_current, of_grid, of_revision
 from registry.storage.prepared_statements import Prepared
 from registry.storage.rows import MEMBERS, level_document
 from registry.storage.tables import derivations, grids, projects, revisions, statistics, tokens
@@ -47,8 +48,8 @@ def _statistics(document: ColumnElement[Any]) -> Select[Any]:
             document.label("document"),
         )
         .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
-        .join(derivations, and_(derivations.c.grid_id == grids.c.id, derivations.c.revision == grids.c.revision))
-        .outerjoin(statistics, and_(statistics.c.grid_id == grids.c.id, statistics.c.revision == grids.c.revision))
+        .join(derivations, of_current(derivations))
+        .outerjoin(statistics, of_current(statistics))
         .where(grids.c.deleted_at.is_(None))
     )
 
@@ -108,11 +109,9 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
             revisions.c.created_at,
             derivations.c.state,
         )
-        .join(
-            derivations,
-            and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number),
-        )
-        .where(revisions.c.grid_id == grid_id, revisions.c.number > after)
+        .join(derivations, of_revision(derivations))
+        .join(grids, of_grid(revisions))
+        .where(grids.c.id == grid_id, revisions.c.number > after)
         .order_by(revisions.c.number)
         .limit(limit)
     )
@@ -124,7 +123,8 @@ def names_of_publishers(connection: Connection, grid_id: uuid.UUID, listed: Sequ
     query = (
         select(revisions.c.number, tokens.c.name)
         .join(tokens, tokens.c.id == revisions.c.token_id)
-        .where(revisions.c.grid_id == grid_id, revisions.c.number.in_(listed))
+        .join(grids, of_grid(revisions))
+        .where(grids.c.id == grid_id, revisions.c.number.in_(listed))
     )
     return {row.number: row.name for row in connection.execute(query)}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Connection, Table, and_, exists, func, select, update
 
 from registry.operations.health import is_current, of_living_project
+from registry.storage.keys import key_of
 from registry.storage.tables import cached_results, derivations, grids
 
 AT_ONCE = 5_000
@@ -36,7 +37,7 @@ def retry_failed(connection: Connection, project_id: uuid.UUID | None) -> Retrie
 
 
 def _retry(connection: Connection, table: Table, wanted: ColumnElement[bool]) -> int:
-    key = list(table.primary_key.columns)
+    key = key_of(table)
     # A worker that settles one at this moment goes first; what it leaves failed is taken by the next call.
     some = select(*key).where(table.c.state == "failed", wanted).limit(AT_ONCE)
     batch = some.with_for_update(skip_locked=True, of=table).cte("batch").prefix_with("MATERIALIZED")

@@ -27,7 +27,8 @@ def write_shapes(connection: Connection, grids_: Iterable[Grid]) -> None:
 def write_revisions(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     """Insert revisions, whose shapes are there, and, for each, the job that computes its statistics."""
     connection.execute(insert(stored_revisions), rows)
-    connection.execute(insert(derivations), [{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows])
+    jobs = [{"project_id": row["project_id"], "grid_id": row["grid_id"], "revision": row["number"]} for row in rows]
+    connection.execute(insert(derivations), jobs)
 
 
 _INVALIDATE = """
@@ -52,11 +53,11 @@ def invalidate_scopes(
 
 _CONTINUE = text("""
     WITH continued AS (
-        INSERT INTO item_continuations (grid_id, revision, since)
-        SELECT :grid, :revision, coalesce(
+        INSERT INTO item_continuations (project_id, grid_id, revision, since)
+        SELECT :project, :grid, :revision, coalesce(
             (SELECT since FROM item_continuations WHERE grid_id = :grid AND revision = :revision - 1), :revision - 1)
     )
-    INSERT INTO derivations (grid_id, revision) VALUES (:grid, :revision)
+    INSERT INTO derivations (project_id, grid_id, revision) VALUES (:project, :grid, :revision)
 """)
 """The job of a revision, and that outcomes of the one before hold for it too, also those that are posted later."""
 
@@ -82,9 +83,10 @@ def write_next_revision(
         .returning(grids.c.project_id)
     ).scalar_one()
     write_shapes(connection, [grid])
-    row = {"grid_id": stored.id, "number": number, "warnings": warnings, "source": source, "token_id": token_id}
+    row = {"project_id": project_id, "grid_id": stored.id, "number": number}
+    row |= {"warnings": warnings, "source": source, "token_id": token_id}
     connection.execute(insert(stored_revisions), [row | columns_of(grid)])
-    connection.execute(_CONTINUE, {"grid": stored.id, "revision": number})
+    connection.execute(_CONTINUE, {"project": project_id, "grid": stored.id, "revision": number})
     told = [of_grid("grid.revised", stored.id, number, asdict(stored.names))]
     invalidate_scopes(connection, project_id, {(stored.names.experiment, stored.names.metric): [stored.id]}, told)
     return grid_summary(connection.execute(grid_summaries().where(grids.c.id == stored.id)).one())

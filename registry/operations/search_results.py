@@ -12,6 +12,7 @@ from sqlalchemy import ColumnElement, Connection, and_, func, or_, select
 from registry.operations.auth import Caller
 from registry.operations.projects import visible
 from registry.operations.search import KINDS, folded, holds, labels_may_have, searchable
+from registry.storage.keys import of_current
 from registry.storage.tables import grids, names, projects, revisions
 
 
@@ -56,7 +57,7 @@ def found_labels(connection: Connection, project_id: uuid.UUID, words: Sequence[
     query = (
         select(entry.c.key, entry.c.value, func.count().label("grids"), func.count().over().label("total"))
         .select_from(grids)
-        .join(revisions, and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision))
+        .join(revisions, of_current(revisions))
         .join(entry, and_(*(holds(text, word) for word in words)))
         .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None), *map(labels_may_have, words))
         .group_by(entry.c.key, entry.c.value)

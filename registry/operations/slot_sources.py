@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, and_, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from registry.charts.slots import KINDS, Source
 from registry.errors import Fault, Invalid
@@ -20,6 +20,7 @@ from registry.operations.query_names import check_names
 from registry.operations.stored_grids import StoredGrid
 from registry.query import Query
 from registry.results.inputs import DerivedGrid
+from registry.storage.keys import of_current
 from registry.storage.protocol_rules import rules_of
 from registry.storage.tables import aliases, grids, revisions
 
@@ -122,7 +123,7 @@ def _check_size(connection: Connection, project_id: uuid.UUID, query: Query) -> 
 
 
 def _scope(statement: Select[Any], connection: Connection, project_id: uuid.UUID, filters: Filters) -> Select[Any]:
-    current = and_(revisions.c.grid_id == grids.c.id, revisions.c.number == grids.c.revision)
+    current = of_current(revisions)
     here = (grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
     joined = statement.select_from(grids).join(revisions, current)
     return joined.where(*here, *conditions(connection, project_id, filters))

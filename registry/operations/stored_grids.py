@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, select
 from registry.grids.grid import Axis, Grid, Metric
 from registry.grids.intake import Names
 from registry.grids.slices import Slice, sliced
+from registry.storage.keys import of_grid, of_revision
 from registry.storage.rows import MEMBERS, axis_of, grid_of, metric_of
 from registry.storage.tables import derivations, grids, projects, revisions
 
@@ -92,7 +93,9 @@ def digest_text(digest: bytes) -> str:
 
 CELLS = ("values", "trials", "cell_trials", "stderr", "repeats", "sd", "reasons")
 """Columns of a revision that grow with its grid, and those that belong to them."""
-_SUMMED_UP = tuple(column for column in revisions.c if column.name not in ("grid_id", "created_at", "token_id", *CELLS))
+_SUMMED_UP = tuple(
+    column for column in revisions.c if column.name not in ("project_id", "grid_id", "created_at", "token_id", *CELLS)
+)
 
 
 Deleted = Literal["exclude", "only", "include"]
@@ -123,11 +126,8 @@ def grid_summaries(number: ColumnElement[int] | int | None = None, *, deleted: D
             derivations.c.reason,
         )
         .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
-        .join(revisions, and_(revisions.c.grid_id == grids.c.id, revisions.c.number == wanted))
-        .join(
-            derivations,
-            and_(derivations.c.grid_id == revisions.c.grid_id, derivations.c.revision == revisions.c.number),
-        )
+        .join(revisions, and_(of_grid(revisions), revisions.c.number == wanted))
+        .join(derivations, of_revision(derivations))
         .where(*_TOMBSTONE[deleted])
     )
 

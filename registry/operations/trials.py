@@ -6,13 +6,14 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, select
 
 from registry.charts.design_effects import with_effect
 from registry.grids.grid import Grid
 from registry.plans.reachable import gate_error, is_exact
+from registry.storage.keys import among, of_grid
 from registry.storage.rows import grid_of
-from registry.storage.tables import revisions
+from registry.storage.tables import grids, revisions
 
 Revision = tuple[str, int]
 """The id of a grid, and the number of one of its revisions."""
@@ -24,7 +25,7 @@ def mean_trials(connection: Connection, wanted: Iterable[Revision]) -> Mapping[R
     asked = list(wanted)
     if not asked:
         return {}
-    rows = connection.execute(query.where(tuple_(revisions.c.grid_id, revisions.c.number).in_(asked)))
+    rows = connection.execute(query.join(grids, of_grid(revisions)).where(*among(asked)))
     found = dict[Revision, float]()
     for row in rows:
         each = [row.trials] if row.cell_trials is None else row.cell_trials
@@ -46,7 +47,7 @@ def noise_of_pairs(connection: Connection, pairs: Iterable[tuple[Revision, Revis
     """The noise of each pair; as a gate takes it, which a comparison does not where some cell has none."""
     asked = list(pairs)
     wanted = {one for pair in asked for one in pair}
-    query = select(revisions).where(tuple_(revisions.c.grid_id, revisions.c.number).in_(wanted))
+    query = select(revisions).join(grids, of_grid(revisions)).where(*among(wanted))
     rows = connection.execute(query).all() if wanted else []
     found = {(str(row.grid_id), row.number): grid_of(row) for row in rows}
     return [_noise(found[mine], found[theirs]) for mine, theirs in asked]

@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, and_, select
+from sqlalchemy import Connection, select
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.grids.intake.levels import read_number
@@ -14,6 +14,7 @@ from registry.query import BaselineQuery, GateQuery
 from registry.results.codec import from_document
 from registry.results.gates import Definition
 from registry.storage.items import mark_of
+from registry.storage.keys import of_current
 from registry.storage.tables import cached_results, grids, new_id, stored_revisions
 
 PUBLISHED = "published"
@@ -70,7 +71,7 @@ def grids_of_scope(
     """The measured grids of the experiment and metric without their values, in the order in which gates read them; each
     with the mark of the outcomes of items that its revision has."""
     own = [alias for (kind, alias), name in joined.items() if kind == "experiment" and name == query.experiment]
-    current = and_(stored_revisions.c.grid_id == grids.c.id, stored_revisions.c.number == grids.c.revision)
+    current = of_current(stored_revisions)
     columns = (grids.c.benchmark, grids.c.model, grids.c.variant, grids.c.created_at, stored_revisions.c.grid_id)
     about = (stored_revisions.c[name] for name in ("number", "labels", "derived", "cell_count"))
     here = (

@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, Uuid, column, func, s
 
 from registry.grids.grid import Axis, Cell, Grid
 from registry.grids.outcomes import HeldItems, Labels, Outcomes, size_of_bits
+from registry.storage.keys import of_grid
 from registry.storage.tables import grids, item_continuations, item_outcomes
 
 
@@ -87,7 +88,7 @@ def current_rows(connection: Connection, grid_ids: Iterable[uuid.UUID]) -> dict[
     """Rows that may hold for the current revisions of grids, the newest first; nothing for one without any."""
     statement = (
         select(item_outcomes)
-        .join(grids, grids.c.id == item_outcomes.c.grid_id)
+        .join(grids, of_grid(item_outcomes))
         .where(grids.c.id.in_(list(grid_ids)), *_holding(grids.c.id, grids.c.revision))
         .order_by(item_outcomes.c.id.desc())
     )

@@ -6,9 +6,10 @@ import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select, tuple_
+from sqlalchemy import Connection, select
 
 from registry.claims.claim import Claim, atoms_of, revisions_in
+from registry.storage.keys import among, of_grid
 from registry.storage.tables import grids, revisions
 from workers.claims.facts import Facts, Source
 
@@ -27,12 +28,11 @@ def _rows(connection: Connection, project_id: Any, claims: Sequence[Claim], colu
     named = sorted({one for claim in claims for one in revisions_in(claim)})
     if not named:
         return []
-    key = tuple_(revisions.c.grid_id, revisions.c.number)
     statement = (
         select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, *columns)
-        .join_from(grids, revisions, revisions.c.grid_id == grids.c.id)
+        .join_from(grids, revisions, of_grid(revisions))
         .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
-        .where(key.in_([(uuid.UUID(grid), number) for grid, number in named]))
+        .where(*among((uuid.UUID(grid), number) for grid, number in named))
     )
     return connection.execute(statement).all()
 

@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Table, Update, and_, case, fun
 from registry.query import StoredClaimsQuery
 from registry.settings import Settings
 from registry.storage.database import Database, quietly_committed
+from registry.storage.keys import key_of
 from registry.storage.tables import derivations
 from workers.jobs.settling import settle_failed
 from workers.methods_version import METHODS_VERSION
@@ -68,7 +69,7 @@ def claim(database: Database, settings: Settings, table: Table, most: int) -> Cl
 
 
 def _claim_statement(table: Table, condition: ColumnElement[bool], most: int, lease: uuid.UUID, seconds: float) -> Any:
-    key = list(table.primary_key.columns)
+    key = key_of(table)
     # Claims that are kept wait for what people asked and look at: there may be thousands.
     first: list[ColumnElement[Any]] = []
     if "is_default" in table.c:
@@ -87,8 +88,8 @@ def _claim_statement(table: Table, condition: ColumnElement[bool], most: int, le
 
 def release(database: Database, claim: Claim, rows: Sequence[Any], pause: float = 0.0) -> None:
     """Release claimed jobs without counting the attempt; they are due at once, or after `pause` seconds."""
-    key = tuple_(*claim.table.primary_key.columns)
-    untried = key.in_([tuple(getattr(row, column.name) for column in claim.table.primary_key.columns) for row in rows])
+    key = key_of(claim.table)
+    untried = tuple_(*key).in_([tuple(getattr(row, column.name) for column in key) for row in rows])
     # Not below 0: if an input changed meanwhile, `attempts` was reset to 0 already.
     attempts = func.greatest(claim.table.c.attempts - 1, 0)
     freed: dict[str, Any] = {"lease": None, "leased_until": None, "attempts": attempts}
@@ -114,7 +115,7 @@ def fail_attempt(database: Database, settings: Settings, claim: Claim, row: Any,
         "leased_until": None,
     }
     # Only under its own lease: after that ran out, the job may be another worker's, or settled.
-    key = [column == getattr(row, column.name) for column in claim.table.primary_key.columns]
+    key = [column == getattr(row, column.name) for column in key_of(claim.table)]
     with database.transaction() as connection:
         _fail(
             connection, claim.table, update(claim.table).where(*key, claim.table.c.lease == claim.lease).values(outcome)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, and_, exists, func, or_, select, update
 
-from registry.storage.tables import cached_results, derivations, grids
+from registry.storage.keys import key_of, of_current
+from registry.storage.tables import cached_results, derivations
 from workers.methods_version import METHODS_VERSION
 
 REQUEUED_AT_ONCE = 1_000
@@ -26,9 +27,9 @@ def requeue_old_methods(connection: Connection) -> int:
                 ),
             )
         else:
-            current = and_(grids.c.id == derivations.c.grid_id, grids.c.revision == derivations.c.revision)
+            current = of_current(derivations)
             old = and_(old, exists().where(current))
-        key = list(table.primary_key.columns)
+        key = key_of(table)
         batch = select(*key).where(old).limit(REQUEUED_AT_ONCE).with_for_update(skip_locked=True).cte("batch")
         here = and_(*(column == batch.c[column.name] for column in key))
         # It waits from now on: the age of its grid is no delay, and an alarm about delays would ring at every upgrade.

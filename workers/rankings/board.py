@@ -21,6 +21,7 @@ from sqlalchemy import ARRAY, Connection, Uuid, bindparam, select, text
 from registry.query import RankingQuery
 from registry.results.inputs import DerivedGrid, Warning
 from registry.results.ranking import Checksum, Ranking
+from registry.storage.keys import of_current
 from registry.storage.tables import grids, revisions
 from workers.rankings.direct import benchmarks_of, of_scope
 from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
@@ -205,7 +206,7 @@ def _derived(
 ) -> tuple[DerivedGrid, ...]:
     """The derived grids of the scope, which are not ranked."""
     columns = select(grids.c.id, grids.c.benchmark, grids.c.model)
-    current = (revisions.c.grid_id == grids.c.id) & (revisions.c.number == grids.c.revision)
+    current = of_current(revisions)
     there = columns.join_from(grids, revisions, current).where(
         *conditions(aliases, project_id, query), revisions.c.derived.is_not(None)
     )

@@ -37,10 +37,12 @@ MATRICES = f"""
         FROM (SELECT *, row_number() OVER (ORDER BY updated_at, id) AS update_order FROM read) AS read
         CROSS JOIN LATERAL (
             SELECT shape_id, axes, metric, scale, values, numbers FROM stored_revisions
-            WHERE grid_id = read.id AND number = read.number AND derived IS NULL OFFSET 0) AS content
+            WHERE project_id = :project AND grid_id = read.id AND number = read.number AND derived IS NULL OFFSET 0
+        ) AS content
         GROUP BY part, benchmark, variant, shape_id, axes, metric, scale
     ) AS one LEFT JOIN shapes ON shapes.id = one.shape_id"""  # noqa: S608 (a constant)
-"""End of a statement that has a subquery `read` with part, id, number, updated_at, benchmark, model and variant."""
+"""End of a statement that has a parameter `project` and a subquery `read` with part, id, number, updated_at, benchmark,
+model and variant."""
 
 
 @dataclass(frozen=True)

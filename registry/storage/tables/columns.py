@@ -77,6 +77,10 @@ def description() -> Column:  # type: ignore[type-arg]
     return Column("description", Text, nullable=False, server_default="", comment="Markdown; empty: none")
 
 
+def of_project() -> Column:  # type: ignore[type-arg]
+    return Column("project_id", Uuid, nullable=False, comment="that of the grid; says in which partition the row is")
+
+
 STATES = "state IN ('pending', 'ready', 'failed')"
 
 

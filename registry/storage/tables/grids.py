@@ -21,7 +21,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.storage.tables.columns import Numbers, description, instant, metadata
+from registry.storage.tables.columns import Numbers, description, instant, metadata, of_project
 
 names = Table(
     "names",
@@ -132,6 +132,7 @@ stored_revisions = Table(
     Column("shape_id", Uuid, ForeignKey("shapes.id")),
     Column("numbers", Numbers("integer"), comment="row-major, NULL where nobody measured"),
     Column("scale", Integer, comment="power of ten"),
+    of_project(),
     CheckConstraint("number > 0", name="number"),
     CheckConstraint("num_nulls(shape_id, axes) = 1 AND num_nulls(shape_id, metric) = 1", name="shape"),
     CheckConstraint("num_nulls(values, numbers) = 1 AND num_nulls(values, scale) = 1", name="values"),
@@ -158,5 +159,6 @@ revisions = Table(
     Column("values", Numbers("double precision"), nullable=False, comment="row-major, NULL where nobody measured"),
     *_content(),
     Column("token_id", Uuid),
+    of_project(),
 )
 """View of the stored revisions with their shapes and values, for reading."""

@@ -16,7 +16,7 @@ from sqlalchemy import (
     Uuid,
 )
 
-from registry.storage.tables.columns import instant, metadata
+from registry.storage.tables.columns import instant, metadata, of_project
 
 item_ids = Table(
     "item_ids",
@@ -40,6 +40,7 @@ item_outcomes = Table(
     Column("outcomes", LargeBinary, nullable=False, comment="bits or doubles of the cells, one after another, gzip"),
     Column("token_id", Uuid, ForeignKey("tokens.id"), comment="who posted them"),
     instant("created_at"),
+    of_project(),
     ForeignKeyConstraint(["grid_id", "revision"], ["stored_revisions.grid_id", "stored_revisions.number"]),
     Index(None, "grid_id", "revision"),
     comment="outcomes of items of one set in cells of a revision; several rows may be about one revision",
@@ -51,6 +52,7 @@ item_continuations = Table(
     Column("grid_id", Uuid, primary_key=True),
     Column("revision", Integer, primary_key=True),
     Column("since", Integer, nullable=False, comment="outcomes posted for this revision or later ones hold here too"),
+    of_project(),
     ForeignKeyConstraint(["grid_id", "revision"], ["stored_revisions.grid_id", "stored_revisions.number"]),
     comment="revisions that were made by an amendment: cells that it left as they were keep their outcomes",
 )

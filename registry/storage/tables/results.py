@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.dialects.postgresql import JSONB
 
-from registry.storage.tables.columns import STATES, facts, instant, job, metadata
+from registry.storage.tables.columns import STATES, facts, instant, job, metadata, of_project
 
 derivations = Table(
     "derivations",
@@ -34,6 +34,7 @@ derivations = Table(
     *job(),
     Column("methods_version", Text),
     Column("settled_at", DateTime(timezone=True)),
+    of_project(),
     ForeignKeyConstraint(["grid_id", "revision"], ["stored_revisions.grid_id", "stored_revisions.number"]),
     CheckConstraint(STATES, name="state"),
     Index("ix_derivations_pending", "due_at", postgresql_where=text("state = 'pending'")),
@@ -50,6 +51,7 @@ statistics = Table(
     Column("document", LargeBinary, nullable=False, comment="the finished JSON answer, gzip"),
     facts(),
     instant("computed_at"),
+    of_project(),
     ForeignKeyConstraint(["grid_id", "revision"], ["stored_revisions.grid_id", "stored_revisions.number"]),
 )
 
