@@ -13,7 +13,8 @@ from sqlalchemy.pool import NullPool
 from registry.errors import Misconfigured
 from registry.settings import driver_url
 
-_LOCK = 0x72656769  # "regi"
+LOCK = 0x72656769  # "regi"
+"""Whoever changes the schema holds it."""
 
 
 def migrate(database_url: str) -> None:
@@ -24,10 +25,10 @@ def migrate(database_url: str) -> None:
     engine = create_engine(driver_url(database_url), poolclass=NullPool, connect_args={"client_encoding": "utf8"})
     with engine.connect() as guard:
         # Of the transaction, both the lock and the parameters: a pooler may give each transaction another session.
-        _without_limits(guard, lock_timeout="0")
-        guard.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        without_limits(guard, lock_timeout="0")
+        guard.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
         with engine.connect() as connection:
-            _without_limits(connection, lock_timeout="1s")
+            without_limits(connection, lock_timeout="1s")
             _check_encoding(connection)
             if not _is_newer(connection):
                 upgrade(connection)
@@ -42,7 +43,7 @@ def _check_encoding(connection: Connection) -> None:
         raise Misconfigured(f"The database has the encoding {encoding}, and the registry needs UTF8: {made}")
 
 
-def _without_limits(connection: Connection, *, lock_timeout: str) -> None:
+def without_limits(connection: Connection, *, lock_timeout: str) -> None:
     """Lift the limits that the role may have for its other sessions: a migration takes the time that it takes."""
     limits = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "lock_timeout": lock_timeout}
     for name, value in limits.items():
@@ -50,7 +51,7 @@ def _without_limits(connection: Connection, *, lock_timeout: str) -> None:
 
 
 def upgrade(connection: Connection, target: str = "head") -> None:
-    """Apply migrations on an open connection, which the caller commits."""
+    """Apply migrations on an open connection, which the caller commits; one that goes in batches commits each."""
     config = _config()
     config.attributes["connection"] = connection
     command.upgrade(config, target)
@@ -60,7 +61,12 @@ def _is_newer(connection: Connection) -> bool:
     """Whether the database has a migration that comes after all of this code's."""
     there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
     version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
-    return version is not None and version > (ScriptDirectory.from_config(_config()).get_current_head() or "")
+    return version is not None and version > head_of()
+
+
+def head_of() -> str:
+    """The schema that this code brings a database to."""
+    return ScriptDirectory.from_config(_config()).get_current_head() or ""
 
 
 def _config() -> Config:

@@ -55,6 +55,7 @@ SECTIONS = {
         "backup": ("registry.commands.backup:backup", "Write the whole database to a file."),
         "restore": ("registry.commands.backup:restore", "Restore the database from a file."),
         "retry": ("registry.commands.retry:retry_command", "Try failed statistics and rankings again."),
+        "partition": ("registry.commands.partition:partition_command", "Bring the largest tables into partitions."),
         "purge": ("registry.commands.purge:purge_command", "Remove for good what was deleted long ago."),
         "bi-role": ("registry.commands.bi_role:bi_role", "Make a database role for SQL tools."),
         "deploy-files": ("registry.commands.deploy_files:deploy_files", "Write docker-compose.yml and deploy/."),

@@ -23,11 +23,12 @@ from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 
 from migrations.apply import migrate
+from migrations.partitions import partition
 from registry import create_app
 from registry.local.embedded import embedded_servers
 from registry.settings import Settings, driver_url
 from registry.storage.database import Database
-from tests.house import ENDED, House, Project
+from tests.house import ENDED, PARTITIONS, House, Project
 
 ROOT = Path(__file__).parent
 UNCOUNTED = {"token_rate": 0.0, "address_rate": 0.0, "failure_rate": 0.0}
@@ -145,6 +146,8 @@ def template(servers: tuple[str, str]) -> Iterator[str]:
     name = f"registry_template_{uuid.uuid4().hex[:12]}"
     _run(servers[0], f"CREATE DATABASE {name}")
     migrate(_another(servers[0], name))
+    if PARTITIONS:
+        partition(_another(servers[0], name), PARTITIONS)
     yield name
     _run(servers[0], f"DROP DATABASE {name} WITH (FORCE)")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import uuid
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,8 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import alerts, gate_verdicts, new_id
 
+PARTITIONS = int(os.environ.get("REGISTRY_TEST_PARTITIONS", "0"))
+"""Parts of the largest tables in the databases of tests; 0: they are whole, as nearly everywhere."""
 WEBHOOK = {"url": "https://hooks.example.org/registry", "types": ["grid.*"]}
 ACCURACY = {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100}
 

@@ -23,6 +23,7 @@ from registry.operations.database_checks import (
     check_clock,
     check_connections,
     check_limits,
+    check_partitions,
     check_replica,
     check_server,
     check_unreachable,
@@ -57,6 +58,7 @@ def run_checks(
             yield check_clock(connection)
             yield check_limits(connection, settings)
             yield check_connections(connection, settings, web, workers)
+            yield from check_partitions(connection)
             yield from check_jobs(connection)
             if settings.replica_url:
                 own = replace(settings, database_url=settings.replica_url)

@@ -16,7 +16,7 @@ from sqlalchemy import func, insert, select, text
 from registry.operations.purge import purge_shapes
 from registry.storage.packed_values import packed
 from registry.storage.tables import grids, new_id, revisions, shapes, stored_revisions
-from tests.house import House, Project, publication
+from tests.house import PARTITIONS, House, Project, publication
 from tests.registry.test_purging import age, everything, own, purged  # noqa: F401 (a fixture)
 
 DECIMALS = st.builds(
@@ -91,6 +91,7 @@ def test_few_decimals_take_four_bytes_a_cell_and_others_eight(house: House, proj
     assert (long.numbers, long.scale, long.values) == (None, None, [1 / 3, 1.0, 2.25, None, 0.0, 100.0])
 
 
+@pytest.mark.skipif(PARTITIONS > 0, reason="the release before knows no project, by which partitions are chosen")
 def test_a_revision_that_was_written_with_its_axes_is_read_amended_and_found_unchanged(
     house: House, project: Project
 ) -> None:
@@ -171,6 +172,7 @@ def _write_revision(connection: Any, project: Project, shape: Any) -> None:
         grid,
     )
     row = {
+        "project_id": project.id,
         "grid_id": grid["id"],
         "number": 1,
         "digest": b"",

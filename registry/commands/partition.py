@@ -1,0 +1,42 @@
+"""`registry partition`: bring the largest tables into hash partitions by project."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import click
+
+from migrations.partitions import largest_share, partition
+from registry.commands.servers import home_option, settings_of_servers
+
+FEWEST, MOST, USUAL = 2, 64, 16
+"""Until PostgreSQL 18 a session locks 16 tables and indices cheaply; a statement that names no project locks all."""
+
+
+@click.command("partition")
+@home_option
+@click.option("--parts", type=click.IntRange(FEWEST, MOST), default=USUAL, show_default=True, help="Of each table.")
+@click.option("--yes", is_flag=True, help="Do it; without this it is only told what it would do.")
+def partition_command(home: Path | None, parts: int, yes: bool) -> None:
+    """Bring revisions, jobs and statistics into partitions, for vacuum and new indices one part at a time.
+
+    Stop the web processes, dispatchers and workers first. The rows are copied, in one transaction: it takes as long as
+    a restore of these tables and as much disk again, and whoever asks meanwhile waits. There is no way back but a
+    backup. See "Partitions" in docs/operating.md.
+    """
+    url = settings_of_servers(home).database_url
+    if not yes:
+        share = largest_share(url)
+        click.echo(
+            f"Revisions, jobs and statistics would be copied into {parts} partitions each; --yes does it.\n"
+            f"A project is in one of them: the largest has {share:.0%} of all grids, and so does one partition."
+        )
+        return
+    begun = time.monotonic()
+
+    def said(what: str) -> None:
+        click.echo(f"{time.monotonic() - begun:8.1f} s  {what}", err=True)
+
+    partition(url, parts, said)
+    said("done")
