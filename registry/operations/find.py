@@ -24,6 +24,7 @@ from registry.operations.stored_grids import (
     grid_summary,
     stored_grid,
     stored_grids,
+    tombstone,
 )
 from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
@@ -122,9 +123,20 @@ def _paged(
     connection: Connection, project_id: uuid.UUID, filters: Filters, page: Page, statement: Select[Any] | None = None
 ) -> Select[Any]:
     found = grid_summaries(deleted=filters.deleted) if statement is None else statement
-    query = found.where(grids.c.project_id == project_id, *conditions(connection, project_id, filters))
+    found = found.where(grids.c.project_id == project_id)
+    given = conditions(connection, project_id, filters)
+    query = found.where(*given)
     if filters.at:
         query = query.where(_has_levels(connection, query, filters.at))
+    if page.sort.removeprefix("-") != "cell_count" and not (filters.at or filters.labels or filters.words):
+        # The page is chosen before anything else is read of its grids: the planner would rather join all of them.
+        chosen = select(grids.c.id).where(grids.c.project_id == project_id, *tombstone(filters.deleted), *given)
+        return _limited(found.where(grids.c.id.in_(_limited(chosen, page))), page)
+    return _limited(query, page)
+
+
+def _limited(query: Select[Any], page: Page) -> Select[Any]:
+    """The rows of a page, in its order, and one more."""
     name, descending = page.sort.removeprefix("-"), page.sort.startswith("-")
     column: ColumnElement[Any] = revisions.c.cell_count if name == "cell_count" else grids.c[name]
     if page.after is not None:

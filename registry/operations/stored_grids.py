@@ -128,15 +128,15 @@ def grid_summaries(number: ColumnElement[int] | int | None = None, *, deleted: D
         .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
         .join(revisions, and_(of_grid(revisions), revisions.c.number == wanted))
         .join(derivations, of_revision(derivations))
-        .where(*_TOMBSTONE[deleted])
+        .where(*tombstone(deleted))
     )
 
 
-_TOMBSTONE: dict[Deleted, tuple[ColumnElement[bool], ...]] = {
-    "exclude": (grids.c.deleted_at.is_(None),),
-    "only": (grids.c.deleted_at.is_not(None),),
-    "include": (),
-}
+def tombstone(deleted: Deleted) -> tuple[ColumnElement[bool], ...]:
+    """Conditions for the grids that are meant."""
+    if deleted == "include":
+        return ()
+    return (grids.c.deleted_at.is_(None) if deleted == "exclude" else grids.c.deleted_at.is_not(None),)
 
 
 def stored_grids(number: ColumnElement[int] | int | None = None) -> Select[Any]:
