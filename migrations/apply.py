@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from alembic import command
@@ -13,8 +16,8 @@ from sqlalchemy.pool import NullPool
 from registry.errors import Misconfigured
 from registry.settings import driver_url
 
-LOCK = 0x72656769  # "regi"
-"""Whoever changes the schema holds it."""
+_LOCK = 0x72656769  # "regi"
+_LOCK_TIMEOUT = "1s"
 
 
 def migrate(database_url: str) -> None:
@@ -25,10 +28,10 @@ def migrate(database_url: str) -> None:
     engine = create_engine(driver_url(database_url), poolclass=NullPool, connect_args={"client_encoding": "utf8"})
     with engine.connect() as guard:
         # Of the transaction, both the lock and the parameters: a pooler may give each transaction another session.
-        without_limits(guard, lock_timeout="0")
-        guard.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+        _without_limits(guard, lock_timeout="0")
+        guard.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         with engine.connect() as connection:
-            without_limits(connection, lock_timeout="1s")
+            _without_limits(connection, lock_timeout=_LOCK_TIMEOUT)
             _check_encoding(connection)
             if not _is_newer(connection):
                 upgrade(connection)
@@ -43,17 +46,34 @@ def _check_encoding(connection: Connection) -> None:
         raise Misconfigured(f"The database has the encoding {encoding}, and the registry needs UTF8: {made}")
 
 
-def without_limits(connection: Connection, *, lock_timeout: str) -> None:
+def _without_limits(connection: Connection, *, lock_timeout: str) -> None:
     """Lift the limits that the role may have for its other sessions: a migration takes the time that it takes."""
     limits = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "lock_timeout": lock_timeout}
     for name, value in limits.items():
         connection.execute(text(f"SET LOCAL {name} = '{value}'"))
 
 
+def _go_on(connection: Connection) -> None:
+    connection.commit()
+    _without_limits(connection, lock_timeout=_LOCK_TIMEOUT)
+
+
+@contextmanager
+def changing(database_url: str, *, lock_timeout: str) -> Iterator[Connection]:
+    """A transaction that changes the schema while no migration does; it is committed at the end of the block."""
+    engine = create_engine(driver_url(database_url), poolclass=NullPool, connect_args={"client_encoding": "utf8"})
+    with engine.connect() as connection:
+        _without_limits(connection, lock_timeout=lock_timeout)
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        yield connection
+        connection.commit()
+
+
 def upgrade(connection: Connection, target: str = "head") -> None:
     """Apply migrations on an open connection, which the caller commits; one that goes in batches commits each."""
     config = _config()
     config.attributes["connection"] = connection
+    config.attributes["commit"] = partial(_go_on, connection)
     command.upgrade(config, target)
 
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
-from migrations.apply import LOCK, head_of, without_limits
+from migrations.apply import changing, head_of
 from registry.errors import Conflict
 from registry.settings import driver_url
 
@@ -50,18 +51,20 @@ def partition(database_url: str, parts: int, said: Callable[[str], None] = lambd
     Nobody else reads or writes them meanwhile. Raises `Conflict` if they are in partitions already, or the database is
     not at this code's schema.
     """
-    engine = create_engine(driver_url(database_url), poolclass=NullPool)
-    with engine.connect() as connection:
-        without_limits(connection, lock_timeout=_LONGEST_WAIT)
-        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": LOCK})
+    with changing(database_url, lock_timeout=_LONGEST_WAIT) as connection:
         _check(connection)
-        connection.execute(text(f"LOCK TABLE {', '.join(NUMBERS)} IN ACCESS EXCLUSIVE MODE"))
+        _lock(connection)
         _make_anew(connection, parts, said)
-        connection.commit()
-        said("planner's statistics")
-        without_limits(connection, lock_timeout="0")
+    said("planner's statistics")
+    with changing(database_url, lock_timeout=_LONGEST_WAIT) as connection:
         connection.execute(text(f"ANALYZE {', '.join(NUMBERS)}"))
-        connection.commit()
+
+
+def _lock(connection: Connection) -> None:
+    try:
+        connection.execute(text(f"LOCK TABLE {', '.join(NUMBERS)} IN ACCESS EXCLUSIVE MODE"))
+    except OperationalError as error:
+        raise Conflict("Others use the tables: stop web processes, dispatchers and workers first.") from error
 
 
 def largest_share(database_url: str) -> float:

@@ -97,11 +97,8 @@ def upgrade() -> None:
 
 
 def _commit() -> None:
-    """Let what was done be seen, and others go on; the limits of a transaction end with it."""
-    op.get_bind().commit()
-    limits = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "lock_timeout": "1s"}
-    for name, value in limits.items():
-        op.execute(f"SET LOCAL {name} = '{value}'")
+    """Let what was done be seen, and others go on."""
+    op.get_context().config.attributes["commit"]()
 
 
 def _fill(table: str, key: tuple[str, ...]) -> None:

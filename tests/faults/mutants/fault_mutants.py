@@ -17,19 +17,19 @@ class Patch(NamedTuple):
     new: str
 
 
-_PROMISE = '[{"grid_id": row["grid_id"], "revision": row["number"]} for row in rows]'
+_PROMISE = '[{"project_id": row["project_id"], "grid_id": row["grid_id"], "revision": row["number"]} for row in rows]'
 # For longer than anybody waits, but not for as long as only a clock that ran ahead would write.
 _NEVER_DUE = (
-    '[{"grid_id": row["grid_id"], "revision": row["number"], "lease": row["grid_id"],'
+    '[{"project_id": row["project_id"], "grid_id": row["grid_id"], "revision": row["number"], "lease": row["grid_id"],'
     ' "leased_until": (datetime.now(UTC) + timedelta(minutes=9)).isoformat()} for row in rows]'
 )
-_FIRST_PROMISE = (
-    '    return insert(derivations).from_select(["grid_id", "revision"],'
-    ' select(grid.c.id, literal_column("1"))).cte("job")\n'
-)
+_FIRST_PROMISE = """    row = select(_project(), grid.c.id, literal_column("1"))
+    return insert(derivations).from_select(["project_id", "grid_id", "revision"], row).cte("job")
+"""
 _NEVER_DUE_FIRST = """    never = literal_column("now() + interval '9 minutes'").label("never")
-    row = select(grid.c.id, literal_column("1"), grid.c.id.label("lease"), never)
-    return insert(derivations).from_select(["grid_id", "revision", "lease", "leased_until"], row).cte("job")
+    row = select(_project(), grid.c.id, literal_column("1"), grid.c.id.label("lease"), never)
+    columns = ["project_id", "grid_id", "revision", "lease", "leased_until"]
+    return insert(derivations).from_select(columns, row).cte("job")
 """
 _TASK_OF_A_LEASE = '''def derive(_task: Any, lease: str) -> None:
     """Compute what this message is about; no other process knows of it."""
@@ -101,13 +101,17 @@ MUTANTS: dict[str, tuple[Patch, ...]] = {
     "no lease check": (
         Patch(
             "workers.derive",
-            '.where(job.in_(keys), derivations.c.lease == claimed.lease, derivations.c.state == "pending")',
-            ".where(job.in_(keys))",
+            '.where(jobs, derivations.c.lease == claimed.lease, derivations.c.state == "pending")',
+            ".where(jobs)",
         ),
     ),
     # Statistics of the first revision stand for all.
     "stale statistics": (
-        Patch("registry.operations.read", "statistics.c.revision == grids.c.revision", "statistics.c.revision == 1"),
+        Patch(
+            "registry.operations.read",
+            ".outerjoin(statistics, of_current(statistics))",
+            ".outerjoin(statistics, of_grid(statistics) & (statistics.c.revision == 1))",
+        ),
     ),
     # A ranking is served whatever was published since.
     "stale rankings": (
