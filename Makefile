@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help check lint test unit chaos format types openapi bench measure demo packages pins sbom try-compose
+.PHONY: help check lint test unit partitions chaos format types openapi bench measure demo packages pins sbom try-compose
 
 DEMO_HOME ?= home-of-registry
 PORT ?= 8080
@@ -23,6 +23,9 @@ test:  ## the tests alone, on every core; ARGS='-k ranking -x' narrows them
 
 unit:  ## the tests that need neither a server nor a process
 	pytest -m unit -n auto $(ARGS)
+
+partitions:  ## what asks the database, on tables in PARTS partitions: a quarter of an hour; ARGS narrows
+	REGISTRY_TEST_PARTITIONS=$(or $(PARTS),8) pytest -m 'versions or faults' -n auto $(ARGS)
 
 format:  ## put the code into form and repair what ruff can
 	ruff format .
