@@ -78,20 +78,41 @@ def latencies(found: System, count: int, first: int) -> list[float]:
     return took
 
 
-def measure(grids: int = 400, rounds: int = 4, count: int = 200, heard: int = 100) -> Iterator[Figure]:
-    """p99 of publishing beside open streams, as a ratio; milliseconds from an act to its message."""
+def paced(found: System, count: int, first: int, rate: float) -> list[float]:
+    """Seconds that each of so many publications took, which begin at a rate that leaves the machine time."""
+    connection, took, begun = found.connection(), [], time.perf_counter()
+    for number in range(count):
+        while (early := begun + number / rate - time.perf_counter()) > 0:
+            time.sleep(early)
+        sent = time.perf_counter()
+        post(connection, found, f"/api/v1/projects/{found.project}/grids", json.dumps(grid(first + number)).encode())
+        took.append(time.perf_counter() - sent)
+    return took
+
+
+def measure(
+    grids: int = 900, rounds: int = 3, count: int = 200, heard: int = 100, rate: float = 20.0
+) -> Iterator[Figure]:
+    """Publishing beside open streams, at a rate and as fast as two clients can, as ratios; milliseconds from an act to
+    its message."""
     with system("serve") as found:
         publish(found, 40, 2, 0)
-        alone: list[float] = []
-        beside: list[float] = []
+        times: dict[str, list[list[float]]] = {f"{rate:g} a second": [[], []], "from two clients at once": [[], []]}
+        at_rate, at_once = times.values()
         for turn in range(rounds):
-            alone += publish(found, grids // rounds, 2, 10_000 + 2_000 * turn)[1]
+            first = 10_000 * (turn + 1)
+            at_rate[0] += paced(found, grids // rounds, first, rate)
+            at_once[0] += publish(found, grids // rounds, 2, first + 2_000)[1]
             with streams(found, count):
-                beside += publish(found, grids // rounds, 2, 11_000 + 2_000 * turn)[1]
-        for name, share in (("p50", 50), ("p99", 99)):
-            without, with_them = (1000 * _percentile(times, share) for times in (alone, beside))
-            told = f"{with_them:.1f} ms, {without:.1f} ms without"
-            yield Figure(f"`POST …/grids` beside {count} open streams, {name}", with_them / without, "×", beside=told)
+                time.sleep(1)  # two hundred threads begin
+                at_rate[1] += paced(found, grids // rounds, first + 4_000, rate)
+                at_once[1] += publish(found, grids // rounds, 2, first + 6_000)[1]
+        for way, both in times.items():
+            for name, share in (("p50", 50), ("p99", 99)):
+                without, with_them = (1000 * _percentile(one, share) for one in both)
+                told = f"{with_them:.1f} ms, {without:.1f} ms without"
+                named = f"`POST …/grids`, {way}, beside {count} open streams, {name}"
+                yield Figure(named, with_them / without, "×", beside=told)
         took = [1000 * one for one in latencies(found, heard, 100_000)]
         told = f"p99 {_percentile(took, 99):.0f} ms"
         yield Figure("from 201 to the message in a stream, p50", statistics.median(took), "ms", beside=told)

@@ -35,8 +35,9 @@ CHECK_EVERY = 1.0
 """Seconds between two looks at whether listeners are still there and still allowed."""
 READ_AT_ONCE, KEPT = 500, 2_000
 """Events of a project that one look reads, and that are kept for listeners; who is further behind asks the database."""
-_WOKEN_AT_ONCE, _PAUSE = 10, 0.004
-"""Listeners that are woken together, and seconds until the next ones are: requests take turns with them."""
+_WOKEN_AT_ONCE, _PAUSE = 4, 0.016
+"""Listeners that are woken together, and seconds until the next ones are at most: requests take turns with them. Ten
+of 200 every 4 ms made the p99 of publishing 1.5 times as long."""
 
 
 class Told(NamedTuple):
@@ -194,9 +195,10 @@ class EventWatch:
                     room.told.clear()
 
     def _wake(self, room: _Room) -> None:
+        pause = min(_PAUSE, LOOK_AT_LEAST * _WOKEN_AT_ONCE / max(1, len(room.listeners)))
         for woken in range(0, max(1, len(room.listeners)), _WOKEN_AT_ONCE):
             if woken:
-                self._stopping.wait(_PAUSE)
+                self._stopping.wait(pause)
             with room.changed:
                 room.changed.notify(_WOKEN_AT_ONCE)
 
