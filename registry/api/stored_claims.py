@@ -208,8 +208,8 @@ def _row(claim_id: uuid.UUID) -> Any:
 def list_of_judgements(query: dict[str, Any], claim: uuid.UUID) -> Response:
     """List the judgements of a claim
 
-    The latest first. One is added when verdicts, reason or numbers are others than before; none is ever changed.
-    `inputs` are the revisions that were read when it was first found.
+    The latest first. One is added when verdicts, reason or numbers are others than before; none is ever changed, but
+    `trials_needed` is added once. `inputs` are the revisions that were read when it was first found.
     """
     before = int(query["cursor"]) if "cursor" in query else None
     with parts().database.reading() as connection:
