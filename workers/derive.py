@@ -101,9 +101,9 @@ def _sizes(connection: Connection, jobs: Sequence[Any]) -> dict[Key, int]:
 def _derive(database: Database, settings: Settings, claimed: Claim, batch: Sequence[Any]) -> None:
     """Compute outside of any transaction, and write finished results soon, so that clients need not wait for the whole
     batch."""
-    with database.reading() as connection:
-        wanted = select(revisions).where(in_projects(revisions, _projects(batch), _keys(batch)))
-        revisions_by_key = {(row.grid_id, row.number): row for row in connection.execute(wanted)}
+    batch, revisions_by_key = _without_superseded(database, claimed, batch)
+    if not batch:
+        return
     done: list[dict[str, Any]] = []
     computed_keys: list[Key] = []
     begun = since = time.monotonic()
@@ -123,6 +123,24 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
     if computed_keys:
         names = [f"{grid_id}@{revision}" for grid_id, revision in computed_keys]
         log.info("derived", grids=names, count=len(names), ms=round(1000 * (time.monotonic() - begun), 1))
+
+
+def _without_superseded(
+    database: Database, claimed: Claim, batch: Sequence[Any]
+) -> tuple[Sequence[Any], Mapping[Key, Any]]:
+    """The jobs but those of superseded revisions, and the revisions by key. Statistics of older revisions are computed
+    when somebody asks for them: their jobs are settled."""
+    current = (grids.c.revision == revisions.c.number).label("is_current")
+    wanted = select(revisions, current).join(grids, of_grid(revisions))
+    with database.reading() as connection:
+        rows = connection.execute(wanted.where(in_projects(revisions, _projects(batch), _keys(batch)))).all()
+    found = {(row.grid_id, row.number): row for row in rows}
+    superseded = {key for key, row in found.items() if not row.is_current}
+    if superseded:
+        with database.transaction() as connection:
+            held = _still_held(connection, claimed, in_projects(derivations, _projects(rows), superseded))
+            _settle_jobs(connection, in_projects(derivations, _projects(rows), held))
+    return [row for row in batch if (row.grid_id, row.revision) not in superseded], found
 
 
 def _groups(batch: Sequence[Any], revisions_by_key: Mapping[Key, Any]) -> Iterator[tuple[int, Sequence[Any]]]:
@@ -190,6 +208,15 @@ def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
     }
     # By its name: the key has one column more where the table is in partitions.
     connection.execute(statement.on_conflict_do_update(constraint="pk_statistics", set_=replaced), list(rows))
+    _settle_jobs(connection, _jobs_of(rows))
+    # Statistics of superseded revisions are never shown, and would be most of the stored bytes.
+    mine = statistics.c.project_id.in_({row["project_id"] for row in rows})
+    these = statistics.c.grid_id.in_([row["grid_id"] for row in rows])
+    superseded = and_(of_grid(statistics), statistics.c.revision < grids.c.revision)
+    connection.execute(delete(statistics).where(superseded, mine, these))
+
+
+def _settle_jobs(connection: Connection, jobs: ColumnElement[bool]) -> None:
     settled = {
         "state": "ready",
         "methods_version": METHODS_VERSION,
@@ -198,12 +225,7 @@ def _write(connection: Connection, rows: Sequence[dict[str, Any]]) -> None:
         "lease": None,
         "leased_until": None,
     }
-    settle_ready(connection, update(derivations).where(_jobs_of(rows)).values(settled), METHODS_VERSION)
-    # Statistics of superseded revisions are never shown, and would be most of the stored bytes.
-    mine = statistics.c.project_id.in_({row["project_id"] for row in rows})
-    these = statistics.c.grid_id.in_([row["grid_id"] for row in rows])
-    superseded = and_(of_grid(statistics), statistics.c.revision < grids.c.revision)
-    connection.execute(delete(statistics).where(superseded, mine, these))
+    settle_ready(connection, update(derivations).where(jobs).values(settled), METHODS_VERSION)
 
 
 def statistics_rows(revisions_: Sequence[Any]) -> list[dict[str, Any]]:

@@ -33,7 +33,13 @@ from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.leases import due, fail_exhausted
 from workers.jobs.old_methods import requeue_old_methods
 from workers.jobs.reports import Reporter, forget_silent
-from workers.jobs.retention import delete_old_events, delete_old_keys, delete_unread_results
+from workers.jobs.retention import (
+    JobKey,
+    delete_old_events,
+    delete_old_keys,
+    delete_settled_jobs,
+    delete_unread_results,
+)
 from workers.jobs.sequencing import sequence_arrivals
 from workers.webhooks.courier import Courier
 from workers.webhooks.upkeep import delete_settled_deliveries, wake_those_behind
@@ -76,6 +82,8 @@ class Dispatcher:
     looked for again now and then after none was found."""
 
     old_events_left: bool = False
+    settled_jobs_left: JobKey | None = None
+    """The job up to which settled ones are deleted already, while more may be left."""
 
     def __post_init__(self) -> None:
         self.client = redis_client(self.settings)
@@ -133,10 +141,12 @@ class Dispatcher:
                     delete_settled_deliveries(connection, self.settings.delivery_days)
                     wake_those_behind(connection)
                 if cleanup or self.old_methods_left:
-                    self.old_methods_left = requeue_old_methods(connection) > 0
+                    self.old_methods_left = requeue_old_methods(connection, self.settings.question_days) > 0
             if cleanup or self.old_events_left:
                 days, most = self.settings.event_days, self.settings.max_events
                 self.old_events_left = delete_old_events(self.database, days, most)
+            if cleanup or self.settled_jobs_left:
+                self.settled_jobs_left = delete_settled_jobs(self.database, self.settled_jobs_left)
 
     def count_due(self, table: Table) -> Due:
         """Due jobs of a table, counted only as far as the number of wake-ups depends on it."""

@@ -16,6 +16,7 @@ from registry.errors import Fault, Invalid, NotFound, RegistryError
 from registry.logs import configure_logs
 from registry.settings import Settings
 from registry.storage.database import Database
+from registry.storage.job_states import job_state
 from registry.storage.keys import of_grid, of_revision
 from registry.storage.tables import derivations, grids, projects, revisions
 from registry.storage.tables import statistics as documents
@@ -99,7 +100,7 @@ def _page(project_id: uuid.UUID | None, after: Position | None, limit: int) -> A
         select(
             revisions,
             grids.c.revision.label("current"),
-            derivations.c.state,
+            job_state.label("state"),
             documents.c.document,
             documents.c.methods_version,
         )

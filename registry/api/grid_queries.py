@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response
+from sqlalchemy import Connection
 
 from registry.api.cached_results import Part, Renderers, answer_to
 from registry.api.context import caller, owned, parts
 from registry.api.partial import part_asked
 from registry.api.responses import of_values, wanted_form
-from registry.errors import Fault, Invalid
+from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice
 from registry.operations.auth import authorize
@@ -43,10 +44,10 @@ def statistics_asked(
 ) -> Response:
     """The statistics of a slice, or a part of them, by the settings of the query; computed when they are first
     asked."""
-    row = _current(grid, wanted)
+    project, revision = _revision(grid, wanted, query)
     settings = settings_of(query)
-    question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=row.revision, **settings)
-    return answer_to(question, row.project, form, renderers, part)
+    question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=revision, **settings)
+    return answer_to(question, project, form, renderers, part)
 
 
 def thresholds_asked(
@@ -55,14 +56,14 @@ def thresholds_asked(
     """Query for the positions where the series cross these levels, by the settings of the query; computed when it is
     first asked."""
     check_along(grid, query)
-    row = _current(grid, wanted)
+    project, revision = _revision(grid, wanted, query)
     form = wanted_form(suffix, FORMS)
     part = part_asked(query, Thresholds, form)
     settings, asked = settings_of(query), tuple(sorted(set(levels)))
     along = query.get("along", "")
-    about = {"at": wanted, "grid": str(grid), "revision": row.revision, "along": along}
+    about = {"at": wanted, "grid": str(grid), "revision": revision, "along": along}
     question = ThresholdsQuery("", "", **about, thresholds=asked, **settings)
-    return answer_to(question, row.project, form, _THRESHOLDS, part)
+    return answer_to(question, project, form, _THRESHOLDS, part)
 
 
 def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
@@ -71,7 +72,8 @@ def check_along(grid: uuid.UUID, query: Mapping[str, Any]) -> None:
     if not {"along", "split"} & query.keys():
         return
     with parts().database.reading() as connection:
-        row = find_summary(connection, grid, owned(connection, grid, "reader").revision)
+        current = owned(connection, grid, "reader").revision
+        row = _summary(connection, grid, query.get("revision", current))
         authorize(caller(connection), row, "reader")
     axes = [axis["name"] for axis in row.axes]
     along = query.get("along")
@@ -90,11 +92,21 @@ def _check_split(axes: Sequence[Axis], at: float) -> None:
         raise Invalid([Fault("/split", told)])
 
 
-def _current(grid: uuid.UUID, wanted: Slice) -> Any:
-    """The project and the current revision of a grid that the caller may read; `Invalid` when it has nothing of the
-    slice."""
+def _revision(grid: uuid.UUID, wanted: Slice, query: Mapping[str, Any]) -> tuple[str, int]:
+    """The project of a grid that the caller may read, and the number of the revision that the query names, else of the
+    current one; `NotFound` where there is none, `Invalid` when it has nothing of the slice."""
     with parts().database.reading() as connection:
         row = owned(connection, grid, "reader")
+        number = query.get("revision", row.revision)
+        if number != row.revision:
+            _summary(connection, grid, number)
         if wanted:
-            check_slice_of_grid(connection, grid, row.revision, wanted)
-        return row
+            check_slice_of_grid(connection, grid, number, wanted)
+        return row.project, number
+
+
+def _summary(connection: Connection, grid: uuid.UUID, number: int) -> Any:
+    row = find_summary(connection, grid, number)
+    if row is None:
+        raise NotFound("The grid has no such revision.")
+    return row

@@ -16,6 +16,7 @@ from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
 from registry.api.filters import slice_mark, slice_of_request
 from registry.api.long_poll import unready, waited
+from registry.api.old_statistics import recompute_old
 from registry.api.picture_schemas import BadgeParameters, PictureParameters, PngParameters
 from registry.api.responses import dumps, not_modified, send, wanted_form
 from registry.api.schemas import Empty
@@ -120,8 +121,11 @@ def _stored(grid: uuid.UUID, revision: int | None = None, wanted: Slice = ()) ->
         current = stored.revision == stored.current_revision
         if not wanted:
             row = find_statistics(connection, grid) if current else None
-            return stored, row if row is not None and row.revision == stored.revision else None
-        check_slice_of_grid(connection, grid, stored.revision, wanted)
+        else:
+            check_slice_of_grid(connection, grid, stored.revision, wanted)
+    if not wanted:
+        recompute_old([row])
+        return stored, row if row is not None and row.revision == stored.revision else None
     question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=stored.revision)
     row = ask(question, stored.project)[1] if current else None
     return cut_to_slice(stored, wanted), row

@@ -28,6 +28,7 @@ def _fields() -> Any:
 
 class StatisticsParameters(Schema):
     fields = _fields()
+    revision = Whole(1, 2**31 - 1, text=True, metadata=about("An older revision."))
     along = Name(metadata=about("Only the series along this axis."))
     alpha = Share(metadata=about("The level of tests and intervals, 0.05 if not given." + _ON_DEMAND))
     sharp_change = Quantity(

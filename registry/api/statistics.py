@@ -16,12 +16,14 @@ from registry.api.context import caller, parts
 from registry.api.filters import slice_of_request
 from registry.api.grid_queries import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
 from registry.api.long_poll import unready, waited
+from registry.api.old_statistics import recompute_old
 from registry.api.partial import part_asked
 from registry.api.query_schemas import SeriesParameters, StatisticsParameters, ThresholdsParameters, TrendsParameters
 from registry.api.responses import known_tags, of_values, rendered, send_stored, tagged, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.api.statistics_parts import HEAD, PARTS
 from registry.errors import Fault, Invalid
+from registry.methods_version import METHODS_VERSION
 from registry.operations.auth import authorize
 from registry.operations.read import find_statistics
 from registry.renderings import statistics as renderings
@@ -61,9 +63,10 @@ SERVED = (
 )
 """Part, operation, schema, summary and description of each resource; the trends have more to say below."""
 _CURRENT = (
-    "Always of the current revision: an answer for an older one is never given in its place. With `alpha`,"
-    " `sharp_change` or `equivalence` it is computed by those when it is first asked (`202`, `Prefer: wait=10` waits)"
-    " and kept; `params` says by what it was computed."
+    "Of the current revision: an answer for an older one is never given in its place. With `alpha`, `sharp_change` or"
+    " `equivalence`, or of an older `revision`, it is computed when it is first asked (`202`, `Prefer: wait=10` waits)"
+    " and kept; `params` says by what it was computed. One of an older `methods_version` is computed again when it is"
+    " read."
 )
 _ANSWERS = [reply(304, "Not modified"), reply(202, "Pending")]
 _OPTIONS: dict[str, Any] = {"public": True, "parameters": ["slice", "Prefer", "If-None-Match"]}
@@ -192,9 +195,17 @@ def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | 
         with parts().database.reading() as connection:
             row = find_statistics(connection, grid, known)
             authorize(caller(connection), row, "reader")
-            return row
+        recompute_old([row])
+        return row
 
-    row = waited(look, lambda row: row.etag is not None or row.state == "failed")
+    number = query.get("revision")
+
+    def is_settled(row: Any) -> bool:
+        return number not in (None, row.revision) or row.methods_version == METHODS_VERSION or row.state == "failed"
+
+    row = waited(look, is_settled)
+    if number not in (None, row.revision):
+        return statistics_asked(grid, query, wanted, form, _renderers(part), chosen)
     if row.etag is None:
         return unready(row, {"grid": grid, "revision": row.revision})
     if row.document is None or (chosen is None and form == "json"):

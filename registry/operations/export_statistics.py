@@ -16,11 +16,12 @@ from sqlalchemy import Connection, Select, Text, case, cast, select, text
 from registry.operations.aliases import Joined
 from registry.operations.export import Selection, current_revisions, selected, updated_at
 from registry.operations.find import Filters
+from registry.storage.job_states import job_state
 from registry.storage.keys import of_grid, of_revision
 from registry.storage.statement_timeout import extend_request
 from registry.storage.tables import derivations, grids, revisions, statistics
 
-_STATE = case((statistics.c.etag.is_not(None), "ready"), else_=derivations.c.state).label("state")
+_STATE = case((statistics.c.etag.is_not(None), "ready"), else_=job_state).label("state")
 """A document of older methods is served until that of the newer ones is there."""
 _REASON = case((statistics.c.etag.is_(None), derivations.c.reason)).label("reason")
 
@@ -35,7 +36,7 @@ def select_statistics(
 
 
 def _with_documents(query: Select[Any]) -> Select[Any]:
-    return query.join(derivations, of_revision(derivations)).outerjoin(statistics, of_revision(statistics))
+    return query.outerjoin(derivations, of_revision(derivations)).outerjoin(statistics, of_revision(statistics))
 
 
 _NOISE = (revisions.c.trials, *(cast(revisions.c[name], Text).label(name) for name in

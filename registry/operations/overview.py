@@ -86,7 +86,7 @@ def scopes_of(connection: Connection, project_id: uuid.UUID, filters: Filters) -
         )
         .select_from(grids)
         .join(revisions, _CURRENT)
-        .join(derivations, _DERIVED)
+        .outerjoin(derivations, _DERIVED)
         .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
         .where(*conditions(connection, project_id, filters))
         .group_by(*names)

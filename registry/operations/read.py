@@ -9,11 +9,25 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import orjson
-from sqlalchemy import ARRAY, ColumnElement, Connection, Select, Text, and_, any_, bindparam, case, select
+from sqlalchemy import (
+    ARRAY,
+    ColumnElement,
+    Connection,
+    Select,
+    Text,
+    and_,
+    any_,
+    bindparam,
+    case,
+    func,
+    literal_column,
+    select,
+)
 
 from registry.errors import NotFound
 from registry.grids.grid import Cell, Grid
 from registry.operations.stored_grids import grid_summaries, stored_grid, stored_grids
+from registry.storage.job_states import job_state
 from registry.storage.keys import of_current, of_grid, of_revision
 from registry.storage.prepared_statements import Prepared
 from registry.storage.rows import MEMBERS, level_document
@@ -41,14 +55,15 @@ def _statistics(document: ColumnElement[Any]) -> Select[Any]:
             grids.c.project_id,
             projects.c.slug.label("project"),
             projects.c.visibility,
-            derivations.c.state,
+            job_state.label("state"),
             derivations.c.reason,
-            derivations.c.attempts,
+            func.coalesce(derivations.c.attempts, literal_column("0")).label("attempts"),
             statistics.c.etag,
+            statistics.c.methods_version,
             document.label("document"),
         )
         .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
-        .join(derivations, of_current(derivations))
+        .outerjoin(derivations, of_current(derivations))
         .outerjoin(statistics, of_current(statistics))
         .where(grids.c.deleted_at.is_(None))
     )
@@ -107,9 +122,9 @@ def list_revisions(connection: Connection, grid_id: uuid.UUID, after: int, limit
             revisions.c.labels,
             revisions.c.source,
             revisions.c.created_at,
-            derivations.c.state,
+            job_state.label("state"),
         )
-        .join(derivations, of_revision(derivations))
+        .outerjoin(derivations, of_revision(derivations))
         .join(grids, of_grid(revisions))
         .where(grids.c.id == grid_id, revisions.c.number > after)
         .order_by(revisions.c.number)

@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, select
 from registry.grids.grid import Axis, Grid, Metric
 from registry.grids.intake import Names
 from registry.grids.slices import Slice, sliced
+from registry.storage.job_states import job_state
 from registry.storage.keys import of_grid, of_revision
 from registry.storage.rows import MEMBERS, axis_of, grid_of, metric_of
 from registry.storage.tables import derivations, grids, projects, revisions
@@ -122,12 +123,12 @@ def grid_summaries(number: ColumnElement[int] | int | None = None, *, deleted: D
             projects.c.slug.label("project"),
             projects.c.visibility,
             *_SUMMED_UP,
-            derivations.c.state,
+            job_state.label("state"),
             derivations.c.reason,
         )
         .join(projects, and_(projects.c.id == grids.c.project_id, projects.c.deleted_at.is_(None)))
         .join(revisions, and_(of_grid(revisions), revisions.c.number == wanted))
-        .join(derivations, of_revision(derivations))
+        .outerjoin(derivations, of_revision(derivations))
         .where(*tombstone(deleted))
     )
 

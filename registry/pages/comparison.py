@@ -14,6 +14,7 @@ from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.comparisons import comparison_asked
 from registry.api.context import enter, parts
+from registry.api.old_statistics import recompute_old
 from registry.api.query_schemas import ComparisonParameters
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, Slice, slice_text
@@ -93,6 +94,7 @@ def comparison(project: str) -> Response:
     wanted, options = slice_of_page(), look()
     with parts().database.reading() as connection:
         asked = _asked(connection, enter(connection, project, "reader"), query, wanted, faults)
+    recompute_old(asked.known)
     found: Any = ask(asked.question, project, patience=2.0)[1] if asked.question else None
     state = state_of(found)
 

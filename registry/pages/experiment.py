@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 
 from registry.api.cached_results import ask, known_answer, settled
 from registry.api.context import enter, parts
+from registry.api.old_statistics import recompute_old
 from registry.api.paging import write_key
 from registry.api.query_schemas import SweetSpotParameters
 from registry.errors import Invalid, NotFound
@@ -125,6 +126,7 @@ def experiment(project: str, experiment: str) -> Response:
         listed = _listed(connection, row.id, scope)
         note = find_note(connection, row.id, experiment)
         said = said_of(connection, row, experiment)
+    recompute_old(listed.statistics)
     if not listed.before and (
         faults := slice_faults((a for one in listed.grids for a in one.axes), scope.wanted, "no grid")
     ):

@@ -13,6 +13,7 @@ from sqlalchemy import Connection
 from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
+from registry.api.old_statistics import recompute_old
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.slices import PARAMETER, Slice, slice_text
@@ -83,15 +84,18 @@ class _Seen:
 
     @property
     def state(self) -> str:
-        """How the statistics stand; `older`: they are not shown."""
+        """How the statistics stand; `older`: they are not shown. Those of older methods are shown until the new ones
+        are there."""
         if not self.current:
             return "older"
-        return state_of(self.asked) if self.wanted else str(self.derivation.state)
+        if self.wanted:
+            return state_of(self.asked)
+        return "ready" if self.derivation.etag is not None else str(self.derivation.state)
 
     @property
     def is_pending(self) -> bool:
         """Whether something that the page shows of the grid is being computed."""
-        return self.state == "pending" or self.said.is_due
+        return "pending" in (self.state, self.derivation.state) or self.said.is_due
 
     @property
     def shown(self) -> tuple[tuple[str, str], ...]:
@@ -132,6 +136,7 @@ def grid(grid: uuid.UUID, project: str | None = None) -> Response:
         seen = _seen(connection, grid, _whole("revision"), _whole("before"))
         seen = _sliced(seen, wanted) if wanted else seen
         question = _question(connection, seen) if show == "difference" else None
+    recompute_old([seen.derivation])
     seen = _with_statistics(seen)
     compared = None if question is None else ask(question, seen.stored.project, patience=1.0)[1]
     return page("grid.html", [*seen.made_of, *tags_of(compared)], lambda: _context(seen, options, show, compared))

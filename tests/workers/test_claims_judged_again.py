@@ -97,7 +97,7 @@ def _methods(project: Project, _mine: Mine, patch: pytest.MonkeyPatch) -> None:
     with project.house.database.transaction() as connection:
         old = cached_results.c.project_id == project.id
         connection.execute(update(cached_results).where(old).values(methods_version="0"))
-        requeue_old_methods(connection)
+        requeue_old_methods(connection, 30)
 
 
 def _limit(project: Project, mine: Mine, patch: pytest.MonkeyPatch) -> None:

@@ -275,10 +275,10 @@ def test_what_a_worker_of_an_older_release_adds_is_found_later(
     own_house.compute()
     dispatcher.run_cycle()
     with own_house.database.transaction() as connection:
-        connection.execute(update(derivations).values(methods_version="1"))
+        connection.execute(update(derivations).values(state="failed", methods_version="1"))
     monkeypatch.setattr("workers.dispatcher._HOUSEKEEPING_SECONDS", 0.0)
     dispatcher.run_cycle()
-    assert states(own_house) == ["ready"], "every row is looked at now and then, not with every turn"
+    assert states(own_house) == ["failed"], "every row is looked at now and then, not with every turn"
     monkeypatch.setattr("workers.dispatcher._CLEANUP_SECONDS", 0.0)
     dispatcher.run_cycle()
     assert states(own_house) == ["pending"]

@@ -211,7 +211,7 @@ def test_thresholds_may_be_asked_along_one_axis(demo: Project, house: House, des
 def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(project: Project, house: House) -> None:
     from sqlalchemy import func, update
 
-    from registry.storage.tables import cached_results, derivations
+    from registry.storage.tables import cached_results, derivations, statistics
     from workers.jobs.old_methods import requeue_old_methods
 
     grid = project.published()
@@ -220,13 +220,15 @@ def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(pro
     assert project.get(question).status_code == 200
     with house.database.transaction() as connection:
         for table, mine in (
-            (derivations, derivations.c.grid_id == grid["id"]),
+            (statistics, statistics.c.grid_id == grid["id"]),
             (cached_results, cached_results.c.state == "ready"),
         ):
-            long_ago = func.now() - timedelta(days=365)
-            connection.execute(update(table).where(mine).values(methods_version="0", due_at=long_ago))
+            connection.execute(update(table).where(mine).values(methods_version="0"))
+        long_ago = func.now() - timedelta(days=365)
+        for table in (derivations, cached_results):
+            connection.execute(update(table).values(due_at=long_ago))
     with house.database.transaction() as connection:
-        assert requeue_old_methods(connection) >= 2
+        assert requeue_old_methods(connection, 30) >= 2
     # They have waited since they were requeued, however old their grids are.
     assert house.app.test_client().get("/readyz").get_json()["derivations"]["oldest_seconds"] < 86_400
     assert project.get(f"grids/{grid['id']}").get_json()["derivation"]["state"] == "pending"
@@ -234,4 +236,4 @@ def test_statistics_of_older_methods_are_served_until_the_new_ones_are_there(pro
     assert project.get(question).status_code == 200
     house.compute()
     with house.database.transaction() as connection:
-        assert requeue_old_methods(connection) == 0
+        assert requeue_old_methods(connection, 30) == 0

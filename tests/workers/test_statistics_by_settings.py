@@ -137,6 +137,40 @@ def test_a_new_revision_is_asked_anew(project: Project, house: House, grid: str)
     assert (found["revision"], found["series"][0]["first"]) == (2, 60.0)
 
 
+@pytest.mark.parametrize("part", ["statistics", *PARTS])
+def test_statistics_of_an_older_revision_are_those_that_it_had(
+    project: Project, house: House, grid: str, part: str
+) -> None:
+    usual = project.get(f"{grid}/{part}").get_json()
+    assert without(project.get(f"{grid}/{part}?revision=1").get_json(), "computed_at") == without(usual, "computed_at")
+    project.published(axes=[AXIS], values=FALLING[::-1], trials=300)
+    older = asked(project, house, f"{grid}/{part}?revision=1")
+    assert without(older, "computed_at", "params") == without(usual, "computed_at", "params")
+    assert project.get(f"{grid}/{part}?revision=2").get_json()["revision"] == 2
+    assert project.get(f"{grid}/{part}").get_json()["revision"] == 2
+
+
+def test_crossings_and_pieces_of_an_older_revision_are_asked_as_of_the_current_one(
+    project: Project, house: House, grid: str
+) -> None:
+    project.published(axes=[AXIS], values=FALLING[::-1], trials=300)
+    house.compute()
+    rising = asked(project, house, f"{grid}/thresholds?value=90")
+    falling = asked(project, house, f"{grid}/thresholds?value=90&revision=1")
+    assert (falling["revision"], rising["revision"]) == (1, 2)
+    assert falling["series"] != rising["series"]
+    found = asked(project, house, f"{grid}/statistics?revision=1&alpha=0.01&at.Length=<=5")
+    assert (found["revision"], found["series"][0]["last"]) == (1, 80.0)
+
+
+@pytest.mark.parametrize(
+    ("revision", "status"), [("3", 404), ("2147483647", 404), ("0", 422), ("-1", 422), ("x", 422), ("2147483648", 422)]
+)
+def test_a_revision_that_is_none_is_refused(project: Project, grid: str, revision: str, status: int) -> None:
+    for path in ("statistics?", "peaks?", "thresholds?value=90&", "trends?along=Length&"):
+        assert project.get(f"{grid}/{path}revision={revision}").status_code == status
+
+
 @pytest.mark.parametrize(
     "query", ["alpha=0", "alpha=1", "alpha=1e-300", "alpha=x", "sharp_change=-1", "equivalence=-0.1", "beta=1"]
 )

@@ -235,7 +235,7 @@ def test_new_methods_judge_again_and_flip_nothing(project: Project) -> None:
     with project.house.database.transaction() as connection:
         mine = cached_results.c.project_id == project.id
         connection.execute(update(cached_results).where(mine).values(methods_version="0"))
-        requeue_old_methods(connection)
+        requeue_old_methods(connection, 30)
     second = judged(project, claim)
     assert (second["judgement_number"], second["judged_at"]) == (1, first["judged_at"])
     assert second["checked_at"] > first["checked_at"]

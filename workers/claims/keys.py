@@ -11,8 +11,8 @@ import orjson
 
 from registry.claims.claim import Claim
 from registry.grids.protocol import Rules
+from registry.methods_version import METHODS_VERSION
 from workers.claims.answer import unknown_names
-from workers.methods_version import METHODS_VERSION
 from workers.scope import Aliases, canonical_names
 
 Marks = list[list[Any]]

@@ -10,12 +10,12 @@ from typing import Any
 import orjson
 from sqlalchemy import Connection, and_, bindparam, case, func, insert, select, update
 
+from registry.methods_version import METHODS_VERSION
 from registry.results.codec import from_bytes, to_bytes
 from registry.storage.arrivals import announce
 from registry.storage.tables import cached_results, claims, judgements
 from workers.claims.stored import is_complete
 from workers.claims.told import told_of
-from workers.methods_version import METHODS_VERSION
 
 _DIGITS = 9
 """Significant digits in which numbers are compared: another machine may round the last ones in another way."""

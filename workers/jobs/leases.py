@@ -14,13 +14,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Table, Update, and_, case, func, or_, select, tuple_, update
 
+from registry.methods_version import METHODS_VERSION
 from registry.query import StoredClaimsQuery
 from registry.settings import Settings
 from registry.storage.database import Database, quietly_committed
 from registry.storage.keys import key_of
 from registry.storage.tables import derivations
 from workers.jobs.settling import settle_failed
-from workers.methods_version import METHODS_VERSION
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = timedelta(minutes=10)

@@ -18,10 +18,10 @@ from sqlalchemy import Connection, delete, func
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.errors import RegistryError
+from registry.methods_version import METHODS_VERSION
 from registry.storage.database import Database, quietly_committed
 from registry.storage.tables import job_counts, new_id, processes
 from results_registry import __version__
-from workers.methods_version import METHODS_VERSION
 
 REPORT_SECONDS = 5.0
 _FORGOTTEN = timedelta(minutes=10)

@@ -1,4 +1,5 @@
-"""Retention: delete cached results that are no longer read, expired idempotency keys, and the oldest events."""
+"""Retention: delete cached results that are no longer read, expired idempotency keys, the oldest events, and jobs that
+were settled long ago."""
 
 from __future__ import annotations
 
@@ -6,15 +7,23 @@ import time
 import uuid
 from datetime import timedelta
 
-from sqlalchemy import Connection, and_, delete, func, or_, select, update
+from sqlalchemy import Connection, and_, delete, func, or_, select, tuple_, update
 
 from registry.storage.database import Database
-from registry.storage.tables import cached_results, event_heads, events, idempotency_keys
+from registry.storage.keys import key_of
+from registry.storage.tables import cached_results, derivations, event_heads, events, idempotency_keys
 
 EVENTS_AT_ONCE = 5_000
 """Events that one transaction deletes."""
+JOBS_AT_ONCE = 5_000
+"""Jobs that one transaction looks at."""
 _SECONDS = 1.0
-"""Seconds for which one call goes on deleting events, before the dispatcher's cycle does."""
+"""Seconds for which one call goes on deleting events or jobs, before the dispatcher's cycle does."""
+_JOBS_KEPT = timedelta(days=1)
+"""Release 0.1.0 reads nothing of a revision without a job: that long it can be put back into service as it is."""
+
+JobKey = tuple[uuid.UUID, int]
+"""Grid and revision of a job."""
 
 
 def delete_unread_results(connection: Connection, days: int, most: int) -> int:
@@ -76,3 +85,31 @@ def _delete_oldest(connection: Connection, project_id: uuid.UUID, days: int, mos
     connection.execute(delete(events).where(*mine, events.c.position < first))
     connection.execute(update(event_heads).where(here).values(first=first))
     return int(first - head.first)
+
+
+def delete_settled_jobs(database: Database, after: JobKey | None) -> JobKey | None:
+    """Delete the jobs of statistics that were settled a day ago, in the order of their keys and from `after` on; return
+    the key after which to go on, None at the end. What failed stays.
+
+    So the table in which workers look for what is due holds what is due, whatever the number of grids.
+    """
+    until = time.monotonic() + _SECONDS
+    while True:
+        with database.transaction() as connection:
+            after = _delete_settled(connection, after)
+        if after is None or time.monotonic() > until:
+            return after
+
+
+def _delete_settled(connection: Connection, after: JobKey | None) -> JobKey | None:
+    """Delete those among the next jobs; return the key of the last one, None if there were no more."""
+    place = tuple_(derivations.c.grid_id, derivations.c.revision)
+    query = select(*key_of(derivations)).order_by(derivations.c.grid_id, derivations.c.revision).limit(JOBS_AT_ONCE)
+    page = connection.execute(query if after is None else query.where(place > tuple_(*after))).all()
+    if not page:
+        return None
+    last = (page[-1].grid_id, page[-1].revision)
+    settled = and_(derivations.c.state == "ready", derivations.c.settled_at < func.now() - _JOBS_KEPT)
+    here = (place <= tuple_(*last), *([] if after is None else [place > tuple_(*after)]))
+    connection.execute(delete(derivations).where(settled, *here))
+    return last if len(page) == JOBS_AT_ONCE else None

@@ -4,8 +4,8 @@
 `registry.results`. `METHODS_VERSION` is stored beside every answer.
 """
 
+from registry.methods_version import METHODS_VERSION
 from registry.results.parameters import Parameters
-from workers.methods_version import METHODS_VERSION
 from workers.statistics.comparison import gap, gap_of_all_cells
 from workers.statistics.describe import describe, describe_all
 from workers.statistics.heterogeneity import heterogeneity

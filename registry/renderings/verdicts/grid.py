@@ -98,6 +98,8 @@ def _courses(statistics: Statistics) -> Iterator[str]:
             for one, many, directions in _COURSES
             if (number := sum(each.direction in directions for each in series))
         ]
+        if not told:  # a document of release 0.1.0, which said of short series something else
+            continue
         count = len(series)
         first, *rest = told
         of = f" of {count:,} series" if rest else " series"

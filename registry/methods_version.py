@@ -1,4 +1,4 @@
-"""Version of the statistical methods, which is stored beside every answer.
+"""Version of the statistical methods, which is stored beside everything computed.
 
 A module of its own, so that a process that computes nothing does not load numpy and scipy to know it.
 """
