@@ -200,11 +200,15 @@ def compute_again(database: Database, settings: Settings, project_id: Any, query
             every = judge_part(database, project_id, query, min(MOST_CELLS, settings.ranking_work))
             return None if every["left"] else document_of(every)
         screen = screen_of(database, project_id, query)
-        if isinstance(query, RankingQuery) and _way_of(database, settings, project_id, query, screen) == "sums":
-            # Unlike `compute`, this opens and updates no scope: verifying writes nothing.
+        way = _way_of(database, settings, project_id, query, screen) if isinstance(query, RankingQuery) else None
+        # Unlike `compute`, this opens, updates and closes no scope: verifying writes nothing.
+        if isinstance(query, RankingQuery) and way == "sums":
             with database.snapshot() as connection:
                 whole = is_up_to_date(connection, project_id, query)
                 return document_of(told(ranking_from_sums(connection, project_id, query), screen)) if whole else None
+        if isinstance(query, RankingQuery) and way == "board":
+            found = _compute_board(database, settings, project_id, query, screen, closes=False)
+            return document_of(told(found, screen))
         result = compute(database, settings, project_id, query)
     return None if result is None else document_of(result)
 
@@ -273,15 +277,15 @@ def _judge_contender(database: Database, project_id: Any, query: GateQuery, *, r
 
 
 def _compute_board(
-    database: Database, settings: Settings, project_id: Any, query: RankingQuery, screen: Screen
+    database: Database, settings: Settings, project_id: Any, query: RankingQuery, screen: Screen, *, closes: bool = True
 ) -> Result:
     with database.reading() as connection:
         kept = _comes_from_sums(query) and not query.model and keeps_sums(connection, project_id, query)
-    if kept:
+    if kept and closes:
         # It was larger once, or was opened by a release that had no other way. What is left may even be small.
         close_scope(database, project_id, query)
-        if not exceeds_limit(settings, query, *_size(database, project_id, query)):
-            return _compute_from_cells(database, project_id, query, screen)
+    if kept and not exceeds_limit(settings, query, *_size(database, project_id, query)):
+        return _compute_from_cells(database, project_id, query, screen)
     with database.snapshot() as connection:
         found = board_ranking(connection, project_id, query, screen.ids)
     return refused_ranking(query, _TOO_MANY_CELLS) if found is None else found

@@ -140,6 +140,17 @@ def test_verifying_a_board_gives_the_same_bytes_and_writes_nothing(boards: House
         assert connection.execute(kept).all() == []
 
 
+def test_verifying_leaves_the_sums_that_the_next_computation_gives_up(boards: House, project: Project) -> None:
+    publish_ragged(project)
+    open_scope(boards.database, project.id, QUESTION)
+    assert catch_up(boards.database, project.id, QUESTION, float("inf"))
+    again = compute_again(boards.database, boards.settings, project.id, QUESTION)
+    with boards.database.reading() as connection:
+        kept = select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id == project.id)
+        assert len(connection.execute(kept).all()) == 1
+    assert again == from_board(boards, project)
+
+
 def test_sums_of_a_scope_that_is_a_leaderboard_now_are_given_up(boards: House, project: Project) -> None:
     publish_ragged(project)
     open_scope(boards.database, project.id, QUESTION)
