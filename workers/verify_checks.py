@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +27,7 @@ from workers.statistics import METHODS_VERSION
 _NAMED = 3
 _GAPS = """
     SELECT g.id, g.project_id, g.revision, count(r.number) AS count, coalesce(max(r.number), 0) AS last
-    FROM grids g LEFT JOIN revisions r ON r.project_id = g.project_id AND r.grid_id = g.id {mine}
+    FROM grids g LEFT JOIN revisions r ON r.project_id = g.project_id AND r.grid_id = g.id {where}
     GROUP BY g.id HAVING count(r.number) <> g.revision OR max(r.number) <> g.revision ORDER BY g.id
 """
 
@@ -42,6 +42,16 @@ _PLACES = """
     WHERE (h.project_id IS NULL OR coalesce(e.count, 0) <> h.position - h.first + 1
         OR e.lowest <> h.first OR e.highest <> h.position) {and_mine}
 """
+
+
+# Verdicts are of their time: what stands for a baseline is no result that can be computed again.
+COMPUTED_AGAIN = cached_results.c.query["kind"].astext != BaselineQuery.kind
+SERVED = (
+    cached_results.c.state == "ready",
+    cached_results.c.document_generation == cached_results.c.generation,
+    ~exists().where(invalidations.c.project_id == cached_results.c.project_id),
+)
+"""Conditions for cached results that are served as current."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +124,15 @@ def check_revision(row: Any) -> Iterator[Difference]:
             yield Difference(name, row.project_id, row.grid_id, row.number, f"cannot be computed: {error!r}")
 
 
-def check_grids(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
-    """Grids whose revisions are not 1, 2, … up to the current one."""
-    mine = "" if project_id is None else "WHERE g.project_id = :project_id"
-    found = connection.execute(text(_GAPS.format(mine=mine)), {} if project_id is None else {"project_id": project_id})
-    for row in found:
+def check_grids(
+    connection: Connection, project_id: uuid.UUID | None, only: Sequence[uuid.UUID] | None = None
+) -> Iterator[Difference]:
+    """Grids, all or `only` some, whose revisions are not 1, 2, … up to the current one."""
+    conditions = [] if project_id is None else ["g.project_id = :project_id"]
+    conditions += [] if only is None else ["g.id = ANY(CAST(:only AS uuid[]))"]
+    where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
+    given = {"project_id": project_id, "only": [str(grid) for grid in only or ()]}
+    for row in connection.execute(text(_GAPS.format(where=where)), given):
         detail = f"the current revision is {row.revision}, stored are {row.count}, the last of them {row.last}"
         yield Difference("revisions", row.project_id, row.id, row.revision, detail)
 
@@ -136,60 +150,73 @@ def check_events(connection: Connection, project_id: uuid.UUID | None) -> Iterat
 def check_results(database: Database, settings: Settings, project_id: uuid.UUID | None) -> Iterator[Difference]:
     """Current cached results that differ from what their inputs give now."""
     with database.reading() as connection:
-        # Verdicts are of their time: what stands for a baseline is no result that can be computed again.
-        other = cached_results.c.query["kind"].astext != BaselineQuery.kind
-        statement = select(cached_results.c.id, cached_results.c.project_id).where(other).order_by(cached_results.c.id)
+        statement = select(cached_results.c.id, cached_results.c.project_id)
+        statement = statement.where(COMPUTED_AGAIN).order_by(cached_results.c.id)
         found = connection.execute(
             statement if project_id is None else statement.where(cached_results.c.project_id == project_id)
         )
         rows = found.all()
     for row in rows:
-        try:
-            for detail in _check_result(database, settings, row.id):
-                yield Difference("answer", row.project_id, None, None, f"{row.id}: {detail}")
-        except Exception as error:
-            yield Difference("answer", row.project_id, None, None, f"{row.id}: cannot be computed: {error!r}")
+        yield from check_result(database, settings, row.project_id, row.id) or ()
 
 
-def _check_result(database: Database, settings: Settings, result_id: uuid.UUID) -> Iterator[str]:
-    row = _current_result(database, result_id)
-    if row is None:
-        return
-    document = from_bytes(row.document) if row.document else {}
-    document.pop("computed_at", None)
+def check_result(
+    database: Database, settings: Settings, project_id: uuid.UUID, result_id: uuid.UUID
+) -> list[Difference] | None:
+    """Differences of a cached result from what its inputs give now; None if it cannot be compared with them: it is not
+    served as current, or an input changed meanwhile."""
+    details: list[str] = []
+    try:
+        row = _current_result(database, result_id)
+        if row is None:
+            return None
+        document = from_bytes(row.document) if row.document else {}
+        document.pop("computed_at", None)
+        details += _odd_tag(row, document)
+        if row.methods_version == METHODS_VERSION:
+            odd = _odd_content(database, settings, row, document)
+            if odd is None and not details:
+                return None
+            details += odd or []
+    except Exception as error:
+        details.append(f"cannot be computed: {error!r}")
+    return [Difference("answer", project_id, None, None, f"{result_id}: {detail}") for detail in details]
+
+
+def _odd_tag(row: Any, document: dict[str, Any]) -> Iterator[str]:
     if row.methods_version != METHODS_VERSION:
         yield f"by methods version {row.methods_version}; this release has {METHODS_VERSION}"
-        return
-    if etag_of(document) != row.etag:
+    elif etag_of(document) != row.etag:
         yield "the stored document is not the one that its entity tag was made of"
+
+
+def _odd_content(database: Database, settings: Settings, row: Any, document: dict[str, Any]) -> list[str] | None:
+    """What differs in a document when it is computed again; None if its inputs changed meanwhile."""
     computed = compute_again(database, settings, row.project_id, query_of(row.query))
-    again = _current_result(database, result_id)
+    again = _current_result(database, row.id)
     # If an input changed meanwhile, the stored result is stale and need not equal the computed one.
     if computed is None or again is None or again.generation != row.generation:
-        return
+        return None
     places = list(_differing(document, orjson.loads(orjson.dumps(computed)), ""))
-    if places:
-        more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
-        yield f"differs at {', '.join(places[:_NAMED])}{more}"
+    more = f" and {len(places) - _NAMED} more" if len(places) > _NAMED else ""
+    return [f"differs at {', '.join(places[:_NAMED])}{more}"] if places else []
 
 
 def _current_result(database: Database, result_id: uuid.UUID) -> Any:
     """Row of a result that is served as current; None if it is not."""
-    invalidated = exists().where(invalidations.c.project_id == cached_results.c.project_id)
-    current = (
-        cached_results.c.id == result_id,
-        cached_results.c.state == "ready",
-        cached_results.c.document_generation == cached_results.c.generation,
-    )
     with database.reading() as connection:
-        return connection.execute(select(cached_results).where(*current, ~invalidated)).one_or_none()
+        return connection.execute(select(cached_results).where(cached_results.c.id == result_id, *SERVED)).one_or_none()
 
 
-def check_items(connection: Connection, project_id: uuid.UUID | None) -> Iterator[Difference]:
-    """Outcomes of items that are not those of the cells that they were posted for."""
+def check_items(
+    connection: Connection, project_id: uuid.UUID | None, only: Sequence[uuid.UUID] | None = None
+) -> Iterator[Difference]:
+    """Outcomes of items, of all grids or of `only` some, that are not those of the cells that they were posted for."""
     statement = select(item_outcomes).join(grids, of_grid(item_outcomes))
     if project_id is not None:
         statement = statement.where(grids.c.project_id == project_id)
+    if only is not None:
+        statement = statement.where(grids.c.id.in_(only))
     for row in connection.execute(statement.order_by(item_outcomes.c.id), execution_options={"yield_per": 20}):
         try:
             details = list(_odd_outcomes(connection, row))
@@ -219,9 +246,14 @@ def check_scopes(connection: Connection, project_id: uuid.UUID | None) -> Iterat
     for scope in connection.execute(
         statement if project_id is None else statement.where(pair_sum_scopes.c.project_id == project_id)
     ):
-        for name, check in SCOPE_CHECKS.items():
-            for detail in check(connection, scope):
-                yield Difference(name, scope.project_id, None, None, detail)
+        yield from check_scope(connection, scope)
+
+
+def check_scope(connection: Connection, scope: Any) -> Iterator[Difference]:
+    """Differences in the pair sums of a scope; the connection sees one snapshot."""
+    for name, check in SCOPE_CHECKS.items():
+        for detail in check(connection, scope):
+            yield Difference(name, scope.project_id, None, None, detail)
 
 
 def _differing(a: Any, b: Any, place: str) -> Iterator[str]:
