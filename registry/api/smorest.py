@@ -52,7 +52,8 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         """
         responses: dict[int | str, Any] = {}
         for one in described:
-            responses[one["status"]] = _SHARED.get(one["status"], one["response"])
+            shared = None if "content" in one["response"] else _SHARED.get(one["status"])
+            responses[one["status"]] = shared or one["response"]
         responses |= {status: ERRORS[status] for status in sorted({*errors, 401, 403, 404, 422, 429, 503})}
         responses["default"] = "Error"
         security: list[dict[str, Any]] = [{"bearer": []}, *([{}] if public else [])]
@@ -92,6 +93,7 @@ _ANY_ERROR = (
     " repeat after `Retry-After`. 5xx: a defect of the server."
 )
 _SHARED = {202: "Pending", 206: "PartialContent", 304: "NotModified"}
+"""The component of each answer that operations describe without a content of their own."""
 
 
 def _errors() -> dict[str, dict[str, Any]]:

@@ -127,6 +127,19 @@ def test_every_operation_says_what_it_does_and_how_it_fails(document: dict[str, 
         assert any(status.startswith(("2", "307")) for status in operation["responses"]), name
 
 
+@pytest.mark.parametrize(
+    "path, shape",
+    [
+        ("/api/v1/projects/{project}/webhooks/{webhook}/test", "Delivery"),
+        ("/api/v1/deliveries/{delivery}/redeliver", "Delivery"),
+        ("/api/v1/projects/{project}/webhooks/{webhook}/recover", "Recovery"),
+    ],
+)
+def test_what_will_be_sent_is_described_as_what_is_answered(document: dict[str, Any], path: str, shape: str) -> None:
+    accepted = document["paths"][path]["post"]["responses"]["202"]
+    assert accepted["content"]["application/json"]["schema"] == {"$ref": f"#/components/schemas/{shape}"}
+
+
 OLDER_SPELLING = "/api/v1/grids/{grid}/revisions/{a}..{b}"
 """Served as /difference is, and not described: its template would match what that of a revision matches."""
 
