@@ -66,9 +66,9 @@ CLAIMS: dict[str, Shape] = {
             "text",
             text=described(TEXT | {"minLength": 1, "maxLength": LONGEST_TEXT}, "Sentences, as plain text or Markdown."),
             about=described(
-                {"type": "object"},
+                {"type": ["object", "null"]},
                 '`{"grid": id}`, or any of `experiment`, `metric`, `benchmark`, `model` and `variant`; what the text '
-                "leaves open and the project does not.",
+                "leaves open and the project does not. null: nothing.",
             ),
         )
         | {"additionalProperties": False},
