@@ -19,6 +19,7 @@ Impossible = Literal[
     "not_noise",
     "too_large",
     "not_computed",
+    "failed",
 ]
 
 

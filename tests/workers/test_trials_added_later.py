@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import select, text, update
 from sqlalchemy.exc import IntegrityError
+from structlog.testing import capture_logs
 
 from registry.storage.tables import cached_results, judgements
 from tests.house import Project
@@ -117,6 +118,31 @@ def test_trials_that_take_too_long_leave_the_verdict(computed: Project, monkeypa
     turn(computed)
     found = read(computed, claim)
     assert (found["state"], found["verdict"], impossible(found)) == ("ready", "supported", "too_large")
+
+
+def test_trials_whose_planning_fails_leave_the_verdict_and_are_not_tried_for_ever(
+    computed: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim = add(computed, at(99.3))
+    asked = list[float]()
+
+    def broken(_claim: Any, factor: float, *_: Any) -> Any:
+        asked.append(factor)
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(trials.NoisyClaim, "answer", broken)
+    turn(computed)
+    with capture_logs() as lines:
+        turn(computed)
+    found = read(computed, claim)
+    assert (found["state"], found["verdict"], impossible(found)) == ("ready", "supported", "failed")
+    assert found["judgement"]["sentence"].endswith(" is not known: planning for it failed.")
+    assert [kind for kind, _ in told(computed, "claim.*")] == ["claim.created", "claim.judged"]
+    assert history(computed, claim) == [(1, "supported", "within_noise")]
+    [line] = [one for one in lines if one["log_level"] == "error"]
+    assert (line["claim"], line["error"]) == (claim["id"], "ZeroDivisionError()")
+    computed.house.compute()
+    assert len(asked) == 1
 
 
 def _change(project: Project, **changes: Any) -> None:

@@ -27,7 +27,7 @@ from workers.claims.facts import Facts
 from workers.claims.former import facts_for, former_marks, former_rows
 from workers.claims.judgement import Judged, judge_claim, left_claim
 from workers.claims.keys import Premises
-from workers.claims.trials import trials_later, trials_needed, trials_unknown
+from workers.claims.trials import trials_failed, trials_later, trials_needed, trials_unknown
 from workers.jobs.cpu_limit import TookTooLong
 from workers.scope import alias_map, canonical_names, current_rows, named_grids
 
@@ -217,7 +217,7 @@ def _judgement(kept: Kept, facts: Facts, turn: _Turn, *, is_large: bool) -> Judg
     judged = None
     try:
         judged = judge_claim(kept.claim, facts)
-        return judgement_of(judged, turn.trials)
+        return judgement_of(judged, lambda whole: _trials(kept, whole, turn))
     except TookTooLong:
         # What is left of the turn has no limit of processor time: the others wait for the next one, which has.
         turn.until = -math.inf
@@ -229,3 +229,14 @@ def _judgement(kept: Kept, facts: Facts, turn: _Turn, *, is_large: bool) -> Judg
     except Exception as error:
         log.error("claim not judged", claim=str(kept.id), error=repr(error))
         return judgement_of(left_claim(kept.claim, facts, "failed"))
+
+
+def _trials(kept: Kept, judged: Judged, turn: _Turn) -> TrialsNeeded | None:
+    """The trials of this turn. Where planning them fails the verdict stands, as it may have been told before."""
+    try:
+        return turn.trials(judged)
+    except (TookTooLong, MemoryError):
+        raise
+    except Exception as error:
+        log.error("trials not planned", claim=str(kept.id), error=repr(error))
+        return trials_failed(judged)

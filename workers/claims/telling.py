@@ -86,7 +86,7 @@ def with_more_trials(needed: TrialsNeeded | None) -> str:
     """What decides a claim within the noise, as a sentence after the verdict."""
     if needed is None or needed.impossible == "not_computed":
         return ""
-    if needed.impossible == "too_large":
+    if needed.impossible in ("too_large", "failed"):
         return f" How many more trials decide it is not known: {needed.why}."
     if needed.impossible is not None or needed.needed is None:
         return f" More trials do not decide it: {needed.why}."

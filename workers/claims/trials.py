@@ -78,6 +78,13 @@ def trials_unknown(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
     return _impossible(power, "too_large", "it took too long to be planned for")
 
 
+def trials_failed(judged: Judged, power: float = POWER) -> TrialsNeeded | None:
+    """Stands for `trials_needed` where that raised an error."""
+    if noisy_claim(judged, power) is None:
+        return None
+    return _impossible(power, "failed", "planning for it failed")
+
+
 def noisy_claim(judged: Judged, power: float) -> NoisyClaim | None:
     """The claim with what noise leaves open of it; None where it is decided, or open for another reason."""
     open_ones = [one for one in judged.groups if one.found["noise"].reason == "within_noise"]
