@@ -52,7 +52,7 @@ CALLED_BY_LIBRARIES = [
     "Admission", "application", "channel_class", "channel_request_lookahead", "connection_close", "error_task_class",
     "library_handler", "outbuf_high_watermark", "parser_class", "response_headers",
     # Celery
-    "safe_say",
+    "LastingConsumer", "on_connection_error_after_connected", "safe_say",
     # Jupyter, transformers, Lightning
     "_repr_html_", "control", "finalize", "log_hyperparams", "log_metrics", "on_evaluate", "on_log",
 ]  # fmt: skip

@@ -34,7 +34,11 @@ settings = Settings.from_environment()
 configure_logs(settings.log_level)
 logging.captureWarnings(capture=True)
 app = celery_app(settings)
-app.conf.update(imports=("workers.tasks",), worker_concurrency=settings.worker_processes)
+app.conf.update(
+    imports=("workers.tasks",),
+    worker_concurrency=settings.worker_processes,
+    worker_consumer="workers.consumer:LastingConsumer",
+)
 database = Database(settings, name="worker", statement_timeout=settings.worker_statement_timeout)
 
 

@@ -164,12 +164,6 @@ class System:
 
             awaited(answers)
 
-    def start_what_ended(self, name: str) -> bool:
-        """Start a process again if it has ended, as a supervisor does; never more than a start."""
-        if self.running[name].poll() is not None:
-            self.start(name)
-        return False
-
     def log(self, name: str) -> str:
         return (self.logs / f"{name}.log").read_text(errors="replace")
 
