@@ -96,7 +96,13 @@ _NONE = WrittenFile(path="", rows=0, bytes=0, sha256="")
 
 
 def _updated(directory: MirrorDirectory, source: Source, known: MirroredProject, changes: Changes) -> Refreshed:
-    told = replace(known, cursor=changes.cursor, position=changes.position, anchor=changes.anchor)
+    told = replace(
+        known,
+        cursor=changes.cursor,
+        position=changes.position,
+        anchor=changes.anchor,
+        superseded=() if changes.purged else known.superseded,  # what was purged may be in any of them
+    )
     if not (changes.grids or changes.aliased):
         return _unchanged(directory, known, told)
     before = parquet.read_table(directory.path / known.grids.path, schema=GRIDS_SCHEMA, partitioning=None)

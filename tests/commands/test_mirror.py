@@ -112,6 +112,10 @@ def check_files(lake: Path) -> None:
 def purge_grid(project: Project, grid: str) -> None:
     """Delete a grid and remove it for good, as somebody does weeks later."""
     assert project.call("DELETE", f"grids/{grid}").status_code == 204
+    purge_deleted(project, grid)
+
+
+def purge_deleted(project: Project, grid: str) -> None:
     database = project.house.database
     with database.transaction() as connection:
         connection.execute(
@@ -539,3 +543,26 @@ def test_the_queries_of_the_recipe_run(person: Person, project: Project, lake: P
     expected = [[size, *(rows[size][ratios.index(ratio)] for ratio in sorted(ratios))] for size in sorted(sizes)]
     assert [list(row.values()) for row in heatmap] == expected
     assert sorted(sizes) != sorted(sizes, key=str), "or labels would do"
+
+
+def test_a_purge_empties_the_files_that_were_kept_for_queries(
+    person: Person, project: Project, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compaction, "MOST_SMALL", 1)
+    kept = project.published(model="kept")["id"]
+    secret = project.published(model="projectzebra")["id"]
+    tell(project)
+    person.says("mirror", str(lake))
+    assert project.call("DELETE", f"grids/{secret}").status_code == 204
+    project.published(model="later")
+    tell(project)
+    person.says("mirror", str(lake))
+    assert not any(row["grid"] == secret for row in duck(lake))
+    assert holding(lake, secret), "in the part that was replaced, for queries that have begun"
+    purge_deleted(project, secret)
+    person.says("mirror", str(lake))
+    assert holding(lake, secret) == holding(lake, "projectzebra") == []
+    assert holding(lake, kept)
+    check_files(lake)
+
+
