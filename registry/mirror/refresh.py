@@ -36,7 +36,7 @@ class Refreshed:
     grids: int = 0
     """Current grids."""
     cells: int = 0
-    """Rows of the parts that are current."""
+    """Rows of the current grids."""
     written: int = 0
     """Rows that were written, compaction included."""
     anew: str = ""
@@ -160,8 +160,12 @@ def _unchanged(directory: MirrorDirectory, known: MirroredProject, told: Mirrore
     told = replace(told, superseded=_unexpired(told.superseded))
     if told != known:
         directory.adopt(told)
-    cells = sum(one.rows for one in told.parts)
-    return Refreshed(told.project, "unchanged", told.position, told.grids.rows, cells)
+    current = parquet.read_table(directory.path / told.grids.path, columns=["cells"], partitioning=None)
+    return Refreshed(told.project, "unchanged", told.position, told.grids.rows, _cells(current))
+
+
+def _cells(current: pa.Table) -> int:
+    return int(pc.sum(current["cells"]).as_py() or 0)
 
 
 def _committed(
@@ -176,6 +180,5 @@ def _committed(
     make_durable(sorted({*folders, directory.path, *(folder.parent for folder in folders)}))
     directory.adopt(replace(made, grids=grids, number=number + 1))
     directory.remove_unknown()  # a part that was written and at once became one with others
-    cells = pc.sum(current["cells"]).as_py() or 0
     written = sum(one.rows for one in made.parts if one.path not in old)
-    return replace(done, position=made.position, grids=grids.rows, cells=cells, written=written)
+    return replace(done, position=made.position, grids=grids.rows, cells=_cells(current), written=written)

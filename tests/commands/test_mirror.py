@@ -566,3 +566,13 @@ def test_a_purge_empties_the_files_that_were_kept_for_queries(
     check_files(lake)
 
 
+def test_the_cells_that_a_run_tells_are_those_of_current_grids(person: Person, project: Project, lake: Path) -> None:
+    for model in "AB":
+        project.published(model=model)
+    tell(project)
+    assert "mirrored, 10 cells of 2 grids" in person.says("mirror", str(lake))
+    project.published(model="B", values=[[1, 2, 3], [4, 5, 6]])
+    tell(project)
+    assert "updated" in person.says("mirror", str(lake))
+    assert "unchanged, 11 cells of 2 grids" in person.says("mirror", str(lake))
+
