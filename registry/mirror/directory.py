@@ -42,6 +42,18 @@ class MirrorDirectory:
         self.replace_manifest(self.manifest.lacking(slug))
         self._remove(known)
 
+    def damaged(self, slug: str) -> str | None:
+        """A file of a project that is gone or has another size than the manifest says; None if all are there."""
+        one = self.manifest.projects[slug]
+        for file in (one.grids, *one.parts):
+            try:
+                size = (self.path / file.path).stat().st_size
+            except FileNotFoundError:
+                return file.path
+            if size != file.bytes:
+                return file.path
+        return None
+
     def remove_unknown(self) -> None:
         """Remove what a killed run has left: files of our names that the manifest does not have."""
         known = self.manifest.paths()

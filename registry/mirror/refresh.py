@@ -63,6 +63,9 @@ def _refreshed(directory: MirrorDirectory, source: Source) -> Refreshed:
         return _mirrored(directory, source, found, None, "")
     if known.id != found:
         return _mirrored(directory, source, found, known, "It is another project of the same name.")
+    damaged = directory.damaged(source.slug)
+    if damaged is not None:
+        return _mirrored(directory, source, found, known, f"{damaged} is not there as it was written.")
     try:
         changes = source.changes(known.cursor, known.position, known.anchor)
     except EventsMissed as missed:

@@ -576,3 +576,23 @@ def test_the_cells_that_a_run_tells_are_those_of_current_grids(person: Person, p
     assert "updated" in person.says("mirror", str(lake))
     assert "unchanged, 11 cells of 2 grids" in person.says("mirror", str(lake))
 
+
+@pytest.mark.parametrize("which", ["grids", "parts"])
+@pytest.mark.parametrize("harm", ["gone", "cut"])
+def test_a_file_that_somebody_harmed_is_read_anew(
+    person: Person, project: Project, lake: Path, which: str, harm: str
+) -> None:
+    project.published()
+    tell(project)
+    person.says("mirror", str(lake))
+    told = manifest(lake)["projects"][0]
+    path = lake / (told["grids"] if which == "grids" else told["parts"][0])["path"]
+    if harm == "gone":
+        path.unlink()
+    else:
+        path.write_bytes(path.read_bytes()[:-1])
+    answer = person.run("mirror", str(lake))
+    assert answer.exit_code == 0, answer.output
+    assert f"{path.relative_to(lake)} is not there as it was written" in answer.stderr
+    assert mirrored(lake) == served(project)
+    check_files(lake)
