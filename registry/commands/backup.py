@@ -10,6 +10,7 @@ from sqlalchemy import text
 
 from migrations.grants import regrant
 from registry.commands.servers import home_option, settings_of_servers
+from registry.commands.writing import writable
 from registry.errors import Conflict, NotFound
 from registry.local.embedded.copying import dump, load
 from registry.settings import Settings
@@ -34,7 +35,8 @@ def backup(home: Path | None, file: Path, overwrite: bool) -> None:
         return
     if file.exists() and not overwrite:
         raise Conflict(f"{file} is there already; --overwrite replaces it.")
-    dump(settings.database_url, file, settings.pg_bin or None)
+    with writable(file):
+        dump(settings.database_url, file, settings.pg_bin or None)
     click.echo(f"{file}: {file.stat().st_size / 1e6:.1f} MB", err=True)
 
 

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
 
 from registry.commands.session import Session
-from registry.errors import RegistryError
+from registry.commands.writing import writable
 
 _EVERY = 1 << 20
-
-
-class Unwritable(RegistryError):
-    """A file cannot be written."""
-
-    code = "unwritable"
 
 
 def save(session: Session, path: str, query: dict[str, Any], target: str, *, binary: bool) -> int:
@@ -34,7 +28,7 @@ def save(session: Session, path: str, query: dict[str, Any], target: str, *, bin
     whole = Path(target)
     fresh = whole.with_name(f".{whole.name}.{os.getpid()}")
     try:
-        with _writable(target), fresh.open("wb") as file:
+        with writable(target), fresh.open("wb") as file:
             with session.transport.stream(path, query=query) as (_, chunks):
                 size = _copied(chunks, file, session, target)
             fresh.replace(whole)
@@ -42,15 +36,6 @@ def save(session: Session, path: str, query: dict[str, Any], target: str, *, bin
         with suppress(OSError):
             fresh.unlink()
     return size
-
-
-@contextmanager
-def _writable(target: str) -> Iterator[None]:
-    """Report an error of the file as such, and not as one of the connection."""
-    try:
-        yield
-    except OSError as error:
-        raise Unwritable(f"{target} cannot be written: {error.strerror}.") from None
 
 
 def _to_stdout(chunks: Iterable[bytes]) -> int:
@@ -71,7 +56,7 @@ def _copied(chunks: Iterable[bytes], file: BinaryIO, session: Session, target: s
     size, next_report = 0, _EVERY
     shown = session.screen.notes_are_seen and not session.screen.quiet
     for chunk in chunks:
-        with _writable(target):
+        with writable(target):
             file.write(chunk)
         size += len(chunk)
         if shown and size >= next_report:
@@ -79,6 +64,6 @@ def _copied(chunks: Iterable[bytes], file: BinaryIO, session: Session, target: s
             next_report = size + _EVERY
     if next_report > _EVERY:
         click.echo("\r\x1b[K", err=True, nl=False)
-    with _writable(target):
+    with writable(target):
         file.flush()
     return size

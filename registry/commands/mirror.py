@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,8 @@ import click
 
 from registry.commands.numbers import Finite
 from registry.commands.session import Session, asks_server
-from registry.errors import NotInstalled
+from registry.commands.writing import Unwritable, writable
+from registry.errors import NotFound, NotInstalled
 from results_registry.errors import NotNow, Unreachable
 
 if TYPE_CHECKING:
@@ -56,11 +57,14 @@ def mirror(
     _check_installed()
     from registry.mirror.directory import opened_directory
 
-    with opened_directory(directory, session.config.url) as opened, _stoppable(follow) as stopped:
+    with ExitStack() as stack:
+        with writable(directory):
+            opened = stack.enter_context(opened_directory(directory, session.config.url))
+        stopped = stack.enter_context(_stoppable(follow))
         while not stopped.is_set():
             try:
                 _run(session, opened, projects, everything)
-            except (Unreachable, NotNow) as error:
+            except (Unreachable, NotNow, Unwritable, NotFound) as error:
                 if not follow:
                     raise
                 session.screen.note(f"{error.detail} Trying again in {every:g} s.")
@@ -105,9 +109,16 @@ def _run(session: Session, directory: MirrorDirectory, projects: tuple[str, ...]
         slugs = tuple(dict.fromkeys((*visible, *directory.manifest.projects)))
     else:
         slugs = projects or (session.project,)
-    done = [_told(session, refresh(directory, Source(session.transport, slug))) for slug in slugs]
+    done = []
+    for slug in slugs:
+        with writable(directory.path):
+            refreshed = refresh(directory, Source(session.transport, slug))
+        done.append(_told(session, refreshed))
     if session.screen.json:
         session.screen.show_json([asdict(one) for one in done])
+    absent = [one.project for one in done if one.state == "absent"]
+    if absent and not everything:
+        raise NotFound(f"Nothing can be read of {', '.join(absent)}: no such project, or not for this token.")
 
 
 def _told(session: Session, done: Refreshed) -> Refreshed:
@@ -121,5 +132,9 @@ def _told(session: Session, done: Refreshed) -> Refreshed:
 def _sentence(done: Refreshed) -> str:
     if done.state == "absent":
         return "nothing there that may be read; it is not in the mirror."
-    amount = f"{done.cells:,} cells of {done.grids:,} grids, up to event {done.position:,}"
-    return f"{done.state}, {amount}" + (f"; {done.written:,} rows written." if done.written else ".")
+    amount = f"{_counted(done.cells, 'cell')} of {_counted(done.grids, 'grid')}, up to event {done.position:,}"
+    return f"{done.state}, {amount}" + (f"; {_counted(done.written, 'row')} written." if done.written else ".")
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

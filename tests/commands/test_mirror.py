@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -497,7 +498,9 @@ def test_all_projects_that_may_be_read_and_one_that_goes(
     operator.says("mirror", str(lake), project.slug, other.slug)
     assert {(row["project"], row["grid"]) for row in duck(lake)} == {(project.slug, mine), (other.slug, theirs)}
     someone = person_of(project, url, tmp_path)  # may not read the other one
-    assert "nothing there" in someone.says("mirror", str(lake), project.slug, other.slug)
+    answer = someone.run("mirror", str(lake), project.slug, other.slug)
+    assert (answer.exit_code, "nothing there" in answer.stdout) == (1, True)
+    assert f"Nothing can be read of {other.slug}:" in answer.stderr
     assert {row["grid"] for row in duck(lake)} == {mine}
     assert not (lake / f"project={other.slug}").exists()
     told = operator.json("mirror", str(lake), "--all")
@@ -594,5 +597,28 @@ def test_a_file_that_somebody_harmed_is_read_anew(
     answer = person.run("mirror", str(lake))
     assert answer.exit_code == 0, answer.output
     assert f"{path.relative_to(lake)} is not there as it was written" in answer.stderr
+    assert mirrored(lake) == served(project)
+    check_files(lake)
+
+
+def test_a_directory_that_cannot_be_written_is_named(
+    person: Person, project: Project, lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "/proc/lake cannot be written: No such file" in person.complains("mirror", "/proc/lake")
+    project.published()
+    tell(project)
+    person.says("mirror", str(lake))
+    before = mirrored(lake)
+    project.published(model="Later")
+    tell(project)
+    with monkeypatch.context() as full:
+
+        def no_space(*_: object) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        full.setattr("registry.mirror.parquet_file._Digested.write", no_space)
+        assert f"{lake} cannot be written: No space left on device." in person.complains("mirror", str(lake))
+    assert mirrored(lake) == before
+    person.says("mirror", str(lake))
     assert mirrored(lake) == served(project)
     check_files(lake)

@@ -245,6 +245,8 @@ def test_a_restored_database_holds_every_grid_and_finishes_its_statistics_itself
     assert made.returncode == 0, made.stderr
     assert file.stat().st_mode & 0o777 == 0o600
     assert command(own.settings, "backup", file).returncode == 1, "a backup was overwritten"
+    nowhere = tmp_path / "absent" / "backup"
+    assert f"{nowhere} cannot be written: No such file" in command(own.settings, "backup", nowhere).stderr
     there = replace(own.settings, database_url=empty_database_url)
     restored = process(there, "restore", file)
     assert restored.returncode == 0, restored.stderr
