@@ -21,6 +21,8 @@ from registry.settings import driver_url
 NUMBERS = {"stored_revisions": "number", "derivations": "revision", "statistics": "revision"}
 """The tables, and what each calls the number of a revision."""
 _LONGEST_WAIT = "30s"
+_SERVICE = ("web", "worker", "inline-worker", "dispatcher")
+"""What processes of the service call their connections, after `registry-`."""
 
 
 @dataclass(frozen=True)
@@ -45,14 +47,18 @@ class Reference:
     definition: str
 
 
-def partition(database_url: str, parts: int, said: Callable[[str], None] = lambda _: None) -> None:
+def partition(
+    database_url: str, parts: int, said: Callable[[str], None] = lambda _: None, *, beside_service: bool = False
+) -> None:
     """Bring the tables into `parts` partitions each; `said` is told what is being done.
 
-    Nobody else reads or writes them meanwhile. Raises `Conflict` if they are in partitions already, or the database is
-    not at this code's schema.
+    Nobody else reads or writes them meanwhile. Raises `Conflict` as `check_partitioning`, and if processes of the
+    service are connected, unless it may run beside.
     """
     with changing(database_url, lock_timeout=_LONGEST_WAIT) as connection:
         _check(connection)
+        if not beside_service:
+            _check_stopped(connection)
         _lock(connection)
         _make_anew(connection, parts, said)
     said("planner's statistics")
@@ -72,6 +78,26 @@ def largest_share(database_url: str) -> float:
     query = "SELECT coalesce(max(count) / sum(count), 0) FROM (SELECT count(*) FROM grids GROUP BY project_id) c"
     with create_engine(driver_url(database_url), poolclass=NullPool).connect() as connection:
         return float(connection.scalar(text(query)) or 0)
+
+
+def check_partitioning(database_url: str) -> None:
+    """Raise `Conflict` if the tables are in partitions already, or the database is not at this code's schema."""
+    with create_engine(driver_url(database_url), poolclass=NullPool).connect() as connection:
+        _check(connection)
+
+
+def _check_stopped(connection: Connection) -> None:
+    """Refuse while the service is connected: a process of the release before does not know the key, and would fail."""
+    query = """
+        SELECT substr(application_name, 10) AS role, count(*) AS sessions FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = ANY(:names) GROUP BY role ORDER BY role"""
+    rows = connection.execute(text(query), {"names": [f"registry-{role}" for role in _SERVICE]}).all()
+    if rows:
+        found = ", ".join(f"{row.role} ({row.sessions})" for row in rows)
+        raise Conflict(
+            f"The service uses the database; its connections are of: {found}. Stop web processes, dispatchers and"
+            " workers first. Nothing was changed."
+        )
 
 
 def _check(connection: Connection) -> None:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from migrations.partitions import largest_share, partition
-from registry.commands.servers import home_option, settings_of_servers
+from migrations.partitions import check_partitioning, largest_share, partition
+from registry.commands.servers import home_of_servers, home_option, settings_of_servers
 
 FEWEST, MOST, USUAL = 2, 64, 16
 """Until PostgreSQL 18 a session locks 16 tables and indices cheaply; a statement that names no project locks all."""
@@ -21,12 +21,14 @@ FEWEST, MOST, USUAL = 2, 64, 16
 def partition_command(home: Path | None, parts: int, yes: bool) -> None:
     """Bring revisions, jobs and statistics into partitions, for vacuum and new indices one part at a time.
 
-    Stop the web processes, dispatchers and workers first. The rows are copied, in one transaction: it takes as long as
-    a restore of these tables and as much disk again, and whoever asks meanwhile waits. There is no way back but a
-    backup. See "Partitions" in docs/operating.md.
+    Stop the web processes, dispatchers and workers first: while one is connected, this is refused, except in the home
+    of `registry up`, which runs the database. The rows are copied, in one transaction: it takes as long as a restore
+    of these tables and as much disk again, and whoever asks meanwhile waits. There is no way back but a backup. See
+    "Partitions" in docs/operating.md.
     """
     url = settings_of_servers(home).database_url
     if not yes:
+        check_partitioning(url)
         share = largest_share(url)
         click.echo(
             f"Revisions, jobs and statistics would be copied into {parts} partitions each; --yes does it.\n"
@@ -38,5 +40,5 @@ def partition_command(home: Path | None, parts: int, yes: bool) -> None:
     def said(what: str) -> None:
         click.echo(f"{time.monotonic() - begun:8.1f} s  {what}", err=True)
 
-    partition(url, parts, said)
+    partition(url, parts, said, beside_service=home_of_servers(home) is not None)
     said("done")

@@ -21,10 +21,16 @@ def home_option(command: Any) -> Any:
 
 def settings_of_servers(home: Path | None) -> Settings:
     """Settings of the environment, with the addresses of a home's servers where none are given."""
-    settings, given = settings_of_environment(), given_variables()
-    place = Home(home or settings.home)
-    if home is not None or ("database_url" not in given and place.postgres_data.exists()):
+    settings, place = settings_of_environment(), home_of_servers(home)
+    if place is not None:
         settings = replace(settings, home=place.path, database_url=Postgres(place, settings.pg_bin or None).url)
-        if "redis_url" not in given:
+        if "redis_url" not in given_variables():
             settings = replace(settings, redis_url=Valkey(place).url)
     return settings
+
+
+def home_of_servers(home: Path | None) -> Home | None:
+    """The home whose servers are meant; None where the environment says where they are, or there is no home."""
+    place = Home(home or settings_of_environment().home)
+    is_meant = home is not None or ("database_url" not in given_variables() and place.postgres_data.exists())
+    return place if is_meant else None

@@ -59,6 +59,10 @@ def parted(own: House, role: str) -> tuple[House, Project]:
     own.compute()
     if not PARTITIONS:
         assert command(own.settings, "partition", "--parts", PARTS).stdout.count("100% of all grids") == 1
+        refused = command(own.settings, "partition", "--parts", PARTS, "--yes")
+        assert refused.returncode == 1
+        assert "its connections are of: web (1). Stop web processes" in refused.stderr
+        own.app.extensions["registry"].database.close()  # as a process that ends; it connects again when it is asked
         ran = command(own.settings, "partition", "--parts", PARTS, "--yes")
         assert ran.returncode == 0, ran.stderr
     return own, project
@@ -168,3 +172,5 @@ def test_tables_come_into_partitions_once(parted: tuple[House, Project]) -> None
     house, _ = parted
     ran = command(house.settings, "partition", "--parts", PARTS, "--yes")
     assert (ran.returncode, "in partitions already" in ran.stderr) == (1, True)
+    ran = command(house.settings, "partition")
+    assert (ran.returncode, ran.stdout, "in partitions already" in ran.stderr) == (1, "", True)
