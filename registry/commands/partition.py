@@ -6,9 +6,11 @@ import time
 from pathlib import Path
 
 import click
+from sqlalchemy.exc import OperationalError
 
 from migrations.partitions import check_partitioning, largest_share, partition
 from registry.commands.servers import home_of_servers, home_option, settings_of_servers
+from registry.errors import Unavailable
 
 FEWEST, MOST, USUAL = 2, 64, 16
 """Until PostgreSQL 18 a session locks 16 tables and indices cheaply; a statement that names no project locks all."""
@@ -26,7 +28,14 @@ def partition_command(home: Path | None, parts: int, yes: bool) -> None:
     of these tables and as much disk again, and whoever asks meanwhile waits. There is no way back but a backup. See
     "Partitions" in docs/operating.md.
     """
-    url = settings_of_servers(home).database_url
+    try:
+        _run(settings_of_servers(home).database_url, parts, beside_service=home_of_servers(home) is not None, yes=yes)
+    except OperationalError as error:  # away, cut off, or its disk is full
+        said = str(error.orig).strip()
+        raise Unavailable(f"The database says: {said}\nWhat was not committed is undone; run it again.") from error
+
+
+def _run(url: str, parts: int, *, beside_service: bool, yes: bool) -> None:
     if not yes:
         check_partitioning(url)
         share = largest_share(url)
@@ -40,5 +49,5 @@ def partition_command(home: Path | None, parts: int, yes: bool) -> None:
     def said(what: str) -> None:
         click.echo(f"{time.monotonic() - begun:8.1f} s  {what}", err=True)
 
-    partition(url, parts, said, beside_service=home_of_servers(home) is not None)
+    partition(url, parts, said, beside_service=beside_service)
     said("done")

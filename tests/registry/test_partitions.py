@@ -174,3 +174,9 @@ def test_tables_come_into_partitions_once(parted: tuple[House, Project]) -> None
     assert (ran.returncode, "in partitions already" in ran.stderr) == (1, True)
     ran = command(house.settings, "partition")
     assert (ran.returncode, ran.stdout, "in partitions already" in ran.stderr) == (1, "", True)
+
+
+def test_a_database_that_is_away_is_told(own: House) -> None:
+    nowhere = make_url(own.url).set(database="registry_of_nobody").render_as_string(hide_password=False)
+    ran = command(replace(own.settings, database_url=nowhere), "partition", "--yes")
+    assert (ran.returncode, 'database "registry_of_nobody" does not exist' in ran.stderr) == (5, True)
