@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from registry.commands.environment import settings_of_environment
+from registry.commands.servers import home_option, settings_of_servers
 from registry.errors import NotFound
 from registry.local.preparation import write_secret
 from registry.operations.acts import create_token
@@ -17,14 +17,15 @@ from registry.storage.database import Database
 
 
 @click.command()
+@home_option
 @click.option("--project", help="The project's slug; every project if not given.")
 @click.option("--role", type=click.Choice(["reader", "writer", "admin"]), default="writer", show_default=True)
 @click.option("--name", required=True, help="What the token is for.")
 @click.option("--days", type=click.IntRange(1, 3650), default=90, show_default=True)
 @click.option("--file", "path", type=click.Path(path_type=Path), help="Write it to a new file that only you may read.")
-def token(project: str | None, role: Any, name: str, days: int, path: Path | None) -> None:
+def token(home: Path | None, project: str | None, role: Any, name: str, days: int, path: Path | None) -> None:
     """Make a token. Its secret is shown only once."""
-    with Database(settings_of_environment(), name="token").transaction() as connection:
+    with Database(settings_of_servers(home), name="token").transaction() as connection:
         row = find_project(connection, project) if project else None
         if project and row is None:
             raise NotFound(f'There is no project "{project}".')

@@ -16,10 +16,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg2
 import pytest
 from scipy.stats import theilslopes
 
 from registry.demo import demo_grids
+from registry.local.embedded.home import socket_directory
 from tests.live.system import awaited, bare_environment, processes
 from tests.ports import free_port
 from tests.workers.claims.sentences import VERDICTS
@@ -125,6 +127,29 @@ def test_the_sentences_of_the_documents_are_there_with_their_verdicts(first: Up,
     assert told["Type 1: … declines to the low 80s by Length 9"]["verdict"] == "contradicted"
     page = html.unescape(read(url)[1].decode())
     assert f"{expected['contradicted']} of {len(found)} sentences are contradicted by their own numbers" in page
+
+
+def told_by(home: Path, *words: str) -> str:
+    """What a command tells that looks after the servers of a home."""
+    command = [sys.executable, "-m", "registry", *words, "--home", str(home)]
+    done = subprocess.run(command, env=bare_environment(), capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_tokens_and_roles_for_sql_tools_are_made_in_the_home(first: Up, place: tuple[Path, int, Path]) -> None:
+    home, port, _ = place
+    token = told_by(home, "token", "--project", "demo", "--role", "reader", "--name", "notebook")
+    assert read(f"http://127.0.0.1:{port}/api/v1/whoami", token)[0] == 200
+    password = told_by(home, "bi-role", "notebook", "--project", "demo")
+    host = str(socket_directory(home))
+    with psycopg2.connect(host=host, dbname="registry", user="notebook", password=password) as connection:
+        cursor = connection.cursor()
+        cursor.execute("SELECT count(*) FROM cells")
+        served = read(f"http://127.0.0.1:{port}/api/v1/projects/demo/cells.ndjson")[1].splitlines()
+        assert cursor.fetchone() == (len(served),)
+        assert served
+    connection.close()
 
 
 def test_a_correction_flips_what_a_document_says_and_the_feed_tells_it(
