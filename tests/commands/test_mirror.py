@@ -536,7 +536,16 @@ def test_the_queries_of_the_recipe_run(person: Person, project: Project, lake: P
         assert project.publish({"axes": []} | grid).status_code in (200, 201)
     tell(project)
     person.says("mirror", str(lake))
-    best, heatmap, changed = (duck(lake, query) for query in RECIPE[1:])
+    by_length, best, heatmap, changed = (duck(lake, query) for query in RECIPE[1:])
+    first = demo_grids()[0]
+    by_type = [[row[place] for row in first["values"] if row[place] is not None] for place in range(3)]
+    assert [(row["length"], row["accuracy"]) for row in by_length] == [
+        (float(level), pytest.approx(sum(values) / len(values), abs=0.0501))
+        for level, values in zip(first["axes"][1]["levels"], by_type, strict=False)
+    ]
+    assert [(row["cells"], row["trials"]) for row in by_length] == [
+        (len(values), len(values) * first["trials"]) for values in by_type
+    ]
     assert best
     assert changed
     [own] = [one for one in demo_grids() if (one["benchmark"], one["model"]) == ("AMC23", "R1-Qwen")]
