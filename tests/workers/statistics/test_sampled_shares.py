@@ -13,7 +13,7 @@ from workers.statistics.sampled_shares import limits
     [
         # Nothing found in 5 of 10: C(7,5)/C(10,5) = 21/252 = 0.083 where 3 differ, 6/252 = 0.024 where 4 do.
         (0, 5, 10, (0, 3)),
-        # One found in 2 of 4: at least that one, at most all but the other, since C(3,1)*C(1,1)/C(4,2) = 0.5 where 3 differ.
+        # One found in 2 of 4: at least that one, at most all but the other: C(3,1)*C(1,1)/C(4,2) = 0.5 where 3 differ.
         (1, 2, 4, (1, 3)),
         (0, 7, 7, (0, 0)),
         (3, 7, 7, (3, 3)),
