@@ -70,6 +70,8 @@ def told(project: Project) -> Project:
     project.published(values=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
     tell(project, 1, kind="claim.flipped", text="A wins.", verdict="contradicted", experiment="E")
     tell(project, 2, kind="alert.opened", baseline="main", model="B", benchmark="AIME", state="open", reopened=0)
+    sentence = "B is shown to be worse than A by more than 2 %."
+    tell(project, 4, kind="gate.verdict", baseline="main", contender="B", verdict="fail", sentence=sentence)
     tell(project, 3, kind="ranking.changed", experiment="E", metric="accuracy", leaders=["A", "B"])
     return project
 
@@ -93,11 +95,12 @@ def frames(project: Project, targets: Sequence[dict[str, Any]]) -> list[list[dic
 
 def test_each_annotation_marks_its_events_at_their_time(told: Project) -> None:
     annotations = EVENTS["annotations"]["list"]
-    [flipped], [opened], [ranked], [revised] = frames(told, [one["target"] for one in annotations])
-    words = [(one["title"], one["text"], one["tags"]) for one in (flipped, opened, ranked, revised)]
+    [flipped], [opened], [judged], [ranked], [revised] = frames(told, [one["target"] for one in annotations])
+    words = [(one["title"], one["text"], one["tags"]) for one in (flipped, opened, judged, ranked, revised)]
     assert words == [
         ("contradicted", "A wins.", "E"),
         ("main", "B", "AIME"),
+        ("fail", "B is shown to be worse than A by more than 2 %.", "B"),
         ("E", "A", "accuracy"),
         ("Core Generalization", "Qwen-2.5 3B", "type-by-length"),
     ]
