@@ -12,7 +12,8 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from registry.commands.status import INTERRUPTED, USER_ERRORS, status_of
+from registry.commands.status import INTERRUPTED, USER_ERRORS, UserError, status_of
+from registry.errors import Unavailable
 
 Sections = Mapping[str, Mapping[str, tuple[str, str]]]
 """Title of a section → name of a command → ("module:function", line of help)."""
@@ -65,13 +66,22 @@ class LazyGroup(click.Group):
         except USER_ERRORS as error:
             if ctx.params.get("debug"):
                 traceback.print_exc()
-            click.echo(f"Error: {error.detail}", err=True)
+            click.echo(f"Error: {_sentence(error)}", err=True)
             ctx.exit(status_of(error))
         except KeyboardInterrupt:
             ctx.exit(INTERRUPTED)
         except BrokenPipeError:
             _write_nowhere()
             ctx.exit(0)
+
+
+def _sentence(error: UserError) -> str:
+    """What went wrong; of a database that is away also why, which only those may know who run it."""
+    if not isinstance(error, Unavailable) or not error.cause:
+        return error.detail
+    return (
+        f"{error.detail}\n{error.cause}\nREGISTRY_DATABASE_URL, or --home where the command has it, says where it is."
+    )
 
 
 def _write_nowhere() -> None:

@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, make_url, select, text, update
 
 from registry import create_app
 from registry.cli import main
@@ -259,6 +259,18 @@ def test_a_restored_database_holds_every_grid_and_finishes_its_statistics_itself
     with pytest.raises(Exception, match="never changed"), database.engine.begin() as connection:
         connection.execute(update(stored_revisions).values(cell_count=0))
     database.close()
+
+
+@pytest.mark.parametrize(
+    "words", [["purge"], ["retry"], ["token", "--name", "x"], ["bi-role", "x", "--all"]], ids=" ".join
+)
+def test_a_database_that_is_away_is_named_with_the_reason(settings: Settings, words: list[str]) -> None:
+    nowhere = make_url(settings.database_url).set(database="registry_of_nobody").render_as_string(hide_password=False)
+    ran = command(replace(settings, database_url=nowhere), *words)
+    assert (ran.returncode, "Traceback" in ran.stderr) == (5, False)
+    _, reason, advice = ran.stderr.splitlines()[-3:]
+    assert 'database "registry_of_nobody" does not exist' in reason
+    assert advice.startswith("REGISTRY_DATABASE_URL")
 
 
 def test_a_backup_goes_through_pipes_where_no_file_can_be_written(own: House, empty_database_url: str) -> None:
