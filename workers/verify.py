@@ -66,6 +66,8 @@ class Tally:
     revisions: int = 0
     differences: list[Difference] = dataclasses.field(default_factory=list)
     position: Position | None = None
+    old_statistics: int = 0
+    """Grids whose statistics are by other methods than this release's, and were not compared."""
     sample: Sample | None = None
 
 
@@ -83,6 +85,7 @@ def verify(
         for row in rows:
             tally.differences += check_revision(row)
             tally.revisions += 1
+            tally.old_statistics += row.number == row.current and row.methods_version not in (None, METHODS_VERSION)
             tally.position = row.grid_id, row.number
         if len(rows) < limit or not limit:
             break
@@ -261,11 +264,15 @@ def print_tally(tally: Tally, as_json: bool) -> None:
     if as_json:
         found = [dataclasses.asdict(one) for one in tally.differences]
         sample = {} if tally.sample is None else {"sample": tally.sample.shown()}
-        click.echo(orjson.dumps({"revisions": tally.revisions, "differences": found, "next": position} | sample))
+        told = {"revisions": tally.revisions, "differences": found, "next": position}
+        click.echo(orjson.dumps(told | {"old_statistics": tally.old_statistics} | sample))
         return
     for one in tally.differences:
         where = f"project {one.project_id}" if one.grid is None else f"grid {one.grid} revision {one.revision}"
         click.echo(f"{one.check}: {where}: {one.detail}")
+    if tally.old_statistics:
+        grids_ = "1 grid" if tally.old_statistics == 1 else f"{tally.old_statistics:,} grids"
+        click.echo(f"The statistics of {grids_} were not compared: other methods computed them.")
     if tally.sample is not None:
         click.echo("\n".join(tally.sample.sentences()))
     elif position is not None:

@@ -188,6 +188,18 @@ def test_each_kind_of_tampering_is_found(own: House, what: str, check: str) -> N
     assert check in {one.check for one in differences(own)}
 
 
+def test_statistics_by_older_methods_are_counted_and_not_compared(own: House) -> None:
+    ranked(own)
+    with own.database.transaction() as connection:
+        connection.execute(text("UPDATE statistics SET methods_version = '1' WHERE revision = 3"))
+    ran = process(own.settings, "verify")
+    assert (ran.returncode, ran.stdout.splitlines()[0]) == (
+        0,
+        "The statistics of 1 grid were not compared: other methods computed them.",
+    )
+    assert json.loads(process(own.settings, "verify", "--json").stdout)["old_statistics"] == 1
+
+
 def test_a_ranking_replaced_with_its_entity_tag_is_found(own: House) -> None:
     """As somebody would who knows how the tag is made: only the inputs tell then."""
     ranked(own)
@@ -229,7 +241,7 @@ def test_verifying_goes_on_where_it_stopped_and_keeps_to_a_project(own: House) -
     first = json.loads(process(own.settings, "verify", "--json", "--most", 2, "--project", mine.slug).stdout)
     assert (first["revisions"], bool(first["next"])) == (2, True)
     rest = process(own.settings, "verify", "--json", "--project", mine.slug, "--after", first["next"])
-    assert json.loads(rest.stdout) == {"revisions": 1, "differences": [], "next": None}
+    assert json.loads(rest.stdout) == {"revisions": 1, "differences": [], "next": None, "old_statistics": 0}
     assert process(own.settings, "verify", "--after", "nonsense").returncode == 1
 
 
