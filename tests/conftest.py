@@ -201,6 +201,15 @@ def house(settings: Settings) -> Iterator[House]:
 
 
 @pytest.fixture
+def own(settings: Settings, own_database_url: str) -> Iterator[House]:
+    """An application on a database that holds nothing else."""
+    mine = replace(settings, database_url=own_database_url)
+    database = Database(mine, name="tests")
+    yield House(create_app(mine), database, mine)
+    database.close()
+
+
+@pytest.fixture
 def project(house: House) -> Iterator[Project]:
     """A private project with a token of each role."""
     made = house.make_project()

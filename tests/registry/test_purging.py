@@ -4,35 +4,20 @@ from __future__ import annotations
 
 import gzip
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-import pytest
 from sqlalchemy import func, select, text, update
 
-from registry import create_app
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purge_projects
 from registry.operations.purge_claims import purge_claims
-from registry.settings import Settings
-from registry.storage.database import Database
 from registry.storage.tables import claims, derivations, grids, idempotency_keys, metadata, projects
 from tests.house import House, Project, publication
 from tests.workers.feed import feed
 from workers import derive
 from workers.jobs.leases import claim
-
-
-@pytest.fixture
-def own(settings: Settings, own_database_url: str) -> Iterator[House]:
-    """An application on a database of its own."""
-    mine = replace(settings, database_url=own_database_url)
-    database = Database(mine, name="tests")
-    yield House(create_app(mine), database, mine)
-    database.close()
 
 
 def everything(house: House) -> str:

@@ -17,7 +17,7 @@ from registry.operations.purge import purge_shapes
 from registry.storage.packed_values import packed
 from registry.storage.tables import grids, new_id, revisions, shapes, stored_revisions
 from tests.house import PARTITIONS, House, Project, publication
-from tests.registry.test_purging import age, everything, own, purged  # noqa: F401 (a fixture)
+from tests.registry.test_purging import age, everything, purged
 
 DECIMALS = st.builds(
     lambda digits, places: float(Decimal(digits).scaleb(-places)),
@@ -117,7 +117,7 @@ def test_a_revision_that_was_written_with_its_axes_is_read_amended_and_found_unc
     assert project.get(f"grids/{twin['id']}/statistics").status_code == 200
 
 
-def test_a_purge_leaves_no_level_and_no_metric_of_what_it_removed(own: House) -> None:  # noqa: F811
+def test_a_purge_leaves_no_level_and_no_metric_of_what_it_removed(own: House) -> None:
     project = own.make_project()
     axes = [{"name": "Type", "kind": "nominal", "levels": ["levelzebra"]}]
     secret = project.published(axes=axes, values=[1.0])
@@ -131,7 +131,7 @@ def test_a_purge_leaves_no_level_and_no_metric_of_what_it_removed(own: House) ->
     assert project.get(f"grids/{kept['id']}").get_json()["values"] == publication()["values"]
 
 
-def test_a_shape_that_is_being_published_again_is_not_purged(own: House) -> None:  # noqa: F811
+def test_a_shape_that_is_being_published_again_is_not_purged(own: House) -> None:
     """The writer has seen the shape and writes its revision only after the purge has begun."""
     project = own.make_project()
     gone = project.published(model="gone")

@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -51,15 +50,6 @@ def command(settings: Settings, *arguments: object) -> subprocess.CompletedProce
     if ran.exception is not None and not isinstance(ran.exception, SystemExit):
         raise ran.exception
     return subprocess.CompletedProcess(argv, ran.exit_code, ran.stdout, ran.stderr)
-
-
-@pytest.fixture
-def own(settings: Settings, own_database_url: str) -> Iterator[House]:
-    """An application on a database of its own."""
-    mine = replace(settings, database_url=own_database_url)
-    database = Database(mine, name="tests")
-    yield House(create_app(mine), database, mine)
-    database.close()
 
 
 def tamper(house: House, statement: object) -> None:

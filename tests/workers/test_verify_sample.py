@@ -5,8 +5,7 @@ from __future__ import annotations
 import gzip
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from datetime import timedelta
 from itertools import combinations
 from typing import Any
@@ -16,12 +15,9 @@ import pytest
 from scipy.stats import chi2
 from sqlalchemy import func, insert, select, text, update
 
-from registry import create_app
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
 from registry.query import RankingQuery
-from registry.settings import Settings
-from registry.storage.database import Database
 from registry.storage.tables import cached_results, grids, pair_sum_scopes, statistics
 from tests.house import House, Project
 from tests.registry.test_items import FIRST
@@ -34,15 +30,6 @@ from workers.rankings.pair_sums.update import catch_up
 from workers.verify import Tally, verify_sample
 from workers.verify_draws import draw_grids
 from workers.verify_sample import DrawOptions, Sample
-
-
-@pytest.fixture
-def own(settings: Settings, own_database_url: str) -> Iterator[House]:
-    """An application on a database that holds nothing else."""
-    mine = replace(settings, database_url=own_database_url)
-    database = Database(mine, name="tests")
-    yield House(create_app(mine), database, mine)
-    database.close()
 
 
 def sampled(house: House, size: int, seed: int = 1, project: str | None = None) -> tuple[Tally, Sample]:

@@ -7,28 +7,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 from scipy.stats import hypergeom
 
-from registry import create_app
 from registry.cli import main
 from registry.settings import Settings
-from registry.storage.database import Database
 from tests.house import House
 from workers.verify_sample import Seen
-
-
-@pytest.fixture
-def own(settings: Settings, own_database_url: str) -> Iterator[House]:
-    """An application on a database that holds nothing else."""
-    mine = replace(settings, database_url=own_database_url)
-    database = Database(mine, name="tests")
-    yield House(create_app(mine), database, mine)
-    database.close()
 
 
 def process(settings: Settings, *arguments: object) -> subprocess.CompletedProcess[str]:
