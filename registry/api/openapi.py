@@ -150,7 +150,7 @@ def _with_forms(document: dict[str, Any], path: str) -> dict[str, Any]:
     if not suffixes:
         return item
     about = item["get"].get("description", "")
-    more = f"Forms, by `Accept` or as a suffix of the path: {suffixes}."
+    more = f"Forms, by `Accept` or as a suffix: {suffixes}."
     return item | {"get": ordered(item["get"] | {"description": f"{about}\n\n{more}".strip()})}
 
 

@@ -65,8 +65,7 @@ SERVED = (
 _CURRENT = (
     "Of the current revision: an answer for an older one is never given in its place. With `alpha`, `sharp_change` or"
     " `equivalence`, or of an older `revision`, it is computed when it is first asked (`202`, `Prefer: wait=10` waits)"
-    " and kept; `params` says by what it was computed. One of an older `methods_version` is computed again when it is"
-    " read."
+    " and kept; `params` says by what. What older methods computed is computed again when it is read."
 )
 _ANSWERS = [reply(304, "Not modified"), reply(202, "Pending")]
 _OPTIONS: dict[str, Any] = {"public": True, "parameters": ["slice", "Prefer", "If-None-Match"]}
@@ -119,7 +118,7 @@ def _serve(part: str, operation: str, schema: str, summary: str, about: str) -> 
         return _answer(grid, part, query, suffix)
 
     more = (
-        _CURRENT if part == "statistics" else "Of the current revision, and by the settings that `getStatistics` takes."
+        _CURRENT if part == "statistics" else "By the settings that `getStatistics` takes."
     )
     read.__doc__ = f"{summary}\n\n{about} {more}"
     read_as.__doc__ = f"{summary} in the form that the suffix names\n\nAnswers what `{operation}` answers."
