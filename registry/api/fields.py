@@ -83,6 +83,10 @@ class Matching(fields.Field[str]):
         return value
 
 
+_FEW = 8
+"""Words that somebody finds at a glance: of more, the nearest one is named."""
+
+
 class Choice(fields.Field[str]):
     """One of a few words. `old` words are still read, as those that they stand for."""
 
@@ -93,8 +97,14 @@ class Choice(fields.Field[str]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **_options: Any) -> str:
         if not isinstance(value, str) or value not in self.words:
-            raise ValidationError(f"must be one of {', '.join(self.words)}")
+            raise ValidationError(f"{self._hint(value)}must be one of {', '.join(self.words)}")
         return self.old.get(value, value)
+
+    def _hint(self, value: Any) -> str:
+        if len(self.words) <= _FEW or not isinstance(value, str) or len(value) > _LONGEST_NAME:
+            return ""
+        alike = get_close_matches(value, self.words, n=1, cutoff=0.7)
+        return f'did you mean "{alike[0]}"? It ' if alike else ""
 
 
 class Dimensions(fields.List[Any]):

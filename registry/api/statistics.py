@@ -117,9 +117,7 @@ def _serve(part: str, operation: str, schema: str, summary: str, about: str) -> 
     def read_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
         return _answer(grid, part, query, suffix)
 
-    more = (
-        _CURRENT if part == "statistics" else "By the settings that `getStatistics` takes."
-    )
+    more = _CURRENT if part == "statistics" else "By the settings that `getStatistics` takes."
     read.__doc__ = f"{summary}\n\n{about} {more}"
     read_as.__doc__ = f"{summary} in the form that the suffix names\n\nAnswers what `{operation}` answers."
     for view, path, name in ((read, part, operation), (read_as, f"{part}.{_SUFFIX}", f"{operation}As")):

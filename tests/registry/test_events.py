@@ -121,7 +121,7 @@ def test_types_are_joined_by_or_and_names_by_and(project: Project) -> None:
     refused = project.get(f"projects/{project.slug}/events?type=grid.*&type=claim.flipped,alert.*")
     [fault] = refused.get_json()["errors"]
     assert (refused.status_code, fault["pointer"]) == (422, "/type/1")
-    assert fault["detail"].startswith("must be one of *, grid.*, items.*, ")
+    assert fault["detail"].startswith('did you mean "claim.flipped"? It must be one of *, grid.*, items.*, ')
     assert numbers(page(project, model="A", metric="accuracy")) == [2]
     assert numbers(page(project, model="C")) == []
     tell(project, 5, model="A", variant="")
