@@ -3,6 +3,7 @@
     python -m tests.deploy.packages --into dist --python python3.11 --python python3.13
 
 What is committed is built, not what lies about. Without --python: with every Python from 3.11 on that is on the PATH.
+Where there is uv it also asks the index whether each pinned dependency has a wheel for the Pythons that are not there.
 The tests of `test_packages.py` do the same with the packages that their own environment has.
 """
 
@@ -28,11 +29,15 @@ from tests.ports import free_port
 ROOT = Path(__file__).parents[2]
 HOOK = "import sys, setuptools.build_meta as backend; backend.build_sdist(sys.argv[1])"
 PUBLISHES = """
-from results_registry import flush, grids, log_grid
+from results_registry import flush, grids, log_grid, ranking
 log_grid({("1", 0): 99.3}, axes=["Type", "Length"], experiment="packages", benchmark="b", model="m", metric="accuracy")
 assert flush(30)
 assert [grid["model"] for grid in grids(experiment="packages")] == ["m"]
+assert ranking("window-by-ratio", "Pass@1")["state"] == "ready"
 """
+
+VERSIONS = ("3.11", "3.12", "3.13", "3.14")
+"""Pythons for which every pinned dependency has to have a wheel."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,14 @@ def on_the_path() -> list[str]:
     return [path for path in names if subprocess.run([path, "-V"], capture_output=True, check=False).returncode == 0]
 
 
+def look_for_wheels(version: str) -> None:
+    """RuntimeError if a dependency in deploy/constraints.txt has no wheel for a Python on Linux; downloads none."""
+    asked = ("--dry-run", "--no-deps", "--only-binary", ":all:", "--python-version", version)
+    pinned = ("--python-platform", "linux", "--requirement", ROOT / "deploy" / "constraints.txt")
+    with tempfile.TemporaryDirectory() as name:
+        said("uv", "pip", "install", "--quiet", "--target", name, *asked, *pinned)
+
+
 def main() -> None:
     """Build what is committed, and use it with each Python; the first fault ends it."""
     parser = argparse.ArgumentParser()
@@ -131,6 +144,10 @@ def main() -> None:
         service, client = build(Path(name), given.into), build(Path(name) / "client", given.into)
     for built in (service, client):
         print(built.archive, built.wheel, sep="\n")
+    if shutil.which("uv"):
+        for version in VERSIONS:
+            look_for_wheels(version)
+        print(f"every pinned dependency has wheels for Python {', '.join(VERSIONS)}")
     for python in given.python or on_the_path():
         begun = time.monotonic()
         use(python, service, client)
