@@ -333,6 +333,17 @@ def test_a_receiver_without_encryption_has_no_encrypted_connection(receiver: Rec
     assert why(lambda: sent(receiver.url.replace("http://", "https://"))) == "no encrypted connection"
 
 
+def _usage(*names: str) -> x509.KeyUsage:
+    every = (
+        "digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement",
+        "key_cert_sign", "crl_sign", "encipher_only", "decipher_only",
+    )  # fmt: skip
+    return x509.KeyUsage(**{name: name in names for name in every})
+
+
+_SIGNS, _SPEAKS = _usage("key_cert_sign"), _usage("digital_signature")
+
+
 @pytest.fixture(scope="module")
 def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An authority, and files `good`, `expired` and `other` with a certificate and its key each."""
@@ -351,6 +362,12 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
             .not_valid_after(now + timedelta(days=days))
             .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
             .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=True)
+            # Python 3.13 verifies nothing without these.
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+            .add_extension(
+                x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key()), critical=False
+            )
+            .add_extension(_SIGNS if is_authority else _SPEAKS, critical=True)
         )
         return made.sign(authority_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
