@@ -40,12 +40,11 @@ export async function violations(page, name) {
 
 // A tab for each way of looking, that goes from page to page: a new window for each takes longer than the look.
 const tabs = new Map();
-async function tab(name, options, path) {
+export async function tab(name, options, path) {
   if (!tabs.has(name)) tabs.set(name, await open(options, "about:blank"));
   const found = tabs.get(name);
   found.complaints.length = 0;
-  await found.page.goto(path);
-  return found;
+  return { ...found, answer: await found.page.goto(path) };
 }
 
 // A page with everything unfolded: is it wider than its window, are texts cut off, what axe finds, what the console says.

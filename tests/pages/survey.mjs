@@ -1,5 +1,5 @@
 // Every kind of page in every look, pages of large projects, paper, walls, and a question asked by clicks alone.
-import { browser, look, looks, open, plan, say } from "./chromium.mjs";
+import { browser, look, looks, open, plan, say, tab } from "./chromium.mjs";
 
 async function signedIn() {
   const { context, page } = await open(looks.light, "/sign-in");
@@ -13,7 +13,7 @@ async function signedIn() {
 
 // The tab key reaches every link, button and field that is shown, of a long page the first 150.
 async function reach(storageState, path) {
-  const { context, page } = await open({ ...looks.light, storageState }, path);
+  const { page } = await tab("reach", { ...looks.light, storageState }, path);
   const wanted = await page.evaluate(() => {
     const all = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")];
     const reachable = all.filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }) && !one.closest("details:not([open]) > :not(summary)"));
@@ -30,30 +30,27 @@ async function reach(storageState, path) {
   const reached = new Set((await page.evaluate(() => window.reached)).filter((one) => one !== undefined));
   const missed = await page.evaluate(([most, had]) => [...document.querySelectorAll("[data-stop]")].slice(0, most).filter((one) => !had.includes(one.dataset.stop)).map((one) => one.outerHTML.slice(0, 120)), [most, [...reached]]);
   say({ what: "reach", path, wanted, missed });
-  await context.close();
 }
 
 async function weigh(name, path) {
-  const { context, page, answer } = await open(looks[name], path);
+  const { page, answer } = await tab(`large ${name}`, looks[name], path);
   const sent = (await answer.request().sizes()).responseBodySize;
   const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - window.innerWidth);
   const cells = await page.locator("table.map td:not(.corner)").count();
   const pictures = await page.locator("main img").evaluateAll((all) => all.map((one) => one.complete && one.naturalWidth > 0));
   say({ what: "large", look: name, path, status: answer.status(), sent, wide, cells, pictures, text: (await page.locator("main").textContent()).replace(/\s+/g, " ") });
-  await context.close();
 }
 
 // On paper every head of a column, also of a table that is folded away on the screen.
 async function print(storageState, path, file) {
-  const { context, page } = await open({ ...looks.dark, storageState }, path);
+  const { page } = await tab("paper", { ...looks.dark, storageState }, path);
   const heads = await page.locator("main table").evaluateAll((all) => all.map((one) => [...one.querySelectorAll("thead th")].map((head) => head.textContent.trim()).filter(Boolean)));
   await page.pdf({ path: file, preferCSSPageSize: true });
   say({ what: "printed", path, file, heads });
-  await context.close();
 }
 
 async function hang(path) {
-  const { context, page, complaints } = await open({ colorScheme: "dark", viewport: { width: 1920, height: 1080 } }, path);
+  const { page, complaints } = await tab("wall", { colorScheme: "dark", viewport: { width: 1920, height: 1080 } }, path);
   await page.locator("#checked:not(:empty)").waitFor();
   const found = await page.evaluate(() => {
     const main = document.querySelector("main"), root = document.scrollingElement;
@@ -65,8 +62,7 @@ async function hang(path) {
       zoom: Number(main.style.zoom), cut: document.querySelector("#cut").textContent,
     };
   });
-  say({ what: "hung", path, ...found, complaints });
-  await context.close();
+  say({ what: "hung", path, ...found, complaints: [...complaints] });
 }
 
 async function ask() {
