@@ -35,7 +35,6 @@ REFINEMENTS: dict[str, dict[str, Any]] = {
 
 _EVERYWHERE = ("401", "403", "429", "503")
 """Errors that any operation may give: `default` stands for them, but in the view for clients."""
-_VIEWS = {"whole": "openapi", "client": "openapi_client_view"}
 _ORDER = ("openapi", "info", "servers", "paths", "components", "webhooks", "security", "tags")
 
 
@@ -43,6 +42,18 @@ def openapi(app: Flask) -> dict[str, Any]:
     """The document of this application."""
     found: dict[str, Any] = app.extensions["openapi"]
     return found
+
+
+def openapi_for_clients(app: Flask) -> dict[str, Any]:
+    """The view of the document for generators of clients, made when it is first asked for: few processes are."""
+    kept = app.extensions
+    if "openapi_client_view" not in kept:
+        kept["openapi_client_view"] = client_view(kept["openapi_described"])
+    found: dict[str, Any] = kept["openapi_client_view"]
+    return found
+
+
+_VIEWS = {"whole": openapi, "client": openapi_for_clients}
 
 
 def openapi_yaml(app: Flask) -> str:
@@ -94,7 +105,7 @@ def register(app: Flask, api: Api) -> None:
     """Build the document of this application, in which every resource is by now, and serve it."""
     document = _described(api.spec.to_dict())
     app.extensions["openapi"] = _whole(document)
-    app.extensions["openapi_client_view"] = client_view(document)
+    app.extensions["openapi_described"] = document
     app.register_blueprint(blp)
 
 
@@ -168,7 +179,7 @@ def as_json() -> Response:
     view = request.args.get("view", "whole")
     if view not in _VIEWS:
         raise Invalid([Fault("/view", f"must be one of {', '.join(_VIEWS)}")])
-    body = orjson.dumps(current_app.extensions[_VIEWS[view]])
+    body = orjson.dumps(_VIEWS[view](current_app))
     return send(body, tag=_tag(body))
 
 
