@@ -10,21 +10,25 @@ from pathlib import Path
 
 import pytest
 
-from tests.live.system import Servers, System, bare_environment, own_system
+from tests.live.system import PROJECT, System, bare_environment, own_servers, own_system
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = int(os.environ.get("SCHEMATHESIS_EXAMPLES", "8"))
-"""Random requests for an operation, besides those that schemathesis derives from the document; more by hand."""
+EXAMPLES = {"a stranger": "8", "an administrator": "4"}
+"""Random requests for an operation, besides those that schemathesis derives from the document; more by hand.
+
+An administrator's are about a project and a grid that there are, and most are answered by more than a refusal.
+"""
 PHASES = {"a stranger": "examples,fuzzing,stateful", "an administrator": "examples,coverage,fuzzing,stateful"}
 """A stranger is told 401 or 422 whatever he sends: what is derived from every parameter is sent by one who may ask."""
 SEED = 20261121
 """One seed, so that a run can be repeated; others are for searching by hand."""
 
 
-@pytest.fixture
-def unlimited(fragile_servers: Servers, tmp_path: Path) -> Iterator[System]:
+@pytest.fixture(scope="module")
+def unlimited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     """A system without limits on requests: a fast machine reaches them, and is told 429 where 401 is documented."""
-    with own_system(fragile_servers, tmp_path / "logs", address_rate=0.0, token_rate=0.0) as running:
+    directory, limits = tmp_path_factory.mktemp("unlimited"), {"address_rate": 0.0, "token_rate": 0.0}
+    with own_servers(directory / "home") as servers, own_system(servers, directory / "logs", **limits) as running:
         running.start("worker", "dispatcher", "web")
         yield running
 
@@ -39,7 +43,7 @@ def test_schemathesis_finds_no_failure(unlimited: System, caller: str, view: str
         "run",
         f"http://127.0.0.1:{unlimited.settings.port}/openapi.json?view={view}",
         "--max-examples",
-        str(EXAMPLES),
+        os.environ.get("SCHEMATHESIS_EXAMPLES", EXAMPLES[caller]),
         "--phases",
         PHASES[caller],
         "--workers",
@@ -49,7 +53,8 @@ def test_schemathesis_finds_no_failure(unlimited: System, caller: str, view: str
     ]
     if caller == "an administrator":
         command += ["-H", f"Authorization: Bearer {unlimited.token}"]
-    environment = bare_environment() | {"HOME": os.environ.get("HOME", str(tmp_path))}
+    there = {"PROJECT": PROJECT, "GRID": str(unlimited.client().publish()["id"])}
+    environment = bare_environment() | {"HOME": os.environ.get("HOME", str(tmp_path))} | there
     ran = subprocess.run(
         [str(part) for part in command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
