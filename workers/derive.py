@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -66,7 +66,7 @@ def derive_due(database: Database, settings: Settings) -> int:
         if rest:
             release(database, claimed, rest)
     if rows:
-        with job_span("derive", **{"registry.grids": [f"{row.grid_id}@{row.revision}" for row in rows]}):
+        with job_span("derive", **{"registry.grids": _names(_keys(rows))}):
             _derive(database, settings, claimed, rows)
     return len(rows)
 
@@ -121,8 +121,12 @@ def _derive(database: Database, settings: Settings, claimed: Claim, batch: Seque
             done, since = [], time.monotonic()
     _settle(database, claimed, done)
     if computed_keys:
-        names = [f"{grid_id}@{revision}" for grid_id, revision in computed_keys]
+        names = _names(computed_keys)
         log.info("derived", grids=names, count=len(names), ms=round(1000 * (time.monotonic() - begun), 1))
+
+
+def _names(keys: Iterable[Key]) -> list[str]:
+    return [f"{grid_id}@{revision}" for grid_id, revision in keys]
 
 
 def _without_superseded(
@@ -140,6 +144,7 @@ def _without_superseded(
         with database.transaction() as connection:
             held = _still_held(connection, claimed, in_projects(derivations, _projects(rows), superseded))
             _settle_jobs(connection, in_projects(derivations, _projects(rows), held))
+        log.info("superseded", grids=_names(sorted(superseded)), count=len(superseded))
     return [row for row in batch if (row.grid_id, row.revision) not in superseded], found
 
 

@@ -146,10 +146,13 @@ def test_a_worker_names_the_grids_that_it_computed(project: Project, logged: lis
     project.house.compute()
     first = project.published(model="a")["id"]
     project.published(model="a", trials=150)
+    other = project.published(model="b")["id"]
     logged.clear()  # what was due in projects of other tests is named there too
     with structlog.contextvars.bound_contextvars(woken_by=["r-1"]):
         while derive_due(project.house.database, project.house.settings):
             pass
     lines = [one for one in logged if one["event"] == "derived"]
-    assert {f"{first}@1", f"{first}@2"} <= {name for line in lines for name in line["grids"]}
+    assert {f"{first}@2", f"{other}@1"} <= {name for line in lines for name in line["grids"]}
+    [skipped] = [one for one in logged if one["event"] == "superseded"]
+    assert f"{first}@1" in skipped["grids"]
     assert all(line["woken_by"] == ["r-1"] and line["count"] == len(line["grids"]) for line in lines)

@@ -119,7 +119,7 @@ def test_what_was_computed_is_as_it_would_be_computed_now(own: House) -> None:
     own.compute()
     ran = process(own.settings, "verify", "--json")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert json.loads(ran.stdout) == {"revisions": 2, "differences": [], "next": None}
+    assert json.loads(ran.stdout) == {"revisions": 2, "differences": [], "next": None, "old_statistics": 0}
 
 
 def test_a_changed_value_and_a_changed_statistic_are_found_and_named(own: House) -> None:
