@@ -14,8 +14,8 @@ from registry.storage.tables import grids
 
 
 def requeue_old(database: Database, rows: Iterable[Any]) -> bool:
-    """Make the jobs due of those rows of `find_statistics` that other methods than this release's computed, if there
-    are any and nobody has done so yet; return whether some are due now. A row may be None.
+    """Make the jobs due of those rows of `find_statistics` that other methods than this release's computed, or that
+    somebody has deleted, if nobody has done so yet; return whether some are due now. A row may be None.
 
     Whoever reads goes on with what is stored, also where nothing can be written.
     """
@@ -32,4 +32,4 @@ def requeue_old(database: Database, rows: Iterable[Any]) -> bool:
 
 
 def _is_old(row: Any) -> bool:
-    return row.state == "ready" and row.etag is not None and row.methods_version != METHODS_VERSION
+    return row.state == "ready" and row.methods_version != METHODS_VERSION

@@ -18,17 +18,19 @@ _AGAIN = {"state": "pending", "due_at": func.now(), "attempts": 0, "reason": Non
 
 
 def requeue_statistics(connection: Connection, *which: ColumnElement[bool], most: int | None = None) -> int:
-    """Make the jobs of grids due whose current statistics are by other methods than this release's; return how many.
+    """Make the jobs of grids due whose current statistics are by other methods than this release's, or not there;
+    return how many.
 
     `which` are conditions on `grids`. Jobs that are pending or failed stay as they are. Of grids that others are
     changing or purging at this moment nothing is made due.
     """
     settled = or_(derivations.c.state.is_(None), derivations.c.state == "ready")
+    other = statistics.c.methods_version.is_distinct_from(METHODS_VERSION)
     old = (
         select(grids.c.project_id, grids.c.id, grids.c.revision, literal_column("'pending'"))
-        .join(statistics, of_current(statistics))
+        .outerjoin(statistics, of_current(statistics))
         .outerjoin(derivations, of_current(derivations))
-        .where(*which, grids.c.deleted_at.is_(None), settled, statistics.c.methods_version != METHODS_VERSION)
+        .where(*which, grids.c.deleted_at.is_(None), settled, other)
         .limit(most)
         .with_for_update(of=grids, read=True, key_share=True, skip_locked=True)
     )

@@ -70,6 +70,21 @@ def test_a_grid_is_published_amended_and_deleted_with_the_role(scene: Scene) -> 
     assert scene.project.publish().status_code == 201
 
 
+def test_old_statistics_are_made_due_with_the_role(scene: Scene) -> None:
+    project, grid = scene.project, scene.names["grid"]
+    project.house.compute()
+    job = (
+        "SELECT state FROM derivations d JOIN grids g ON g.id = d.grid_id AND g.revision = d.revision WHERE g.id = :id"
+    )
+    for prepare in ("UPDATE derivations SET state = 'ready'", "DELETE FROM derivations"):
+        with project.house.database.transaction() as connection:
+            connection.execute(text(prepare))
+            connection.execute(text("UPDATE statistics SET methods_version = '0'"))
+        assert project.get(f"grids/{grid}/statistics").status_code == 200
+        with project.house.database.reading() as connection:
+            assert connection.scalar(text(job), {"id": grid}) == "pending"
+
+
 @pytest.mark.parametrize(
     "forbidden",
     [

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from sqlalchemy import and_, func, select, text, update
+from sqlalchemy import and_, delete, func, select, text, update
 
 from registry.errors import Unavailable
 from registry.methods_version import METHODS_VERSION
@@ -177,6 +177,16 @@ def test_readers_at_once_make_one_job_and_touch_none_that_failed(mine: Project) 
         connection.execute(update(derivations).where(derivations.c.grid_id == grid).values(state="failed", reason="no"))
     assert not requeue_old(mine.house.database, [seen])
     assert states(mine) == {"Qwen-2.5 3B": "failed"}
+
+
+def test_statistics_that_an_operator_has_deleted_come_back(mine: Project) -> None:
+    grid = mine.published()["id"]
+    mine.house.compute()
+    with mine.house.database.transaction() as connection:
+        connection.execute(delete(statistics).where(statistics.c.grid_id == grid))
+    assert mine.get(f"grids/{grid}/statistics").status_code == 202
+    mine.house.compute()
+    assert mine.get(f"grids/{grid}/statistics").status_code == 200
 
 
 def test_a_deleted_grid_is_not_computed_again(mine: Project) -> None:
