@@ -32,4 +32,4 @@ def requeue_old(database: Database, rows: Iterable[Any]) -> bool:
 
 
 def _is_old(row: Any) -> bool:
-    return row.state == "ready" and row.methods_version != METHODS_VERSION
+    return bool(row.state == "ready" and row.methods_version != METHODS_VERSION)
