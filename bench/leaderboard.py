@@ -38,7 +38,7 @@ SUITE = tuple(f"b{number:04}" for number in range(56))
 POLICIES = [
     ("mean_difference", "matched"),
     ("standardised_difference", "matched"),
-    ("mean", "observed"),
+    ("mean", "available"),
     ("adjusted_mean", "matched"),
     ("win_rate", "matched"),
     ("win_rate", "zero_votes"),

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select, text
 
+from bench import load
 from bench.figures import Figure, show
 from bench.system import System, system
 from registry.errors import Unavailable
@@ -209,8 +210,28 @@ def statistics_on_disk(found: System) -> float:
     return float(size / rows / CELLS)
 
 
+def with_trials(grids: int) -> Iterator[Figure]:
+    """Bytes a cell of grids whose cells have trials, on servers of their own: what is there before does not count."""
+    with system(workers=False) as found:
+        before = sum(disk(found).values())
+        load.publish(found, grids, 2, 0, BATCH if grids >= 2 * BATCH else 0)
+        cells = CELLS * _grids(found)
+        bare = (sum(disk(found).values()) - before) / cells
+        while derive_due(found.database, found.settings):
+            pass
+        tables = disk(found)
+        whole = (sum(tables.values()) - before) / cells
+        beside = ", ".join(f"{one} {tables[one] / cells:.1f}" for one in ("statistics", "stored_revisions", "events"))
+        yield Figure("disk a cell with trials, without statistics", bare, "B")
+        yield Figure("disk a cell with trials, with statistics", whole, "B", beside=beside)
+
+
 def measure(
-    sizes: Sequence[int] = (1_000, 10_000), thousands: Sequence[int] = (10_000,), reads: int = 400, rounds: int = 9
+    sizes: Sequence[int] = (1_000, 10_000),
+    thousands: Sequence[int] = (10_000,),
+    reads: int = 400,
+    rounds: int = 9,
+    trials: int = 2_000,
 ) -> Iterator[Figure]:
     """Rankings of 100 models at growing numbers of grids, then of 1,000 models beside them.
 
@@ -229,6 +250,7 @@ def measure(
         yield Figure("disk a cell with statistics", bare + told, "B", at_most=40.0)
         for have, grids in zip((0, *thousands), thousands, strict=False):
             yield from grown(found, Size("thousand", 1_000, grids), have, 50.0, reads, rounds)
+    yield from with_trials(trials)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from http.client import HTTPConnection
+from pathlib import Path
 from socket import socket
+from typing import Any
 
 from migrations.apply import migrate
 from registry.local.embedded import embedded_servers
@@ -25,10 +27,8 @@ GUNICORN = [
     sys.executable, "-m", "gunicorn", "--worker-class", "gthread", "--threads", "8", "--no-control-socket",
     "--log-level", "warning", "bench.web:application",
 ]  # fmt: skip
-WAITRESS = [sys.executable, "-m", "bench.web"]
 
-
-UNLIMITED = {"token_rate": 0.0, "address_rate": 0.0, "failure_rate": 0.0}
+UNLIMITED = {"token_rate": 0.0, "address_rate": 0.0, "failure_rate": 0.0, "question_rate": 0.0}
 """A benchmark asks faster than the limits of rate let one caller ask."""
 
 
@@ -42,6 +42,12 @@ class System:
     database: Database
     web: int
     """The number of the web process, of gunicorn's parent."""
+
+    @property
+    def serving(self) -> int:
+        """The number of the process that answers."""
+        return int(Path(f"/proc/{self.web}/task/{self.web}/children").read_text().split()[0])
+
     project: str = "bench"
 
     def connection(self) -> HTTPConnection:
@@ -55,19 +61,21 @@ def free_port() -> int:
 
 
 @contextmanager
-def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2) -> Iterator[System]:
-    """Run a system while the block lasts; `server` is gunicorn (with `processes`), waitress, or `serve`, our own."""
+def system(server: str = "gunicorn", *, workers: bool = True, processes: int = 2, **more: Any) -> Iterator[System]:
+    """Run a system while the block lasts; `server` is gunicorn with so many `processes`, or `serve`, as it is run.
+    What is named otherwise are settings."""
     with tempfile.TemporaryDirectory(prefix="registry-bench-") as home, embedded_servers(home) as urls:
         settings = replace(
-            Settings(), database_url=urls[0], redis_url=urls[1], port=free_port(), log_level="WARNING", **UNLIMITED
-        )
+            Settings(), database_url=urls[0], redis_url=urls[1], port=free_port(), log_level="WARNING",
+            **UNLIMITED, **more,
+        )  # fmt: skip
         migrate(settings.database_url)
         database = Database(settings, name="bench")
         with database.transaction() as connection:
             make_project(connection, slug="bench", name="bench", visibility="public")
             _, token = issue_token(connection, project_id=None, role="admin", name="bench", days=1)
         bind = ["--workers", str(processes), "--bind", f"127.0.0.1:{settings.port}"]
-        web = {"gunicorn": GUNICORN + bind, "waitress": WAITRESS, "serve": SERVE}[server]
+        web = {"gunicorn": GUNICORN + bind, "serve": SERVE}[server]
         environment = os.environ | settings.environment()
         commands = [web, DISPATCHER, WORKER] if workers else [web]
         children = [

@@ -15,9 +15,3 @@ CONSTANT = b'{"answer": 42}'
 @application.get("/constant")
 def constant() -> Response:
     return Response(CONSTANT, content_type="application/json")
-
-
-if __name__ == "__main__":
-    import waitress
-
-    waitress.serve(application, host="127.0.0.1", port=settings.port, threads=settings.web_threads)

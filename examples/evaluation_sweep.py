@@ -43,7 +43,7 @@ def main():
         )  # fmt: skip
         best = max((value, size, skill) for skill, row in table.items() for size, value in row.items())
         print(f"{rule.__name__:10} best: {best[0]:.1f} % with {best[1]} members of skill {best[2]}")
-    print("sent" if flush(30) else "in the spool: run `registry sync`")
+    print("sent" if flush(30) else "in the spool: run `python -m results_registry sync`")
 
 
 if __name__ == "__main__":

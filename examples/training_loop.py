@@ -42,7 +42,7 @@ def main(seed=1, steps=50, rate=0.2):
             error = side - probability(weights, point)
             weights = [w + rate / 200 * error * x for w, x in zip(weights, point, strict=True)]
     print(f"validation loss after {steps} steps: {loss(weights, splits['validation']):.4f}")
-    print("sent" if flush(30) else "in the spool: run `registry sync`")
+    print("sent" if flush(30) else "in the spool: run `python -m results_registry sync`")
 
 
 if __name__ == "__main__":

@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from registry.settings import Settings
 
 
+LARGE_BODIES = 2
+"""Requests with a body above a mebibyte that are served at once: memory is for so many."""
+
+
 def create_app(settings: Settings) -> Flask:
     """Web application: one database, one notifier and every resource."""
     from flask import Flask
@@ -48,6 +52,7 @@ def create_app(settings: Settings) -> Flask:
         stopping,
         EventWatch(database, stopping),
         StreamPlaces(settings.max_streams),
+        threading.Semaphore(LARGE_BODIES),
     )
     api.register(app)
     pages.register(app)

@@ -18,6 +18,9 @@ SECTIONS = {
         "open": ("registry.commands.browse:open_page", "Open the page of a grid or the project in the browser."),
         "describe": ("registry.commands.describe:describe", "Show or change the description and labels of something."),
         "project": ("registry.commands.projects:project", "Make, list and delete projects."),
+        "grid": ("registry.commands.grid:grid", "Delete grids, and restore deleted ones."),
+        "alias": ("registry.commands.aliases:alias", "Let two names count as one."),
+        "share": ("registry.commands.shares:share", "Make, list and revoke links that need no token."),
         "alerts": ("registry.commands.alerts:alerts", "List, acknowledge and dismiss alerts of baselines."),
         "baseline": ("registry.commands.baselines:baseline", "Set, show, list and delete baselines of gates."),
         "claim": ("registry.commands.claims:claim", "Keep claims, list, show and remove them."),
@@ -59,7 +62,7 @@ SECTIONS = {
         "purge": ("registry.commands.purge:purge_command", "Remove for good what was deleted long ago."),
         "bi-role": ("registry.commands.bi_role:bi_role", "Make a database role for SQL tools."),
         "deploy-files": ("registry.commands.deploy_files:deploy_files", "Write docker-compose.yml and deploy/."),
-        "token": ("registry.commands.token:token", "Make a token; its secret is shown only once."),
+        "token": ("registry.commands.token:token", "Make a token, or list and revoke those of a project."),
     },
     "More": {
         "completion": ("registry.commands.completion:completion", "Print the completion script of a shell."),

@@ -55,6 +55,12 @@ class InvalidHeader(Invalid):
         self.detail = detail
 
 
+class NotAcceptable(RegistryError):
+    """What is asked for has none of the forms that the caller takes."""
+
+    code = "not_acceptable"
+
+
 class TooLarge(RegistryError):
     code = "too_large"
 
@@ -118,6 +124,18 @@ class Busy(TryLater):
     code = "busy"
 
 
+class Pending(TryLater):
+    """What was asked for is still being computed, and the form that it was asked for in cannot say so."""
+
+    code = "pending"
+
+
+class Failed(RegistryError):
+    """What was asked for could not be computed, and the form that it was asked for in cannot say so."""
+
+    code = "failed"
+
+
 class TooManyRequests(TryLater):
     """The caller has exceeded its rate."""
 
@@ -141,10 +159,6 @@ class Unavailable(TryLater):
     def __init__(self, detail: str, after: int = 1, reason: str = "", *, cause: str = "") -> None:
         super().__init__(detail, after, reason)
         self.cause = cause
-
-
-class ReadOnly(Unavailable):
-    """The database answers but takes no writes: a standby, or a server that is about to hand over to one."""
 
 
 class Misconfigured(RegistryError):

@@ -6,6 +6,7 @@ import re
 import sys
 import threading
 import time
+from datetime import UTC, datetime
 from urllib.parse import unquote, urlsplit
 
 import structlog
@@ -34,6 +35,8 @@ class OutageLog:
         self._lock = threading.Lock()
         self._began = self._last = 0.0
         self._told: set[str] = set()
+        self.since: datetime | None = None
+        """When the outage that lasts began; None while the service answers."""
 
     def failed(self, error: object) -> str:
         """Note that the service could not be used; return the reason, without the secrets of its URL."""
@@ -41,7 +44,7 @@ class OutageLog:
         with self._lock:
             self._last = time.monotonic()
             if not self._told:
-                self._began = self._last
+                self._began, self.since = self._last, datetime.now(UTC)
             key = _DIGITS.sub("", reason)
             if key in self._told or len(self._told) >= _MOST_REASONS:
                 return reason
@@ -56,7 +59,7 @@ class OutageLog:
         with self._lock:
             if not self._told:
                 return
-            self._told = set()
+            self._told, self.since = set(), None
         log.warning(f"{self._service} back", away_seconds=round(self._last - self._began, 1))
 
     def reason_of(self, error: object) -> str:

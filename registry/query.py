@@ -18,8 +18,8 @@ MISSING: tuple[str, ...] = get_args(Missing)
 TARGETS: tuple[str, ...] = get_args(Target)
 REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 SLOT_POLICIES: tuple[str, ...] = get_args(SlotPolicy)
-OLD_TARGETS = {"fixed_cells": "rerun"}
-"""Former names of targets, which are still read."""
+OLD_WORDS = {"missing": {"observed": "available"}, "target": {"fixed_cells": "rerun"}}
+"""Former words by the parameter that they stand in; they are still read."""
 KINDS = ("benchmark", "model", "variant")
 """Kinds of names that a query may be restricted to."""
 
@@ -97,9 +97,11 @@ class RankingQuery(Query):
         return replace(Query.canonical(self, joined), pairs_of=joined.get((self.by, self.pairs_of), self.pairs_of))
 
     def _identity(self) -> dict[str, Any]:
-        # By the former name, so that a result stored under it keeps its row.
-        old = {new: word for word, new in OLD_TARGETS.items()}
-        return self.document() | {"target": old.get(self.target, self.target)}
+        # By the former words, so that a result stored under them keeps its row.
+        former = {name: {new: old for old, new in words.items()} for name, words in OLD_WORDS.items()}
+        return self.document() | {
+            name: words.get(getattr(self, name), getattr(self, name)) for name, words in former.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,8 +357,8 @@ def query_of(document: Mapping[str, Any]) -> Query:
     for name, value in given.items():
         if isinstance(value, list):
             given[name] = tuple(value)
-    if "target" in given:
-        given["target"] = OLD_TARGETS.get(given["target"], given["target"])
+    for name in OLD_WORDS.keys() & given.keys():
+        given[name] = OLD_WORDS[name].get(given[name], given[name])
     if "alpha" in given:
         given["alpha"] = float(given["alpha"])
     given |= {name: float(given[name]) for name in ("sharp_change", "equivalence", "split") if name in given}

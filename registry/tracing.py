@@ -36,7 +36,9 @@ def start_tracing(settings: Settings, role: str, exporter: Any = None) -> bool:
         from opentelemetry.sdk.trace import TracerProvider
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
     except ImportError:
-        raise Misconfigured("REGISTRY_TRACES needs pip install 'results-registry[tracing]'.") from None
+        raise Misconfigured(
+            "REGISTRY_TRACES needs pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http."
+        ) from None
     told = {"service.name": "results-registry", "service.version": __version__, "registry.role": role}
     _here.provider = TracerProvider(resource=Resource.create(told))
     _here.provider.add_span_processor(BatchSpanProcessor(exporter or OTLPSpanExporter(endpoint=settings.traces)))

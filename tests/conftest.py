@@ -6,10 +6,13 @@ themselves: each makes a project of its own, and a project is the boundary of ev
 
 from __future__ import annotations
 
+import gc
+import logging
 import os
 import shutil
 import sys
 import tempfile
+import threading
 import uuid
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,10 +20,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import structlog
 from hypothesis import HealthCheck
 from hypothesis import settings as examples
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
+from structlog.typing import EventDict
+from werkzeug.serving import WSGIRequestHandler, make_server
 
 from migrations.apply import migrate
 from migrations.partitions import partition
@@ -30,28 +36,16 @@ from registry.settings import Settings, driver_url
 from registry.storage.database import Database
 from tests.house import ENDED, PARTITIONS, House, Project
 
-ROOT = Path(__file__).parent
-UNCOUNTED = {"token_rate": 0.0, "address_rate": 0.0, "failure_rate": 0.0}
+LIVE = Path(__file__).parent / "live"
+LONG = ("faults", "browser/test_browser.py", "processes/test_bench.py", "processes/test_the_served_document.py")
+"""What takes minutes of the live tests."""
+UNCOUNTED = {"token_rate": 0.0, "address_rate": 0.0, "failure_rate": 0.0, "question_rate": 0.0}
 """Tests ask faster than people and share an address; what the limits do is tested with limits."""
 
-examples.register_profile(
-    "the same on every run, however busy the machine",
-    derandomize=True,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
-examples.load_profile("the same on every run, however busy the machine")
-
-FIRST = ("faults", "live", "pages", "commands")
-"""The directories whose files take long: begun first, so that no process ends with one of them while others idle."""
-
-
-ON_EVERY_VERSION = ("registry", "workers", "test_migrations.py", "test_migrations_of_rows.py")
-AND_THESE = {"test_bi", "test_links", "test_search_pages", "test_settings"}
-BUT_NOT_THESE = {"test_bad_input", "test_bad_tables", "test_hostile_parameters"}
-"""What asks the servers something that another version may answer otherwise: whatever has SQL or messages of its own,
-and a walk over all pages. What is refused before anything is asked, or only shows what others ask, is the same."""
-
+PATIENT: dict[str, Any] = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+examples.register_profile("core", max_examples=25, derandomize=True, **PATIENT)
+examples.register_profile("nightly", max_examples=2_000, **PATIENT)  # pytest --hypothesis-profile nightly
+examples.load_profile("core")
 
 MEMORY = Path("/dev/shm")  # noqa: S108 -- directories in it are made with mkdtemp
 _ROOM = 8 << 30
@@ -68,6 +62,32 @@ def pytest_configure() -> None:
     if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > _ROOM and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
         os.environ["TMPDIR"] = tempfile.tempdir = str(MEMORY)  # processes that tests start look there, too
 
+    structlog.configure(processors=[_no_requests, *structlog.get_config()["processors"]])
+    structlog.configure = _configure_logs
+
+
+def _no_requests(_logger: object, level: str, event: EventDict) -> EventDict:
+    """Requests are not written: thousands would bury what failed, and commands share this process's standard error."""
+    if level in ("debug", "info"):
+        raise structlog.DropEvent
+    return event
+
+
+_configure = structlog.configure
+
+
+def _configure_logs(**given: Any) -> None:
+    _configure(**given | {"cache_logger_on_first_use": False})  # what is cached stays when a test has ended
+
+
+@pytest.fixture(autouse=True)
+def _logs_are_as_before() -> Iterator[None]:
+    """A command that a test runs in this process sets up its logs: the next test has those of pytest again."""
+    before, handlers = structlog.get_config(), logging.root.handlers[:]
+    yield
+    structlog.configure(**before)
+    logging.root.handlers[:] = handlers
+
 
 def pytest_xdist_auto_num_workers() -> int | None:
     """One more than cores, unless the environment says how many: whoever breaks a registry waits most of the time."""
@@ -78,38 +98,49 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Keep the tests of a file in one process: they share servers, browsers and what was computed once.
+    """Keep the tests of a file in one process: they share what was published and computed once.
 
-    The tests that break whole registries are one unit: they wait most of the time, and beside each other they would
-    break each other's deadlines.
+    The pages are one unit: they share the demonstration, which takes ten seconds to compute. So are the tests that
+    break whole registries: they wait most of the time, and beside each other they would break each other's deadlines.
     """
     from xdist.scheduler import LoadFileScheduling
 
     class Scheduling(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
-            return "tests/faults" if nodeid.startswith("tests/faults/") else str(super()._split_scope(nodeid))
+            whole = next((unit for unit in ("tests/pages/", "tests/live/faults/") if nodeid.startswith(unit)), None)
+            return whole or str(super()._split_scope(nodeid))
 
-    config.option.loadscopereorder = False
+    # Else the files of many tests would go first.
+    config.option.loadscopereorder = not all("tests/live" in one for one in config.args)
     return Scheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark each test by what it needs, and put the long ones first."""
+    """Mark each test by what it needs: `live` by its folder, `db` by the servers that it asks for, else `unit`.
+
+    Live tests keep the order of their files, whatever shuffles the others: what a registry that stands has been through
+    is a story. The longest begin first, so that no process works alone at the end.
+    """
+    if items and all(LIVE in item.path.parents for item in items):
+        items.sort(key=lambda item: (*_turn(item.path), item.reportinfo()[1] or 0))
     for item in items:
-        part = item.path.relative_to(ROOT).parts[0]
-        if "servers" in getattr(item, "fixturenames", ()):
-            item.add_marker("db")
-            of_versions = part in ON_EVERY_VERSION or item.path.stem in AND_THESE
-            if of_versions and item.path.stem not in BUT_NOT_THESE:
-                item.add_marker("versions")
-        elif part not in FIRST:
-            item.add_marker("unit")
-        if part in ("faults", "live"):
-            item.add_marker(part)
-        if item.path.stem.startswith("test_browser"):
-            item.add_marker("browser")
-    order = {part: place for place, part in enumerate(FIRST)}
-    items.sort(key=lambda item: order.get(item.path.relative_to(ROOT).parts[0], len(order)))
+        if LIVE in item.path.parents:
+            item.add_marker("live")
+        else:
+            item.add_marker("db" if "servers" in getattr(item, "fixturenames", ()) else "unit")
+
+
+def _turn(path: Path) -> tuple[int, Path]:
+    """When a live file has its turn: those that take minutes have theirs first."""
+    within = path.relative_to(LIVE).as_posix()
+    return next((at for at, long in enumerate(LONG) if within.startswith(long)), len(LONG)), path
+
+
+def pytest_collection_finish() -> None:
+    """What was loaded until here stays: the garbage collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session")
@@ -198,6 +229,25 @@ def house(settings: Settings) -> Iterator[House]:
     database = Database(settings, name="tests")
     yield House(create_app(settings), database, settings)
     database.close()
+
+
+class _Quiet(WSGIRequestHandler):
+    protocol_version = "HTTP/1.1"  # clients keep their connections
+
+    def log(self, *_said: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def address(house: House) -> Iterator[str]:
+    """Where the application of `house` listens, in this process. Nobody computes: tests call `house.compute()`."""
+    server = make_server("127.0.0.1", 0, house.app, threaded=True, request_handler=_Quiet)
+    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
 
 
 @pytest.fixture

@@ -71,6 +71,7 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("baselines", "GET", "projects/demo/baselines")
     floor = {"kind": "floor", "margin": 99.9, "missing": "common", "common_share": 0.1}
     ask(None, "PUT", "projects/demo/baselines/floor", json=examples.BASELINE_IN | {"policy": floor})
+    halves = "x=metric:accuracy&y=metric:accuracy&x.at.Length=%3C=1&y.at.Length=%3E=2"
     asked = {
         "ranking": "projects/demo/rankings?experiment=type-by-length&metric=accuracy",
         "aggregates": "projects/demo/aggregates?experiment=type-by-length&metric=accuracy&group_by=model,benchmark"
@@ -78,6 +79,8 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
         "sweet_spot": "projects/demo/experiments/type-by-length/sweet-spot?metric=accuracy",
         "noise": "projects/demo/noise?experiment=type-by-length&metric=accuracy&model=Qwen-2.5%203B",
         "gate": "projects/demo/baselines/main/gate?contender=Qwen-2.5%207B",
+        "lines": "projects/demo/lines?experiment=type-by-length&metric=accuracy&along=Length",
+        "trade_off": f"projects/demo/trade-offs?experiment=type-by-length&{halves}",
         "comparison": f"projects/demo/comparisons?baseline={number}&contender={rival}",
     }
     for question in asked.values():
@@ -119,10 +122,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("recorded_judgements", "GET", f"claims/{claim}/judgements")
     ask("parsed_text", "POST", "projects/demo/claims/parse", json=examples.TEXT_IN)
     ask("thresholds", "GET", f"grids/{curve}/thresholds?value=95")
-    lines = "projects/demo/lines?experiment=type-by-length&metric=accuracy&along=Length"
-    halves = "x=metric:accuracy&y=metric:accuracy&x.at.Length=%3C=1&y.at.Length=%3E=2"
-    for name, path in (("lines", lines), ("trade_off", f"projects/demo/trade-offs?experiment=type-by-length&{halves}")):
-        ask(name, "GET", path)
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")
     ask("difference", "GET", f"grids/{grid}/revisions/1..2")

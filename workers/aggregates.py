@@ -46,12 +46,14 @@ def aggregates_of(query: AggregatesQuery, found: CellsRead) -> dict[str, Any]:
         **_asked(query),
         unit=(classes[0].unit or None) if len(classes) == 1 else None,
         direction=found.table.direction,
+        lower=found.table.lower,
+        upper=found.table.upper,
         derived=found.derived,
         **_inputs(found),
     )
     whole = replace(
         document,
-        dimensions=tuple(_with_labels(one, found) for one in table.dimensions),
+        dimensions=tuple(_described(one, found) for one in table.dimensions),
         left_out=replace(table.left_out, grids=found.without_axis),
         warnings=(*_warnings(query, found), *table.warnings),
     )
@@ -76,10 +78,12 @@ def _asked(query: AggregatesQuery) -> dict[str, Any]:
     return {name: getattr(query, name) for name in names} | {"suite": query.suite or None, **sliced_by(query)}
 
 
-def _with_labels(dimension: DimensionLevels, found: CellsRead) -> DimensionLevels:
-    known = found.labels.get(dimension.dimension, {})
+def _described(dimension: DimensionLevels, found: CellsRead) -> DimensionLevels:
+    """The dimension with what was posted of it, where it is an axis."""
+    axis, known = found.axes.get(dimension.dimension), found.labels.get(dimension.dimension, {})
     labels = tuple(known.get(level, str(level)) for level in dimension.levels)
-    return replace(dimension, labels=labels if any(map(_differs, labels, dimension.levels)) else None)
+    posted: dict[str, Any] = {} if axis is None else {"kind": axis.kind, "unit": axis.unit, "scale": axis.scale}
+    return replace(dimension, labels=labels if any(map(_differs, labels, dimension.levels)) else None, **posted)
 
 
 def _differs(label: str, level: Place) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from registry.grids.grid import Metric
+from registry.grids.grid import Axis, Metric
 from registry.query import AggregatesQuery
 from registry.results.inputs import DerivedGrid
 from registry.results.terms import Place
@@ -46,6 +46,8 @@ class CellsRead:
     scales: Scales
     labels: Mapping[str, Mapping[Place, str]]
     """Of each axis, the labels of the levels that have both a label and a number."""
+    axes: Mapping[str, Axis]
+    """Each axis as the grid with the most levels of it has it."""
     grids: Sequence[tuple[GridRead, Mapping[str, str]]]
     derived: tuple[DerivedGrid, ...]
     without_axis: int
@@ -84,6 +86,7 @@ class CellReader:
     aliases: Aliases
     codes: dict[str, dict[Place, int]] = field(default_factory=lambda: {name: {} for name in NAMES})
     labels: dict[str, dict[Place, str]] = field(default_factory=dict)
+    axes: dict[str, Axis] = field(default_factory=dict)
     shapes: dict[bytes, _Shape] = field(default_factory=dict)
     chunks: list[_Chunk] = field(default_factory=list)
     waiting: list[tuple[Kind, Mapping[str, Codes], Columns]] = field(default_factory=list)
@@ -107,7 +110,8 @@ class CellReader:
         self._settle()
         found = scales(self.kinds)
         derived = sorted(self.derived, key=lambda one: (one.benchmark, one.model, one.grid))
-        return CellsRead(self._table(found), found, self.labels, self.grids, tuple(derived), self.without_axis)
+        table = self._table(found)
+        return CellsRead(table, found, self.labels, self.axes, self.grids, tuple(derived), self.without_axis)
 
     def _asked_axes(self) -> set[str]:
         asked = (*self.query.group_by, *self.query.over)
@@ -139,10 +143,12 @@ class CellReader:
         shape.first = min(shape.first, names)
         return shape
 
-    def _new_shape(self, axes: Sequence[Any], names: tuple[str, ...]) -> _Shape:
+    def _new_shape(self, axes: Sequence[Axis], names: tuple[str, ...]) -> _Shape:
         levels = {AXIS + axis.name: [place_of(axis, i) for i in range(len(axis.levels))] for axis in axes}
         for axis in axes:
             known = self.labels.setdefault(AXIS + axis.name, {})
+            if len(axis.levels) > len(self.axes.get(AXIS + axis.name, _NONE).levels):
+                self.axes[AXIS + axis.name] = axis
             for level, place in zip(axis.levels, levels[AXIS + axis.name], strict=True):
                 known.setdefault(place, level.label)
         own = [
@@ -224,6 +230,9 @@ class CellReader:
             return tuple(sorted(known, key=float))
         shapes = sorted((shape for shape in self.shapes.values() if name in shape.levels), key=_place_of_shape)
         return tuple(dict.fromkeys(place for shape in shapes for place in shape.levels[name]))
+
+
+_NONE = Axis("", "nominal", ())
 
 
 def _place_of_shape(shape: _Shape) -> tuple[Any, ...]:

@@ -66,7 +66,7 @@ from workers.rankings.told import facts_untold, record_ranking
 from workers.repeat_noise import repeat_noise_document
 from workers.scope import alias_map, scope_rows, scope_size, stream_rows
 from workers.statistics import METHODS_VERSION
-from workers.statistics.counted_ranking import sums_have_order
+from workers.statistics.counted_ranking import OF_CELLS, sums_have_order
 from workers.statistics.ranking import MOST_NAMES
 from workers.statistics_by_settings import statistics_asked_document
 from workers.sweet_spots import TOO_LARGE, TOO_MANY, sweet_spot_document, thresholds_document
@@ -205,7 +205,7 @@ def compute_again(database: Database, settings: Settings, project_id: Any, query
         if isinstance(query, RankingQuery) and way == "sums":
             with database.snapshot() as connection:
                 whole = is_up_to_date(connection, project_id, query)
-                return document_of(told(ranking_from_sums(connection, project_id, query), screen)) if whole else None
+                return document_of(told(_from_sums(connection, settings, project_id, query), screen)) if whole else None
         if isinstance(query, RankingQuery) and way == "board":
             found = _compute_board(database, settings, project_id, query, screen, closes=False)
             return document_of(told(found, screen))
@@ -230,13 +230,16 @@ def compute(database: Database, settings: Settings, project_id: Any, query: Quer
         found: Result | None = _compute_from_cells(database, project_id, query, screen)
     elif not isinstance(query, RankingQuery):
         whose = {"experiment": query.experiment, "metric": query.metric}
-        return refused_aggregates(query, TOO_MANY) if isinstance(query, AggregatesQuery) else whose | TOO_LARGE
+        reason = f"{TOO_MANY} {_limits(settings)}"
+        too_large = whose | TOO_LARGE | {"reason": reason}
+        return refused_aggregates(query, reason) if isinstance(query, AggregatesQuery) else too_large
     elif way == "sums":
         found = _compute_from_sums(database, settings, project_id, query)
     elif way == "board":
         found = _compute_board(database, settings, project_id, query, screen)
     else:
-        found = refused_ranking(query, _TOO_MANY_PROTOCOLS if screen.ids else _TOO_MANY_CELLS)
+        too_many = _TOO_MANY_PROTOCOLS if screen.ids else _TOO_MANY_CELLS
+        found = refused_ranking(query, f"{too_many} {_limits(settings)}")
     return found and told(found, screen)
 
 
@@ -288,7 +291,20 @@ def _compute_board(
         return _compute_from_cells(database, project_id, query, screen)
     with database.snapshot() as connection:
         found = board_ranking(connection, project_id, query, screen.ids)
-    return refused_ranking(query, _TOO_MANY_CELLS) if found is None else found
+    return refused_ranking(query, f"{_TOO_MANY_CELLS} {_limits(settings)}") if found is None else found
+
+
+def _limits(settings: Settings) -> str:
+    """The operator's limits, for a sentence that says that there are too many cells."""
+    most = f"REGISTRY_RANKING_CELLS is {settings.ranking_cells:,}, REGISTRY_RANKING_WORK {settings.ranking_work:,}"
+    return f"(the operator's limits: {most})"
+
+
+def _from_sums(connection: Connection, settings: Settings, project_id: Any, query: RankingQuery) -> Ranking:
+    """The ranking from pair sums; where it needs every cell, of which there are too many, it names the limits."""
+    found = ranking_from_sums(connection, project_id, query)
+    reason = found.reason or ""
+    return replace(found, reason=f"{reason} {_limits(settings)}") if reason.endswith(OF_CELLS) else found
 
 
 def _size(database: Database, project_id: Any, query: Query) -> tuple[int, int]:
@@ -368,7 +384,7 @@ def _compute_from_sums(database: Database, settings: Settings, project_id: Any, 
     with database.snapshot() as connection:
         names, cells = size_from_sums(connection, project_id, query)
         if query.model or exceeds_limit(settings, query, names, 2 * cells):
-            return ranking_from_sums(connection, project_id, query)
+            return _from_sums(connection, settings, project_id, query)
     # Most of the scope was deleted. What is left is ranked from its cells again; the size is doubled above, so that a
     # scope near the limit is not opened and closed by turns.
     close_scope(database, project_id, query)

@@ -113,8 +113,10 @@ class Sample:
         """The sample for people, a sentence each."""
         said = [self.grids.sentence()]
         if self.statistics < self.grids.checked:
-            many = f"{self.statistics:,} of these {self.grids.checked:,} grids"
-            said.append(f"Statistics of {many} were compared; the others have none by this release's methods.")
+            # Before the limits, which are then of the stored grids alone: who reads one line is not told more.
+            many = f"{self.statistics:,} of the {self.grids.checked:,} checked grids"
+            told = f"Statistics of {many} were compared; the others have none by this release's methods."
+            said.insert(0, told)
         said += [self.results.sentence(), self.sums.sentence()]
         return [*said, f"The same draw again: {self.by}"]
 

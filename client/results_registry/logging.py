@@ -184,7 +184,7 @@ def _notes(description: str | None, source: Mapping[str, str] | None) -> dict[st
 
 
 def _config(where: tuple[str | None, str | None, str | None], *, strict: bool) -> Config:
-    """Where it goes. An address that cannot be used loses nothing: the data waits in the spool for `registry sync`."""
+    """Where it goes. An address that cannot be used loses nothing: the data waits in the spool for `sync`."""
     try:
         config = find_config(*where)
         config.check()
@@ -193,7 +193,7 @@ def _config(where: tuple[str | None, str | None, str | None], *, strict: bool) -
     except BadAddress as error:
         if strict:
             raise
-        log_once("address", f"{error.detail} What is logged waits in the spool for `registry sync`.")
+        log_once("address", f"{error.detail} What is logged waits in the spool for `python -m results_registry sync`.")
         return Config(DEFAULT_URL, None, None)
     return config
 

@@ -61,7 +61,10 @@ class Outbox:
             if sender is None:
                 self._unaddressed.append(entry)
                 receipt.resolve("held")
-                log_once("no project", "No project is named (REGISTRY_PROJECT): grids wait for `registry sync`.")
+                log_once(
+                    "no project",
+                    "No project is named (REGISTRY_PROJECT): grids wait for `python -m results_registry sync`.",
+                )
             else:
                 sender.put(entry)
         return receipt
@@ -142,7 +145,8 @@ class Outbox:
         with contextlib.suppress(Exception):
             if kept:
                 what = "grid waits" if kept == 1 else "grids wait"
-                sys.stderr.write(f"registry: {kept} {what} in {self.spool.root}; `registry sync` sends what is left.\n")
+                advice = "`python -m results_registry sync` sends what is left"
+                sys.stderr.write(f"registry: {kept} {what} in {self.spool.root}; {advice}.\n")
             if lost:
                 sys.stderr.write(f"registry: {len(lost)} unsent grids are lost: no disk would take them.\n")
 

@@ -208,7 +208,7 @@ class Sender:
         log_once(
             f"held {self._url} {self._project}",
             f"{self._url} does not let this job write to the project "
-            f'"{self._project}" ({error}). What is logged waits in the spool for `registry sync`.',
+            f'"{self._project}" ({error}). What is logged waits in the spool for `python -m results_registry sync`.',
         )
         for entry in entries:
             entry.receipt.resolve("held", error=error)

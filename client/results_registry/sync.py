@@ -41,6 +41,9 @@ class Outcome(NamedTuple):
     unreachable: Unreachable | NotNow | None = None
 
 
+_NAMED = 20
+"""Refused grids that are named; the others are counted."""
+_SENT, _REFUSED, _HELD, _UNREACHABLE = 0, 1, 4, 5
 Tell = Callable[[int, int], None]
 """Called with how many are done, of how many."""
 
@@ -161,3 +164,39 @@ def retry_refused(spool: Spool) -> int:
             path.with_suffix(".problem.json").unlink(missing_ok=True)
         directory.close()
     return len(refused)
+
+
+def status_of(outcome: Outcome) -> int:
+    """The exit status of a command that synchronizes."""
+    if outcome.unreachable is not None:
+        return _UNREACHABLE
+    if outcome.held:
+        return _HELD
+    return _REFUSED if outcome.refused else _SENT
+
+
+def troubles(spool: Spool, config: Config, outcome: Outcome) -> Iterator[str]:
+    """A line for each thing that kept data from being sent."""
+    for item, error in outcome.refused[:_NAMED]:
+        yield f"Refused: {item.said}: {error.detail}"
+    if outcome.refused:
+        yield f"{grids(len(outcome.refused))} refused; see {spool.root / 'refused'} for the reasons."
+    for name, reason in outcome.held:
+        yield f'{config.url} does not let this token write to the project "{name}": {reason}'
+    if outcome.unreachable is not None:
+        yield outcome.unreachable.detail
+    if outcome.left:
+        yield f"{grids(outcome.left)} left in {spool.root}."
+
+
+def notes(spool: Spool, outcome: Outcome) -> Iterator[str]:
+    """A line for each thing that was left to others."""
+    if outcome.elsewhere:
+        yield f"{grids(outcome.elsewhere)} for another registry, or without a project (--any-url, -p)."
+    if running := spool.waiting() - outcome.left - outcome.elsewhere:
+        yield f"{grids(running)} of running jobs, which send for themselves."
+
+
+def grids(count: int) -> str:
+    """`1 grid`, `3 grids`."""
+    return "1 grid" if count == 1 else f"{count} grids"

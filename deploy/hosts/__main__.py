@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from deploy.hosts.load import PROJECT, RANKING
-from deploy.hosts.network import ADDRESSES, Network, awaited
+from deploy.hosts.network import ADDRESSES, Network, awaited, awaited_none
 from deploy.hosts.scenes import Counted, counted, play, read_events, scenes
 from deploy.hosts.servers import WEBS, Servers
 
 RECOVERY = 6.0
-LONGEST_RUN = 900
+LONGEST_RUN = 1800
 
 
 def main() -> int:
@@ -41,6 +41,9 @@ def main() -> int:
     try:
         with Network(home) as network:
             return Trial(network, Servers(network, home, chosen.pooler), chosen.seconds).run()
+    except (RuntimeError, TimeoutError) as error:
+        say(f"FAILED, before the end: {error}")
+        return 1
     finally:
         if chosen.keep:
             print(f"Logs are in {home}.")
@@ -149,7 +152,7 @@ class Trial:
         sql = self.servers.sql
         pending = f"SELECT count(*) FROM derivations WHERE state <> 'ready' -- {PROJECT}"
         begun = time.time()
-        awaited(lambda: sql(pending, "registry") == "0", within=120)
+        awaited_none(lambda: int(sql(pending, "registry")), "statistics")
         late = time.time() - begun
         acknowledged = {event["id"]: event["model"] for event in events if event["act"] == "acknowledged"}
         rows = [row.split("|") for row in sql("SELECT id, model, revision FROM grids", "registry").splitlines()]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import pwd
+import re
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 ADDRESSES = {
@@ -58,9 +59,18 @@ class Network:
         return self
 
     def __exit__(self, *_raised: object) -> None:
+        # Nothing interrupts this: what stayed would be in the way of the next run.
+        for number in (signal.SIGALRM, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        spaces = [*map(self.space, ADDRESSES), self._switch]
+        for name in spaces:
+            there = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False)
+            for process in there.stdout.split():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(process), signal.SIGKILL)
         for name in reversed(list(self.processes)):
-            self.stop(name)
-        for name in [*map(self.space, ADDRESSES), self._switch]:
+            self.stop(name, signal.SIGKILL)
+        for name in spaces:
             subprocess.run(["ip", "netns", "del", name], stderr=subprocess.DEVNULL, check=False)
 
     @property
@@ -96,7 +106,7 @@ class Network:
             self.on(host, command, user), env=env, capture_output=True, text=True, check=False, timeout=120
         )
         if ran.returncode:
-            raise RuntimeError(f"{host}: {' '.join(command)[:120]}: {ran.stderr.strip()[-800:] or ran.stdout[-800:]}")
+            raise RuntimeError(f"{host}: {shown(command)[:120]}: {ran.stderr.strip()[-800:] or ran.stdout[-800:]}")
         return ran.stdout
 
     def start(
@@ -145,6 +155,22 @@ class Network:
             for host in hosts:
                 back = ["ip", "-n", self.space(host), "link", "set", "eth0", "up"]
                 subprocess.run(back, check=False, stderr=subprocess.DEVNULL)  # the trial may be over, and the host away
+
+
+def shown(command: list[str]) -> str:
+    """A command line without the token in it."""
+    return re.sub(r"Bearer \S+", "Bearer …", " ".join(command))
+
+
+def awaited_none(count: Callable[[], int], what: str, patience: float = 120.0, every: float = 0.5) -> None:
+    """Wait until nothing is left, as long as it becomes less; TimeoutError after so many seconds without progress."""
+    least, deadline = count(), time.monotonic() + patience
+    while left := count():
+        if left < least:
+            least, deadline = left, time.monotonic() + patience
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"{left} {what} were left, and not fewer within {patience:.0f} s")
+        time.sleep(every)
 
 
 def awaited(what: object, within: float = 60.0, every: float = 0.1) -> None:

@@ -201,7 +201,9 @@ class Servers:
             "proxy_set_header X-Forwarded-For $remote_addr; proxy_connect_timeout 2s; proxy_read_timeout 40s;\n"
             "proxy_next_upstream error timeout; proxy_next_upstream_timeout 5s; } } }\n"
         )
-        self.network.start("nginx", "balancer", ["nginx", "-c", str(self.home / "nginx.conf")])
+        command = ["nginx", "-c", str(self.home / "nginx.conf")]
+        self.network.run("balancer", [*command, "-t"])  # says what is wrong with it, or with this nginx
+        self.network.start("nginx", "balancer", command)
 
     # The registry
 
@@ -240,6 +242,5 @@ class Servers:
         command = [sys.executable, "-m", "registry", "dispatch"]
         self.network.start("dispatcher", "dispatcher", command, self.environment("dispatcher", "registry"))
         for host in WEBS:
-            serve = [sys.executable, "-m", "gunicorn", "--config", "deploy/gunicorn.conf.py"]
-            settings = self.environment(host, "registry_web")
-            self.network.start(host, host, [*serve, "registry.wsgi:application"], settings)
+            command = [sys.executable, "-m", "registry", "serve"]
+            self.network.start(host, host, command, self.environment(host, "registry_web"))

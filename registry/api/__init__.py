@@ -33,6 +33,7 @@ from registry.api import (
     protocols,
     rankings,
     repeat_noise,
+    request_body,
     retry,
     revisions,
     service,
@@ -47,6 +48,7 @@ from registry.api import (
     whoami,
     whole_grids,
 )
+from registry.api.arguments import note_old_words
 from registry.api.long_poll import note_preference
 from registry.api.smorest import Api
 
@@ -56,8 +58,10 @@ def register(app: Flask) -> None:
     app.url_map.converters["experiment"] = experiments.ExperimentPath
     api = Api(app)
     problems.register(app)
+    request_body.register(app)
     shares.take_links(app)
     app.after_request(note_preference)
+    app.after_request(note_old_words)
     answers = (statistics, pictures, rankings, comparisons, aggregates, experiments, lines, trade_offs, plans)
     judged = (claims, stored_claims, baselines, gates, verdicts, alerts, repeat_noise)
     told = (events, webhooks, deliveries)

@@ -77,6 +77,8 @@ def _end(response: Response) -> Response:
         # Pages say more. Which sites may frame an embedded one its policy says, and this header cannot.
         if name.lower() not in said and not (name == "X-Frame-Options" and "embedded" in g):
             response.headers.add(name, value)
+    if response.status_code == 204:
+        response.headers.pop("Content-Type", None)  # of nothing
     response.headers["X-Request-Id"] = request_id()
     if "allow" in said and "PATCH" in response.allow:
         response.headers["Accept-Patch"] = "application/json"

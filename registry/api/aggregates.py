@@ -17,7 +17,7 @@ from registry.api.responses import of_values, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.slices import Slice
 from registry.query import AggregatesQuery
-from registry.renderings.aggregates import aggregates_csv, aggregates_markdown, aggregates_text
+from registry.renderings.aggregates import aggregates_csv, aggregates_latex, aggregates_markdown, aggregates_text
 from registry.renderings.aggregates_picture import aggregates_png, aggregates_svg
 from registry.results.aggregates import Aggregates
 
@@ -25,13 +25,14 @@ blp = Blueprint(
     "aggregates", __name__, url_prefix=API_PREFIX, description="Tables of models by benchmarks, and others."
 )
 
-_FORMS = ("json", "txt", "md", "csv", "svg", "png")
+_FORMS = ("json", "txt", "md", "csv", "tex", "svg", "png")
 _RENDERERS = of_values(
     Aggregates,
     {
         "txt": aggregates_text,
         "md": aggregates_markdown,
         "csv": aggregates_csv,
+        "tex": aggregates_latex,
         "svg": aggregates_svg,
         "png": aggregates_png,
     },
@@ -68,7 +69,7 @@ def read_aggregates(query: dict[str, Any], project: str) -> Response:
     return _answer(query, project, None)
 
 
-@blp.get("/projects/<project>/aggregates.<any(json,txt,md,csv,svg,png):suffix>")
+@blp.get("/projects/<project>/aggregates.<any(json,txt,md,csv,tex,svg,png):suffix>")
 @blp.doc(operationId="getAggregatesAs")
 @blp.arguments(AggregatesParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from marshmallow import Schema, ValidationError, fields, validates_schema
+from marshmallow import ValidationError, fields, validates_schema
 
 from registry.api.baseline_schemas import NAME, NAME_RULE
-from registry.api.fields import Choice, Matching
+from registry.api.fields import Body, Choice, Matching
 from registry.api.grid_fields import Markdown
 from registry.api.schemas import PageParameters, about
 from registry.results.verdicts import AlertState, DismissalReason
@@ -15,7 +15,7 @@ from registry.results.verdicts import AlertState, DismissalReason
 _ID = "[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
-class AlertChange(Schema):
+class AlertChange(Body):
     """What an alert was: real, or dismissed for a reason."""
 
     state = Choice("acknowledged", "dismissed", required=True, metadata=about("What is made of it."))

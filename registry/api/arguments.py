@@ -5,22 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, NoReturn
 
-from flask import Request, request
+from flask import Request, Response, request
 from marshmallow import RAISE, Schema, ValidationError, fields
 from webargs.flaskparser import FlaskParser
-from werkzeug.exceptions import UnsupportedMediaType
 
 from registry.api.context import authorize_body, parts
 from registry.api.fields import UNKNOWN, unknown
-from registry.api.request_body import read_body, read_json
+from registry.api.request_body import sent_json
 from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import escaped
+from registry.query import OLD_WORDS
 
 LONGEST_KEPT = 300
 """Bytes of the longest query that is not read again when it is asked again."""
 MOST_KEPT = 256
 _REPEATED = ("label.", "at.", "x.at.", "y.at.")
 """Beginnings of the names that no schema knows, and that may come several times."""
+
+
+_OLD_SINCE = "@1795478400"
+"""The day, 2026-11-24, since which the former words are old (RFC 9745)."""
+
+
+def note_old_words(response: Response) -> Response:
+    """Say that a word in the query is an old one, which later releases do not read."""
+    if any(text in OLD_WORDS.get(name, ()) for name, text in request.args.items(multi=True)):
+        response.headers["Deprecation"] = _OLD_SINCE
+    return response
 
 
 class Parser(FlaskParser):
@@ -41,8 +52,7 @@ class Parser(FlaskParser):
 
     def load_json(self, req: Request, schema: Schema) -> Any:
         authorize_body()
-        check_json(req)
-        return read_json(read_body(req, parts().settings.max_inflated))
+        return sent_json()
 
     def load_querystring(self, req: Request, schema: Schema) -> Any:
         lists = {field.data_key or name for name, field in schema.fields.items() if isinstance(field, fields.List)}
@@ -53,13 +63,6 @@ class Parser(FlaskParser):
 
     def handle_error(self, error: ValidationError, req: Request, schema: Schema, **_options: Any) -> NoReturn:
         raise Invalid(faults_of(error.messages_dict, schema))
-
-
-def check_json(request: Request) -> None:
-    """Refuse a body that does not say it is JSON."""
-    if not request.is_json:
-        sent = request.mimetype or "no content type"
-        raise UnsupportedMediaType(f"Send Content-Type: application/json, not {sent}.")
 
 
 def faults_of(messages: Mapping[str, Any], schema: Schema | None = None) -> list[Fault]:

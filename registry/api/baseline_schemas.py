@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
-from registry.api.fields import Choice, Matching, Name, Number, Whole
+from registry.api.fields import Body, Choice, Matching, Name, Number, Whole
 from registry.api.query_schemas import GRID_ID
 from registry.api.schemas import PageParameters, about
 from registry.results.gates import Looks, MarginUnit, MissingCells, Multiplicity, Per, PolicyKind
@@ -18,7 +18,7 @@ _MOST_GRIDS, _MOST_NAMES = 1_000, 2_000
 _LEAST_ALPHA, _MOST_ALPHA = 1e-9, 0.499
 
 
-class PolicyIn(Schema):
+class PolicyIn(Body):
     """What a contender must show."""
 
     kind = Choice(
@@ -66,14 +66,14 @@ class PolicyIn(Schema):
             raise ValidationError("is points for a floor", "margin_unit")
 
 
-class PinnedIn(Schema):
+class PinnedIn(Body):
     """A revision of a grid."""
 
     grid = Matching(GRID_ID, "must be the id of a grid", required=True, metadata=about("The grid's id."))
     revision = Whole(1, 2**31 - 1, metadata=about("The current one if not given; it stays that one."))
 
 
-class SubjectIn(Schema):
+class SubjectIn(Body):
     """What the baseline is: a model with its current grids, revisions, or the model before each contender."""
 
     model = Name(metadata=about("The model."))
@@ -85,8 +85,8 @@ class SubjectIn(Schema):
     previous = fields.Boolean(
         truthy={True},
         falsy={False},
-        validate=validate.Equal(True, error="is true, or not given"),
-        metadata=about("Each contender is judged against the one before it."),
+        validate=validate.Predicate("__bool__", error="is true, or not given"),
+        metadata=about("True, or not given: each contender is judged against the one before it."),
     )
     along = Name(
         metadata=about("previous: a label whose text is a number, or `published`, which it is if not given.", "step")
@@ -109,7 +109,7 @@ def _names(text: str) -> Any:
     return fields.List(Name(empty=True), load_default=list, validate=length, metadata=about(text))
 
 
-class BaselineIn(Schema):
+class BaselineIn(Body):
     """What contenders shall be judged against, and by what policy."""
 
     experiment = Name(required=True, metadata=about("The experiment."))

@@ -15,7 +15,7 @@ from registry.api.context import authorize_body, caller, enter, parts
 from registry.api.idempotency import written
 from registry.api.problems import problem_of
 from registry.api.publication import read_grid
-from registry.api.request_body import read_body, read_json, read_lines
+from registry.api.request_body import read_lines, sent_bytes, sent_json
 from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid, Malformed, RegistryError
@@ -74,11 +74,10 @@ def publish_batch(project: str) -> Response:
 def read_batch() -> Sequence[Any]:
     """The grids as they were sent; `Invalid` when there are none or too many."""
     authorize_body()
-    body = read_body(request, parts().settings.max_inflated)
     if request.mimetype in ("application/x-ndjson", "application/ndjson", "application/jsonl"):
-        sent: Any = read_lines(body, parts().settings.max_batch)
+        sent: Any = read_lines(sent_bytes(), parts().settings.max_batch)
     elif request.is_json:
-        sent = read_json(body)
+        sent = sent_json()
     else:
         raise UnsupportedMediaType("Send application/json (an array) or application/x-ndjson.")
     if not isinstance(sent, list):
@@ -96,4 +95,4 @@ def read_one(sent: Any) -> Submission:
 
 
 def item(outcome: Published) -> dict[str, Any]:
-    return serializers.published(outcome.stored)
+    return serializers.summary(outcome.stored)

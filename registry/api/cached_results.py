@@ -8,21 +8,25 @@ from dataclasses import dataclass
 from typing import Any
 
 from flask import Response
+from sqlalchemy import Connection
 
 from registry.api.context import caller, parts
-from registry.api.long_poll import preference, unready, waited
+from registry.api.long_poll import preference, unready, usual_wait, waited
 from registry.api.responses import known_tags, rendered, send_stored, tagged
 from registry.errors import Busy
 from registry.operations.auth import authorize
-from registry.operations.cached_results import find_result, note_read, progress_of, request_result, resolve
+from registry.operations.cached_results import find_result, is_usual, note_read, progress_of, request_result, resolve
 from registry.operations.find import with_aliases
 from registry.operations.query_names import check_names
 from registry.query import Query
 from registry.results.codec import from_bytes
 
 Renderers = Mapping[str, Callable[[Any], str | bytes]]
+_NAMED = ("experiment", "metric")
 _ROUNDS = 5
 """Attempts to look a question up again when its aliases change while it is answered."""
+
+_FOR_ANYONE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +38,25 @@ class Part:
 
 
 def answer_to(question: Query, project: str, form: str, renderers: Renderers, part: Part | None = None) -> Response:
-    """The answer to a question, or a part of it, in the form that is wanted; `202` while it is pending."""
+    """The answer to a question, or a part of it, in the form that is wanted; while it is pending `202` in JSON."""
     mark = "" if part is None else part.mark
     known = [tag.removesuffix(tagged(mark, form)) for tag in known_tags() if tag.endswith(tagged(mark, form))]
-    question, row = ask(question, project, known)
+    question, row = ask(question, project, known, usual_wait(form))
     if not settled(row) or not answered(row):
-        waits = not settled(row)
-        return unready(row, question.document(), pending=waits, progress=progress(row, question) if waits else None)
+        return unanswered(question, row, form)
     if row.document is None or (form == "json" and part is None):
         return send_stored(row.document, tagged(row.etag + mark, form))
     document = from_bytes(row.document)
     return rendered(form, document if part is None else part.select(document), renderers, row.etag + mark)
+
+
+def unanswered(question: Query, row: Any, form: str) -> Response:
+    """The answer where the row of a question has no current document."""
+    waits = not settled(row)
+    done = progress(row, question) if waits and form == "json" else None
+    # A question about one grid is of no experiment and no metric by name.
+    told = {name: asked for name, asked in question.document().items() if asked != "" or name not in _NAMED}
+    return unready(row, told, form, pending=waits, progress=done)
 
 
 def ask(
@@ -73,7 +85,7 @@ def ask(
             _promise(row.project_id, question)
         elif row.unread or asleep(row):
             with parts().database.transaction() as connection:
-                note_read(connection, row.project_id, row.id, parts().settings.max_open_questions)
+                note_read(connection, row.project_id, row.id, _room(connection))
         if not settled(row):
             parts().notifier.notify()
             row = waited(look, settled, patience, most)
@@ -126,4 +138,12 @@ def _promise(project_id: Any, question: Query) -> None:
         experiments = with_aliases(connection, project_id, "experiment", [question.experiment])
         if question.experiment:
             check_names(connection, project_id, question, experiments)
-        request_result(connection, project_id, question, parts().settings.max_open_questions)
+        request_result(connection, project_id, question, _room(connection))
+        if caller(connection).is_anyone and not is_usual(question):
+            parts().policy.note_question()
+
+
+def _room(connection: Connection) -> int:
+    """The questions that may be open at once for this caller: without a token a fifth of all."""
+    most = parts().settings.max_open_questions
+    return max(1, most // _FOR_ANYONE) if caller(connection).is_anyone else most

@@ -7,11 +7,12 @@ from typing import Any, get_args
 from marshmallow import Schema, ValidationError, validates_schema
 
 from registry.api.fields import Choice, Matching, Name, Quantity, Whole
-from registry.api.schemas import about, many_names
+from registry.api.query_schemas import NarrowedParameters
+from registry.api.schemas import about
 from registry.grids.grid import Direction
+from registry.query import SLOT_POLICIES
 from registry.renderings.heatmap import THEMES
 from registry.renderings.lines.options import XScale
-from registry.results.lines import Sharing
 
 NARROWEST, WIDEST = 320, 2_000
 _SCALES = get_args(XScale)
@@ -19,17 +20,15 @@ _SCALE = "Of the horizontal axis in pictures; linear where it has a level of 0 o
 _QUANTITY = r"(metric|label):[^\x00-\x1f\x7f]{1,200}"
 
 
-class ChartParameters(Schema):
+class ChartParameters(NarrowedParameters):
     experiment = Name(required=True, metadata=about("The experiment that is asked about."))
-    benchmark = many_names("Only these; all if not given.")
-    model = many_names("Only these; all if not given.")
-    variant = many_names("Only these; all if not given.")
+    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
     missing = Choice(
-        *get_args(Sharing),
+        *SLOT_POLICIES,
         load_default="matched",
         metadata=about(
-            "`matched`: means over the slots that all names shown share. `available`: over those that each has, so that"
-            " two means may be over different slots."
+            "`matched`: means over the slots that all names share that have any. `available`: over those that each has,"
+            " so that two means may be over different slots."
         ),
     )
     band = Choice(

@@ -6,14 +6,13 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from registry.api import examples
-from registry.api.arguments import check_json
 from registry.api.cached_results import ask, settled
 from registry.api.context import enter, parts
 from registry.api.long_poll import preference, unready
-from registry.api.request_body import read_body, read_json
+from registry.api.request_body import sent_json
 from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.claims.claim import Claim
@@ -66,8 +65,7 @@ def judge_claims(project: str) -> Response:
     """
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-    check_json(request)
-    sent = read_json(read_body(request, parts().settings.max_inflated))
+    sent = sent_json()
     claims = read_claims(sent)
     with parts().database.reading() as connection:
         judged = apart(connection, row.id, claims)
@@ -106,7 +104,7 @@ def _answer(
     for one in questions.asked:
         question, row = ask(one, project, most=max(0.0, until - time.monotonic()))
         if not settled(row) or row.document is None:
-            return unready(row, {"kind": question.kind}, pending=not settled(row))
+            return unready(row, {"kind": question.kind}, "json", pending=not settled(row))
         documents.append(from_bytes(row.document))
     refused = next((document for document in documents if "judgements" not in document), None)
     if refused is not None:
@@ -155,8 +153,7 @@ def parse_claims(project: str) -> Response:
     """
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-    check_json(request)
-    asked = read_asked(read_json(read_body(request, parts().settings.max_inflated)))
+    asked = read_asked(sent_json())
     with parts().database.reading() as connection:
         candidates, unparsed = parsed(connection, row.id, asked)
     return json_answer(

@@ -41,6 +41,8 @@ class Parts:
     """Set when the process is to end: nobody waits for anything any more."""
     watch: EventWatch
     streams: StreamPlaces
+    large_bodies: threading.Semaphore
+    """Requests with a large body that are read and answered at once."""
     read_queries: dict[Any, Any] = field(default_factory=dict, init=False)
     """What queries say, by their schemas and texts; the settings bound some of it."""
 

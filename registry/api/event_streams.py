@@ -24,6 +24,7 @@ from registry.api.responses import MEDIA
 from registry.errors import RegistryError, Unavailable
 from registry.operations.auth import Caller
 from registry.operations.event_cursors import check_kept, write_cursor
+from registry.operations.event_permits import lasting
 from registry.operations.events import Wanted, head_of, read_events
 from registry.operations.shares import find_share
 from registry.storage.database import Database
@@ -31,8 +32,7 @@ from registry.storage.database import Database
 LONGEST, JITTER = 55.0, 5.0
 """Seconds after which a stream ends at most, and how much earlier it may: not all resume at the same moment."""
 HEARTBEAT = 5.0
-"""Seconds without a word after which a comment is sent: waitress closes a silent connection after ten, nginx after
-forty."""
+"""Seconds without a word after which a comment is sent: nginx closes a silent connection after forty."""
 _RETRY = 3_000
 """Milliseconds after which a client resumes, up to half more."""
 _AT_ONCE = 100
@@ -148,14 +148,16 @@ class _Stream:
             return lines, told[-1].position if told else after
         with self.watch.catching_up, self.database.snapshot() as connection:
             stretch = read_events(connection, self.project_id, after, _AT_ONCE, self.wanted)
+            permit = self.listener.permit
+            if permit is not None and permit not in lasting(connection, [permit]):
+                self.listener.ended = True
+                return [], after
         check_kept(self.project_id, after, stretch.head)
         return [told_of(row).line for row in stretch.events], stretch.next
 
 
 def _hung_up(environ: Mapping[str, Any]) -> Callable[[], bool]:
     """Function that tells whether the client has closed its connection, as far as the server lets one know."""
-    if (told := environ.get("waitress.client_disconnected")) is not None:
-        return told  # type: ignore[no-any-return]
     line = environ.get("gunicorn.socket")
     if line is None:
         return lambda: False

@@ -179,6 +179,8 @@ class EventWatch:
                 for project_id, room in rooms.items()
                 if heads.get(project_id, 0) > room.position
             }
+        # Behind the news, so that who was shut out before they happened is not told them.
+        self._check([rooms[project_id] for project_id in news])
         for project_id, stretch in news.items():
             room, told = rooms[project_id], [told_of(row) for row in stretch.events]
             with room.changed:
@@ -206,6 +208,8 @@ class EventWatch:
         with self._lock:
             everybody = [(room, one) for room in rooms for one in room.listeners]
         permits = {one.permit for _, one in everybody if one.permit is not None}
+        if not everybody:
+            return
         with self._database.reading() as connection:
             last = lasting(connection, permits)
         for room, one in everybody:

@@ -114,6 +114,9 @@ ALERT_CHANGE = {"state": "dismissed", "reason": "expected", "note": "The longer 
 ALIAS_IN = {"kind": "benchmark", "alias": "AIME24", "name": "AIME'24"}
 
 
+_TABLES = ("txt", "md", "csv", "tex")
+
+
 def _answer(name: str) -> Any:
     return _ANSWERS.get(name)
 
@@ -197,7 +200,7 @@ TRADE_OFF = _answer("trade_off")
 TRADE_OFF_FORMS = _forms("trade_off_forms")
 PLAN = _answer("plan")
 RANKING = _answer("ranking")
-RANKING_FORMS = _forms("ranking_forms")
+RANKING_FORMS = _forms("ranking_forms", *_TABLES)
 COMPARISON = _answer("comparison")
 COMPARISON_FORMS = _forms("comparison_forms")
 CLAIM: dict[str, Any] = {
@@ -223,13 +226,13 @@ TEXT_IN: dict[str, Any] = {
 }
 PARSED_TEXT = _answer("parsed_text")
 AGGREGATES = _answer("aggregates")
-AGGREGATES_FORMS = _forms("aggregates_forms")
+AGGREGATES_FORMS = _forms("aggregates_forms", *_TABLES)
 SWEET_SPOT = _answer("sweet_spot")
 SWEET_SPOT_FORMS = _forms("sweet_spot_forms")
 THRESHOLDS = _answer("thresholds")
 THRESHOLDS_FORMS = _forms("thresholds_forms")
 _NOTHING = {"pending": 0, "failed": 0, "oldest_seconds": 0.0}
-READY = {"status": "ready", "derivations": _NOTHING, "answers": _NOTHING}
+READY = {"status": "ready", "writes": "taken", "derivations": _NOTHING, "answers": _NOTHING}
 LIMITS = _answer("limits")
 
 
@@ -243,7 +246,15 @@ def feed_of(statistic: str) -> Any:
     return _answer(f"{statistic}_feed")
 
 
-_SUFFIXES = {"txt": "Text", "md": "Markdown", "csv": "Csv", "ndjson": "Ndjson", "atom": "Atom", "sse": "Stream"}
+_SUFFIXES = {
+    "txt": "Text",
+    "md": "Markdown",
+    "csv": "Csv",
+    "tex": "Latex",
+    "ndjson": "Ndjson",
+    "atom": "Atom",
+    "sse": "Stream",
+}
 
 
 def named() -> dict[str, Any]:

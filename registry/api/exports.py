@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import io
 import re
+import threading
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -20,12 +21,14 @@ from werkzeug.exceptions import RequestedRangeNotSatisfiable
 
 from registry.api import export_cache
 from registry.api.context import parts
-from registry.api.responses import MEDIA, accepts_gzip, common, not_modified, packed
+from registry.api.responses import MEDIA, accepts_gzip, common, not_modified, packed, take_turn
 
 log = structlog.get_logger()
 _BLOCK = 256 * 1024
 _SMALL = 20_000
 """Cells up to which an export is held in memory: nothing is written to a file for it."""
+_streams = threading.BoundedSemaphore(24)
+"""So many long exports are on their way at once from a process: one of a grid of a million cells holds 20 MB."""
 _RANGE = re.compile(r"bytes=([0-9]{0,18})-([0-9]{0,18})")
 """One range; what no file is long enough for is no range either, and then the whole is sent (RFC 9110, 14.2)."""
 
@@ -92,6 +95,8 @@ def _squeezed(form: str, written: Iterable[bytes], cells: int) -> Response:
         return Response(content_type=MEDIA[form])
     squeeze = accepts_gzip() and not packed(form)
     pieces = _gzipped(written) if squeeze else written
+    if cells > _SMALL:
+        take_turn(_streams)
     body = b"".join(pieces) if cells <= _SMALL else iter(pieces)
     response = Response(body, content_type=MEDIA[form])
     if squeeze:

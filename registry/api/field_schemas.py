@@ -105,7 +105,8 @@ def _shape(field: Any) -> dict[str, Any]:
         return {"maxItems": MAX_AXES} if isinstance(field, Axes) else _dimensions(field)
     if isinstance(field, Cells) and field.least:
         return {"items": _ITEMS_OF_CELL if isinstance(field, ItemCells) else _CELL, "minItems": field.least}
-    return next((shape for kind, shape in _SHAPES if isinstance(field, kind)), {})
+    shape = next((shape for kind, shape in _SHAPES if isinstance(field, kind)), {})
+    return {"anyOf": [shape, {"type": "null"}]} if isinstance(field, PostedClaim) and field.allow_none else shape
 
 
 def _dimensions(field: Dimensions) -> dict[str, Any]:
@@ -156,8 +157,8 @@ _ITEM_ID = {"type": "string", "minLength": 1, "maxLength": MOST_IN_ID, "pattern"
 _ITEMS_OF_CELL = {"$ref": "#/components/schemas/ItemCellIn"}
 _CELL = {"$ref": "#/components/schemas/CellIn"}
 _SHAPES: tuple[tuple[type, dict[str, Any]], ...] = (
-    (Block, {"$ref": "#/components/schemas/Nested"}),
     (PostedClaim, {"$ref": "#/components/schemas/Claim"}),
+    (Block, {"$ref": "#/components/schemas/Nested"}),
     (Protocol, _PROTOCOL),
     (ProtocolKeys, {"items": {"type": "string", "pattern": _KEY}, "maxItems": MOST_KEYS}),
     (ProtocolTexts, {"items": {"type": "string", "pattern": "^[^=]+=.+$"}, "maxItems": MOST_KEYS}),

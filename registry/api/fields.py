@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from difflib import get_close_matches
 from typing import Any
 
-from marshmallow import ValidationError, fields
+from marshmallow import Schema, ValidationError, fields, pre_load
 
 from registry.api.context import parts
 from registry.grids.intake.faults import number, unsigned_zero, whole
@@ -16,6 +16,22 @@ from registry.grids.intake.levels import MAX_AXES, has_control
 from registry.settings import Settings
 
 _DIGITS = re.compile(r"[0-9]{1,15}")
+
+
+class Body(Schema):
+    """An object that is sent. Where a member may be absent, null is as good: many programs write every member."""
+
+    def on_bind_field(self, field_name: str, field_obj: fields.Field[Any]) -> None:
+        if not field_obj.required and not field_obj.allow_none:
+            field_obj.allow_none = True
+            vars(self).setdefault("absent", set()).add(field_obj.data_key or field_name)
+
+    @pre_load
+    def without_nulls(self, data: Any, **_options: Any) -> Any:
+        if not isinstance(data, Mapping) or None not in data.values():
+            return data
+        absent: set[str] = vars(self).get("absent", set())
+        return {name: value for name, value in data.items() if value is not None or name not in absent}
 
 
 class Name(fields.Field[str]):

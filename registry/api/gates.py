@@ -4,50 +4,76 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Response, request
+from flask import Response
 
 from registry.api import examples
-from registry.api.arguments import check_json
 from registry.api.baseline_schemas import GateParameters
 from registry.api.cached_results import answer_to, answered, ask, settled
 from registry.api.context import asks, authorize_body, enter, parts
 from registry.api.long_poll import unready
 from registry.api.publication import read_grid
-from registry.api.request_body import read_body, read_json
-from registry.api.responses import json_answer
+from registry.api.request_body import sent_json
+from registry.api.responses import json_answer, of_values, wanted_form
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.operations.baselines import find_baseline
 from registry.operations.cached_results import forget_result
 from registry.operations.gate_questions import gate_of_content, gate_of_model
+from registry.renderings.gate import gate_markdown, gate_text
 from registry.results.codec import from_bytes
+from registry.results.gates import Gate
 
 blp = Blueprint("gates", __name__, url_prefix=API_PREFIX, description="Whether a contender is as good as a baseline.")
 
-_VERDICT = reply(200, "The verdict, or why it failed", ready("Gate"), example=examples.GATE, headers=["ETag"])
+_FORMS = ("json", "txt", "md")
+_RENDERERS = of_values(Gate, {"txt": gate_text, "md": gate_markdown})
+_VERDICT = reply(
+    200,
+    "The verdict, or why it failed",
+    ready("Gate"),
+    example=examples.GATE,
+    forms=dict.fromkeys(("txt", "md")),
+    headers=["ETag"],
+)
 _JUDGED = reply(200, "The verdict, or why it failed", ready("Gate"), example=examples.GATE)
 
 
-@blp.get("/projects/<project>/baselines/<baseline>/gate")
-@blp.doc(operationId="getGate")
-@blp.arguments(GateParameters, location="query")
-@blp.answers(
+_DESCRIBED = blp.answers(
     _VERDICT,
     reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
     parameters=["Prefer", "If-None-Match"],
 )
+
+
+@blp.get("/projects/<project>/baselines/<baseline>/gate")
+@blp.doc(operationId="getGate")
+@blp.arguments(GateParameters, location="query")
+@_DESCRIBED
 def read_gate(query: dict[str, Any], project: str, baseline: str) -> Response:
     """Judge a contender
 
     A model on all benchmarks of the baseline, or one grid on its own. A pass is shown: without common cells, with
     missing ones or too few trials there is none. Computed when it is first asked, and again when a grid changes.
     """
+    return _answer(query, project, baseline, None)
+
+
+@blp.get("/projects/<project>/baselines/<baseline>/gate.<any(json,txt,md):suffix>")
+@blp.doc(operationId="getGateAs")
+@blp.arguments(GateParameters, location="query")
+@_DESCRIBED
+def read_gate_as(query: dict[str, Any], project: str, baseline: str, suffix: str) -> Response:
+    """Judge a contender, in the form that the suffix names"""
+    return _answer(query, project, baseline, suffix)
+
+
+def _answer(query: dict[str, Any], project: str, baseline: str, suffix: str | None) -> Response:
     with parts().database.reading() as connection:
         project_id = enter(connection, project, "reader").id
         row = find_baseline(connection, project_id, baseline)
         question = gate_of_model(connection, project_id, row, query["contender"])
-    return answer_to(question, project, "json", {})
+    return answer_to(question, project, wanted_form(suffix, _FORMS), _RENDERERS)
 
 
 @blp.post("/projects/<project>/baselines/<baseline>/gate")
@@ -72,17 +98,16 @@ def judge_grid(project: str, baseline: str) -> Response:
     As if it were the contender's grid on its benchmark; nothing is stored, and the verdict is forgotten once given.
     """
     authorize_body()
-    check_json(request)
-    submission = read_grid(read_json(read_body(request, parts().settings.max_inflated)), parts().limits)
+    submission = read_grid(sent_json(), parts().limits)
     with parts().database.reading() as connection:
         project_id = enter(connection, project, "reader").id
         row = find_baseline(connection, project_id, baseline)
         asked = gate_of_content(connection, project_id, row, submission)
     question, found = ask(asked, project)
     if not settled(found):
-        return unready(found, {"kind": question.kind, "baseline_name": baseline}, pending=True)
+        return unready(found, {"kind": question.kind, "baseline_name": baseline}, "json", pending=True)
     with parts().database.transaction() as connection:
         forget_result(connection, found.id)
     if not answered(found):
-        return unready(found, {"kind": question.kind, "baseline_name": baseline}, pending=False)
+        return unready(found, {"kind": question.kind, "baseline_name": baseline}, "json", pending=False)
     return json_answer(from_bytes(found.document))

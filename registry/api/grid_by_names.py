@@ -2,99 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import flask
-from flask import Response, g, request
+from flask import Response, current_app, request
 from marshmallow import INCLUDE
+from werkzeug.datastructures import ImmutableMultiDict
+from werkzeug.exceptions import MethodNotAllowed
 
+from registry.api import examples
 from registry.api.context import enter, parts
 from registry.api.filters import named_filters
 from registry.api.schemas import GridByNamesParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.operations.auth import Role
 from registry.operations.find import the_only_grid
-from registry.operations.stored_grids import Deleted
 
 blp = Blueprint("grid by names", __name__, url_prefix=API_PREFIX, description="The one grid that has these names.")
 
 _NAMES = ("experiment", "benchmark", "model", "variant", "metric")
-_DESCRIBED = blp.answers(
-    reply(307, "The same under the grid's id, with the rest of the query", headers=["Location"]),
-    errors=[409],
-    public=True,
-    parameters=["labels"],
-)
+_OPTIONS: dict[str, Any] = {"errors": [409], "public": True, "parameters": ["labels"]}
+_ID = "`Content-Location` has the grid's id."
 
 
 @blp.get("/projects/<project>/grid")
 @blp.doc(operationId="findGrid")
 @blp.arguments(GridByNamesParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
+@blp.answers(
+    reply(200, f"The grid with its values. {_ID}", "Grid", example=examples.GRID, forms=examples.GRID_FORMS), **_OPTIONS
+)
 def find_grid_by_names(_query: dict[str, Any], project: str) -> Response:
-    """Find a grid by its names
+    """Read a grid by its names
 
-    Redirects (`curl -L`) to the one grid of these names (as many as tell it from others). 404 says which names there
-    are, 409 in what several grids differ. `.csv`, `.md` and `.txt` work too.
+    As many names as tell it from others: 404 says which there are, 409 in what several grids differ. `.csv`, `.md` and
+    `.txt` work too.
     """
-    return _redirect(project, "")
+    return _under_id(project, "")
 
 
 @blp.get("/projects/<project>/grid/<path:part>")
 @blp.doc(operationId="findGridPart")
 @blp.arguments(GridByNamesParameters, location="query", unknown=INCLUDE)
-@_DESCRIBED
+@blp.answers(reply(200, f"What is answered under the grid's id. {_ID}"), reply(202, "Pending"), **_OPTIONS)
 def find_part_by_names(_query: dict[str, Any], project: str, part: str) -> Response:
-    """Find what is below a grid by the grid's names
+    """Read what is below a grid by the grid's names
 
-    `part` is what follows the grid's id in an address: `trends`, `peaks.csv`, `heatmap.svg`. All parameters but the
-    names go on to it. `PATCH` of `cells`, `POST` of `restore` (of the deleted grid) and `DELETE` of the grid itself are
-    redirected too.
+    `part` is what follows the grid's id in an address: `trends`, `peaks.csv`, `heatmap.svg`. It takes the parameters
+    that it takes there, but for `If-None-Match`: what is read by names is never a 304, as they may be another grid's
+    by then; ask at `Content-Location` for one. `PATCH` of `cells` works too; a grid is deleted and restored by its id.
     """
-    return _redirect(project, f"/{quote(part)}")
+    return _under_id(project, f"/{part}")
 
 
-def _served(rule: str, view: Callable[..., Response], method: str = "GET") -> None:
+def _served(rule: str, view: Any, method: str = "GET") -> None:
     """Add a route that is told in the description of the others: generated clients need it not."""
     flask.Blueprint.add_url_rule(blp, f"/projects/<project>/{rule}", view.__name__, view, methods=[method])
 
 
 def find_form_by_names(project: str, suffix: str) -> Response:
-    return _redirect(project, f".{suffix}")
+    return _under_id(project, f".{suffix}")
 
 
-def find_cells_to_amend(project: str) -> Response:
-    return _redirect(project, "/cells")
+def amend_by_names(project: str) -> Response:
+    return _under_id(project, "/cells")
 
 
-def find_grid_to_delete(project: str) -> Response:
-    return _redirect(project, "", needs="writer")
-
-
-def find_grid_to_restore(project: str) -> Response:
-    return _redirect(project, "/restore", needs="writer", deleted="only")
+def delete_by_names(project: str) -> Response:
+    raise MethodNotAllowed(["GET", "HEAD"], f"A grid is deleted by its id, which GET here tells: {API_PREFIX}/grids/…")
 
 
 _served("grid.<any(json,txt,md,csv):suffix>", find_form_by_names)
-_served("grid/cells", find_cells_to_amend, "PATCH")
-_served("grid", find_grid_to_delete, "DELETE")
-_served("grid/restore", find_grid_to_restore, "POST")
+_served("grid/cells", amend_by_names, "PATCH")
+_served("grid", delete_by_names, "DELETE")
 
 
-def _redirect(project: str, part: str, *, needs: Role = "reader", deleted: Deleted = "exclude") -> Response:
-    filters = replace(named_filters(_NAMES), deleted=deleted)
+def _under_id(project: str, part: str) -> Response:
+    """The answer to this request at the address that has the grid's id in place of its names."""
     with parts().database.reading() as connection:
-        grid = the_only_grid(connection, enter(connection, project, needs).id, filters)
-    rest = [
-        (name, text)
-        for name, text in request.args.items(multi=True)
-        if name not in _NAMES and not name.startswith("label.")
-    ]
-    rest += [("share", g.share)] if "share" in g else []
-    address = f"{API_PREFIX}/grids/{grid}{part}"
-    location = f"{address}?{urlencode(rest)}" if rest else address
-    # No body: whoever does not follow would take a page about moving for the grid.
-    return Response(status=307, headers={"Location": location, "Cache-Control": "no-store"})
+        grid = the_only_grid(connection, enter(connection, project, "reader").id, named_filters(_NAMES))
+    given = request.args.items(multi=True)
+    rest = [(name, text) for name, text in given if name not in _NAMES and not name.startswith("label.")]
+    request.args = ImmutableMultiDict(rest)
+    request.query_string = urlencode(rest).encode()
+    request.path = f"{API_PREFIX}/grids/{grid}{part}"
+    # The names may be another grid's tomorrow, and a tag does not tell two grids with the same values apart.
+    request.environ.pop("HTTP_IF_NONE_MATCH", None)
+    request.url_rule, found = current_app.url_map.bind_to_environ(request).match(request.path, return_rule=True)
+    request.view_args = dict(found)
+    view: Any = current_app.view_functions[request.url_rule.endpoint]
+    response: Response = view(**found)
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["Content-Location"] = quote(request.path) + (f"?{urlencode(rest)}" if rest else "")
+    return response

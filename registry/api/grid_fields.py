@@ -114,7 +114,7 @@ class Warnings(fields.Field[Any]):
         faults = {place: [self._WANTED] for place, one in enumerate(value) if not self._is_one(one)}
         if faults:
             raise ValidationError(faults)
-        return value
+        return [{name: text for name, text in one.items() if text is not None} for one in value]
 
     _WANTED = f"is an object of code ({CODE}), detail and pointer, texts of at most {LONGEST} characters"
 
@@ -122,7 +122,7 @@ class Warnings(fields.Field[Any]):
         if not isinstance(one, dict) or not {"code", "detail"} <= one.keys() <= {"code", "detail", "pointer"}:
             return False
         is_text = all(isinstance(text, str) and len(text) <= self.LONGEST and not has_control(text)
-                      for text in one.values())  # fmt: skip
+                      for name, text in one.items() if name != "pointer" or text is not None)  # fmt: skip
         return is_text and re.fullmatch(self.CODE, one["code"]) is not None
 
 

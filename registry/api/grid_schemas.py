@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, post_load
 
-from registry.api.fields import Axes, Choice, Matching, Name, Number, Quantity, Whole
+from registry.api.fields import Axes, Body, Choice, Matching, Name, Number, Quantity, Whole
 from registry.api.grid_fields import (
     Block,
     Cells,
@@ -25,13 +25,14 @@ from registry.api.schemas import about
 from registry.grids.intake.members import MOST_DESIGN_EFFECT, MOST_QUESTIONS
 
 READ_ONLY = (
+    "html_url",
     "id", "project", "shape", "cell_count", "revision", "digest", "derivation", "created_at", "updated_at",
 )  # fmt: skip
 """Fields that the registry itself adds to a grid: a grid that was read may be sent back with them, and they
 are ignored."""
 
 
-class MetricIn(Schema):
+class MetricIn(Body):
     """Metric of the values of a grid."""
 
     error_messages = {"type": 'must be an object such as {"name": "accuracy"}'}  # noqa: RUF012 (marshmallow's)
@@ -54,7 +55,7 @@ class MetricIn(Schema):
     )
 
 
-class AxisIn(Schema):
+class AxisIn(Body):
     """A dimension of a grid."""
 
     error_messages = {"type": 'must be an object such as {"name": "Length", "levels": [1, 2]}'}  # noqa: RUF012
@@ -106,7 +107,7 @@ _WARNINGS = (
 MOST_IN_FORMAT, MOST_IN_FILE_NAME = 64, 1_024
 
 
-class SourceIn(Schema):
+class SourceIn(Body):
     """The file that a grid was read from."""
 
     error_messages = {"type": 'must be an object such as {"format": "csv", "name": "results.csv"}'}  # noqa: RUF012
@@ -134,7 +135,7 @@ _NOTES = (
 )
 
 
-class GridIn(Schema):
+class GridIn(Body):
     """A grid to publish. Give `values`, nested to the depth of the axes, or `cells`, one object a cell; not both."""
 
     error_messages = {"type": "a grid is an object"}  # noqa: RUF012
@@ -164,7 +165,7 @@ class GridIn(Schema):
     description = Markdown(allow_none=True, metadata=about(_NOTES))
 
 
-class CellsIn(Schema):
+class CellsIn(Body):
     """Cells to add to a grid, or to put in the place of those that it has."""
 
     cells = Cells(required=True, least=1, metadata=about(f"At least one. {_REPEATS}"))

@@ -102,7 +102,9 @@ def publish_grid(query: dict[str, Any], project: str) -> Response:
         )
         record_description(connection, row.id, published)
         if query["dry_run"]:
-            return json_answer(serializers.summary(published.stored))  # nothing is there, so no Location and no ETag
+            told = serializers.summary(published.stored)
+            del told["html_url"]  # nothing is there, so no Location and no ETag either
+            return json_answer(told)
         return published_answer(published, made=201)
 
     home = partial(enter, slug=project, needs="writer")
@@ -122,7 +124,7 @@ def _computed(response: Response, *, rehearsed: bool = False) -> Response:
     row = waited(look, lambda row: row is None or row.state != "pending" or row.number != row.current_revision)
     if row is not None:
         stored = grid_summary(row)
-        response.set_data(dumps(serializers.published(stored) | {"warnings": told["warnings"]}))
+        response.set_data(dumps(serializers.summary(stored) | {"warnings": told["warnings"]}))
         response.headers["ETag"] = f'"{stored.etag}"'
     return response
 
@@ -131,7 +133,7 @@ def published_answer(published: Published, *, made: int) -> Response:
     """The answer to a publication or an amendment."""
     stored = published.stored
     response = Response(
-        dumps(serializers.published(stored)), made if published.is_new else 200, content_type="application/json"
+        dumps(serializers.summary(stored)), made if published.is_new else 200, content_type="application/json"
     )
     response.headers["ETag"] = f'"{stored.etag}"'
     response.headers["Location"] = f"{API_PREFIX}/grids/{stored.id}"

@@ -13,7 +13,7 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api.context import caller, enter, owned, owned_claim, owned_delivery, parts
-from registry.api.request_body import read_body
+from registry.api.request_body import sent_bytes
 from registry.errors import InvalidHeader
 from registry.operations.auth import Role, authorize, authorize_operator
 from registry.operations.idempotency import StoredResponse, find_records, find_response, lock_key, store_response
@@ -132,7 +132,7 @@ def _digests() -> tuple[bytes, ...]:
     conditions = [request.headers.get(name) for name in ("If-Match", "If-None-Match")]
     asked = f"{request.method} {request.full_path}\n{conditions}\n{request.mimetype}\n".encode()
     # Earlier versions hashed the body as it was sent, gzip or not: their keys still hold for as long as they are kept.
-    return sha256(asked + _content()).digest(), sha256(asked + request.get_data()).digest()
+    return sha256(asked + sent_bytes()).digest(), sha256(asked + request.get_data()).digest()
 
 
 def _stored(response: Response) -> StoredResponse:
@@ -142,11 +142,6 @@ def _stored(response: Response) -> StoredResponse:
 
 def _replayed(stored: StoredResponse) -> Response:
     return Response(stored.body, stored.status, {**stored.headers, "Idempotent-Replayed": "true"})
-
-
-def _content() -> bytes:
-    """The body whatever it was compressed with: the same content is the same request."""
-    return read_body(request, parts().settings.max_inflated) if request.get_data() else b""
 
 
 def _plain(response: Response) -> bytes:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, post_load
+from marshmallow import ValidationError, fields, post_load
 
-from registry.api.fields import Matching, Name, Whole
+from registry.api.fields import Body, Matching, Name, Whole
 from registry.api.grid_fields import Cells
 from registry.api.schemas import RevisionParameters, about
 from registry.grids.intake.levels import has_control
@@ -33,7 +33,7 @@ class ItemIds(fields.Field[list[str]]):
         return value
 
 
-class ItemSetIn(Schema):
+class ItemSetIn(Body):
     """The items of a benchmark in an order. Grids with outcomes of one digest are compared item by item."""
 
     error_messages = {"type": 'must be an object such as {"name": "AIME\'24", "count": 30, "ids": […]}'}  # noqa: RUF012
@@ -64,7 +64,7 @@ class ItemCells(Cells):
     REQUIRED = ("at", "outcomes")
 
 
-class ItemsIn(Schema):
+class ItemsIn(Body):
     """Outcomes of the items of one set in cells of a grid."""
 
     set = fields.Nested(ItemSetIn, required=True, metadata=about("The items."))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 from flask import Response
@@ -11,26 +13,37 @@ from marshmallow import INCLUDE, Schema
 from sqlalchemy import Connection
 
 from registry.api import examples
+from registry.api.cached_results import Part, answer_to
 from registry.api.chart_schemas import LinesParameters, LinesPictureParameters, LinesPngParameters
-from registry.api.charts import FORMS, options_of, pictured, tag_of
+from registry.api.charts import FORMS, options_of, pictured, scope_of
 from registry.api.context import enter, parts
 from registry.api.filters import slice_of_request
-from registry.api.responses import dumps, not_modified, send, tagged, wanted_form
-from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.charts.lines import MOST_LINES, LinesQuery, Shown, frame_of_lines, lines_of
-from registry.grids.slices import Slice
-from registry.operations.slot_sources import Sources, read_sources
+from registry.api.rankings import benchmarks_asked
+from registry.api.responses import dumps, of_values, wanted_form
+from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.errors import Fault, Invalid
+from registry.grids.grid import Axis
+from registry.grids.slices import Slice, kept_levels
+from registry.operations.aliases import joined_names
+from registry.operations.chart_scope import axes_of_scope, cells_by_name, most_cells_first
+from registry.operations.find import with_aliases
+from registry.operations.query_names import check_names, known_names_text
+from registry.query import KINDS, AggregatesQuery
 from registry.renderings.lines import lines_csv, lines_markdown, lines_svg, lines_text, lines_vega
 from registry.renderings.lines.png import chart_png
-from registry.results.codec import to_document
+from registry.results.aggregates import Aggregates
+from registry.results.codec import from_document, to_document
 from registry.results.lines import Lines
+from registry.views.lines import MOST_LINES, lines_of
 
 blp = Blueprint("lines", __name__, url_prefix=API_PREFIX, description="Several names along one axis.")
 
-_RENDERERS: Mapping[str, Callable[[Lines], str]] = {"txt": lines_text, "md": lines_markdown, "csv": lines_csv}
-_SHARED: dict[str, Any] = {"public": True, "parameters": ["slice", "If-None-Match"]}
+Renderers = Mapping[str, Callable[[Any], str | bytes]]
+_RENDERERS = of_values(Lines, {"txt": lines_text, "md": lines_markdown, "csv": lines_csv})
+_SHARED: dict[str, Any] = {"public": True, "parameters": ["slice", "Prefer", "If-None-Match"]}
 _DESCRIBED = blp.answers(
-    reply(200, "The lines", "Lines", example=examples.LINES, forms=examples.LINES_FORMS, headers=["ETag"]),
+    reply(200, "The lines", ready("Lines"), example=examples.LINES, forms=examples.LINES_FORMS, headers=["ETag"]),
+    reply(202, "Pending"),
     reply(304, "Not modified"),
     **_SHARED,
 )
@@ -38,21 +51,20 @@ _DESCRIBED = blp.answers(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the grids that answer it."""
+    """The table of which lines are a view, and the names that there is no room for."""
 
-    query: LinesQuery
-    sources: Sources
-    tag: str
-
-    def check(self) -> None:
-        """Raise `Invalid` where there are no such lines; cheap, unlike computing them."""
-        frame_of_lines(self.query, self.sources.grids)
+    table: AggregatesQuery
+    not_shown: Sequence[str]
 
     @property
-    def lines(self) -> Lines:
-        """The answer, computed anew each time."""
-        shown = Shown(self.sources.shown, self.sources.not_shown, self.sources.derived, self.sources.rules)
-        return lines_of(self.query, self.sources.grids, shown)
+    def part(self) -> Part:
+        """The lines in the document of the table."""
+        mark = sha256(repr(self.not_shown).encode()).hexdigest()[:8] if self.not_shown else ""
+        return Part(f"-lines{mark}", lambda document: to_document(self.lines(document)))
+
+    def lines(self, document: dict[str, Any]) -> Lines:
+        """The lines in the document of the table."""
+        return lines_of(from_document(Aggregates, document), self.not_shown)
 
 
 @blp.get("/projects/<project>/lines")
@@ -62,10 +74,8 @@ class Asked:
 def read_lines(query: dict[str, Any], project: str) -> Response:
     """Draw several names along an axis
 
-    One line a model (or variant, benchmark, level of another axis): at each level the mean over the slots that all
-    names shown share there, with its 95 % interval from the noise of the cells. A slot is a benchmark with the
-    coordinates on the other axes. A level without a mean has no point. At most 12 names, those with the most cells if
-    none are named, and 100,000 cells. Always of the current revisions.
+    The table (`aggregates`) of models, or of variants, benchmarks or levels of another axis, by the levels of an axis.
+    A level without a mean has no point. At most 12 names, those with the most cells if none are named.
     """
     return _answer(query, project, None)
 
@@ -89,7 +99,9 @@ def lines_as_svg(query: dict[str, Any], project: str) -> Response:
     Broken where a level has no mean; lone points are markers. Bands are 95 % intervals, whiskers with more than four
     lines. The range of the values is that of what is drawn, and is said.
     """
-    return _sent(query, project, "svg", LinesPictureParameters, lambda lines: lines_svg(lines, options_of(query)))
+    options = options_of(query)
+    drawn = of_values(Lines, {"svg": lambda lines: lines_svg(lines, options)})
+    return _sent(query, project, "svg", LinesPictureParameters, drawn)
 
 
 @blp.get("/projects/<project>/lines.png")
@@ -106,7 +118,7 @@ def lines_as_png(query: dict[str, Any], project: str) -> Response:
     def draw(lines: Lines) -> bytes:
         return chart_png(Lines, lines, lambda one: lines_svg(one, options), query["scale"])
 
-    return _sent(query, project, "png", LinesPngParameters, draw)
+    return _sent(query, project, "png", LinesPngParameters, of_values(Lines, {"png": draw}))
 
 
 @blp.get("/projects/<project>/lines.vl.json")
@@ -119,36 +131,82 @@ def lines_as_vega(query: dict[str, Any], project: str) -> Response:
     The means are inside; neighbours that are joined share a `run`.
     """
     options = options_of(query)
-    return _sent(query, project, "vl.json", LinesPictureParameters, lambda lines: dumps(lines_vega(lines, options)))
+    drawn = of_values(Lines, {"vl.json": lambda lines: dumps(lines_vega(lines, options))})
+    return _sent(query, project, "vl.json", LinesPictureParameters, drawn)
 
 
-def ask_lines(connection: Connection, project: str, query: Mapping[str, Any], wanted: Slice) -> tuple[Any, Asked]:
-    """The row of the project, and the question with its grids."""
-    row = enter(connection, project, "reader")
-    question = LinesQuery(
-        query["experiment"],
-        query["metric"],
-        **{kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")},
-        at=wanted,
-        along=query["along"],
-        by=query["by"],
+def ask_lines(
+    connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any], benchmarks: Sequence[str], at: Slice
+) -> Asked:
+    """The table that answers a query; `NotFound` and `Invalid` for names and axes that are not there."""
+    by = query["by"]
+    scope = AggregatesQuery(query["experiment"], query["metric"], **scope_of(query, benchmarks), at=at, group_by=())
+    scope = scope.canonical(joined_names(connection, project_id))
+    check_names(connection, project_id, scope, with_aliases(connection, project_id, "experiment", [scope.experiment]))
+    axes = axes_of_scope(connection, project_id, scope)
+    along, not_shown = _along(axes, query["along"], by, dict(at)), list[str]()
+    table = replace(
+        scope,
+        group_by=(by, f"axis:{along}"),
+        over=() if by == "benchmark" else ("benchmark",),
         missing=query["missing"],
     )
-    sources = read_sources(connection, row.id, question, question.by, MOST_LINES)
-    return row, Asked(question, sources, tag_of(sources.grids, (*sources.not_shown, sources.rules.tag), row))
+    if by in KINDS:
+        named = getattr(scope, by)
+        if len(named) > MOST_LINES and not scope.suite:
+            raise Invalid([Fault(f"/{by}", f"at most {MOST_LINES} are drawn at once, and {len(named)} are named")])
+        known = most_cells_first(cells_by_name(connection, project_id, scope, by))
+        shown: dict[str, Any] = {by: tuple(sorted(known[:MOST_LINES]))}
+        not_shown = sorted(known[MOST_LINES:])
+        return Asked(replace(table, **shown) if not_shown else table, not_shown)
+    levels = [label for label, kept in _levels(axes, by.removeprefix("axis:"), dict(at)) if kept]
+    if len(levels) > MOST_LINES:
+        first = by.removeprefix("axis:"), tuple(sorted(levels[:MOST_LINES]))
+        at = tuple(sorted([one for one in at if one[0] != first[0]] + [first]))
+        table, not_shown = replace(table, at=at), levels[MOST_LINES:]
+    return Asked(table, not_shown)
+
+
+def _along(axes: Sequence[Axis], wanted: str, by: str, at: Mapping[str, Sequence[str]]) -> str:
+    """The axis that lines run along; without a wanted one, that in order with the most levels."""
+    by_name = dict[str, list[Axis]]()
+    for axis in axes:
+        by_name.setdefault(axis.name, []).append(axis)
+    named_by = by.removeprefix("axis:") if by.startswith("axis:") else None
+    if named_by is not None and wanted == named_by:
+        raise Invalid([Fault("/by", "is the axis that the lines run along; choose another one")])
+    for place, name in (("along", wanted or None), ("by", named_by)):
+        if name is not None and name not in by_name:
+            raise Invalid(
+                [Fault(f"/{place}", f'none of these grids has an axis "{name}"; {known_names_text(by_name, name)}')]
+            )
+    usable = sorted(name for name in by_name if name != named_by)
+    if not usable:
+        raise Invalid([Fault("/along", "none of these grids has an axis that lines could run along")])
+    counts = {name: sum(kept for _, kept in _levels(axes, name, at)) for name in usable}
+    return wanted or max(usable, key=lambda name: (by_name[name][0].ordered, counts[name]))
+
+
+def _levels(axes: Sequence[Axis], name: str, at: Mapping[str, Sequence[str]]) -> list[tuple[str, bool]]:
+    """The levels of an axis of several grids in their order, and whether each is in the slice."""
+    found = dict[float | str, tuple[float, str, bool]]()
+    for axis in sorted((one for one in axes if one.name == name), key=lambda one: -len(one.levels)):
+        kept = set(kept_levels(axis.levels, at.get(name, ())))
+        for place, level in enumerate(axis.levels):
+            key = level.label if level.number is None else level.number
+            found.setdefault(key, (len(found) if level.number is None else level.number, level.label, place in kept))
+    ordered = list(found.values())
+    if all(not isinstance(key, str) for key in found):
+        ordered.sort()
+    return [(label, kept) for _, label, kept in ordered]
 
 
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    form = wanted_form(suffix, FORMS)
-    make = _RENDERERS.get(form, lambda lines: dumps(to_document(lines)))
-    return _sent(query, project, form, LinesParameters, make)
+    return _sent(query, project, wanted_form(suffix, FORMS), LinesParameters, _RENDERERS)
 
 
-def _sent(
-    query: dict[str, Any], project: str, form: str, schema: type[Schema], make: Callable[[Lines], str | bytes]
-) -> Response:
-    """Computed only for who does not have it."""
+def _sent(query: dict[str, Any], project: str, form: str, schema: type[Schema], renderers: Renderers) -> Response:
+    wanted, benchmarks = slice_of_request(query, schema), benchmarks_asked(query, project)
     with parts().database.reading() as connection:
-        _, asked = ask_lines(connection, project, query, slice_of_request(query, schema))
-    tag = tagged(asked.tag, form)
-    return send(b"" if not_modified(tag) else make(asked.lines), form=form, tag=tag)
+        asked = ask_lines(connection, enter(connection, project, "reader").id, query, benchmarks, wanted)
+    return answer_to(asked.table, project, form, renderers, asked.part)

@@ -13,9 +13,11 @@ from flask import Response, g, request
 
 from registry.api.context import parts
 from registry.api.responses import json_answer, patience
+from registry.errors import Failed, Pending
 from registry.storage.statement_timeout import extend_request
 
 _FIRST_LOOK, _SLOWEST_LOOK = 0.01, 0.1
+_COMPUTING = "This is still being computed. Ask again after Retry-After, or for JSON, which says how far it is."
 
 
 def waited(
@@ -58,15 +60,28 @@ def preference() -> int:
     seconds = patience(parts().settings.max_wait)
     if seconds:
         g.preference = f"wait={seconds}"
-    return seconds
+    return seconds or 0
+
+
+def usual_wait(form: str) -> int:
+    """Seconds that a caller waits who says nothing of it: as long as is allowed for a form that cannot say "pending",
+    which readers of tables and pictures would take for an empty one."""
+    most = parts().settings.max_wait
+    return most if form != "json" and patience(most) is None else 0
 
 
 def unready(
-    row: Any, subject: dict[str, Any], *, pending: bool | None = None, progress: float | None = None
+    row: Any, subject: dict[str, Any], form: str, *, pending: bool | None = None, progress: float | None = None
 ) -> Response:
     """The answer where there is no document: pending (202, and how much is done if that is known) or failed (200, with
-    the reason). What is pending says where to ask again; a question that was sent by POST is sent again."""
-    if not (row.state != "failed" if pending is None else pending):
+    the reason). What is pending says where to ask again; a question that was sent by POST is sent again.
+
+    JSON says so; in place of any other form it is an error, `Pending` or `Failed`.
+    """
+    waits = row.state != "failed" if pending is None else pending
+    if form != "json":
+        raise Pending(_COMPUTING) if waits else Failed(f"This could not be computed: {row.reason}")
+    if not waits:
         return json_answer(subject | {"state": "failed", "reason": row.reason, "attempts": row.attempts})
     known = {} if progress is None else {"progress": progress}
     if request.method == "POST":
@@ -80,8 +95,7 @@ def unready(
 
 def asked_address() -> str:
     """Address of the JSON form of this request: its path without a form's suffix, and its query."""
-    arguments = request.view_args or {}
-    form = arguments.get("suffix") or arguments.get("form")
+    form = (request.view_args or {}).get("suffix")
     path = quote(request.path.removesuffix(f".{form}") if form else request.path)
     # Who reads by a link comes back by it.
     query = [*request.args.items(multi=True), *([("share", g.share)] if "share" in g else [])]

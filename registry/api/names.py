@@ -17,6 +17,7 @@ from registry.api.responses import json_answer
 from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesInUseParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations import acts, aliases
+from registry.operations.find import FILTERED, Filters
 from registry.operations.names import names_in_use
 
 blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grids are called, and what is the same.")
@@ -97,12 +98,14 @@ def _serve(kind: str) -> None:
 
     def list_names(query: dict[str, Any], project: str) -> Response:
         after = read_text(query["cursor"]) if "cursor" in query else None
+        narrowed = Filters(**{name: query[name] for name in FILTERED})
         with parts().database.reading() as connection:
             row = enter(connection, project, "reader")
-            found = names_in_use(connection, row.id, kind, after, query["limit"] + 1, words=query.get("q", ()))
+            found = names_in_use(connection, row.id, kind, after, query["limit"] + 1, query.get("q", ()), narrowed)
         return page(found, query["limit"], dict, lambda name: write_text(name["name"]))
 
-    list_names.__doc__ = f"List the {kind}s in use\n\nWith how many grids carry each, and what it is an alias of."
+    told = "With how many grids carry each, and what it is an alias of: of all grids, or those of other names."
+    list_names.__doc__ = f"List the {kind}s in use\n\n{told}"
     described = blp.answers(
         reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
     )

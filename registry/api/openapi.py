@@ -56,9 +56,9 @@ def openapi_for_clients(app: Flask) -> dict[str, Any]:
 _VIEWS = {"whole": openapi, "client": openapi_for_clients}
 
 
-def openapi_yaml(app: Flask) -> str:
-    """The document as YAML, stable from one run to the next."""
-    plain = orjson.loads(orjson.dumps(openapi(app)))
+def openapi_yaml(app: Flask, *, client: bool = False) -> str:
+    """The document, or its view for generators of clients, as YAML, stable from one run to the next."""
+    plain = orjson.loads(orjson.dumps(openapi_for_clients(app) if client else openapi(app)))
     return yaml.dump(plain, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=160)
 
 

@@ -63,10 +63,10 @@ def _place(parameter: Mapping[str, Any]) -> int:
 
 
 def _free(name: str, taken: Mapping[str, Any]) -> str:
-    """The name, with a number where another component has it."""
+    """The name, with a number where another component has it, in whatever letters: generators make one type of both."""
     number = 2
     wanted = name
-    while wanted in taken:
+    while wanted.lower() in map(str.lower, taken):
         wanted, number = f"{name}{number}", number + 1
     return wanted
 

@@ -15,7 +15,7 @@ from registry.api import examples, serializers
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
 from registry.api.filters import slice_mark, slice_of_request
-from registry.api.long_poll import unready, waited
+from registry.api.long_poll import unready, usual_wait, waited
 from registry.api.old_statistics import recompute_old
 from registry.api.picture_schemas import BadgeParameters, PictureParameters, PngParameters
 from registry.api.responses import dumps, not_modified, send, wanted_form
@@ -36,7 +36,7 @@ from registry.results.statistics import PICTURED, Statistics
 
 blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid as a picture and as a report.")
 
-_LOOK = "3"
+_LOOK = "4"
 """Grows when a picture or a report of the same numbers comes out differently."""
 _CONDITIONAL: dict[str, Any] = {"public": True, "parameters": ["If-None-Match"]}
 _SLICED: dict[str, Any] = {"public": True, "parameters": ["slice", "Prefer", "If-None-Match"]}
@@ -113,9 +113,12 @@ def _picture(
     return send(draw(serializers.grid(stored, wanted), _statistics(row), _options(query)), form=form, tag=tag)
 
 
-def _stored(grid: uuid.UUID, revision: int | None = None, wanted: Slice = ()) -> tuple[StoredGrid, Any]:
+def _stored(
+    grid: uuid.UUID, revision: int | None = None, wanted: Slice = (), patience: float = 0.0
+) -> tuple[StoredGrid, Any]:
     """The grid, and the row of its statistics if it is the current revision; both cut to a slice. Statistics of a slice
-    that nobody asked for are promised, and waited for as preferred; `Invalid` when the grid has nothing of it."""
+    that nobody asked for are promised, and waited for as preferred, or for `patience` seconds; `Invalid` when the grid
+    has nothing of it."""
     with parts().database.reading() as connection:
         stored = stored_grid(grid_row(connection, grid, "reader", revision))
         current = stored.revision == stored.current_revision
@@ -127,7 +130,7 @@ def _stored(grid: uuid.UUID, revision: int | None = None, wanted: Slice = ()) ->
         recompute_old([row])
         return stored, row if row is not None and row.revision == stored.revision else None
     question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=stored.revision)
-    row = ask(question, stored.project)[1] if current else None
+    row = ask(question, stored.project, patience=patience)[1] if current else None
     return cut_to_slice(stored, wanted), row
 
 
@@ -190,11 +193,10 @@ def _badge(grid: uuid.UUID, query: dict[str, Any], form: str, draw: Callable[...
 _REPORT = blp.answers(
     reply(
         200,
-        "The report, or in JSON why the statistics failed",
+        "The report",
         media=["text/markdown", "text/plain", "text/html"],
         headers=["ETag"],
     ),
-    reply(202, "Pending"),
     reply(304, "Not modified"),
     public=True,
     parameters=["slice", "Prefer", "If-None-Match"],
@@ -224,18 +226,18 @@ def read_report_as(query: dict[str, Any], grid: uuid.UUID, form: str) -> Respons
 
 
 def _report(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
-    wanted = slice_of_request(query, Empty)
+    wanted, form = slice_of_request(query, Empty), wanted_form(suffix, ("md", "txt", "html"))
     if wanted:
-        stored, row = _stored(grid, wanted=wanted)
+        stored, row = _stored(grid, wanted=wanted, patience=usual_wait(form))
     else:
         stored, row = waited(
             lambda: _stored(grid),
             lambda both: both[1] is not None and (both[1].etag is not None or both[1].state == "failed"),
+            usual_wait(form),
         )
-    form = wanted_form(suffix, ("md", "txt", "html"))
     if row is None or row.etag is None:
         state = stored if row is None else row
-        return unready(state, {"grid": grid, "revision": stored.revision})
+        return unready(state, {"grid": grid, "revision": stored.revision}, form)
     tag = f"{stored.revision_tag}-{_statistics_tag(row)}-report{slice_mark(wanted)}-v{_LOOK}.{form}"
     if not_modified(tag):
         return send(b"", tag=tag)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, get_args
 
-from marshmallow import Schema, ValidationError, fields, validates_schema
+from marshmallow import ValidationError, fields, validates_schema
 
-from registry.api.fields import Choice, Matching, Name, Number, PostedClaim, Whole
+from registry.api.fields import Body, Choice, Matching, Name, Number, PostedClaim, Whole
 from registry.api.query_schemas import GRID_ID
 from registry.api.schemas import about, many_names
 from registry.plans.closed_forms import MOST_TRIALS
@@ -55,7 +55,7 @@ def _grid(text: str) -> Any:
     return Matching(GRID_ID, "must be the id of a grid", metadata=about(text))
 
 
-class PlanQuestion(Schema):
+class PlanQuestion(Body):
     """What shall be found out."""
 
     kind = Choice(
@@ -130,7 +130,7 @@ def _check_items(effect: float, between: float, within: float) -> None:
         raise ValidationError(told, "between" if between > 1 else "within")
 
 
-class PlanIn(Schema):
+class PlanIn(Body):
     """What a plan is asked for."""
 
     question = fields.Nested(PlanQuestion, required=True, metadata=about("What it is for."))

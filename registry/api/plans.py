@@ -95,7 +95,7 @@ def _of_comparison(question: dict[str, Any], project: str, goal: Goal, means: Me
     with below("/question"):
         query, row = ask(_comparison(asked, project), project)
     if not settled(row) or not answered(row):
-        return unready(row, query.document(), pending=not settled(row))
+        return unready(row, query.document(), "json", pending=not settled(row))
     document = from_bytes(row.document)
     read = _two_grids if "baseline" in question else _two_models
     with parts().database.reading() as connection:

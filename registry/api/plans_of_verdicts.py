@@ -54,7 +54,7 @@ def plan_of_claim(sent: Any, project: str, power: float, means: Means) -> Respon
     with below("/question/claim"):
         query, found = ask(_with_power(asked, power), project)
     if not settled(found) or not answered(found):
-        return unready(found, {"kind": query.kind}, pending=not settled(found))
+        return unready(found, {"kind": query.kind}, "json", pending=not settled(found))
     document = from_bytes(found.document)
     if "plan" not in document:
         plan = planning.blank("claim", Goal(claim.alpha, power), "")
@@ -78,7 +78,7 @@ def plan_of_gate(question: dict[str, Any], project: str, means: Means) -> Respon
     with below("/question"):
         query, found = ask(asked, project)
     if not settled(found) or not answered(found):
-        return unready(found, query.document(), pending=not settled(found))
+        return unready(found, query.document(), "json", pending=not settled(found))
     gate = from_document(Gate, from_bytes(found.document))
     with parts().database.reading() as connection:
         can = _reachable(connection, project_id, from_document(Definition, row.definition), asked)

@@ -33,6 +33,9 @@ KINDS: dict[str, Kind] = {
     "forbidden": Kind(403, "Forbidden", "The token's role or project does not allow this."),
     "not_found": Kind(404, "Not found", "Nothing here, or nothing that this token may know of."),
     "method_not_allowed": Kind(405, "Method not allowed", "The path has other methods: see Allow."),
+    "not_acceptable": Kind(
+        406, "Not acceptable", "There is no form that Accept allows; `detail` lists those there are."
+    ),
     "request_timeout": Kind(408, "Request timeout", "The request took too long to arrive."),
     "busy": Kind(409, "Busy", "Another writer holds this. Repeat after Retry-After."),
     "conflict": Kind(409, "Conflict", "The name is taken, or the key was used before."),
@@ -59,6 +62,12 @@ KINDS: dict[str, Kind] = {
         "The database does not answer, or too much comes at once. Whether a write took effect is unknown: repeat it"
         " after Retry-After.",
     ),
+    "pending": Kind(
+        503,
+        "Still being computed",
+        "In JSON this is a 202; other forms cannot say it: they wait, and then fail. Repeat after Retry-After.",
+    ),
+    "failed": Kind(500, "Computation failed", "It could not be computed; `detail` says why, and repeating is no help."),
     "error": Kind(400, "HTTP error", "HTTP was used in a way that this server does not know."),
 }
 """Every code that a problem's type ends in."""

@@ -11,14 +11,23 @@ from sqlalchemy import Connection
 from registry.api import examples, serializers
 from registry.api.audit_log import actor
 from registry.api.context import caller, enter, parts, project_for
-from registry.api.idempotency import idempotent_write, made
+from registry.api.idempotency import idempotent_write, made, written
 from registry.api.paging import page
 from registry.api.problems import registry_error
 from registry.api.responses import json_answer, known_tags
-from registry.api.schemas import ByIdParameters, Empty, ProjectChange, ProjectIn, ProjectsParameters, TokenIn
+from registry.api.schemas import (
+    ByIdParameters,
+    DeletedProjectParameters,
+    Empty,
+    ProjectChange,
+    ProjectIn,
+    ProjectsParameters,
+    TokenIn,
+)
 from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.errors import Conflict, PreconditionFailed
+from registry.errors import Conflict, PreconditionFailed, Unauthenticated
 from registry.operations import acts, auth, projects
+from registry.operations.auth import authorize
 from registry.operations.labels import changed_labels, told_changes
 
 _TOKEN = {name: value for name, value in (examples.TOKEN_SECRET or {}).items() if name != "token"}
@@ -57,8 +66,15 @@ def list_projects(query: dict[str, Any]) -> Response:
 
     By slug: the public ones, and those that your token is for.
     """
+    after, limit = query.get("cursor"), query["limit"] + 1
     with parts().database.reading() as connection:
-        rows = projects.list_projects(connection, caller(connection), query.get("cursor"), query["limit"] + 1)
+        who = caller(connection)
+        if query["deleted"] == "exclude":
+            rows = projects.list_projects(connection, who, after, limit)
+        elif who.is_anyone:
+            raise Unauthenticated("Deleted projects are listed for their administrators: send a token.")
+        else:
+            rows = projects.list_administered(connection, who, after, limit, deleted=True)
     return page(rows, query["limit"], serializers.project, lambda row: str(row.slug))
 
 
@@ -117,17 +133,42 @@ def change_project(connection: Connection, home: Any, changes: dict[str, Any], p
 
 @blp.delete("/projects/<project>")
 @blp.doc(operationId="deleteProject")
-@blp.arguments(Empty, location="query")
+@blp.arguments(DeletedProjectParameters, location="query")
 @blp.answers(reply(204, "Deleted"), errors=[409, 412], parameters=["Idempotency-Key", "If-Match"])
 @idempotent_write("admin")
-def delete_project(connection: Connection, row: Any, _query: dict[str, Any], project: str) -> Response:
+def delete_project(connection: Connection, row: Any, query: dict[str, Any], project: str) -> Response:
     """Delete a project
 
-    It and all in it answer 404 from now on.
+    It and all in it answer 404 from now on, until it is restored. 409 where it holds grids, unless `cascade` says that
+    they go with it. Its slug stays taken until an operator purges it. Needs the role admin.
     """
     _expect(connection, row.id)
-    acts.delete_project(connection, actor(connection), row)
+    acts.delete_project(connection, actor(connection), row, cascade=query["cascade"])
     return Response(status=204)
+
+
+@blp.post("/projects/<project>/restore")
+@blp.doc(operationId="restoreProject")
+@blp.arguments(Empty, location="query")
+@blp.answers(
+    reply(200, "The project", "Project", example=examples.PROJECT), errors=[409], parameters=["Idempotency-Key"]
+)
+def restore_project(_query: dict[str, Any], project: str) -> Response:
+    """Restore a deleted project
+
+    With all that it held; one that is not deleted stays as it is. A project that was purged is gone for good. Needs the
+    role admin.
+    """
+
+    def home(connection: Connection) -> Any:
+        row = projects.find_restorable(connection, project)
+        authorize(caller(connection), row, "admin")
+        return row
+
+    def write(connection: Connection, row: Any) -> Response:
+        return json_answer(serializers.project(acts.restore_project(connection, actor(connection), row)))
+
+    return written(home, write, needs="admin")
 
 
 def _without_secret(made: Response) -> Response:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from flask import Response
+from flask import Response, g
 from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.context import owned, parts
 from registry.api.grids import blp
 from registry.api.query_schemas import ProtocolDifferenceParameters
+from registry.api.request_policy import sent_token
 from registry.api.responses import json_answer
-from registry.api.smorest import reply
+from registry.api.smorest import API_PREFIX, reply
 from registry.errors import NotFound
 from registry.operations.experiments import find_note
 from registry.operations.read import find_summary
+from registry.operations.shares import authenticate_share
 from registry.results.codec import to_document
 from registry.results.protocols import protocol_differences
 
@@ -35,6 +37,8 @@ def read_difference(query: dict[str, Any], grid: uuid.UUID) -> Response:
     both, and whether their values are compared.
     """
     with parts().database.reading() as connection:
+        if "share" in g and sent_token() is None:
+            authenticate_share(connection, g.share, f"{API_PREFIX}/grids/{query['other']}")
         mine = _side(connection, uuid.UUID(query["other"]), query.get("with_revision"))
         theirs = _side(connection, grid, query.get("revision"))
         if mine.project_id != theirs.project_id:

@@ -14,7 +14,7 @@ from registry.api import examples
 from registry.api.arguments import faults_of
 from registry.api.context import authorize_body, parts
 from registry.api.grid_schemas import READ_ONLY, GridIn
-from registry.api.request_body import read_body, read_json
+from registry.api.request_body import sent_bytes, sent_json
 from registry.errors import Fault, Invalid, Malformed
 from registry.grids.intake import IntakeWarning, Submission, read_submission, without_known_repeats
 from registry.grids.intake.faults import Limits
@@ -49,7 +49,7 @@ def read_publication(query: dict[str, Any]) -> Submission:
         said = [name for name in query if name != "dry_run"]
         if said:
             raise Invalid([Fault(f"/{name}", "goes with a table; JSON says it in the body") for name in said])
-        return read_grid(read_json(read_body(request, parts().settings.max_inflated)), parts().limits)
+        return read_grid(sent_json(), parts().limits)
     reader = READERS.get(request.mimetype)
     if reader is None:
         sent = request.mimetype or "no content type"
@@ -57,7 +57,7 @@ def read_publication(query: dict[str, Any]) -> Submission:
         raise UnsupportedMediaType(f"Send Content-Type: {_FORMS}, not {sent}{hint}.")
     if request.mimetype_params.get("charset", "utf-8").lower() not in ("utf-8", "utf8", "us-ascii"):
         raise UnsupportedMediaType("A table is sent as UTF-8.")
-    body = read_body(request, parts().settings.max_inflated)
+    body = sent_bytes()
     source = Source("the body", given=body)
     known = {"format": _FORMATS[request.mimetype], "name": query.get("source_name"), "sha256": source.sha256}
     submission = _submission(_only_grid(reader, source, _overrides(query)))

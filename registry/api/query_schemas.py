@@ -8,7 +8,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from registry.api.fields import Choice, Dimensions, Matching, Name, Quantity, Share, Whole
 from registry.api.schemas import RevisionParameters, about, loss_wanted, many_names
-from registry.query import METHODS, MISSING, REDUCTIONS, SLOT_POLICIES, TARGETS
+from registry.query import METHODS, MISSING, OLD_WORDS, REDUCTIONS, SLOT_POLICIES, TARGETS
 from registry.results.field_paths import FORM
 from registry.results.policies import unordered
 
@@ -77,8 +77,29 @@ class ThresholdsParameters(StatisticsParameters):
     )
 
 
+class NarrowedParameters(Schema):
+    """The names to which a question is narrowed, the same in every operation."""
+
+    benchmark = many_names("Only these; all if not given.")
+    model = many_names("Only these; all if not given.")
+    variant = many_names("Only these; all if not given.")
+
+
+class ScopeParameters(NarrowedParameters):
+    """The grids of one experiment and metric."""
+
+    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
+    metric = Name(required=True, metadata=about("The name of the metric."))
+
+
+class SelectedParameters(ScopeParameters):
+    """The same, or those of a suite of benchmarks."""
+
+    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
+
+
 _MISSING = (
-    "What is made of slots that not all have. `matched` compares two names where both are measured; `observed` takes"
+    "What is made of slots that not all have. `matched` compares two names where both are measured; `available` takes"
     " what each has; `complete` keeps the slots that all have; `worst` fills a gap with the worst value; `zero_votes`"
     " lets who is missing lose to all who are there; `zero_points`, for Borda, gives who is missing no points, as mteb"
     " counts."
@@ -89,10 +110,8 @@ RANKING_PARTS = ("ranking", "by_benchmark")
 """Parts of a ranking that are tables of their own."""
 
 
-class RankingParameters(Schema):
+class RankingParameters(SelectedParameters):
     fields = _fields()
-    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
-    metric = Name(required=True, metadata=about("The name of the metric."))
     by = Matching(
         r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}",
         "is model, variant, benchmark or axis:<name>",
@@ -102,22 +121,18 @@ class RankingParameters(Schema):
             " benchmarks share; the hardest is last."
         ),
     )
-    benchmark = many_names("Only these; all if not given.")
-    variant = many_names("Only these; all if not given.")
-    model = many_names("Only these; all if not given.")
     method = Choice(*METHODS, load_default="mean_difference", metadata=about("What scores come from."))
-    missing = Choice(*MISSING, load_default="matched", metadata=about(_MISSING))
+    missing = Choice(*MISSING, old=OLD_WORDS["missing"], load_default="matched", metadata=about(_MISSING))
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
     target = Choice(
         *TARGETS,
-        old={"fixed_cells": TARGETS[0]},
+        old=OLD_WORDS["target"],
         load_default=TARGETS[0],
         metadata=about(
             "What could change the answer: running these cells again, other questions of these benchmarks, or other"
             " benchmarks. `fixed_cells` is the old word for the first."
         ),
     )
-    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
     pairs_of = Name(
         empty=True,
         load_default="",
@@ -151,9 +166,7 @@ class RankingParameters(Schema):
 _DIMENSIONS = "`benchmark`, `model`, `variant` or `axis:<name>`; repeated, or with commas between them."
 
 
-class AggregatesParameters(Schema):
-    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
-    metric = Name(required=True, metadata=about("The name of the metric."))
+class AggregatesParameters(SelectedParameters):
     group_by = Dimensions(
         3,
         required=True,
@@ -184,10 +197,6 @@ class AggregatesParameters(Schema):
         ),
     )
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
-    benchmark = many_names("Only these; all if not given.")
-    model = many_names("Only these; all if not given.")
-    variant = many_names("Only these; all if not given.")
-    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
 
     @validates_schema
     def apart(self, data: Any, **_options: Any) -> None:
@@ -277,18 +286,10 @@ _MIXED = (
 )
 
 
-class RepeatNoiseParameters(Schema):
-    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
-    metric = Name(required=True, metadata=about("The name of the metric."))
-    benchmark = many_names("Only these; all if not given.")
-    model = many_names("Only these; all if not given.")
-    variant = many_names("Only these; all if not given.")
+class RepeatNoiseParameters(ScopeParameters):
     alpha = Share(load_default=0.05, metadata=about("Intervals have the level 1 - alpha."))
 
 
-class SweetSpotParameters(Schema):
+class SweetSpotParameters(NarrowedParameters):
     fields = _fields()
     metric = Name(required=True, metadata=about("The name of the metric."))
-    benchmark = many_names("Only these; all if not given.")
-    model = many_names("Only these; all if not given.")
-    variant = many_names("Only these; all if not given.")

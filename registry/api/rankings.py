@@ -19,14 +19,18 @@ from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.errors import Fault, Invalid
 from registry.operations.suites import benchmarks_of
 from registry.query import RankingQuery
-from registry.renderings.ranking import ranking_csv, ranking_markdown, ranking_text
+from registry.renderings.ranking import ranking_csv, ranking_latex, ranking_markdown, ranking_text
 from registry.renderings.ranking_by_benchmark import by_benchmark_csv
 from registry.results.ranking import Ranking
 
 blp = Blueprint("rankings", __name__, url_prefix=API_PREFIX, description="Who is better, how surely, and over what.")
 
-_FORMS = ("json", "txt", "md", "csv")
-_RENDERERS = of_values(Ranking, {"txt": ranking_text, "md": ranking_markdown, "csv": ranking_csv}, {"csv": ("pairs",)})
+_FORMS = ("json", "txt", "md", "csv", "tex")
+_RENDERERS = of_values(
+    Ranking,
+    {"txt": ranking_text, "md": ranking_markdown, "csv": ranking_csv, "tex": ranking_latex},
+    {"csv": ("pairs",)},
+)
 _OF_BENCHMARKS = of_values(Ranking, {"csv": by_benchmark_csv}, {"csv": ("pairs",)})
 _DESCRIBED = blp.answers(
     reply(
@@ -57,7 +61,7 @@ def read_ranking(query: dict[str, Any], project: str) -> Response:
     return _answer(query, project, None)
 
 
-@blp.get("/projects/<project>/rankings.<any(json,txt,md,csv):suffix>")
+@blp.get("/projects/<project>/rankings.<any(json,txt,md,csv,tex):suffix>")
 @blp.doc(operationId="getRankingAs")
 @blp.arguments(RankingParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED

@@ -51,6 +51,13 @@ class RequestPolicy:
         self._addresses = Buckets(address_rate(settings), "This address asks too often", "address_rate")
         self._failures = Buckets(failure_rate(settings), "Too many bad tokens came from this address", "bad_tokens")
 
+        rate, what = Rate(settings.question_rate, settings.question_burst), "This address asks too many new questions"
+        self._questions = Buckets(rate, f"{what} without a token", "new_questions")
+
+    def note_question(self) -> None:
+        """Count a question that nobody asked before, by a caller without a token; `TooManyRequests` beyond the rate."""
+        self._questions.take(self.address())
+
     def check(self) -> Response | None:
         """Let the request in; `Misdirected` or `TooManyRequests` if it may not, an answer to a browser's first ask."""
         if request.path in UNCOUNTED:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import re
+import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import orjson
-from flask import Response, request
+from flask import Response, after_this_request, g, request
 
+from registry.api.request_policy import UNCOUNTED
+from registry.errors import NotAcceptable, TooManyRequests
 from registry.results.codec import Result, from_document
 
 MEDIA = {
@@ -17,6 +20,7 @@ MEDIA = {
     "txt": "text/plain; charset=utf-8",
     "md": "text/markdown; charset=utf-8",
     "csv": "text/csv; charset=utf-8",
+    "tex": "text/x-tex; charset=utf-8",
     "ndjson": "application/x-ndjson",
     "html": "text/html; charset=utf-8",
     "svg": "image/svg+xml",
@@ -32,6 +36,15 @@ _BY_TYPE = {media.split(";")[0]: form for form, media in MEDIA.items()}
 _COMPRESSED_FROM = 1024
 _PACKED = ("png", "parquet")
 _DIGITS = re.compile("[0-9]+")
+_LARGE = 100_000
+_large_tables = threading.Lock()
+"""Tables of grids with more cells than `_LARGE` are made one at a time: each takes half a gigabyte meanwhile."""
+HELD = 8 * 1024 * 1024
+"""Bytes of an answer that was made whole from which on it counts as being worked on until it is sent."""
+_large_answers = threading.BoundedSemaphore(2)
+"""So many of these are on their way at once from a process: slow readers of them leave places for others."""
+_TURN = 0.5
+"""Seconds that one waits for its turn."""
 _WAIT_DIGITS = 9
 """A wait of more digits than this is as long as any; Python reads no number of thousands of digits."""
 _TAG = re.compile(r'(?:W/)?"([^"]*)"')
@@ -50,6 +63,15 @@ def wanted_form(suffix: str | None, offered: Sequence[str]) -> str:
         return offered[0]
     types = [MEDIA[form].split(";")[0] for form in offered]
     return _BY_TYPE[request.accept_mimetypes.best_match(types, default=types[0])]
+
+
+def check_acceptable(media: Sequence[str]) -> None:
+    """`NotAcceptable` where `Accept` allows none of these media types; a path that names a form (`.csv`) has chosen."""
+    chosen = request.path in UNCOUNTED or "." in str(request.url_rule)
+    if chosen or not media or not request.accept_mimetypes or request.method not in ("GET", "HEAD"):
+        return
+    if request.accept_mimetypes.best_match(media) is None:
+        raise NotAcceptable(f"Accept allows none of the forms that there are: {', '.join(media)}.")
 
 
 def known_tags(header: str = "If-None-Match") -> tuple[str, ...]:
@@ -103,7 +125,24 @@ def send(
         # A large page is a quarter smaller at level 6, for 5 ms; documents are large too, but read by programs.
         response.set_data(gzip.compress(data, compresslevel=6 if form == "html" else 1, mtime=0))
         response.headers["Content-Encoding"] = "gzip"
+    if (response.content_length or 0) > HELD:
+        take_turn()
     return common(response, tag)
+
+
+def take_turn(places: threading.BoundedSemaphore = _large_answers) -> None:
+    """Have this request be one of few with such an answer until that was sent; `TooManyRequests` where there are as
+    many."""
+    if "takes_turn" in g:
+        return
+    if not places.acquire(timeout=_TURN):
+        raise TooManyRequests("Other large answers are being sent. Ask again in a moment.", 2, "large_answers")
+    g.takes_turn = True
+
+    @after_this_request
+    def release(response: Response) -> Response:
+        response.call_on_close(places.release)
+        return response
 
 
 def send_stored(document: bytes | memoryview | None, tag: str) -> Response:
@@ -136,6 +175,7 @@ def common(response: Response, tag: str | None) -> Response:
     if tag is not None:
         # Weak: the same tag serves the plain and the compressed bytes.
         response.headers["ETag"] = f'W/"{tag}"' if "Content-Encoding" in response.headers else f'"{tag}"'
+        # Of a revision too, which never changes: it may be deleted, and who reads it shut out.
         response.headers["Cache-Control"] = "private, no-cache"
     return response
 
@@ -151,7 +191,13 @@ def rendered(
     own = None if tag is None else tagged(tag, form)
     if own is not None and not_modified(own):
         return common(Response(status=304), own)
-    return send(dumps(value) if form == "json" else renderers[form](value), form=form, tag=own)
+    if form == "json":
+        return send(dumps(value), form=form, tag=own)
+    if value.get("cell_count", 0) <= _LARGE:
+        return send(renderers[form](value), form=form, tag=own)
+    take_turn()
+    with _large_tables:
+        return send(renderers[form](value), form=form, tag=own)
 
 
 def of_values(
@@ -170,11 +216,11 @@ def of_values(
     return {form: of_value(render, (unread or {}).get(form, ())) for form, render in renderers.items()}
 
 
-def patience(most: int) -> int:
-    """Seconds that the caller will wait (`Prefer: wait=N`), at most `most`; 0 when it did not say."""
+def patience(most: int) -> int | None:
+    """Seconds that the caller will wait (`Prefer: wait=N`), at most `most`; None when it did not say."""
     for preference in request.headers.get("Prefer", "").split(","):
         name, _, value = preference.strip().partition("=")
         digits = value.strip('"')
         if name.lower() == "wait" and _DIGITS.fullmatch(digits):
             return min(int(digits[-_WAIT_DIGITS:]), most) if len(digits.lstrip("0")) <= _WAIT_DIGITS else most
-    return 0
+    return None

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from registry.api.fields import (
+    Body,
     Choice,
     Instant,
     Matching,
@@ -32,7 +33,7 @@ def about(text: str, example: Any = None) -> dict[str, Any]:
     return {"description": text} if example is None else {"description": text, "example": example}
 
 
-class ProjectIn(Schema):
+class ProjectIn(Body):
     """A project to make."""
 
     slug = Matching(
@@ -50,7 +51,7 @@ class ProjectIn(Schema):
     )
 
 
-class Notes(Schema):
+class Notes(Body):
     """What people wrote about something; only what is given changes."""
 
     description = Markdown(metadata=about("Markdown, for people; an empty one takes it away."))
@@ -79,7 +80,7 @@ def _keys(text: str) -> Any:
     return ProtocolKeys(load_default=(), metadata=about(text))
 
 
-class ProtocolRulesIn(Schema):
+class ProtocolRulesIn(Body):
     """Which keys of protocols bind in an experiment; what is not given is as if nothing was declared."""
 
     binding = _keys("Keys in which protocols must agree for grids to be compared.")
@@ -99,7 +100,7 @@ class GridChange(Notes):
     """What is said of a grid: at least one of the two. Labels are content: changed ones make a revision."""
 
 
-class TokenIn(Schema):
+class TokenIn(Body):
     """A token to make for a project."""
 
     name = Name(required=True, metadata=about("What uses the token.", "nightly evaluation"))
@@ -111,12 +112,12 @@ class TokenIn(Schema):
     days = Whole(1, 3650, load_default=None, metadata=about("Until it expires; 90 if not given."))
 
 
-class ShareIn(Schema):
+class ShareIn(Body):
     """A link to make to one path of a project."""
 
     path = Matching(
         r"/[!-~]{1,1000}",
-        "is a path without spaces",
+        "begins with / and has no spaces",
         required=True,
         metadata=about("What the link opens, with its forms and what is below.", "/api/v1/projects/demo/cells"),
     )
@@ -128,7 +129,7 @@ class ShareIn(Schema):
             raise ValidationError({"path": ["is a path without query and fragment"]})
 
 
-class AliasIn(Schema):
+class AliasIn(Body):
     """Two names to join: grids that say `alias` count as grids of `name`."""
 
     kind = Choice(*KINDS, required=True, metadata=about("What the names are names of."))
@@ -136,7 +137,7 @@ class AliasIn(Schema):
     name = Name(required=True, metadata=about("What it stands for.", "AIME'24"))
 
 
-class SuiteIn(Schema):
+class SuiteIn(Body):
     """The benchmarks of a suite."""
 
     benchmarks = fields.List(
@@ -171,6 +172,16 @@ def _cursor(pattern: str) -> Any:
 
 class ProjectsParameters(PageParameters):
     cursor = _cursor(SLUG)
+    deleted = Choice(
+        "exclude",
+        "only",
+        load_default="exclude",
+        metadata=about("`only`: those with a tombstone that you administer. They have `deleted_at`."),
+    )
+
+
+class DeletedProjectParameters(Schema):
+    cascade = fields.Boolean(load_default=False, metadata=about("Delete the project's grids with it."))
 
 
 class ByIdParameters(PageParameters):
@@ -185,7 +196,21 @@ def _words(text: str) -> Any:
     return Words(metadata=about(f"1 to 8 words, in any order, anywhere in {text}, in upper or lower case.", "qwen 7b"))
 
 
-class NamesInUseParameters(NamesParameters):
+def many_names(text: str) -> Any:
+    return fields.List(Name(empty=True), load_default=list, metadata=about(text))
+
+
+class OfNames(Schema):
+    """Only grids of these names."""
+
+    experiment = many_names("Repeat for OR; names joined by an alias count as one.")
+    benchmark = many_names("Repeat for OR.")
+    model = many_names("Repeat for OR.")
+    variant = many_names("Repeat for OR.")
+    metric = many_names("Repeat for OR.")
+
+
+class NamesInUseParameters(OfNames, NamesParameters):
     q = _words("the name or in one that an alias joins to it")
 
 
@@ -206,10 +231,6 @@ def loss_wanted() -> Any:
     )
 
 
-def many_names(text: str) -> Any:
-    return fields.List(Name(empty=True), load_default=list, metadata=about(text))
-
-
 def _one_name(text: str) -> Any:
     return Name(empty=True, metadata=about(text))
 
@@ -220,14 +241,9 @@ _SINCE = (
 )
 
 
-class Filtered(Schema):
+class Filtered(OfNames):
     """Filters of grids; the view adds `label.<key>`, which no schema can name."""
 
-    experiment = many_names("Repeat for OR; names joined by an alias count as one.")
-    benchmark = many_names("Repeat for OR.")
-    model = many_names("Repeat for OR.")
-    variant = many_names("Repeat for OR.")
-    metric = many_names("Repeat for OR.")
     updated_since = Instant(metadata=about(_SINCE))
 
 

@@ -23,7 +23,8 @@ CARRIED = ("trials", "stderr", "repeats", "sd")
 
 def project(row: Any) -> dict[str, Any]:
     names = ("id", "slug", "name", "visibility", "description", "labels", "created_at", "updated_at")
-    return {name: getattr(row, name) for name in names}
+    gone = {} if row.deleted_at is None else {"deleted_at": row.deleted_at}
+    return {name: getattr(row, name) for name in names} | gone
 
 
 def experiment(found: Experiment, slug: str) -> dict[str, Any]:
@@ -65,16 +66,11 @@ def alias(row: Any) -> dict[str, Any]:
     return {name: getattr(row, name) for name in ("id", "kind", "alias", "name", "created_at")}
 
 
-def published(stored: GridSummary) -> dict[str, Any]:
-    """A grid as publishing answers it: without its values, and with its page for people."""
-    told = summary(stored)
-    return {"id": told.pop("id"), "html_url": f"{parts().settings.url}/grids/{stored.id}", **told}
-
-
 def summary(stored: GridSummary) -> dict[str, Any]:
     """A grid without its values."""
     return {
         "id": stored.id,
+        **({} if stored.deleted_at is not None else {"html_url": f"{parts().settings.url}/grids/{stored.id}"}),
         "project": stored.project,
         "experiment": stored.names.experiment,
         "benchmark": stored.names.benchmark,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict
 from typing import Any
 
@@ -15,6 +16,7 @@ from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.api.stored_metrics import Scrape
 from registry.errors import RegistryError
+from registry.operations.database_checks import clock_difference
 from registry.operations.health import health_of
 from registry.operations.processes import activity_of
 from results_registry import __version__
@@ -70,7 +72,7 @@ def readyz() -> Response:
     if not health.migrated:
         return json_answer({"status": "not migrated"}, status=503, Retry_After="5")
     backlogs = {"derivations": asdict(health.derivations), "answers": asdict(health.cached_results)}
-    return json_answer({"status": "ready", **backlogs})
+    return json_answer({"status": "ready", "writes": parts().database.writes, **backlogs})
 
 
 @blp.get("/metrics")
@@ -81,14 +83,15 @@ def metrics() -> Response:
 
     Counts and times of requests, jobs and queries, in the text format of Prometheus.
     """
-    health, activity = None, None
+    health, activity, clock = None, None, math.nan
     try:
         with parts().database.reading() as connection:
             health = health_of(connection)
             activity = activity_of(connection) if health.migrated else None
+            clock = clock_difference(connection)
     except RegistryError:
         pass
-    return Response(Scrape(parts(), health, activity).text(), content_type=CONTENT_TYPE_LATEST)
+    return Response(Scrape(parts(), health, activity, clock).text(), content_type=CONTENT_TYPE_LATEST)
 
 
 @blp.get(f"{API_PREFIX}/limits")

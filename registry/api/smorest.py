@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
 from typing import Any
 
 import flask_smorest
@@ -19,7 +20,7 @@ from registry.api.grid_schemas import AxisIn, CellsIn, GridIn, MetricIn, SourceI
 from registry.api.item_schemas import ItemSetIn, ItemsIn
 from registry.api.plan_schemas import PlanIn, PlanQuestion
 from registry.api.problems import KINDS, http_error
-from registry.api.responses import MEDIA
+from registry.api.responses import MEDIA, check_acceptable
 from registry.api.schemas import BODIES
 from registry.api.shapes import COMPONENTS, HEADERS, PARAMETERS, limited
 from registry.api.webhook_schemas import RecoverIn, WebhookChange, WebhookIn
@@ -46,7 +47,7 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         parameters: Iterable[str] = (),
         **doc: Any,
     ) -> Callable[..., Any]:
-        """Describe the answers of a view and the shared parameters that it takes.
+        """Describe the answers of a view, which are the forms that `Accept` may choose from, and the shared parameters.
 
         `public`: those of a public project are given without a token.
         """
@@ -58,8 +59,15 @@ class Blueprint(flask_smorest.Blueprint):  # type: ignore[misc]
         responses["default"] = "Error"
         security: list[dict[str, Any]] = [{"bearer": []}, *([{}] if public else [])]
 
+        media = list(responses.get(200, {}).get("content", ()))
+
         def decorate(view: Callable[..., Any]) -> Callable[..., Any]:
-            described_view: Any = self.doc(responses=responses, security=security, **doc)(view)
+            @wraps(view)
+            def answer(*sent: Any, **path: Any) -> Any:
+                check_acceptable(media)
+                return view(*sent, **path)
+
+            described_view: Any = self.doc(responses=responses, security=security, **doc)(answer)
             described_view._apidoc.setdefault("arguments", {}).setdefault("parameters", []).extend(parameters)
             return described_view  # type: ignore[no-any-return]
 
@@ -88,9 +96,9 @@ _PROBLEM = {"application/problem+json": {"schema": {"$ref": "#/components/schema
 
 
 _ANY_ERROR = (
-    "Any other error. 401: no token where one is needed, or a bad one. 403: the token's role does not allow this. 429:"
-    " more than the limits allow, repeat after `Retry-After`. 503: the database is away, or too much comes at once;"
-    " repeat after `Retry-After`. 5xx: a defect of the server."
+    "Any other error. 401: no token where one is needed, or a bad one. 403: the token's role does not allow this. 406:"
+    " there is no form that `Accept` allows. 429: more than the limits allow, repeat after `Retry-After`. 503: the"
+    " database is away, or too much comes at once; repeat after `Retry-After`. 5xx: a defect of the server."
 )
 _SHARED = {202: "Pending", 206: "PartialContent", 304: "NotModified"}
 """The component of each answer that operations describe without a content of their own."""
@@ -201,7 +209,8 @@ class Api(flask_smorest.Api):  # type: ignore[misc]
         self.spec.components.response("PartialContent", ranged)
         pending = reply(
             202,
-            "It is being computed: ask again at `Location` (a POST: as before), or wait with `Prefer: wait=10`.",
+            "It is being computed: ask again at `Location` (a POST: as before), or wait with `Prefer: wait=10`. Other"
+            " forms than JSON wait by themselves, and then are 503.",
             "Pending",
             example=examples.PENDING,
             headers=["Retry-After", "Location", "Preference-Applied"],
@@ -224,7 +233,8 @@ Grids of results in, statistics with their uncertainty out.
 
 Training and evaluation jobs publish grids: a metric over zero to four axes, for one model on one benchmark. They are
 kept as immutable revisions. Trends, changes, peaks, coverage and rankings are computed by workers and served as
-finished documents: `202` while one is pending (`Prefer: wait=10` waits), never an answer for old inputs.
+finished documents, never for old inputs: while one is pending JSON is `202` (`Prefer: wait=10` waits), and other forms
+wait by themselves, then are `503` with `Retry-After`.
 
 Errors are `application/problem+json` (RFC 9457); a 422 names each place with a JSON pointer. A 5xx or a lost
 connection means that the outcome is unknown: send the same request again. Publishing the same content twice makes
@@ -233,9 +243,12 @@ one revision, and an `Idempotency-Key` makes any write repeatable. Every answer 
 
 What may change within a version: fields may be added to answers, words to what a field may say (statuses, warning
 codes, kinds of problem), and forms to resources; clients ignore fields and words that they do not know. Nothing that
-is described here is removed, and no field changes its meaning or its type, before the next major version.
+is described here is removed, and no field changes its meaning or its type, before the next major version; before 1.0
+CHANGELOG.md says where that is not kept.
 
 Generators of clients read `/openapi.json?view=client`: the same resources with one media type an answer.
+Labels and slices are objects of query parameters in the style `form`, exploded; openapi-fetch has to be told so by
+`querySerializer: {object: {style: "form", explode: true}}`, and orval does not know them.
 """
 
 AUTHENTICATION = """\

@@ -15,7 +15,7 @@ from registry.api.cached_results import Part, Renderers
 from registry.api.context import caller, parts
 from registry.api.filters import slice_of_request
 from registry.api.grid_queries import FORMS, check_along, settings_of, statistics_asked, thresholds_asked
-from registry.api.long_poll import unready, waited
+from registry.api.long_poll import unready, usual_wait, waited
 from registry.api.old_statistics import recompute_old
 from registry.api.partial import part_asked
 from registry.api.query_schemas import SeriesParameters, StatisticsParameters, ThresholdsParameters, TrendsParameters
@@ -195,16 +195,18 @@ def _answer(grid: uuid.UUID, part: str, query: Mapping[str, Any], suffix: str | 
         recompute_old([row])
         return row
 
-    number = query.get("revision")
+    number, usual = query.get("revision"), usual_wait(form)
 
     def is_settled(row: Any) -> bool:
-        return number not in (None, row.revision) or row.methods_version == METHODS_VERSION or row.state == "failed"
+        # Who does not say to wait takes what older methods computed.
+        there = row.etag is not None if usual else row.methods_version == METHODS_VERSION
+        return number not in (None, row.revision) or there or row.state == "failed"
 
-    row = waited(look, is_settled)
+    row = waited(look, is_settled, usual)
     if number not in (None, row.revision):
         return statistics_asked(grid, query, wanted, form, _renderers(part), chosen)
     if row.etag is None:
-        return unready(row, {"grid": grid, "revision": row.revision})
+        return unready(row, {"grid": grid, "revision": row.revision}, form)
     if row.document is None or (chosen is None and form == "json"):
         return send_stored(row.document, tagged(row.etag + mark, form))
     document = from_bytes(row.document)

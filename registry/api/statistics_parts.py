@@ -21,8 +21,8 @@ HEAD = (
 OMITTED = ("slice", "lost", "grid_split")
 """Fields of parts that an answer has only where they were asked for."""
 PARTS: dict[str, tuple[str, ...]] = {
-    "trends": ("series", "grid_trend", "grid_split"),
-    "changes": ("series",),
+    "trends": ("series", "series_left_out", "grid_trend", "grid_split"),
+    "changes": ("series", "series_left_out"),
     "peaks": ("peaks",),
     "coverage": ("coverage",),
     "sensitivity": ("sensitivity",),

@@ -13,7 +13,6 @@ from flask import Response, request
 from sqlalchemy import Connection
 
 from registry.api import examples
-from registry.api.arguments import check_json
 from registry.api.audit_log import actor
 from registry.api.claim_schemas import ClaimBadgeParameters, ClaimsParameters, DryRun, JudgementsParameters
 from registry.api.claims import BODY, blp, read_claims
@@ -21,7 +20,7 @@ from registry.api.context import authorize_body, caller, enter, owned, owned_cla
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page
-from registry.api.request_body import read_body, read_json
+from registry.api.request_body import sent_json
 from registry.api.responses import dumps, known_tags, send
 from registry.api.schemas import Empty
 from registry.api.smorest import API_PREFIX, reply
@@ -86,8 +85,7 @@ def add_claims_about_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
 def _added(query: Mapping[str, Any], project_of: Any, grid: uuid.UUID | None = None) -> Response:
     authorize_body()
-    check_json(request)
-    sent = read_json(read_body(request, parts().settings.max_inflated))
+    sent = sent_json()
     claims = read_claims(sent if grid is None else _about(sent, grid))
     single = not isinstance(sent, list)
 
@@ -242,8 +240,7 @@ def change_claim(_query: dict[str, Any], claim: uuid.UUID) -> Response:
     again.
     """
     authorize_body()
-    check_json(request)
-    sent = read_json(read_body(request, parts().settings.max_inflated))
+    sent = sent_json()
 
     def write(connection: Connection, row: Any) -> Response:
         changes = _changes(sent, row)

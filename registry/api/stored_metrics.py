@@ -13,8 +13,10 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 
 from registry.api.context import Parts
 from registry.api.metrics import REGISTRY
+from registry.operations.doctor import free_space
 from registry.operations.health import Health
 from registry.operations.processes import Activity, JobCount
+from registry.storage.replica import ReplicatedDatabase
 
 _SHARED = " The same from every web process: take the maximum."
 _BACKLOGS = (
@@ -26,7 +28,8 @@ _BACKLOGS = (
 class Scrape:
     """Everything that one answer to Prometheus has."""
 
-    def __init__(self, parts: Parts, health: Health | None, activity: Activity | None) -> None:
+    def __init__(self, parts: Parts, health: Health | None, activity: Activity | None, clock: float = math.nan) -> None:
+        self._clock = clock
         self._parts = parts
         self._health = health
         self._activity = activity
@@ -35,7 +38,10 @@ class Scrape:
         """Families of this process first, then those of all."""
         yield from REGISTRY.collect()
         yield from _of_parts(self._parts)
+        yield from _of_servers(self._parts)
         yield _gauge("registry_database_up", "Whether the database answered this scrape.", self._health is not None)
+        apart = "Seconds by which the database's clock is ahead of this process's; NaN while it does not answer."
+        yield _gauge("registry_clock_difference_seconds", apart, self._clock)
         if self._health is not None:
             yield from _of_health(self._health)
         if self._activity is not None:
@@ -72,6 +78,18 @@ def _of_parts(parts: Parts) -> Iterator[Metric]:
     yield CounterMetricFamily("registry_pool_wait_seconds", "Seconds of these waits, connecting too.", waits.seconds)
 
 
+def _of_servers(parts: Parts) -> Iterator[Metric]:
+    """What an operator's servers lack: room, and a replica that follows."""
+    database = parts.database
+    full = "Whether the database refused a write of this process within a minute because its disk is full."
+    yield _gauge("registry_database_disk_full", full, database.writes == "disk_full")
+    free = "Free bytes of the disk of REGISTRY_HOME, as this process sees it."
+    yield _gauge("registry_disk_free_bytes", free, free_space(parts.settings.home)[0])
+    lag = "Seconds that the replica is behind; infinite where it does not answer, NaN where there is none."
+    behind = database.lag() if isinstance(database, ReplicatedDatabase) else math.nan
+    yield _gauge("registry_replica_lag_seconds", lag, behind)
+
+
 def _of_health(health: Health) -> Iterator[Metric]:
     for (many, one, what), backlog in zip(_BACKLOGS, (health.derivations, health.cached_results), strict=True):
         yield _gauge(f"registry_{many}_pending", f"{what} that are not there yet.{_SHARED}", backlog.pending)
@@ -84,6 +102,8 @@ def _of_health(health: Health) -> Iterator[Metric]:
 def _of_activity(activity: Activity) -> Iterator[Metric]:
     backlog = f"Changes that no dispatcher has applied to rankings yet.{_SHARED}"
     yield _gauge("registry_invalidations_pending", backlog, activity.invalidations)
+    lag = f"Seconds since the oldest event that an enabled webhook, whose receiver answers, was never sent.{_SHARED}"
+    yield _gauge("registry_webhook_lag_seconds", lag, activity.webhook_lag)
     silent = f"Since the last cycle of a dispatcher that was reported; one reports every 5 s.{_SHARED}"
     yield _gauge("registry_dispatcher_silent_seconds", silent, activity.dispatcher_silent_seconds)
     broker = f"Whether the broker answers the dispatchers; NaN where none says.{_SHARED}"

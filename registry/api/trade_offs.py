@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
-from flask import Response
+from flask import Response, request
 from marshmallow import INCLUDE, Schema
 from sqlalchemy import Connection
 
 from registry.api import examples
+from registry.api.cached_results import answered, ask, settled, unanswered
 from registry.api.chart_schemas import TradeOffParameters, TradeOffPictureParameters, TradeOffPngParameters
-from registry.api.charts import FORMS, options_of, pictured, tag_of
+from registry.api.charts import FORMS, options_of, pictured, scope_of
 from registry.api.context import enter, parts
 from registry.api.filters import QUANTITIES, faults_of, slices_of_request
+from registry.api.long_poll import usual_wait
+from registry.api.rankings import benchmarks_asked
 from registry.api.responses import dumps, not_modified, send, tagged, wanted_form
-from registry.api.smorest import API_PREFIX, Blueprint, reply
-from registry.charts.lines import Shown
-from registry.charts.trade_offs import MOST_POINTS, Measured, Side, directed, trade_off_of
-from registry.grids.slices import Slice
-from registry.operations.slot_sources import Sources, read_sources
-from registry.query import Query
+from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.grids.slices import Slice, with_slice
+from registry.operations.aliases import joined_names
+from registry.operations.chart_scope import cells_by_name, label_texts, most_cells_first
+from registry.operations.find import with_aliases
+from registry.operations.query_names import check_names
+from registry.query import AggregatesQuery
 from registry.renderings.lines.png import chart_png
 from registry.renderings.trade_off import (
     trade_off_csv,
@@ -30,8 +36,10 @@ from registry.renderings.trade_off import (
     trade_off_text,
     trade_off_vega,
 )
-from registry.results.codec import to_document
+from registry.results.aggregates import Aggregates
+from registry.results.codec import from_bytes, from_document, to_document
 from registry.results.trade_offs import TradeOff
+from registry.views.trade_offs import MOST_POINTS, Side, of_label, of_table, trade_off_of
 
 blp = Blueprint("trade-offs", __name__, url_prefix=API_PREFIX, description="Two quantities against each other.")
 
@@ -40,11 +48,17 @@ _RENDERERS: Mapping[str, Callable[[TradeOff], str]] = {
     "md": trade_off_markdown,
     "csv": trade_off_csv,
 }
-_SHARED: dict[str, Any] = {"public": True, "parameters": ["slice", "slice_of_quantity", "If-None-Match"]}
+_SHARED: dict[str, Any] = {"public": True, "parameters": ["slice", "slice_of_quantity", "Prefer", "If-None-Match"]}
 _DESCRIBED = blp.answers(
     reply(
-        200, "The trade-off", "TradeOff", example=examples.TRADE_OFF, forms=examples.TRADE_OFF_FORMS, headers=["ETag"]
+        200,
+        "The trade-off",
+        ready("TradeOff"),
+        example=examples.TRADE_OFF,
+        forms=examples.TRADE_OFF_FORMS,
+        headers=["ETag"],
     ),
+    reply(202, "Pending"),
     reply(304, "Not modified"),
     **_SHARED,
 )
@@ -52,33 +66,46 @@ _DESCRIBED = blp.answers(
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with the grids that answer it, of x and of y."""
+    """A question with what answers it: a table of means for each metric, the texts of each label."""
 
     query: Mapping[str, Any]
+    scope: AggregatesQuery
     sides: tuple[Side, Side]
-    sources: tuple[Sources, Sources]
-    tag: str
+    names: Sequence[str]
+    labels: Mapping[str, Mapping[str, Sequence[str]]]
+    without: Mapping[str, str]
+    """Why names have no point that lack a quantity altogether."""
+    not_shown: Sequence[str]
 
     @property
-    def measured(self) -> tuple[Measured, Measured]:
-        """Both sides with their grids."""
-        x, y = (Measured(side, one.grids) for side, one in zip(self.sides, self.sources, strict=True))
-        return x, y
+    def tables(self) -> Mapping[str, AggregatesQuery]:
+        """The table of each side that is measured."""
+        names: dict[str, Any] = {self.query["by"]: tuple(self.names)} if self.names else {}
+        return {
+            side.axis: replace(self.scope, metric=side.name, at=side.at, **names)
+            for side in self.sides
+            if side.source == "metric"
+        }
 
-    def check(self) -> None:
-        """Raise `Invalid` where there is no such trade-off; cheap, unlike computing it."""
-        for side in self.measured:
-            if side.side.source == "metric":
-                directed(side)
+    def found(self, documents: Mapping[str, dict[str, Any]]) -> TradeOff:
+        """The answer from the documents of the tables; `Invalid` where a metric needs a better end and has none."""
+        x, y = (
+            of_table(side, from_document(Aggregates, documents[side.axis]), self.names)
+            if side.source == "metric"
+            else of_label(side, self.labels[side.axis], self.names)
+            for side in self.sides
+        )
+        asked = self.query
+        return trade_off_of(asked["experiment"], asked["by"], asked["missing"], (x, y), self.without, self.not_shown)
 
-    @property
-    def trade_off(self) -> TradeOff:
-        """The answer, computed anew each time."""
-        x, y = self.measured
-        first = self.sources[1]
-        derived = list(dict.fromkeys((*self.sources[0].derived, *first.derived)))
-        shown = Shown(first.shown, first.not_shown, derived, first.rules)
-        return trade_off_of(first.query.experiment, self.query["by"], self.query["missing"], x, y, shown)
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A trade-off with its entity tag, or else the question that is not answered yet, with its row."""
+
+    found: TradeOff | None
+    tag: str = ""
+    open: Any = None
 
 
 @blp.get("/projects/<project>/trade-offs")
@@ -89,10 +116,9 @@ def read_trade_off(query: dict[str, Any], project: str) -> Response:
     """Set two quantities against each other
 
     One point a model (or variant): two metrics of an experiment, one metric at two slices, or a metric against a
-    numeric label such as cost or size. Means are over the slots that all names shown share, with 95 % intervals.
-    `front` are the names that no other beats in both; `place` says which others the noise leaves open. At most
-    100 names, and 100,000 cells of each quantity: those with the most cells if none are named. Always of the current
-    revisions.
+    numeric label such as cost or size. Means are those of the table, with 95 % intervals. `front` are the names that no
+    other beats in both; `place` says which others the noise leaves open. At most 100 names, those with the most cells
+    if none are named.
     """
     return _answer(query, project, None)
 
@@ -150,29 +176,70 @@ def trade_off_as_vega(query: dict[str, Any], project: str) -> Response:
 
 
 def ask_trade_off(
-    connection: Connection, project: str, query: Mapping[str, Any], slices: tuple[Slice, Slice]
-) -> tuple[Any, Asked]:
-    """The row of the project, and the question with its grids."""
-    row = enter(connection, project, "reader")
-    x, y = (_side(query, axis, at) for axis, at in zip(QUANTITIES, slices, strict=True))
-    by = query["by"]
-    names = {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
+    connection: Connection,
+    project_id: uuid.UUID,
+    query: Mapping[str, Any],
+    benchmarks: Sequence[str],
+    slices: tuple[Slice, Slice],
+) -> Asked:
+    """The question of a query; `NotFound` and `Invalid` for names that are not there."""
+    by, sides = query["by"], tuple(_side(query, axis, at) for axis, at in zip(QUANTITIES, slices, strict=True))
+    x, y = sides
+    names = scope_of(query, benchmarks) | {"over": ("benchmark",), "missing": query["missing"]}
+    scope = AggregatesQuery(query["experiment"], "", **names, group_by=(by,))
+    scope = scope.canonical(joined_names(connection, project_id))
+    experiments = with_aliases(connection, project_id, "experiment", [scope.experiment])
+    cells = dict[str, Mapping[str, int]]()
+    for side in sides:
+        if side.source == "metric":
+            of_side = replace(scope, metric=side.name, at=side.at)
+            with faults_of(side.axis):
+                check_names(connection, project_id, of_side, experiments)
+            cells[side.axis] = cells_by_name(connection, project_id, of_side, by)
     metric = y if y.source == "metric" else x
-    with faults_of(metric.axis):
-        of_metric = read_sources(connection, row.id, _query(query, metric, names), by, MOST_POINTS)
-    other = x if metric is y else y
-    if other.source == "metric":
-        with faults_of(other.axis):
-            beside = read_sources(connection, row.id, _query(query, other, names), by, MOST_POINTS, of_metric.shown)
-    else:
-        beside = of_metric
-    sources = (beside, of_metric) if metric is y else (of_metric, beside)
-    read = (*sources[0].grids, *sources[1].grids)
-    return row, Asked(query, (x, y), sources, tag_of(read, (*of_metric.not_shown, of_metric.rules.tag), row))
+    measured = replace(scope, metric=metric.name)
+    labels: dict[str, Mapping[str, Sequence[str]]] = {
+        side.axis: label_texts(connection, project_id, measured, by, side.name)
+        for side in sides
+        if side.source == "label"
+    }
+    known = most_cells_first(cells[metric.axis])
+    without = {
+        name: f"has no cell of {with_slice(side.name, side.at)}"
+        for side in sides
+        if side.source == "metric"
+        for name in {*known, *(other for one in cells.values() for other in one)} - cells[side.axis].keys()
+    }
+    for axis, texts in labels.items():
+        [side] = [one for one in sides if one.axis == axis]
+        without |= of_label(side, texts, known).why
+    left = [name for name in known if name not in without]
+    return Asked(query, scope, (x, y), sorted(left[:MOST_POINTS]), labels, without, sorted(left[MOST_POINTS:]))
 
 
-def _query(query: Mapping[str, Any], side: Side, names: Mapping[str, tuple[str, ...]]) -> Query:
-    return Query(query["experiment"], side.name, **names, at=side.at)
+def answer_of(asked: Asked, project: str, patience: float) -> Answer:
+    """The trade-off from its tables, which are computed when they are first asked for.
+
+    Where names turn out to lack one of the quantities at its slice, it is asked for once more without them: what they
+    lack is no reason to leave out what the others share.
+    """
+    incomparable = None
+    while True:
+        rows = {axis: ask(table, project, (), patience) for axis, table in asked.tables.items()}
+        for question, row in rows.values():
+            if not settled(row) or not answered(row):
+                return Answer(None, open=(question, row))
+        documents = {axis: from_bytes(row.document) for axis, (_, row) in rows.items()}
+        found = asked.found(documents)
+        drawn = [point.name for point in found.points]
+        if asked.query["missing"] != "matched" or not drawn or len(drawn) == len(asked.names):
+            break
+        why = {one.name: one.reason for one in found.without}
+        asked, incomparable = replace(asked, names=sorted(drawn), without=why), found.incomparable
+    found = replace(found, incomparable=incomparable or found.incomparable)
+    tags = [row.etag for _, row in rows.values()]
+    told = sorted(request.args.items(multi=True)), tags, asked.without, asked.labels, asked.not_shown
+    return Answer(found, sha256(repr(told).encode()).hexdigest()[:24])
 
 
 def _side(query: Mapping[str, Any], axis: Any, at: Slice) -> Side:
@@ -190,8 +257,13 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
 def _sent(
     query: dict[str, Any], project: str, form: str, schema: type[Schema], make: Callable[[TradeOff], str | bytes]
 ) -> Response:
-    """Computed only for who does not have it."""
+    slices, benchmarks = slices_of_request(query, schema), benchmarks_asked(query, project)
     with parts().database.reading() as connection:
-        _, asked = ask_trade_off(connection, project, query, slices_of_request(query, schema))
-    tag = tagged(asked.tag, form)
-    return send(b"" if not_modified(tag) else make(asked.trade_off), form=form, tag=tag)
+        row = enter(connection, project, "reader")
+        asked = ask_trade_off(connection, row.id, query, benchmarks, slices)
+    answer = answer_of(asked, project, usual_wait(form))
+    if answer.found is None:
+        question, waiting = answer.open
+        return unanswered(question, waiting, form)
+    tag = tagged(answer.tag, form)
+    return send(b"" if not_modified(tag) else make(answer.found), form=form, tag=tag)

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, get_args
 
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import ValidationError, fields, validate, validates_schema
 
 from registry.api.context import parts
 from registry.api.event_schemas import PATTERNS
-from registry.api.fields import Choice, Instant, Matching, Name
+from registry.api.fields import Body, Choice, Instant, Matching, Name
 from registry.api.grid_fields import Markdown
 from registry.api.schemas import PageParameters, about
 from registry.destinations import LONGEST_URL, read_destination
@@ -90,7 +90,7 @@ def _format(**options: Any) -> Any:
     return Choice(*get_args(Format), metadata=about("What is sent; `standard` if not given."), **options)
 
 
-class WebhookIn(Schema):
+class WebhookIn(Body):
     """An address to which events shall be sent."""
 
     url = _url(required=True)
@@ -100,7 +100,7 @@ class WebhookIn(Schema):
     description = Markdown(load_default="", metadata=about("For people."))
 
 
-class WebhookChange(Schema):
+class WebhookChange(Body):
     """Changes to a webhook: at least one of its fields."""
 
     url = _url()
@@ -139,7 +139,7 @@ class Since(fields.Field[Any]):
         return found
 
 
-class RecoverIn(Schema):
+class RecoverIn(Body):
     """From when on events shall be sent that a webhook has not taken."""
 
     since = Since(

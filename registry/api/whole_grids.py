@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from flask import Response
+from flask import Response, stream_with_context
 
 from registry.api import examples, serializers
 from registry.api.context import enter, parts
@@ -49,7 +49,9 @@ def export_grids(query: dict[str, Any], project: str) -> Response:
     with parts().database.snapshot() as connection:
         head = head_of(connection, row.id).position
         selection = select_cells(connection, row.id, Filters(ids=query["grid"]))
-    response = send_stream("ndjson", _lines(exported_grids(parts().database.reading, selection)), selection.cells)
+    response = send_stream(
+        "ndjson", stream_with_context(_lines(exported_grids(parts().database.reading, selection))), selection.cells
+    )
     response.headers[CURSOR], response.headers[POSITION] = write_cursor(row.id, head), str(head)
     return response
 

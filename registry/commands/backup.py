@@ -58,7 +58,11 @@ def restore(home: Path | None, file: Path, replace: bool) -> None:
     source = None if file == STANDARD else file
     load(settings.database_url, source, replace=replace, chosen=settings.pg_bin or None)
     regrant(settings.database_url)
-    click.echo("Restored. Run `registry migrate` next.", err=True)
+    click.echo(
+        "Restored. Run `registry migrate` next, or start `registry up` anew.\n"
+        "Tokens are those of the backup: what was revoked since is valid again, and what was made since is not.",
+        err=True,
+    )
 
 
 def holds_something(settings: Settings) -> bool:

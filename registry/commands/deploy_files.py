@@ -17,7 +17,7 @@ from registry.errors import Conflict, NotFound
 def deploy_files(directory: Path, overwrite: bool) -> None:
     """Write docker-compose.yml and deploy/ of this version to DIRECTORY.
 
-    The settings of gunicorn and nginx, the health check, and the environment of the containers are among them. Files
+    The settings of nginx, the health check, and the environment of the containers are among them. Files
     that are the same stay as they are; if one differs, nothing is written without --overwrite.
     """
     files = production_files()

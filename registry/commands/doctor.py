@@ -11,7 +11,7 @@ import orjson
 from registry.commands.servers import home_option, settings_of_servers
 from registry.commands.status import CHECK_FAILED
 from registry.operations.check import Check
-from registry.operations.doctor import run_checks
+from registry.operations.doctor import address_of_url, run_checks
 from registry.settings import given_variables
 from registry.storage.database import Database
 from results_registry.local_instance import address_in
@@ -32,6 +32,8 @@ def doctor(ctx: click.Context, home: Path | None, as_json: bool, web: int, worke
     checks = []
     of_home = home is not None or not given_variables() & {"database_url", "port"}
     address = address_in(settings.home) if of_home else None
+    if address is not None:
+        settings = dataclasses.replace(settings, port=address_of_url(address)[1])
     for check in run_checks(settings, database, address, web=web, workers=workers):
         checks.append(check)
         if not as_json:

@@ -10,6 +10,7 @@ from registry.settings import Settings
 
 
 @click.command()
-def openapi() -> None:
+@click.option("--client", is_flag=True, help="As generators of clients read it, as ?view=client does.")
+def openapi(*, client: bool) -> None:
     """Print the OpenAPI document as YAML."""
-    click.echo(openapi_yaml(create_app(Settings())), nl=False)
+    click.echo(openapi_yaml(create_app(Settings()), client=client), nl=False)

@@ -31,18 +31,18 @@ class Reasons:
     def __len__(self) -> int:
         return len(self.lines)
 
-    def shown(self, what: str) -> Iterator[str]:
-        """At most a few lines for each reason, each after `what`; the rest of a reason is one line with their
-        number."""
+    def shown(self, what: str, elsewhere: str = "; --json has all") -> Iterator[str]:
+        """At most a few lines for each reason, each after `what`; the rest of a reason is one line with their number,
+        and where they are."""
         for lines in list(self._by_reason.values())[:_REASONS]:
             if len(lines) > _SHOWN:
-                yield f"{what}: {lines[0]} (and {len(lines) - 1} more like this; --json has all)"
+                yield f"{what}: {lines[0]} (and {len(lines) - 1} more like this{elsewhere})"
                 continue
             for line in lines:
                 times = self.lines[line]
                 yield f"{what}: {line}" + (f" ({times} times)" if times > 1 else "")
         if (more := len(self._by_reason) - _REASONS) > 0:
-            yield f"… and {more} more reasons (--json has all)."
+            yield f"… and {more} more reasons{elsewhere}."
 
 
 def reason_of(detail: str) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
+from registry.commands.error_summary import Reasons
 from registry.commands.polling import Failed, polled, waits
+from registry.commands.push import reads_files
 from registry.commands.session import Session, asks_server
 from registry.commands.status import CHECK_FAILED, UNDECIDED
-from registry.errors import TryLater
+from registry.errors import Malformed, NotFound, TryLater
+from registry.importers.imported_grid import Overrides
+from registry.importers.provenance import with_warnings
+from registry.importers.reading import Item, Message, Skipped, Sources, items_of, missing_names
 from registry.renderings.gate import FORMATS, Case, page
 from registry.results.codec import from_document
 from registry.results.gates import Gate
@@ -22,9 +27,16 @@ from results_registry.response import Answer
 _INCONCLUSIVE = {"pass": 0, "fail": CHECK_FAILED}
 
 
+class Asked(NamedTuple):
+    """A contender by name, or a grid that is not published with the file that it is from."""
+
+    contender: str
+    body: Mapping[str, Any] | None
+
+
 @click.command()
 @click.argument("baseline")
-@click.argument("contender")
+@click.argument("contenders", metavar="CONTENDER...", nargs=-1, required=True)
 @click.option(
     "--inconclusive",
     type=click.Choice(list(_INCONCLUSIVE)),
@@ -32,35 +44,97 @@ _INCONCLUSIVE = {"pass": 0, "fail": CHECK_FAILED}
 )
 @click.option(
     "--format",
-    "form",
+    "told",
     type=click.Choice(("json", *FORMATS)),
     default="text",
     show_default=True,
     help="JUnit XML, or annotations of a GitHub workflow.",
 )
+@reads_files("--file-format")
 @waits
 @asks_server
-def gate(session: Session, baseline: str, contender: str, inconclusive: str | None, form: str, seconds: float) -> None:
-    """Judge CONTENDER by the policy of BASELINE: a model, the id of a grid, or a JSON file that is not published.
+def gate(
+    session: Session,
+    baseline: str,
+    contenders: tuple[str, ...],
+    inconclusive: str | None,
+    told: str,
+    seconds: float,
+    sources: Callable[..., Sources],
+) -> None:
+    """Judge CONTENDER by the policy of BASELINE: a model, the id of a grid, or files that are not published.
+
+    Files, and folders that end with a slash, are read as by `registry push`, with its options. Each of their grids of
+    the baseline's experiment and metric is judged on its benchmark, and all must pass.
 
     Exit status: 0 it passes; 3 it is shown not to; 6 neither is shown, nothing can be compared, or no answer is there
     yet; 5 the registry does not answer. --inconclusive is for the first of these: what cannot be compared is no pass.
     """
-    case = _judged(session, baseline, contender, seconds)
-    told = case.document
-    if session.screen.json or form == "json":
-        session.screen.show_json(told if told is not None else {"verdict": case.verdict, "sentence": case.sentence})
+    read = sources(contenders)
+    if any(map(_is_file, contenders)):
+        if missing := [name for name in contenders if not Path(name).exists()]:
+            raise click.UsageError(f"There is no file {missing[0]}.")
+        asked = _of_files(session, baseline, read)
+    elif len(contenders) > 1 or read.wanted != Overrides():
+        raise click.UsageError(
+            f"There is no file {contenders[0]}, and a model is judged by itself, without options of files."
+        )
     else:
-        click.echo(page(case, form), nl=False)
-    status = _status(case, inconclusive)
-    if status:
-        raise SystemExit(status)
+        asked = iter([Asked(contenders[0], None)])
+    cases = [_judged(session, baseline, name, body, seconds) for name, body in asked]
+    if session.screen.json or told == "json":
+        documents = [one.document or {"verdict": one.verdict, "sentence": one.sentence} for one in cases]
+        session.screen.show_json(documents[0] if len(documents) == 1 else documents)
+    else:
+        click.echo(_written([page(one, told) for one in cases], told), nl=False)
+    statuses = {_status(one, inconclusive) for one in cases}
+    if worst := next((one for one in (CHECK_FAILED, UNDECIDED) if one in statuses), 0):
+        raise SystemExit(worst)
 
 
-def _judged(session: Session, baseline: str, contender: str, seconds: float) -> Case:
+def _is_file(name: str) -> bool:
+    """Whether a contender is a file, and no model: a folder is one if it is written with a slash at its end."""
+    return Path(name).is_file() or name.endswith(("/", ".json"))
+
+
+def _of_files(session: Session, baseline: str, read: Sources) -> Iterator[Asked]:
+    """The grids of files that are of the baseline's experiment and metric, and of its benchmarks if it has a list."""
+    grids: list[Item] = []
+    faults = Reasons()
+    for one in items_of(read):
+        missing = None if isinstance(one, Skipped) else missing_names(one.found.submission)
+        for fault in one.faults() if isinstance(one, Skipped) else [Message(one.source, missing)] if missing else ():
+            faults.add(fault)
+        if isinstance(one, Item):
+            grids.append(one)
+    if faults:
+        raise Malformed("\n".join(["Not all was read, and nothing is judged.", *faults.shown("Error", "")]))
+    scope = session.transport.get(session.in_project(f"baselines/{segment(baseline)}"))
+    judged = [one for one in grids if _concerns(scope, one.found.submission)]
+    others = sorted({_scope_of(one.found.submission) for one in grids if one not in judged})
+    if not judged:
+        wanted = " · ".join([scope["experiment"], *scope.get("benchmarks", ()), scope["metric"]])
+        raise NotFound(f"Nothing there is of the baseline {baseline} ({wanted}); there is {', '.join(others)}.")
+    if others:
+        session.screen.note(f"Not of the baseline, and not judged: {', '.join(others)}.")
+    for one in judged:
+        name = one.source if len(judged) == 1 else f"{one.source} · {one.found.submission['benchmark']}"
+        yield Asked(name, with_warnings(one.found))
+
+
+def _concerns(scope: Mapping[str, Any], sent: Mapping[str, Any]) -> bool:
+    benchmarks = scope.get("benchmarks")
+    same = (sent["experiment"], sent["metric"]["name"]) == (scope["experiment"], scope["metric"])
+    return same and (not benchmarks or sent["benchmark"] in benchmarks)
+
+
+def _scope_of(sent: Mapping[str, Any]) -> str:
+    return f"{sent['experiment']} · {sent['benchmark']} · {sent['metric']['name']}"
+
+
+def _judged(session: Session, baseline: str, contender: str, body: Mapping[str, Any] | None, seconds: float) -> Case:
     """The verdict; `pending` where it is not there in time, `not_comparable` where nothing has the contender's name."""
     path = session.in_project(f"baselines/{segment(baseline)}/gate")
-    body = _unpublished(contender)
 
     def ask(headers: Any) -> Answer:
         if body is None:
@@ -82,14 +156,13 @@ def _judged(session: Session, baseline: str, contender: str, seconds: float) -> 
     return Case(baseline, contender, found.verdict, found.passes, found.sentence, found, told)
 
 
-def _unpublished(contender: str) -> Any:
-    """The grid in a file of this name; None where the contender is no file."""
-    if not contender.endswith(".json"):
-        return None
-    try:
-        return json.loads(Path(contender).read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise click.UsageError(f"{contender} is no grid as JSON: {error}") from None
+def _written(pages: Sequence[str], form: str) -> str:
+    """Several verdicts one after another; those of JUnit in one document."""
+    if form != "junit" or len(pages) == 1:
+        return "".join(pages)
+    head = pages[0].partition("\n")[0]
+    suites = "".join(one.partition("\n")[2] for one in pages)
+    return f"{head}\n<testsuites>\n{suites}</testsuites>\n"
 
 
 def _status(case: Case, inconclusive: str | None) -> int:

@@ -57,7 +57,7 @@ def find_grid(session: Session, reference: str | None, named: Named) -> str:
         return reference.lower()
     query = dict(named)
     if reference is not None:
-        query |= _read(reference)
+        query |= read_reference(reference)
     found = list(itertools.islice(find_grids(session, query, limit=_LISTED + 1), _LISTED + 1))
     if len(found) == 1:
         return str(found[0]["id"])
@@ -71,7 +71,8 @@ def is_grid(reference: str) -> bool:
     return "=" in reference or _BEGINNING.fullmatch(reference.lower()) is not None
 
 
-def _read(reference: str) -> dict[str, Any]:
+def read_reference(reference: str) -> dict[str, Any]:
+    """Parameters of a query for the grid that a reference names."""
     if _BEGINNING.fullmatch(reference.lower()):
         return {"id": reference.lower()}
     if "=" not in reference:

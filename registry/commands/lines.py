@@ -11,9 +11,9 @@ from registry.commands.grids import Named, names_grids
 from registry.commands.pull import by_suffix, tell
 from registry.commands.session import Session, asks_server
 from registry.commands.slices import Parameters, cuts_slices
+from registry.query import SLOT_POLICIES
 from registry.renderings.heatmap.options import THEMES
 from registry.renderings.lines.options import XScale
-from registry.results.lines import Sharing
 
 _PICTURES, _TABLES = ("svg", "png", "vl.json"), ("csv", "json", "txt", "md")
 
@@ -22,7 +22,7 @@ _PICTURES, _TABLES = ("svg", "png", "vl.json"), ("csv", "json", "txt", "md")
 @names_grids
 @click.option("--along", metavar="AXIS", help="The axis.  [default: the one in order with the most levels]")
 @click.option("--by", metavar="model|variant|benchmark|axis:NAME", help="What has a line.  [default: model]")
-@click.option("--missing", type=click.Choice(get_args(Sharing)), help="Over which slots means are.  [default: matched]")
+@click.option("--missing", type=click.Choice(SLOT_POLICIES), help="Over which slots means are.  [default: matched]")
 @click.option("--x", type=click.Choice(get_args(XScale)), help="The scale of the axis.  [default: its own]")
 @click.option("--theme", type=click.Choice(THEMES), help="Of a picture.")
 @click.option(

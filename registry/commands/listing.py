@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 import click
@@ -13,6 +14,7 @@ from registry.commands.screen import styled
 from registry.commands.screen.page import Part
 from registry.commands.session import Session, asks_server
 from registry.commands.slices import Parameters, cuts_slices
+from registry.errors import NotFound
 from registry.renderings.sheet import Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import counted, label
@@ -25,32 +27,44 @@ _STATES = {"pending": "yellow", "failed": "red"}
 _LEAST = ("revision", "visibility", "alias of", "cells", "updated", "metric", "name", "state")
 
 
+def filters_grids(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorator: pass the command `wanted`, the parameters of a query for grids, from the options that narrow it."""
+
+    @names_grids
+    @click.option(
+        "--label", "labels", multiple=True, metavar="KEY=TEXT", help="Only grids with this label; may be repeated."
+    )
+    @click.option("--find", "q", metavar="WORDS", help="Only with these words in names or labels, in any order.")
+    @click.option(
+        "--since",
+        "updated_since",
+        metavar="INSTANT",
+        help="Only grids that changed then or later (2026-11-21 or RFC 3339).",
+    )
+    @cuts_slices
+    @wraps(command)
+    def run(
+        *args: Any,
+        named: Named,
+        labels: Sequence[str],
+        at: Parameters,
+        q: str | None,
+        updated_since: str | None,
+        **more: Any,
+    ) -> None:
+        wanted = {**named, **_labels(labels), **at, "q": q, "updated_since": updated_since}
+        command(*args, wanted=wanted, **more)
+
+    return run
+
+
 @click.command()
 @click.argument("what", type=click.Choice(["grids", "projects", *NAMES]), default="grids")
-@names_grids
-@click.option(
-    "--label", "labels", multiple=True, metavar="KEY=TEXT", help="Only grids with this label; may be repeated."
-)
-@click.option("--find", "q", metavar="WORDS", help="Only with these words in names or labels, in any order.")
-@click.option(
-    "--since",
-    "updated_since",
-    metavar="INSTANT",
-    help="Only grids that changed then or later (2026-11-21 or RFC 3339).",
-)
+@filters_grids
 @click.option("--sort", default="-updated_at", show_default=True, help="A name or instant; a minus for descending.")
 @click.option("--limit", type=click.IntRange(1), help="How many at most; 100 on a terminal, else all.")
-@cuts_slices
 @asks_server
-def ls(
-    session: Session,
-    what: str,
-    named: Named,
-    labels: Sequence[str],
-    limit: int | None,
-    at: Parameters,
-    **wanted: str | None,
-) -> None:
+def ls(session: Session, what: str, wanted: Mapping[str, Any], sort: str, limit: int | None) -> None:
     """List projects, grids, or the names in use.
 
     WHAT is grids (if it is not given), projects, experiments, benchmarks, models, variants or metrics. With --at, the
@@ -60,8 +74,7 @@ def ls(
     if what == "projects" and wanted["q"] is not None:
         raise click.UsageError("--find is for grids and for the names of a project, not for projects.")
     if what == "grids":
-        query = {**named, **_labels(labels), **at, **wanted}
-        items = find_grids(session, query, limit=min(1000, (most or 999) + 1))
+        items = find_grids(session, {**wanted, "sort": sort}, limit=min(1000, (most or 999) + 1))
     else:
         path = "projects" if what == "projects" else session.in_project(what)
         items = session.transport.pages(path, q=wanted["q"])
@@ -96,6 +109,36 @@ def _labels(labels: Sequence[str]) -> dict[str, list[str]]:
             raise click.BadParameter(f'"{given}" is not KEY=TEXT', param_hint="--label")
         found.setdefault(f"label.{key}", []).append(text)
     return found
+
+
+def show_rows(
+    session: Session, found: Sequence[Mapping[str, Any]], header: Sequence[str], essence: str, nothing: str
+) -> None:
+    """Show a list of documents: these members of each in a row; of `-q` one member alone."""
+    rows = [["" if one.get(name) is None else str(one[name]) for name in header] for one in found]
+    table = Table([Column(name, [row[place] for row in rows]) for place, name in enumerate(header)])
+    parts: list[Part] = [styled(table, {})] if rows else [nothing]
+    session.screen.show(
+        found, lambda: parts, lambda: (header, rows), essence=lambda: [str(one[essence]) for one in found]
+    )
+
+
+def one_by_id(session: Session, path: str, what: str, beginning: str) -> Mapping[str, Any]:
+    """The one of a list of the project whose id begins so; `NotFound` where none does, or several."""
+    every: Iterator[dict[str, Any]] = session.transport.pages(session.in_project(path))
+    found = [one for one in every if beginning and str(one["id"]).startswith(beginning.lower())]
+    if len(found) != 1:
+        what = f"{len(found)} {what}s have an id that begins" if found else f"No {what} has an id that begins"
+        raise NotFound(f'{what} with "{beginning}" in {session.project}.')
+    return found[0]
+
+
+def grid_rows(session: Session, found: Sequence[dict[str, Any]]) -> None:
+    """Show grids, as `registry ls` does."""
+    session.screen.show(
+        found, lambda: [styled(Table(_grids(found)), {})], lambda: _rows("grids", found),
+        least=_LEAST, essence=lambda: [str(one["id"]) for one in found],
+    )  # fmt: skip
 
 
 def _nothing(session: Session, what: str) -> str:

@@ -77,7 +77,7 @@ def _check_installed() -> None:
     try:
         import pyarrow  # noqa: F401
     except ImportError:
-        raise NotInstalled("Mirrors need pyarrow: pip install 'results-registry[parquet]'.") from None
+        raise NotInstalled("Mirrors need pyarrow: pip install pyarrow.") from None
 
 
 @contextmanager

@@ -28,7 +28,7 @@ def up(home: Path | None, host: str | None, port: int | None, demo: bool) -> Non
     PostgreSQL and Valkey are started under the home unless REGISTRY_DATABASE_URL and REGISTRY_REDIS_URL say where
     others are.
     """
-    settings = settings_of_environment()
+    settings = settings_of_environment(of_process=True)
     changes: dict[str, Any] = {"home": home, "host": host, "port": port}
     settings = replace(settings, **{name: value for name, value in changes.items() if value is not None})
     processes.up(settings, given=given_variables(), demo=demo, say=click.echo)
@@ -36,20 +36,20 @@ def up(home: Path | None, host: str | None, port: int | None, demo: bool) -> Non
 
 @click.command()
 def serve() -> None:
-    """Serve HTTP (waitress); the database must be migrated."""
-    processes.serve(settings_of_environment())
+    """Serve HTTP; the database must be migrated."""
+    processes.serve(settings_of_environment(of_process=True))
 
 
 @click.command()
 def worker() -> None:
     """Run a Celery worker, which computes statistics and rankings."""
-    processes.become(processes.WORKER, settings_of_environment())
+    processes.become(processes.WORKER, settings_of_environment(of_process=True))
 
 
 @click.command()
 def dispatch() -> None:
     """Run the dispatcher, which finds due work and wakes the workers."""
-    processes.become(processes.DISPATCHER, settings_of_environment())
+    processes.become(processes.DISPATCHER, settings_of_environment(of_process=True))
 
 
 @click.command()
@@ -67,7 +67,7 @@ def migrate(role: str | None) -> None:
     from migrations.apply import migrate as apply
     from migrations.grants import grant_web_role
 
-    settings = settings_of_environment()
+    settings = settings_of_environment(of_process=True)
     try:
         apply(settings.database_url)
     except OperationalError as error:

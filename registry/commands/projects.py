@@ -1,4 +1,4 @@
-"""`registry project`: make a project, list the projects there are, delete one."""
+"""`registry project`: make a project, list the projects there are, delete one and restore it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from results_registry.origin import segment
 
 @click.group(name="project")
 def project() -> None:
-    """Make, list and delete projects."""
+    """Make, list, delete and restore projects."""
 
 
 @project.command(name="create")
@@ -58,12 +58,26 @@ def list_them(session: Session) -> None:
 def remove(session: Session, slug: str, yes: bool) -> None:
     """Delete a project and everything in it: its addresses answer 404.
 
-    Its name can be given to another project afterwards.
+    It can be restored, and its name stays taken, until it is purged.
     """
     if not yes:
         click.confirm(f"Delete the project {slug} at {session.config.url} with all its grids?", abort=True, err=True)
     try:
-        session.transport.call("DELETE", f"projects/{segment(slug)}")
+        session.transport.call("DELETE", f"projects/{segment(slug)}", query={"cascade": "true"})
     except NotThere:
         raise NotFound(f'There is no project "{slug}" at {session.config.url} that this token may see.') from None
-    session.screen.note(f"Deleted the project {slug}.")
+    session.screen.note(
+        f"Deleted the project {slug}; `registry project restore {slug}` brings it back until it is purged."
+    )
+
+
+@project.command(name="restore")
+@click.argument("slug")
+@asks_server
+def restore(session: Session, slug: str) -> None:
+    """Restore a deleted project with everything in it, as its administrator."""
+    try:
+        session.transport.call("POST", f"projects/{segment(slug)}/restore")
+    except NotThere:
+        raise NotFound(f'There is no project "{slug}" at {session.config.url} that this token may restore.') from None
+    session.screen.note(f"Restored the project {slug}.")

@@ -16,7 +16,7 @@ from registry.storage.database import Database
 @click.command("purge")
 @home_option
 @click.option("--older-than", "days", type=click.IntRange(1, 36_500), default=30, show_default=True, help="In days.")
-@click.option("--yes", is_flag=True, help="Do it; without this it is only told how many grids it would be.")
+@click.option("--yes", is_flag=True, help="Do it; without this it is only told how much it would be.")
 def purge_command(home: Path | None, days: int, yes: bool) -> None:
     """Remove deleted grids and projects for good, with everything that was computed from them.
 
@@ -24,9 +24,9 @@ def purge_command(home: Path | None, days: int, yes: bool) -> None:
     """
     database = Database(settings_of_servers(home), name="purge")
     with database.reading() as connection:
-        left = count_purgeable(connection, older_than_days=days)
+        left, whole = count_purgeable(connection, older_than_days=days)
     if not yes:
-        click.echo(f"{left} grids were deleted more than {days} days ago; --yes removes them for good.")
+        click.echo(f"{left} grids and {whole} projects were deleted over {days} days ago; --yes removes them for good.")
         return
     removed = 0
     while True:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any
 
@@ -34,57 +36,102 @@ def _several(_context: click.Context, _option: click.Parameter, given: str | Non
     return tuple(name.strip() for name in (given or "").split(",") if name.strip())
 
 
+def _roles(_context: click.Context, _option: click.Parameter, given: Sequence[str]) -> dict[str, str]:
+    pairs = [one.partition("=") for one in given]
+    if wrong := [name for name, sign, _ in pairs if not sign or not name]:
+        raise click.UsageError(f'A column is NAME=HEADING, such as stderr=se, not "{wrong[0]}".')
+    return {name: heading for name, _, heading in pairs}
+
+
+_READING = (
+    click.option("--experiment", help="Instead of what the file says."),
+    click.option("--benchmark", help="Instead of what the file says."),
+    click.option("--model", help="Instead of what the file says."),
+    click.option(
+        "--model-from", type=click.Choice(["file", "folder"]), help="The model is called like its file, or its folder."
+    ),
+    click.option("--variant", help="Instead of what the file says."),
+    click.option("--metric", help="The metric's name; in a tidy table, the column of the values."),
+    click.option("--unit", help="The metric's unit."),
+    click.option("--direction", type=click.Choice(["higher", "lower"]), help="Which end of the metric is better."),
+    click.option("--lower", type=Finite(), help="The smallest value that is possible."),
+    click.option("--upper", type=Finite(), help="The largest value that is possible."),
+    click.option("--trials", type=click.IntRange(min=1), help="The Bernoulli trials behind each value."),
+    click.option("--questions", type=click.IntRange(min=1), help="That the trials of each cell are about."),
+    click.option("--design-effect", type=Finite(min=1), help="A cell's variance over that of independent trials."),
+    click.option("--derived", is_flag=True, help="The values are made of other grids: shown, but not ranked."),
+    click.option("--axes", callback=_several, metavar="NAMES", help="The columns, or keys of records, that are axes."),
+    click.option("--value", metavar="NAMES", help="The columns, or keys of records, of the values: a metric each."),
+    click.option(
+        "--repeats",
+        metavar="NAME",
+        help="What tells repeats of a cell apart: a seed, a run, of records the file. No axis.",
+    ),
+    click.option("--drop", callback=_several, metavar="NAMES", help="Columns that say nothing of the cell."),
+    click.option(
+        "--column",
+        "roles",
+        callback=_roles,
+        multiple=True,
+        metavar="NAME=HEADING",
+        help="Read a column or key as model, benchmark, stderr, trials …; repeatable.",
+    ),
+    click.option("--rows", help="Of a pivot: the axis down the first column."),
+    click.option("--columns", help="Of a pivot: the axis across the heading."),
+    click.option("--numeric", multiple=True, metavar="AXIS", help="An axis of numbers; repeatable."),
+    click.option("--ordinal", multiple=True, metavar="AXIS", help="An axis of names in an order; repeatable."),
+    click.option("--nominal", multiple=True, metavar="AXIS", help="An axis of names, though they look like numbers."),
+    click.option("--only", multiple=True, metavar="PATTERN", help="Take these metrics of a file; '*' takes all."),
+    click.option(
+        "--exclude", "left_out", multiple=True, metavar="PATTERN", help="Leave out files or folders of such a name."
+    ),
+    click.option("--label", "labels", multiple=True, metavar="KEY=TEXT", help="A label for every grid; repeatable."),
+    click.option("--protocol", multiple=True, metavar="KEY=VALUE", help="How every grid was measured; repeatable."),
+    click.option("--description", metavar="MARKDOWN", help="A description for every grid."),
+)
+
+
+def reads_files(form: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Decorator: pass the command `sources`, which makes `Sources` of names, and add the options of reading files.
+
+    `form`: the option that names the format of the files.
+    """
+
+    def decorated(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def run(*args: Any, form: str, left_out: tuple[str, ...], **given: Any) -> None:
+            own = {one.name: given.pop(one.name) for one in fields(Overrides) if one.name in given}
+            if own["model"] and own["model_from"]:
+                raise click.UsageError("--model and --model-from both name the model: say one of them.")
+            own |= {"labels": _labels(own["labels"]), "protocol": _protocol(own["protocol"])}
+            command(*args, sources=partial(Sources, form=form, wanted=Overrides(**own), left_out=left_out), **given)
+
+        for option in reversed(_READING):
+            run = option(run)
+        known = click.Choice(["auto", *formats.MODULES])
+        return click.option(form, "form", type=known, default="auto", show_default=True, help="Of the files.")(run)
+
+    return decorated
+
+
 @click.command(name="push")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
-@click.option("--format", "form", type=click.Choice(["auto", *formats.MODULES]), default="auto", show_default=True)
+@reads_files("--format")
 @click.option("--dry-run", is_flag=True, help="Print the axes, cells and warnings, and send nothing.")
 @click.option("--wait", is_flag=True, help="Wait until the statistics are there.")
-@click.option("--experiment", help="Instead of what the file says.")
-@click.option("--benchmark", help="Instead of what the file says.")
-@click.option("--model", help="Instead of what the file says.")
-@click.option("--variant", help="Instead of what the file says.")
-@click.option("--metric", help="The metric's name; in a tidy table, the column of the values.")
-@click.option("--unit", help="The metric's unit.")
-@click.option("--direction", type=click.Choice(["higher", "lower"]), help="Which end of the metric is better.")
-@click.option("--lower", type=Finite(), help="The smallest value that is possible.")
-@click.option("--upper", type=Finite(), help="The largest value that is possible.")
-@click.option("--trials", type=click.IntRange(min=1), help="The Bernoulli trials behind each value.")
-@click.option("--questions", type=click.IntRange(min=1), help="That the trials of each cell are about.")
-@click.option("--design-effect", type=Finite(min=1), help="A cell's variance over that of independent trials.")
-@click.option("--derived", is_flag=True, help="The values are made of other grids: shown, but not ranked.")
-@click.option("--axes", callback=_several, metavar="NAMES", help="The columns, or keys of records, that are axes.")
-@click.option("--value", metavar="NAME", help="The column, or the key of records, of the values.")
-@click.option("--repeats", metavar="NAME", help="What tells repeats of a cell apart: a seed, a run. No axis.")
-@click.option("--drop", callback=_several, metavar="NAMES", help="Columns that say nothing of the cell.")
-@click.option("--rows", help="Of a pivot: the axis down the first column.")
-@click.option("--columns", help="Of a pivot: the axis across the heading.")
-@click.option("--numeric", multiple=True, metavar="AXIS", help="An axis of numbers; repeatable.")
-@click.option("--ordinal", multiple=True, metavar="AXIS", help="An axis of names in an order; repeatable.")
-@click.option("--nominal", multiple=True, metavar="AXIS", help="An axis of names, though they look like numbers.")
-@click.option("--only", multiple=True, metavar="PATTERN", help="Take these metrics of a file; '*' takes all.")
-@click.option(
-    "--exclude", "left_out", multiple=True, metavar="PATTERN", help="Leave out files or folders of such a name."
-)
-@click.option("--label", "labels", multiple=True, metavar="KEY=TEXT", help="A label for every grid; repeatable.")
-@click.option("--protocol", multiple=True, metavar="KEY=VALUE", help="How every grid was measured; repeatable.")
-@click.option("--description", metavar="MARKDOWN", help="A description for every grid.")
 @click.option("--url", metavar="URL", help="The registry's address.")
 @click.option("-p", "--project", metavar="SLUG", help="The project.", shell_complete=names("project"))
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Print nothing but errors.")
 def push(  # noqa: PLR0913, PLR0917 (each is an option)
     files: tuple[str, ...],
-    form: str,
+    sources: Callable[..., Sources],
     dry_run: bool,
     wait: bool,
-    labels: tuple[str, ...],
-    protocol: tuple[str, ...],
     url: str | None,
     project: str | None,
     as_json: bool,
     quiet: bool,
-    left_out: tuple[str, ...],
-    **overrides: Any,
 ) -> None:
     """Send the grids of files, folders, or an MLflow server's URL.
 
@@ -95,18 +142,20 @@ def push(  # noqa: PLR0913, PLR0917 (each is an option)
     files out), 2 a wrong option, 3 statistics failed (--wait), 4 the token or the project will not do, 5 the registry
     did not answer: the rest waits in the spool for `registry sync`.
     """
-    given = Overrides(**overrides, labels=_labels(labels), protocol=_protocol(protocol))
-    sources = Sources(files, form, given, left_out)
-    if missing := [name for name in files if "://" not in name and not Path(name).exists()]:
+    if missing := [
+        name
+        for name in files
+        if "://" not in name.removeprefix("sqlite:///") and not Path(name.removeprefix("sqlite:///")).exists()
+    ]:
         raise click.UsageError(f"There is no file {missing[0]}.")
     if dry_run:
-        sys.exit(_rehearse(sources, as_json=as_json, quiet=quiet))
+        sys.exit(_rehearse(sources(files), as_json=as_json, quiet=quiet))
     config = find_config(url, project=project)
     if config.project is None:
         click.echo("No project: say --project, or set REGISTRY_PROJECT.", err=True)
         sys.exit(USAGE)
     try:
-        status = _send(sources, config, wait=wait, as_json=as_json, quiet=quiet)
+        status = _send(sources(files), config, wait=wait, as_json=as_json, quiet=quiet)
     except NotThere as error:  # a push asks for nothing but its project
         click.echo(f"Error: {_advised(error, config)}", err=True)
         sys.exit(REFUSED)
@@ -138,23 +187,28 @@ def _protocol(given: Sequence[str]) -> dict[str, Value]:
         raise click.UsageError(f'A protocol is KEY=VALUE, each key once, not "{error}".') from None
 
 
+_REHEARSED = ("refused", "files", "read", "in_part", "at_fault", "unread", "grids", "faults")
+
+
 def _rehearse(sources: Sources, *, as_json: bool, quiet: bool) -> int:
     """Show the grids that would be stored."""
     report = Report()
-    for one in distinct(items_of(sources)):
+    for one in distinct(items_of(sources), report.take):
         if isinstance(one, Skipped):
             report.skip(one)
             continue
-        report.files |= one.files or {one.source}
         try:
             lines = shown(one)
         except RegistryError as error:
-            report.refuse(one.faults(error))
+            report.refuse(one, one.faults(error))
             continue
+        report.take(one)
         if as_json:
-            click.echo(json.dumps(one.document(), ensure_ascii=False))
+            report.grids.append(one.document())
         elif not quiet:
             click.echo("\n".join(lines))
+    if as_json:
+        click.echo(json.dumps({name: report.document()[name] for name in _REHEARSED}, ensure_ascii=False))
     for line in report.faults.shown("Error"):
         click.echo(line, err=True)
     if losses := list(report.losses()):
@@ -166,7 +220,7 @@ def _send(sources: Sources, config: Config, *, wait: bool, as_json: bool, quiet:
     run = Push(config, spool_root())
     loud = not quiet and not as_json
     with run, _progress(sources, shown=loud and sys.stderr.isatty()) as tell:
-        for one in distinct(items_of(sources, tell)):
+        for one in distinct(items_of(sources, tell), run.report.take):
             if isinstance(one, Skipped):
                 run.report.skip(one)
             else:

@@ -47,8 +47,12 @@ class Report:
     spooled: int = 0
     refused: int = 0
     """Grids that were read, but not sent or not accepted."""
-    files: set[str] = field(default_factory=set)
+    taken: set[str] = field(default_factory=set)
+    """Files of which a grid is there now, or waits in the spool."""
+    faulty: set[str] = field(default_factory=set)
+    """Files of which a grid was refused."""
     unread: set[str] = field(default_factory=set)
+    """Files that were not read, or not to their end."""
     grids: list[dict[str, Any]] = field(default_factory=list)
     warnings: Reasons = field(default_factory=Reasons)
     faults: Reasons = field(default_factory=Reasons)
@@ -61,8 +65,12 @@ class Report:
         parts += [f"{self.resumed} sent before"] if self.resumed else []
         parts += [f"{self.refused} at fault"] if self.refused else []
         total = counted(self.new + self.same + self.resumed, "grid", "grids")
-        summary = f"{total} from {counted(len(self.files), 'file', 'files')}: {', '.join(parts)}"
+        summary = f"{total} from {counted(len(self.taken), 'file', 'files')}: {', '.join(parts)}"
         return "; ".join([summary, *self.losses()]) + "."
+
+    def take(self, one: Item) -> None:
+        """Record that a grid is there now, or that another file brought the same one."""
+        self.taken |= one.files or {one.source}
 
     def skip(self, one: Skipped) -> None:
         """Record a file that was not read, or only in part."""
@@ -70,23 +78,32 @@ class Report:
         for message in one.faults():
             self.faults.add(message)
 
-    def refuse(self, faults: Iterable[Message]) -> None:
+    def refuse(self, one: Item, faults: Iterable[Message]) -> None:
         """Record the faults of a grid."""
         self.refused += 1
+        self.faulty |= one.files or {one.source}
         for message in faults:
             self.faults.add(message)
 
     def losses(self) -> Iterator[str]:
-        """Files that were not read completely."""
-        if whole := len(self.unread - self.files):
-            yield f"{counted(whole, 'file was', 'files were')} not read"
-        if part := len(self.unread & self.files):
-            yield f"{counted(part, 'file was', 'files were')} read in part"
+        """Files that brought nothing, or not all that they hold."""
+        for name, lost in (("at_fault", "at fault"), ("unread", "not read"), ("in_part", "read in part")):
+            if number := len(self.files()[name]):
+                yield f"{counted(number, 'file was', 'files were')} {lost}"
+
+    def files(self) -> dict[str, list[str]]:
+        """Every file that was found, in one of four lists."""
+        lost = self.faulty | self.unread
+        found = {
+            "read": self.taken - lost, "in_part": self.taken & lost,
+            "at_fault": self.faulty - self.taken, "unread": self.unread - self.faulty - self.taken,
+        }  # fmt: skip
+        return {name: sorted(files) for name, files in found.items()}
 
     def document(self) -> dict[str, Any]:
         return {
             "new": self.new, "same": self.same, "resumed": self.resumed, "spooled": self.spooled,
-            "refused": self.refused, "files": len(self.files), "unread": sorted(self.unread), "grids": self.grids,
+            "refused": self.refused, "files": len(self.taken), **self.files(), "grids": self.grids,
             "faults": list(self.faults.lines), "failed": self.failed,
             "warnings": [{"detail": line, "times": times} for line, times in self.warnings.lines.items()],
         }  # fmt: skip
@@ -147,16 +164,16 @@ class Push:
 
     def add(self, one: Item) -> None:
         report = self.report
-        report.files |= one.files or {one.source}
         for message in one.warnings():
             report.warnings.add(message)
         if missing := missing_names(one.found.submission):
-            report.refuse([Message(one.source, missing)])
+            report.refuse(one, [Message(one.source, missing)])
             return
         body = orjson.dumps(with_warnings(one.found))
         digest = hashlib.sha256(body).hexdigest()
         if digest in self.journal.known:
             report.resumed += 1
+            report.take(one)
             return
         cells = positions(one.found.submission)
         if self._waiting and (self._size + len(body) > BYTES or self._cells + cells > CELLS):
@@ -193,7 +210,7 @@ class Push:
             raise
         except Refused as error:
             if len(batch) == 1:
-                self.report.refuse([Message(batch[0][0].source, error.detail)])
+                self.report.refuse(batch[0][0], [Message(batch[0][0].source, error.detail)])
                 return
             self._post(batch[: len(batch) // 2])
             self._post(batch[len(batch) // 2 :])
@@ -204,13 +221,14 @@ class Push:
         report, done = self.report, []
         for (one, digest, _), item in zip(batch, items, strict=True):
             if "problem" in item:
-                report.refuse(one.problems(item["problem"]))
+                report.refuse(one, one.problems(item["problem"]))
                 continue
             grid = item["grid"]
             if not self._add_items(one, grid):
                 self._keep([(one, digest, b"")])
                 continue
             done.append(digest)
+            report.take(one)
             report.new += item["status"] == 201
             report.same += item["status"] == 200
             names = ("id", "revision", "experiment", "benchmark", "model", "variant")
@@ -245,6 +263,7 @@ class Push:
         directory = Spool(self.spool, 0).new_directory()
         try:
             for number, (one, _, _) in enumerate(batch):
+                self.report.take(one)
                 order = self.report.spooled + number
                 document = with_warnings(one.found)
                 document = document | {"items": list(one.found.items)} if one.found.items else document

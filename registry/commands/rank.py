@@ -65,7 +65,7 @@ def rank(session: Session, named: Named, full: bool, seconds: float, at: Paramet
         lambda: coloured(page(found) if full else until(page(found), lambda part: part.level == 2), _STYLES),
         lambda: rows_of_csv(ranking_csv(found)),
         least=_LEAST,
-        essence=lambda: [one.name for one in found.ranking],
+        essence=lambda: [one.name for one in found.ranking if one.rank is not None],
     )
-    if not found.ranking:
+    if all(one.rank is None for one in found.ranking):
         raise NotDefined(f"There is no ranking: {found.reason or found.status}.")

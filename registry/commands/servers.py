@@ -15,7 +15,7 @@ from registry.settings import Settings, given_variables
 
 def home_option(command: Any) -> Any:
     """Decorator for the option --home of commands that look after servers."""
-    text = "The home of `registry up` whose servers are meant, unless REGISTRY_DATABASE_URL says where they are."
+    text = "The home of `registry up` whose servers are meant, whatever REGISTRY_DATABASE_URL says."
     return click.option("--home", type=click.Path(path_type=Path), help=text)(command)
 
 

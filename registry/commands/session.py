@@ -126,7 +126,8 @@ def advised(error: UserError, config: Config) -> str:
         case Unreachable():
             where = "" if config.named else f" ({config.url_from})"
             reason = _ERRNO.sub("", error.detail)
-            return f"{reason}{where} Start one with `registry up`, or name another with --url or REGISTRY_URL."
+            other = "name another with --url or REGISTRY_URL, or with REGISTRY_HOME the home that it was started with"
+            return f"{reason}{where} Start one with `registry up`, or {other}."
         case Refused(errors=[(pointer, detail), *_]):
             return f"{config.url} refuses this: {pointer} {detail}."
         case _:

@@ -12,15 +12,10 @@ import click
 
 from registry.commands.screen import Screen
 from registry.commands.session import Session, asks_server
-from registry.commands.status import ERROR, REFUSED, UNREACHABLE
-from results_registry.config import Config
 from results_registry.environment import spool_root
 from results_registry.spool import Spool
-from results_registry.sync import Outcome, Tell, sync
+from results_registry.sync import Outcome, Tell, grids, notes, status_of, sync, troubles
 from results_registry.sync import retry_refused as let_refused_wait_again
-
-_NAMED = 20
-"""Refused grids that are named; the others are counted."""
 
 
 @click.command(name="sync")
@@ -47,20 +42,12 @@ def sync_command(session: Session, directory: Path | None, any_url: bool, retry_
     if screen.json:
         screen.show_json(_document(spool, outcome))
     elif not screen.quiet:
-        click.echo(f"{_grids(outcome.sent)} sent.")
-    for line in _troubles(spool, session.config, outcome):
+        click.echo(f"{grids(outcome.sent)} sent.")
+    for line in troubles(spool, session.config, outcome):
         click.echo(line, err=True)
-    for line in _notes(spool, outcome):
+    for line in notes(spool, outcome):
         screen.note(line)
-    sys.exit(_status(outcome))
-
-
-def _status(outcome: Outcome) -> int:
-    if outcome.unreachable is not None:
-        return UNREACHABLE
-    if outcome.held:
-        return REFUSED
-    return ERROR if outcome.refused else 0
+    sys.exit(status_of(outcome))
 
 
 @contextmanager
@@ -76,30 +63,6 @@ def _progress(*, shown: bool) -> Iterator[Tell]:
             bar.update(done - bar.pos)
 
         yield tell
-
-
-def _troubles(spool: Spool, config: Config, outcome: Outcome) -> Iterator[str]:
-    for item, error in outcome.refused[:_NAMED]:
-        yield f"Refused: {item.said}: {error.detail}"
-    if outcome.refused:
-        yield f"{_grids(len(outcome.refused))} refused; see {spool.root / 'refused'} for the reasons."
-    for name, reason in outcome.held:
-        yield f'{config.url} does not let this token write to the project "{name}": {reason}'
-    if outcome.unreachable is not None:
-        yield outcome.unreachable.detail
-    if outcome.left:
-        yield f"{_grids(outcome.left)} left in {spool.root}."
-
-
-def _notes(spool: Spool, outcome: Outcome) -> Iterator[str]:
-    if outcome.elsewhere:
-        yield f"{_grids(outcome.elsewhere)} for another registry, or without a project (--any-url, -p)."
-    if running := spool.waiting() - outcome.left - outcome.elsewhere:
-        yield f"{_grids(running)} of running jobs, which send for themselves."
-
-
-def _grids(count: int) -> str:
-    return "1 grid" if count == 1 else f"{count} grids"
 
 
 def _document(spool: Spool, outcome: Outcome) -> dict[str, Any]:

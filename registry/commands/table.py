@@ -15,7 +15,7 @@ from registry.commands.screen.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
 from registry.commands.slices import Parameters, cuts_slices
 from registry.query import REDUCTIONS, SLOT_POLICIES
-from registry.renderings.aggregates import AXIS, aggregates_csv, aggregates_markdown, page
+from registry.renderings.aggregates import AXIS, aggregates_csv, aggregates_latex, aggregates_markdown, page
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document
 
@@ -59,6 +59,7 @@ def _only(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 @click.option("--suite", metavar="NAME", help="The benchmarks of this suite of the project.")
 @click.option("--csv", "form", flag_value="csv", help="As CSV, with intervals and counts.")
 @click.option("--markdown", "form", flag_value="markdown", help="As Markdown.")
+@click.option("--latex", "form", flag_value="latex", help="For LaTeX, with the rules of booktabs.")
 @cuts_slices
 @waits
 @asks_server
@@ -79,7 +80,8 @@ def table(
     document = awaited(session, path, "table", seconds, **question, **dimensions, **at)
     found = from_document(Aggregates, document)
     if form:
-        click.echo((aggregates_csv if form == "csv" else aggregates_markdown)(found), nl=False)
+        written = {"csv": aggregates_csv, "markdown": aggregates_markdown, "latex": aggregates_latex}[form]
+        click.echo(written(found), nl=False)
     else:
         session.screen.show(document, lambda: page(found), lambda: rows_of_csv(aggregates_csv(found)))
     if found.status != "ok":

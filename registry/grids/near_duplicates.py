@@ -11,8 +11,9 @@ _FEWEST_CHARACTERS = 4
 def near_duplicates(new: Collection[str], known: Collection[str]) -> dict[str, str]:
     """For each new name the first other one that looks like it, if there is one.
 
-    Two names look alike when they differ only in case, spacing or punctuation, or by one edit that is not of a digit.
-    Digits tell AIME24 from AIME25 and 3B from 7B, so names that differ in one are not alike.
+    Two names look alike when they differ only in case, spacing or punctuation, or by one edit that is not of a digit or
+    of a letter by itself. Digits tell AIME24 from AIME25 and 3B from 7B, and such letters modelA from modelB, run-a
+    from run-b and gpt-4 from gpt-4o: names that differ in one are not alike.
     """
     others = sorted(filter(None, known))
     alike: dict[str, list[str]] = {}
@@ -74,12 +75,25 @@ def fold(name: str) -> str:
 
 
 def _one_edit_apart(a: str, b: str) -> bool:
-    short, long = sorted((a.casefold(), b.casefold()), key=len)
+    (short, of_short), (long, of_long) = sorted(((a.casefold(), a), (b.casefold(), b)), key=lambda both: len(both[0]))
     if len(short) < _FEWEST_CHARACTERS or len(long) - len(short) > 1:
         return False
     start = next((i for i, (x, y) in enumerate(zip(short, long, strict=False)) if x != y), len(short))
+    changed = [(of_long, long)]
     if len(short) == len(long):
-        changed, same = short[start : start + 1] + long[start : start + 1], short[start + 1 :] == long[start + 1 :]
+        changed, same = [*changed, (of_short, short)], short[start + 1 :] == long[start + 1 :]
     else:
-        changed, same = long[start], short[start:] == long[start + 1 :]
-    return same and not any(c.isdigit() for c in changed)
+        same = short[start:] == long[start + 1 :]
+    return same and not any(_tells_apart(name if len(name) == len(text) else text, start) for name, text in changed)
+
+
+def _tells_apart(name: str, place: int) -> bool:
+    """Whether a character is a digit, or a letter between no others: a capital after a small one is such a letter."""
+    if not name[place : place + 1].isalpha():
+        return name[place : place + 1].isdigit()
+    return _begins_word(name, place) and (place + 1 == len(name) or _begins_word(name, place + 1))
+
+
+def _begins_word(name: str, place: int) -> bool:
+    before, here = name[max(place - 1, 0) : place], name[place]
+    return not (before.isalpha() and here.isalpha()) or (before.islower() and here.isupper())

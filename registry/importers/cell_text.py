@@ -88,6 +88,10 @@ class Report:
         if sum(1 for note in self.notes if note.code == code) < REPORTED:
             self.notes.append(Note(code, detail, place))
 
+    def anew(self) -> Report:
+        """An empty report of the same kind."""
+        return Report(lenient=self.lenient, marked=self.marked)
+
     def stop_at_faults(self) -> None:
         if not self.faults:
             return

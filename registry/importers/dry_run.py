@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.errors import Fault, Invalid, Malformed
@@ -10,6 +11,7 @@ from registry.grids.intake import Limits, read_submission
 from registry.importers.reading import Item, Message, missing_names
 
 _LEVELS = 8
+_DOUBTS = 3
 
 
 def shown(one: Item) -> list[str]:
@@ -34,9 +36,21 @@ def shown(one: Item) -> list[str]:
     lines.append(
         f"  {grid.cell_count} of {len(grid.values)} cells{extent}" + (f"; with {', '.join(carried)}" if carried else "")
     )
-    lines += [f"  warning: {_within(one, message)}" for message in one.warnings()]
-    lines += [f"  warning: {one.at(warning.pointer).lstrip(':')} {warning.detail}" for warning in submission.warnings]
+    doubts = [(note.code, _within(one, told)) for note, told in zip(one.found.notes, one.warnings(), strict=True)]
+    doubts += [(told.code, f"{one.at(told.pointer).lstrip(':')} {told.detail}") for told in submission.warnings]
+    lines += [f"  warning: {doubt}" for doubt in _first_of_each_kind(doubts)]
     return lines
+
+
+def _first_of_each_kind(doubts: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """At most a few doubts of each code; the last of them has the number of the others."""
+    met: Counter[str] = Counter()
+    every = Counter(code for code, _ in doubts)
+    for code, doubt in doubts:
+        met[code] += 1
+        if met[code] <= _DOUBTS:
+            more = every[code] - _DOUBTS if met[code] == _DOUBTS else 0
+            yield f"{doubt} (and {more} more like this)" if more > 0 else doubt
 
 
 def _within(one: Item, message: Message) -> str:

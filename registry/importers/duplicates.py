@@ -6,7 +6,7 @@ Sent one after the other they would be two revisions of one grid, and each push 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -20,13 +20,17 @@ _ABOUT = ("labels", "variant", "source", "description")
 """Members of a publication that do not tell contents apart."""
 
 
-def distinct(items: Iterable[Item | Skipped]) -> Iterator[Item | Skipped]:
-    """Items, no two of them with the same names."""
+def distinct(
+    items: Iterable[Item | Skipped], same: Callable[[Item], object] = lambda _one: None
+) -> Iterator[Item | Skipped]:
+    """Items, no two of them with the same names; `same` is told of those whose content was met already."""
     duplicates = Duplicates()
     for one in items:
         judged = one if isinstance(one, Skipped) else duplicates.judged(one)
         if judged is not None:
             yield judged
+        elif isinstance(one, Item):
+            same(one)
 
 
 class Duplicates:

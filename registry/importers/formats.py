@@ -23,6 +23,7 @@ MODULES = {
     "latex": "latex", "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip
 """In the order of detection: formats with a mark of their own before plain tables."""
+_TABLES = ("csv", "latex", "markdown", "parquet", "records", "wandb")
 _COMPANIONS = ("run_spec.json", "model_meta.json", "scenario.json", "scenario_state.json", "instances.json",
                "per_instance_stats.json", "display_predictions.json", "display_requests.json")  # fmt: skip
 
@@ -56,9 +57,11 @@ def choose(source: Source, wanted: Overrides, name: str = "auto") -> str:
     """Name of the format to read a file as: the requested one, else the detected one."""
     if not source.head:
         raise Malformed("The file is empty.")
-    if name != "auto":
-        return name
-    return "records" if records.asked_for(source, wanted) else detect(source)
+    if name == "auto":
+        name = "records" if records.asked_for(source, wanted) else detect(source)
+    if (given := wanted.of_tables) and name not in _TABLES:
+        raise Malformed(f"It is read as {name}, where {', '.join(given)} would change nothing: --format names another.")
+    return name
 
 
 def read(source: Source, wanted: Overrides, name: str = "auto") -> Iterator[ImportedGrid]:
@@ -85,12 +88,15 @@ def files_of(paths: Sequence[Path], left_out: Sequence[str] = ()) -> Iterator[Pa
                 name for name in names if name not in _COMPANIONS and not name.startswith(".") and wanted(name)
             )
             for name in parts_of_store(Path(folder), inner, kept):
-                if not (_is_superseded(Path(folder, name)) or _is_of_results(name, kept)):
+                if not (_is_superseded(Path(folder, name)) or _is_of_another(name, kept)):
                     yield Path(folder, name)
 
 
-def _is_of_results(name: str, others: Sequence[str]) -> bool:
-    """Whether these are samples of results of lm-evaluation-harness in the same folder, which are read with them."""
+def _is_of_another(name: str, others: Sequence[str]) -> bool:
+    """Whether these are samples of results of lm-evaluation-harness in the same folder, or what SQLite writes beside a
+    database, which are read with them."""
+    if name.endswith(("-wal", "-shm")) and name[:-4] in others:
+        return True
     match = _SAMPLES.fullmatch(name)
     return match is not None and f"results_{match[1]}.json" in others
 

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.errors import Malformed
-from registry.importers.imported_grid import ImportedGrid, Overrides
+from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.metrics import bounded
 from registry.importers.protocols import protocol_of
-from registry.importers.scores import found_number, left_out, listed, mapping, over, text, unknown_direction
+from registry.importers.scores import found_number, left_out, listed, mapping, over, put, text, unknown_direction
 from registry.importers.source import Source
 
 NAME = "helm"
@@ -56,6 +56,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     suite = next(itertools.islice(source.folders(), 1, None), "")
     values: dict[str, dict[tuple[str, ...], float]] = {}
     skipped: list[str] = []
+    twice: list[Note] = []
     labels: dict[str, str] = {}
     for place, given in enumerate(listed(source.json, "")):
         stat = mapping(given, f"/{place}")
@@ -66,10 +67,10 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
         if name == "num_instances" and mean is not None and at[1] == "none":
             labels["n"] = f"{mean:g}"
         if mean is not None and wanted.takes(name, _known(name) is not None):
-            values.setdefault(name, {})[at] = mean
+            put(values, name, at, mean, twice)
         else:
             skipped.append(name)
-    notes = left_out(skipped, "not among HELM's metrics, or without a mean; --only NAME takes it")
+    notes = twice + left_out(skipped, "not among HELM's metrics, or without a mean; --only NAME takes it")
     for name, cells in values.items():
         metric, more = bounded(_known(name) or {"name": name}, list(cells.values()))
         direction_note = [] if "direction" in metric else [unknown_direction(name)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
 from registry.grids.intake.faults import Limits
 
@@ -63,16 +64,19 @@ class ImportedGrid:
 class Overrides:
     """Settings of the caller, which override the source's.
 
-    `axes`, `value` and `repeats` name columns of a tidy table or keys of records: those of the axes, of the values, and
-    those that tell repeats of a cell apart; `drop` names columns to ignore. `rows` and `columns` name the axes of a
-    pivot table; `numeric`, `ordinal` and `nominal` are names of axes of that kind; `only` are patterns of the metrics
-    to take from a source that holds several. With `reads_prose`, missing information may be taken from the words around
-    a table, each time with a note. With `single`, a second grid is a fault.
+    `axes`, `value` and `repeats` name columns of a tidy table or keys of records: those of the axes, of the values
+    (several between commas), and those that tell repeats of a cell apart; `drop` names columns to ignore. `roles` says
+    by what name a column is read: `{"model": "system"}`. `rows` and `columns` name the axes of a pivot table;
+    `numeric`, `ordinal` and `nominal` are names of axes of that kind; `only` are patterns of the metrics to take from
+    a source that holds several. `model_from`: the name of each file, or of its folder, is the model. With
+    `reads_prose`, missing information may be taken from the words around a table, each time with a note. With
+    `single`, a second grid is a fault.
     """
 
     experiment: str | None = None
     benchmark: str | None = None
     model: str | None = None
+    model_from: Literal["file", "folder"] | None = None
     variant: str | None = None
     metric: str | None = None
     unit: str | None = None
@@ -87,6 +91,7 @@ class Overrides:
     value: str | None = None
     repeats: str | None = None
     drop: tuple[str, ...] = ()
+    roles: Mapping[str, str] = field(default_factory=dict)
     rows: str | None = None
     columns: str | None = None
     numeric: tuple[str, ...] = ()
@@ -100,9 +105,28 @@ class Overrides:
     single: bool = False
     limits: Limits = field(default_factory=Limits)
 
+    def for_file(self, path: Path) -> Overrides:
+        """The same for one file, whose name or folder may be its model."""
+        if self.model_from is None:
+            return self
+        named = path.absolute().parent if self.model_from == "folder" else Path(path.name.removesuffix(".gz"))
+        return replace(self, model=named.name if self.model_from == "folder" else named.stem)
+
+    @property
+    def of_tables(self) -> list[str]:
+        """Options that were given and say how a table or records are to be read."""
+        named = {"roles": "column"} | {name: name for name in ("axes", "value", "repeats", "drop", "rows", "columns")}
+        return [f"--{option}" for name, option in named.items() if getattr(self, name)]
+
     def kind_of(self, axis: str) -> str | None:
         """Kind that the caller gave to an axis."""
         return next((kind for kind in ("numeric", "ordinal", "nominal") if axis in getattr(self, kind)), None)
+
+    def values_among(self, known: Collection[str]) -> list[str]:
+        """Columns of the values that the caller names; a name may hold commas itself."""
+        if self.value is None or self.value in known or "," not in self.value:
+            return [] if self.value is None else [self.value]
+        return [name.strip() for name in self.value.split(",") if name.strip()]
 
     def takes(self, metric: str, otherwise: bool = True) -> bool:
         """Whether a metric is wanted; `otherwise` if the caller did not select any."""

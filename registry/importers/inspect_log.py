@@ -19,7 +19,7 @@ from dataclasses import replace
 from typing import IO, Any
 
 from registry.errors import Malformed
-from registry.importers.counts import are_trials
+from registry.importers.counts import trials_of
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.inspect_protocol import protocol
 from registry.importers.inspect_samples import with_items
@@ -85,7 +85,7 @@ def _score(
         own = stderr if name in ("accuracy", "mean") else None
         if own is None and stderr is not None:
             notes.append(Note("stderr_left_out", f'the log does not say that its stderr is that of "{name}"'))
-        trials = n if are_trials(value, own, n) else None
+        trials = trials_of(value, own, n)
         found = single(
             names, metric, value, trials=trials, stderr=own, labels=labels,
             notes=[*notes, *left_out(skipped, "not a number")],

@@ -18,7 +18,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from registry.importers.counts import are_trials
+from registry.importers.counts import trials_of
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.lm_eval_protocol import HARNESS, protocol
 from registry.importers.lm_eval_samples import Samples
@@ -88,7 +88,7 @@ def _cells(scores: Mapping[str, Score], *, grouped: bool) -> dict[str, dict[str,
         task: {
             "at": {"task": task} if grouped else {},
             "value": one.value,
-            "trials": one.n if are_trials(one.value, one.stderr, one.n) else None,
+            "trials": trials_of(one.value, one.stderr, one.n),
         }
         for task, one in scores.items()
     }
@@ -198,7 +198,7 @@ def _grid(
     task = next(iter(scores))
     metric, doubtful = _metric(file, task, name)
     names = _names(file, task, benchmark, EXPERIMENT)
-    trials = {task: one.n if are_trials(one.value, one.stderr, one.n) else None for task, one in scores.items()}
+    trials = {task: trials_of(one.value, one.stderr, one.n) for task, one in scores.items()}
     if not grouped:
         one = scores[task]
         return single(

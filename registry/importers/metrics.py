@@ -37,10 +37,12 @@ _NAMES: dict[str, Meaning] = {
 }
 _KNOWN = {name: meaning for names, meaning in _NAMES.items() for name in names.split()}
 
+_PART = re.compile(r"^(eval|val|valid|validation|dev|test|train)/")
+
 
 def meaning_of(name: str) -> Meaning | None:
-    """Meaning of a metric; case, spaces and the k of "pass@k" have no effect."""
-    key = re.sub(r"[\s]+", "_", name.strip().casefold())
+    """Meaning of a metric; case, spaces, the k of "pass@k" and the part of the data in "eval/loss" have no effect."""
+    key = _PART.sub("", re.sub(r"[\s]+", "_", name.strip().casefold()))
     return _KNOWN.get(key) or _KNOWN.get(re.sub(r"(@|_at_)\d+$", "", key)) or _KNOWN.get(re.sub(r"@\d+$", "@k", key))
 
 

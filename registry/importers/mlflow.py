@@ -43,7 +43,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     truncated = [Note("truncated", "the answer has a next_page_token: more runs are on the server")]
     notes = truncated if file.get("next_page_token") else []
     runs = listed(file.get("runs"), "/runs")
-    notes += _unfinished(runs)
+    notes += unfinished(runs)
     for place, run in enumerate(runs):
         yield from read_run(mapping(run, f"/runs/{place}"), {}, wanted, notes)
 
@@ -56,12 +56,12 @@ def read_server(url: str, wanted: Overrides) -> Iterator[ImportedGrid]:
         titles = {key: name for key, name in titles.items() if wanted.experiment in (name, key)} or titles
     for key in titles:
         runs = list(_pages(url, "runs/search", {"experiment_ids": [key], "max_results": _PAGE}, "runs"))
-        notes = _unfinished(runs)
+        notes = unfinished(runs)
         for run in runs:
             yield from read_run(run, titles, wanted, notes)
 
 
-def _unfinished(runs: Sequence[Any]) -> list[Note]:
+def unfinished(runs: Sequence[Any]) -> list[Note]:
     """Note that names the skipped runs, which did not finish."""
     infos = [run["info"] for run in runs if isinstance(run, Mapping) and isinstance(run.get("info"), Mapping)]
     names = [text(info.get("run_name")) for info in infos if info.get("status") not in _ENDED]

@@ -1,20 +1,27 @@
-"""The folder `mlruns` that MLflow writes without a server: `<experiment>/<run>/` with `meta.yaml`, `metrics/`,
-`params/`, `tags/`. Each run is read like one in a server's response (`mlflow.py`); of a metric's steps the last
-value counts."""
+"""What MLflow writes without a server: a database of SQLite (`mlflow.db`), or the folder `mlruns` of older versions,
+`<experiment>/<run>/` with `meta.yaml`, `metrics/`, `params/`, `tags/`.
+
+Each run is read like one in a server's response (`mlflow.py`); of a metric's steps the last value counts.
+"""
 
 from __future__ import annotations
 
 import re
+import sqlite3
+import sys
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import yaml
 
 from registry.errors import Malformed
 from registry.importers import mlflow
 from registry.importers.imported_grid import ImportedGrid, Overrides
-from registry.importers.scores import text
+from registry.importers.scores import left_out, text
 from registry.importers.source import Source
 
 NAME = "mlflow-store"
@@ -22,15 +29,32 @@ _FINISHED = (3, "3", "FINISHED")
 _RUN = re.compile(rb"^run_(?:id|uuid):", re.MULTILINE)
 _STORED = re.compile(rb"^(?:experiment_id|model_id):", re.MULTILINE)
 _LONGEST = 64 * 1024
+_SQLITE = b"SQLite format 3\0"
+_ENTRIES = {
+    "metrics": "SELECT run_uuid, key, CASE WHEN NOT is_nan THEN value END FROM latest_metrics",
+    "params": "SELECT run_uuid, key, value FROM params",
+    "tags": "SELECT run_uuid, key, value FROM tags",
+}
+_RUNS = """
+    SELECT run_uuid, runs.name, status, runs.experiment_id, experiments.name,
+           runs.lifecycle_stage = 'active' AND experiments.lifecycle_stage = 'active'
+    FROM runs JOIN experiments USING (experiment_id) ORDER BY runs.experiment_id, start_time, run_uuid
+"""
 
 
 def looks_like(source: Source) -> bool:
+    if source.head.startswith(_SQLITE):
+        return b"latest_metrics" in source.content and b"experiments" in source.content
     return source.path is not None and source.path.name == "meta.yaml" and bool(_RUN.search(source.head))
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
-    """One grid for each metric of the run that this `meta.yaml` describes."""
-    assert source.path is not None  # noqa: S101 (looks_like asked)
+    """One grid for each metric of the run that this `meta.yaml` describes, or of each run of the database."""
+    if source.path is None:
+        raise Malformed("A store of MLflow is read where it lies.")
+    if source.head.startswith(_SQLITE):
+        yield from _read_database(source.path, wanted)
+        return
     meta, folder = _meta(source), source.path.parent
     if meta.get("status") not in _FINISHED or meta.get("lifecycle_stage", "active") != "active":
         raise Malformed(f'The run did not finish, or was deleted: its status is "{text(meta.get("status"))}".')
@@ -45,6 +69,28 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     }  # fmt: skip
     titles = {text(meta.get("experiment_id")): text(experiment.get("name"))}
     yield from mlflow.read_run(run, titles, wanted, [])
+
+
+def _read_database(path: Path, wanted: Overrides) -> Iterator[ImportedGrid]:
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)) as database:
+            runs = database.execute(_RUNS).fetchall()
+            data: defaultdict[str, dict[str, list[Any]]] = defaultdict(lambda: {kind: [] for kind in _ENTRIES})
+            for name, query in _ENTRIES.items():
+                for run, key, value in database.execute(query):
+                    is_infinite = isinstance(value, float) and abs(value) >= sys.float_info.max  # as MLflow writes it
+                    data[run][name].append({"key": key, "value": None if is_infinite else value})
+    except sqlite3.Error as error:
+        raise Malformed(f"It is no database of MLflow: {error}.") from None
+    told = [
+        {"info": {"run_id": run, "run_name": name, "status": status, "experiment_id": str(key)}, "data": data[run]}
+        for run, name, status, key, _, active in runs
+        if active
+    ]
+    notes = mlflow.unfinished(told) + left_out([name for _, name, *_, active in runs if not active], "deleted runs")
+    titles = {str(key): title for _, _, _, key, title, _ in runs}
+    for run in told:
+        yield from mlflow.read_run(run, titles, wanted, notes)
 
 
 def parts_of_store(folder: Path, inner: list[str], names: list[str]) -> list[str]:

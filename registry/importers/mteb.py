@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from registry.errors import Malformed
 from registry.importers.early_mteb import early_entries, with_main_score
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.protocols import protocol_of
-from registry.importers.scores import found_number, left_out, listed, mapping, over, text, unknown_direction
+from registry.importers.scores import found_number, listed, mapping, over, put, text, unknown_direction
 from registry.importers.source import Source
 
 NAME = "mteb"
@@ -43,7 +44,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     protocol = _protocol(file, source.beside("model_meta.json"))
     values: dict[str, dict[tuple[str, ...], float]] = {}
     skipped: list[str] = []
-    entries = early_entries(file) if "mteb_dataset_name" in file else _entries(file)
+    entries = _entries(file) if "scores" in file else early_entries(file)
     for split, subset, given in entries:
         entry, main_notes = with_main_score(given)
         notes += [note for note in main_notes if note not in notes]
@@ -52,10 +53,13 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
             if number is None:
                 continue
             if wanted.takes(metric, metric == "main_score"):
-                values.setdefault(metric, {})[split, subset] = number
+                put(values, metric, (split, subset), number, notes)
             else:
                 skipped.append(metric)
-    notes += left_out(skipped, "not taken; --only NAME or '*' does")
+    if not values:
+        wanted_names = " or ".join(wanted.only) or "main_score"
+        there = f"; there are {', '.join(dict.fromkeys(skipped))} (--only NAME or '*')" if skipped else ""
+        raise Malformed(f"No entry has the number {wanted_names}{there}.")
     for metric, cells in values.items():
         better = {"direction": "higher"} if metric == "main_score" else {}
         direction_note = [] if better else [unknown_direction(metric)]

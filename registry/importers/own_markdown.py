@@ -28,6 +28,7 @@ Row = tuple[tuple[str, ...], float | None, Place]
 """Levels of a cell in its plane, its value, its place."""
 _EMPTY = "No cell was measured."
 _LEGEND = "· not measured"
+_PROTOCOL = "Protocol: "
 
 
 def is_own(lines: Sequence[str]) -> bool:
@@ -55,6 +56,9 @@ def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedGrid]:
     report.stop_at_faults()
     sheet = together.sheet(Place(first + 1))
     sheet.notes += notes
+    if any(line.startswith(_PROTOCOL) for line in lines[first:last]):
+        detail = "the line of the protocol is for people, and not read: --protocol, or protocol= in the query, says it"
+        sheet.notes.append(Note("left_out", detail))
     found = sheet.found(wanted)
     trials = _trials(lines[last], Place(last + 1))
     if trials is not None and wanted.trials is None:
@@ -196,7 +200,7 @@ def _planes(lines: Sequence[str], within: range, most: int) -> list[tuple[str, r
             found.append((heading, part))
         elif block.kind == "heading":
             heading = unescaped(block.text)
-        elif block.text == _LEGEND:
+        elif block.text == _LEGEND or block.text.startswith(_PROTOCOL):
             continue
         else:
             _refuse(part, "is neither a table nor a number, as the registry writes it")

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from registry.grids.intake.levels import read_number
 from registry.importers.cell_text import Report, common_words, same_text, shown
-from registry.importers.imported_grid import Overrides, Place
+from registry.importers.imported_grid import Note, Overrides, Place
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, sheets
-from registry.importers.table_cells import Row, Table, even, text_of, value_of
+from registry.importers.table_cells import Row, Table, even, looks_like_error, text_of, value_of
 
+_TIMES = 1_000
 _BETWEEN_NAMES = re.compile(r"\s[/\\]\s")
 
 
@@ -17,14 +20,28 @@ class Pivot:
     """A pivot: one axis down the first column, another across the heading."""
 
     def __init__(self, table: Table, wanted: Overrides, report: Report) -> None:
-        self.table, self.wanted, self.report = table, wanted, report
+        self.wanted, self.report = wanted, report
+        kept = [place for place, name in enumerate(table.header) if name not in wanted.drop]
+        self.at = [place + 1 for place in kept]
+        """For each column that is read its number in the table."""
+        self.whole, self.table = table, replace(table, header=[table.header[place] for place in kept])
+        if not report.marked and (absent := [name for name in wanted.drop if name not in table.header]):
+            report.fault(
+                Place(table.line), f'there is no column "{absent[0]}"; there are: {", ".join(table.header[:20])}'
+            )
+        if len(kept) < 2:
+            report.fault(Place(table.line), "a table has at least two columns that are not dropped")
+        report.stop_at_faults()
 
     def sheets(self) -> Iterator[Sheet]:
         report, table = self.report, self.table
         rows, columns, labels = self._axes()
-        for column, label in enumerate(labels, start=2):
+        for column, label in zip(self.at[1:], labels, strict=True):
             text_of(label, Place(table.line, column), report)
         report.stop_at_faults()
+        if self.wanted.reads_prose and (errors := [label for label in labels if looks_like_error(label, labels)]):
+            detail = f'"{errors[0]}" looks like the error of other numbers and was read as a level of "{columns}"'
+            report.note("stderr_unread", f"{detail}: --value COLUMN --column stderr={errors[0]} reads it as such")
         labels = [same_text(label) for label in labels]
         given = [(line, cells) for line, cells in self._even(len(labels))]
         report.stop_at_faults()
@@ -32,8 +49,8 @@ class Pivot:
             report.fault(Place(table.line), f'rows and columns are both "{rows}"')
             report.stop_at_faults()
         axis_names = [rows, columns]
-        down = {same_text(cells[0]): Place(line, 1) for line, cells in given}
-        across = {label: Place(table.line, column) for column, label in enumerate(labels, start=2)}
+        down = {same_text(cells[0]): Place(line, self.at[0]) for line, cells in given}
+        across = {label: Place(table.line, column) for column, label in zip(self.at[1:], labels, strict=True)}
         cells = self._readings(given, rows, columns, labels)
         telling = {place: name for place, name in enumerate(axis_names) if name in IDENTITY_WORDS}
         axes = tuple(name for name in axis_names if name not in IDENTITY_WORDS)
@@ -42,16 +59,21 @@ class Pivot:
                 if axis in sheet.axes:
                     sheet.levels[sheet.axes.index(axis)] = dict(known)
             sheet.notes += report.notes
+            if self.wanted.reads_prose and columns in sheet.axes:
+                sheet.notes += _of_other_sizes(sheet, columns)
             yield sheet
 
     def _even(self, columns: int) -> Iterator[Row]:
         """Rows with distinct first cells, and no more cells than a grid may have."""
         met: dict[str, int] = {}
         limits = self.wanted.limits
-        for line, cells in even(self.table, self.report):
-            label = text_of(cells[0], Place(line, 1), self.report)
+        for line, row in even(self.whole, self.report):
+            cells = [row[column - 1] for column in self.at]
+            label = text_of(cells[0], Place(line, self.at[0]), self.report)
             if label in met:
-                self.report.fault(Place(line, 1), f'the row "{shown(label)}" stands in line {met[label]} already')
+                self.report.fault(
+                    Place(line, self.at[0]), f'the row "{shown(label)}" stands in line {met[label]} already'
+                )
             met.setdefault(label, line)
             if len(met) > limits.levels or len(met) * columns > limits.cells:
                 self.report.fault(Place(line), f"a grid has at most {limits.levels} rows and {limits.cells} cells")
@@ -65,7 +87,7 @@ class Pivot:
         down = rows not in IDENTITY_WORDS
         for line, cells in given:
             row = same_text(cells[0])
-            for column, (label, cell) in enumerate(zip(labels, cells[1:], strict=True), start=2):
+            for column, label, cell in zip(self.at[1:], labels, cells[1:], strict=True):
                 place = Place(line, column)
                 value = value_of(cell, place, self.report)
                 if value is not None or (across and down):
@@ -100,6 +122,21 @@ class Pivot:
                 self.report.fault(Place(self.table.line), "the axis of the columns has no name: say columns=NAME")
         self.report.stop_at_faults()
         return _identity_word(rows), _identity_word(columns or ""), labels
+
+
+def _of_other_sizes(sheet: Sheet, columns: str) -> list[Note]:
+    """A note where the levels of the heading are no numbers and their values are of very different sizes, as those of
+    several metrics are."""
+    place = sheet.axes.index(columns)
+    sizes: dict[str, float] = {}
+    for one in sheet.readings:
+        if one.value and read_number(one.at[place]) is None:
+            sizes[one.at[place]] = max(abs(one.value), sizes.get(one.at[place], 0.0))
+    least, most = min(sizes, key=sizes.__getitem__, default=""), max(sizes, key=sizes.__getitem__, default="")
+    if not sizes or sizes[most] < _TIMES * sizes[least]:
+        return []
+    detail = f'"{most}" goes up to {sizes[most]:g} and "{least}" to {sizes[least]:g}: are these levels of one metric'
+    return [Note("sizes_differ", f"{detail}? --value NAMES reads columns as a metric each")]
 
 
 def _identity_word(name: str) -> str:

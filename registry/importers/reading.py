@@ -110,7 +110,7 @@ def items_of(sources: Sources, tell: Callable[[], object] = lambda: None) -> Ite
     """Grids of files, folders and MLflow servers in turn, those of all records last. `tell` is called after each
     file."""
     records = Records(sources.wanted)
-    for name in sources.names:
+    for name in (name.removeprefix("sqlite:///") for name in sources.names):
         if "://" in name:
             grids = mlflow.read_server(name, sources.wanted)
             yield from _guarded(name, (from_server(found, name, "mlflow") for found in grids))
@@ -133,12 +133,13 @@ def _of_file(path: Path, sources: Sources, records: Records) -> Iterator[Importe
     """Grids of a file; none of a file of records, which are collected."""
     count = 0
     source = Source(str(path), path)
+    wanted = sources.wanted.for_file(path)
     try:
-        form = formats.choose(source, sources.wanted, sources.form)
+        form = formats.choose(source, wanted, sources.form)
         if form == "records":
             records.take(source)
             return
-        for found in formats.importer(form).read(source, sources.wanted):
+        for found in formats.importer(form).read(source, wanted):
             count += 1
             yield from_file(found, source, form)
     except OSError as error:

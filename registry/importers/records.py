@@ -29,6 +29,8 @@ from registry.importers.tables import read_table
 
 NAME = "records"
 _MOST = 10_000_000
+FILE = "file"
+"""As the name of what tells repeats apart: the file that a record is in, if no key has this name."""
 _LONGEST = 200
 """A longer text is no level: such keys are skipped where no axes are chosen."""
 
@@ -61,17 +63,20 @@ class Records:
 
     def take(self, source: Source) -> None:
         """Read a file's records; `Invalid` or `Malformed` for a faulty file, of which nothing is kept."""
-        wanted = self.wanted
-        value = wanted.value or wanted.metric or "value"
-        needed = [*wanted.axes, value]
+        wanted = self.wanted if source.path is None else self.wanted.for_file(source.path)
+        model = {"model": wanted.model} if wanted.model_from and wanted.model else {}
         rows: list[dict[str, str]] = []
         faults: list[Fault] = []
         for number, given in enumerate(source.own_records):
             flat = dict(_flat(mapping(given, f"/{number}"), ""))
-            if absent := [name for name in needed if name not in flat]:
-                there = ", ".join(list(flat)[:20])
-                faults.append(Fault(f"/{number}", f'there is no "{absent[0]}"; there are: {there}'))
+            values = wanted.values_among(flat) or [wanted.roles.get("value") or wanted.metric or "value"]
+            needed = [*wanted.axes, *values, *wanted.roles.values()]
+            if absent := [name for name in dict.fromkeys(needed) if name not in flat]:
+                missing = ", ".join(f'"{name}"' for name in absent)
+                faults.append(Fault(f"/{number}", f"there is no {missing}; there are: {', '.join(list(flat)[:20])}"))
                 break
+            if model:
+                flat = {name: text for name, text in flat.items() if name.casefold() != "model"} | model
             rows.append({name: text for name, text in flat.items() if self._matters(name, text, needed)})
         if faults:
             raise Invalid(faults)
@@ -114,13 +119,29 @@ class Records:
         key."""
         wanted = replace(self.wanted, drop=())  # those keys were not taken
         header = list(self._header)
+        if wanted.repeats == FILE and FILE not in header:
+            wanted = replace(wanted, repeats=None)
         try:
             for sheet in self._read(header, self._rows, wanted):
+                if self.wanted.repeats is None and len(self.files) > 1:
+                    self._check_files(sheet)
                 found = sheet.found(wanted)
                 notes = tuple(self._placed(note, header) for note in found.notes)
                 yield ImportedGrid(found.submission, notes, edition=found.edition)
         except Invalid as error:
             raise Invalid([self._at(fault, header) for fault in error.faults]) from None
+
+    def _check_files(self, sheet: Sheet) -> None:
+        """Check that no coordinate comes from two files, which may be two models."""
+        met: dict[tuple[str, ...], str] = {}
+        for one in sheet.readings:
+            file = self._from[one.place.line - 1][0]
+            if met.setdefault(one.at, file) != file:
+                at = ", ".join(f"{axis} {label}" for axis, label in zip(sheet.axes, one.at, strict=True))
+                detail = (
+                    f"{met[one.at]} and {file} both hold {at or 'the one cell'}: --model-from {FILE} makes each a model"
+                )
+                raise Invalid([Fault("", f"{detail}, --repeats NAME (or {FILE}) says what tells repeats apart")])
 
     def _at(self, fault: Fault, header: list[str]) -> Fault:
         row, pointer = _pointer(fault.pointer, header)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from registry.importers.cell_text import GAPS, Report, is_formula, is_rounded, plain_number, same_text, shown
@@ -10,6 +11,7 @@ from registry.importers.imported_grid import Place
 from registry.importers.markup import measured
 
 Row = tuple[int, list[str]]
+_ERROR = re.compile(r"se|sem|sd|std|stdev|std_?dev|std_?err(or)?|standard[ _](error|deviation)|±|\+/-", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,12 @@ class Table:
     rows: Iterable[Row]
     line: int
     names: Mapping[str, str]
+
+
+def looks_like_error(heading: str, values: Sequence[str]) -> bool:
+    """Whether a heading says that its column holds how uncertain the values are: `se`, or `acc_std` beside `acc`."""
+    rests = [heading, *(heading.removeprefix(value).removesuffix(value).strip(" _-") for value in values if value)]
+    return any(_ERROR.fullmatch(rest) for rest in rests)
 
 
 def check_header(table: Table, report: Report) -> None:

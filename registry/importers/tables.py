@@ -7,7 +7,8 @@ word of the identity, such as `model` or `benchmark`: then each of its levels is
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from registry.errors import Fault, Invalid
 from registry.importers.cell_text import Report, plain_number
@@ -23,8 +24,11 @@ def read_table(table: Table, wanted: Overrides, report: Report) -> Iterator[Shee
     if len(table.header) > wanted.limits.levels + 1:
         detail = f"an axis has at most {wanted.limits.levels} levels, not {len(table.header) - 1}"
         raise Invalid([Fault(Place(table.line).pointer(), detail)])
+    table = _with_roles(table, wanted, report)
     check_header(table, report)
     report.stop_at_faults()
+    if len(values := wanted.values_among(table.header)) > 1:
+        return _each_value(table, values, wanted, report)
     tidy = Tidy(table, wanted, report)
     report.stop_at_faults()
     if tidy.value is not None:
@@ -33,6 +37,31 @@ def read_table(table: Table, wanted: Overrides, report: Report) -> Iterator[Shee
     if wanted.reads_prose and not report.marked:
         found = _or_tidy(found, table)
     return _in_percent(found, report)
+
+
+def _with_roles(table: Table, wanted: Overrides, report: Report) -> Table:
+    """The table with the headings by which the caller wants columns to be read."""
+    header = list(table.header)
+    for role, name in wanted.roles.items():
+        if name in table.header:
+            header[table.header.index(name)] = role
+        else:
+            report.fault(Place(table.line), f'there is no column "{name}"; there are: {", ".join(table.header[:20])}')
+    if header[0] == "" and wanted.rows:
+        header[0] = wanted.rows
+    return replace(table, header=header)
+
+
+def _each_value(table: Table, values: Sequence[str], wanted: Overrides, report: Report) -> Iterator[Sheet]:
+    """Grids of a table with several columns of values, each of them a metric."""
+    if wanted.metric is not None or wanted.single:
+        report.fault(Place(table.line), "several columns of values are several metrics, and one is wanted")
+        report.stop_at_faults()
+    table = replace(table, rows=list(table.rows))
+    for value in values:
+        others = tuple(name for name in values if name != value and name in table.header)
+        own = replace(wanted, value=value, drop=(*wanted.drop, *others))
+        yield from read_table(table, replace(own, roles={}), report.anew())
 
 
 def _or_tidy(found: Iterator[Sheet], table: Table) -> Iterator[Sheet]:

@@ -10,7 +10,7 @@ from registry.importers.cell_text import GAPS, Report, plain_number, same_text, 
 from registry.importers.imported_grid import Note, Overrides, Place
 from registry.importers.metrics import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, is_object, sheets
-from registry.importers.table_cells import Table, even, text_of, value_of
+from registry.importers.table_cells import Table, even, looks_like_error, text_of, value_of
 
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
 _OWN = ("grid", "revision")
@@ -33,10 +33,15 @@ class Tidy:
             self.metric = None if self.value is None else header[self.value]
         self.carried = {name: known[name] for name in _CARRIED if name in known and known[name] != self.value}
         self.identity = {name: known[name] for name in IDENTITY_WORDS if name in known and known[name] != self.value}
-        if self.own and "protocol" in known:
-            self.identity["protocol"] = known["protocol"]
+        joined = []
+        if self.own:
+            as_sent = {name: known[f"{name}_as_sent"] for name in self.identity if f"{name}_as_sent" in known}
+            joined = [self.identity[name] for name in as_sent]  # what aliases made of the names of the grids
+            self.identity.update(as_sent)
+            if "protocol" in known:
+                self.identity["protocol"] = known["protocol"]
         self.derived = [known[name] for name in ((*_OWN, *_DERIVED) if self.own else _DERIVED) if name in known]
-        taken = {self.value, *self.carried.values(), *self.identity.values(), *self.derived}
+        taken = {self.value, *self.carried.values(), *self.identity.values(), *self.derived, *joined}
         self.numbers = {place: places[f"{name}_num"] for place, name in enumerate(header)
                         if place not in taken and f"{name}_num" in places}  # fmt: skip
         taken.update(self.numbers.values())
@@ -60,6 +65,8 @@ class Tidy:
         away = {*wanted.drop, wanted.repeats}
         kept = [p for p in self.axes if header[p] in wanted.axes or (not wanted.axes and header[p] not in away)]
         others = [header[place] for place in self.axes if place not in kept and header[place] not in away]
+        if wanted.reads_prose and not self.own:
+            kept, others = self._without_errors(kept, others)
         if others:
             self.report.note("left_out", f"columns that --axes does not name: {', '.join(others)}")
         self.axes = kept
@@ -67,6 +74,24 @@ class Tidy:
             chosen = ", ".join(header[place] for place in kept)
             detail = f"a grid has at most {MAX_AXES} axes, not {len(kept)} ({chosen})"
             self.report.fault(Place(self.table.line), f"{detail}: --axes NAMES or --drop NAMES chooses")
+
+    def _without_errors(self, kept: list[int], others: list[str]) -> tuple[list[int], list[str]]:
+        """Axes and columns left out, without those that look like errors of the values, each of which is noted; and
+        faults of what a table with one value a row has no use for."""
+        header, wanted, line = self.table.header, self.wanted, Place(self.table.line)
+        value = header[self.value or 0]
+        suspects = [name for name in (*others, *(header[p] for p in kept)) if looks_like_error(name, [value])]
+        for name in [name for name in suspects if name not in wanted.axes]:
+            detail = f'"{name}" looks like the error of "{value}" and was left out'
+            self.report.note("stderr_unread", f"{detail}: --column stderr={name} reads it", line)
+        kept = [p for p in kept if header[p] in wanted.axes or header[p] not in suspects]
+        if "" in (header[place] for place in kept):
+            self.report.fault(line, "a heading is empty: --column model= or another NAME= says what its column is")
+        unused = [name for name in (wanted.rows, wanted.columns) if name and name not in header]
+        if unused and not self.report.marked:
+            detail = f'"{value}" is the one value of a row, and --rows and --columns are for a pivot'
+            self.report.fault(line, detail)
+        return kept, [name for name in others if name not in suspects]
 
     def _named_like_the_metric(self, header: Sequence[str]) -> int | None:
         """Column of the values where none is called `value`."""
@@ -88,6 +113,9 @@ class Tidy:
         axes = [_axis_name(same_text(header[place]), taken) for place in self.axes]
         if left_out := [header[place] for place in self.derived if header[place] not in _OWN]:
             report.note("left_out", f"the registry computes these itself: {', '.join(left_out)}")
+        if self.own:
+            detail = "no table has labels, or units and scales of axes: those of the grid are gone; JSON keeps them"
+            report.note("left_out", detail)
         if "repeats" in self.carried or "sd" in self.carried:
             self._explain_repeats()
         numbers: dict[str, dict[str, float]] = {name: {} for name in axes}

@@ -53,6 +53,9 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
             yield wanted.applied(single(names, metric, points[0][1], notes=[*notes, *more]))
             continue
         steps = dict(points)  # a step that is logged again counts as it was logged last
+        if len(steps) < len(points):
+            detail = f'{len(points) - len(steps)} steps of "{name}" are given twice: the last number counts'
+            more = [*more, Note("given_twice", detail)]
         axis = {"name": "step", "kind": "numeric", "levels": sorted(steps)}
         sent = {**names, "metric": metric, "axes": [axis], "values": [steps[step] for step in sorted(steps)]}
         yield wanted.applied(ImportedGrid(sent, (*notes, *more), edition=edition))

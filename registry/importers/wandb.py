@@ -2,7 +2,8 @@
 
 A chart (`Step`, `<run> - <metric>`, `<run> - <metric>__MIN`, `…__MAX`): a grid for each run over the axis of the first
 column; the bounds of a smoothed line are left out. A table of runs (`Name`, `State`, …): a grid for each number of each
-finished run. An export does not tell results from settings, so each column is noted; `--only` chooses. Model: the run.
+finished run. An export does not tell results from settings, so each column is noted; `--only` chooses, and with
+`--value`, `--axes` and `--repeats` the runs are rows of one table. Model: the run.
 Benchmark: "wandb" unless the caller says it. Direction and bounds: common names are read, with a note.
 """
 
@@ -19,7 +20,8 @@ from registry.importers.metrics import explained
 from registry.importers.scores import left_out, single
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
-from registry.importers.table_cells import Row, value_of
+from registry.importers.table_cells import Row, Table, value_of
+from registry.importers.tables import read_table
 
 NAME = "wandb"
 _SERIES = re.compile(r"(.+) - (.+?)(__MIN|__MAX)?")
@@ -54,8 +56,23 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     for line, cells in rows:
         if len(cells) != len(header[1]):
             raise Malformed(f"Line {line} has {len(cells)} cells, but the heading has {len(header[1])}.")
+    if wanted.of_tables:
+        yield from _table(header[1], rows, wanted)
+        return
     grids = _chart(header[1], rows, wanted) if _is_chart(header[1]) else _runs(header[1], rows, wanted)
     yield from grids
+
+
+def _table(header: list[str], rows: Sequence[Row], wanted: Overrides) -> Iterator[ImportedGrid]:
+    """The export as the caller wants it read: settings of a sweep are axes then, or tell repeats apart."""
+    names = {"experiment": "wandb", "benchmark": "wandb", "variant": ""}
+    names |= {"metric": wanted.metric} if wanted.metric else {}
+    state = header.index("State") if "State" in header else None
+    ended = [row for row in rows if state is None or row[1][state] == "finished"]
+    unfinished = [f"line {row[0]}" for row in rows if row not in ended]
+    for sheet in read_table(Table(header, ended, 1, names), wanted, Report(lenient=True)):
+        sheet.notes += left_out(unfinished, "these runs did not finish")
+        yield sheet.found(wanted)
 
 
 def _chart(header: Sequence[str], rows: Sequence[Row], wanted: Overrides) -> Iterator[ImportedGrid]:

@@ -6,23 +6,20 @@ is needed, or is done by a process of its own.
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from registry.errors import Misconfigured, Unavailable
-from registry.garbage import collect_rarely
 from registry.local.embedded import Child, Home, Postgres, Supervisor, Valkey
 from registry.local.embedded.children import run_to_end
 from registry.settings import WEB_ROLE, Settings, inherited_environment
 from results_registry.local_instance import TOKEN_FILE, announced
-
-if TYPE_CHECKING:
-    from registry.storage.database import Database
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -38,26 +35,30 @@ OWN_DATABASE = "--own-database"
 
 def serve(settings: Settings) -> None:
     """Serve HTTP until a signal, then finish the requests under way."""
-    from registry import create_app
-    from registry.local.web_server import Server
+    from registry.web_server import Server
 
-    app = create_app(settings)
-    collect_rarely()
-    refuse_if_open(settings, app.extensions["registry"].database)
-    Server(app, settings, app.extensions["registry"].stopping).run()
+    refuse_if_open(settings)
+    Server(settings).run()
 
 
-def refuse_if_open(settings: Settings, database: Database) -> None:
-    """Raise `Misconfigured` where other machines could reach a registry that has no administrator yet."""
+def refuse_if_open(settings: Settings) -> None:
+    """Raise `Misconfigured` where other machines could reach a registry that has no administrator yet.
+
+    Behind a proxy of ours it may wait for one.
+    """
     from registry.operations.auth import has_operator
+    from registry.storage.database import Database
 
-    if settings.host in LOOPBACK:
+    if settings.host in LOOPBACK or settings.proxies:
         return
+    database = Database(settings, name="web")
     try:
         with database.reading() as connection:
             someone = has_operator(connection)
     except Unavailable:
         return  # Without the database no caller is admitted either.
+    finally:
+        database.close()
     if not someone:
         raise Misconfigured(
             f"Nobody administers this registry yet, so it does not listen on {settings.host}: make a token with"
@@ -74,6 +75,7 @@ def up(settings: Settings, *, given: set[str], demo: bool, say: Callable[[str], 
     """Run the whole service until Ctrl-C: servers (those whose URLs were not `given`), migrations, web, worker,
     dispatcher."""
     with Home(settings.home) as home, Supervisor(home) as supervisor:
+        refuse_if_taken(settings.host, settings.port)
         if "redis_url" not in given:
             valkey = Valkey(home)
             supervisor.start(valkey.child())
@@ -98,6 +100,21 @@ def up(settings: Settings, *, given: set[str], demo: bool, say: Callable[[str], 
         greet(settings, token_file, demo=demo, say=say)
         with announced(home.path, address):
             supervisor.run()
+
+
+def refuse_if_taken(host: str, port: int) -> None:
+    """Raise `Misconfigured` where the port cannot be had: whoever has it would be taken for this registry."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as line:
+            line.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            line.bind(address)
+    except OSError as error:
+        taken = error.errno == errno.EADDRINUSE
+        why = "another registry, or another program, has it" if taken else error.strerror or error
+        raise Misconfigured(
+            f"Port {port} of {host} cannot be had: {why}. --port or REGISTRY_PORT names another."
+        ) from None
 
 
 def greet(settings: Settings, token_file: Path, *, demo: bool, say: Callable[[str], None]) -> None:

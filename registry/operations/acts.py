@@ -59,10 +59,19 @@ def update_project(
     return row
 
 
-def delete_project(connection: Connection, actor: Actor, row: Any) -> None:
-    """Put a tombstone on a project."""
-    projects.delete_project(connection, row.id)
+def delete_project(connection: Connection, actor: Actor, row: Any, *, cascade: bool) -> None:
+    """Put a tombstone on a project; `Conflict` where it holds grids, unless they are to go with it."""
+    projects.delete_project(connection, row.id, cascade=cascade)
     record(connection, actor, "project.deleted", row.id, project_id=row.id, slug=row.slug)
+
+
+def restore_project(connection: Connection, actor: Actor, row: Any) -> Any:
+    """Take the tombstone off a project and return its row; one without a tombstone stays as it is, and the log too."""
+    restored = projects.restore_project(connection, row.id)
+    if restored is None:
+        return row
+    record(connection, actor, "project.restored", row.id, project_id=row.id, slug=row.slug)
+    return restored
 
 
 def create_token(

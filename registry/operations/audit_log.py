@@ -17,6 +17,7 @@ Action = Literal[
     "project.created",
     "project.updated",
     "project.deleted",
+    "project.restored",
     "project.purged",
     "token.created",
     "token.revoked",

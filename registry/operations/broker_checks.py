@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 
 import redis
@@ -13,8 +14,20 @@ from registry.settings import Settings
 
 _LATE = "Statistics come seconds later without it. REGISTRY_REDIS_URL says where it is looked for."
 _RIGHTS = (
-    "The user in REGISTRY_REDIS_URL may not do what the processes do; workers end over it. docs/operating.md, Redis,"
-    " has the line of the ACL."
+    'The user in REGISTRY_REDIS_URL may not do what the processes do; workers end over it. "TLS to Redis" in'
+    " docs/operating.md has the line of the ACL."
+)
+_NO_FILE = (
+    "Redis refuses writes as it cannot write its file: make room on its disk, or have it keep none (appendonly no,"
+    " save ''). Nothing is lost."
+)
+_NO_MEMORY = (
+    "Redis is full: raise its maxmemory, or empty it (FLUSHDB). Nothing is lost; statistics come seconds later."
+)
+_ADVICE = (
+    (r"MISCONF", _NO_FILE),
+    (r"maxmemory", _NO_MEMORY),
+    (r"username-password|uthenticat", "The user or the password in REGISTRY_REDIS_URL is wrong."),
 )
 _NOBODY = "\x00doctor"
 """A member that no list or set of the broker has."""
@@ -36,19 +49,26 @@ def check_broker(settings: Settings) -> Iterator[Check]:
         client.ping()
     except (redis.RedisError, OSError) as error:
         refused = isinstance(error, (redis.AuthenticationError, redis.ResponseError))
-        yield Check("redis", "bad" if refused else "doubtful", _reason(settings, error), _RIGHTS if refused else _LATE)
+        yield Check(
+            "redis", "bad" if refused else "doubtful", _reason(settings, error), _advice(error, refused=refused)
+        )
         return
     try:
         for command in _HARMLESS:
             command(client)
         workers = answering_workers(settings)
     except Exception as error:  # the driver's, kombu's, Celery's
-        yield Check("redis", "bad", _reason(settings, error), _RIGHTS)
+        yield Check("redis", "bad", _reason(settings, error), _advice(error, refused=True))
         return
     yield Check("redis", "good", "answers")
     yield _check_eviction(client)
     advice = "" if workers else "Start one (`registry worker`): until then the dispatcher computes alone."
     yield Check("workers", "good" if workers else "doubtful", f"{len(workers)} answer", advice)
+
+
+def _advice(error: Exception, *, refused: bool) -> str:
+    found = (advice for pattern, advice in _ADVICE if re.search(pattern, str(error)))
+    return next(found, _RIGHTS if refused else _LATE)
 
 
 def _check_eviction(client: redis.Redis) -> Check:

@@ -129,12 +129,17 @@ _RESULT = Prepared(
 )
 
 
+def is_usual(query: Query) -> bool:
+    """Whether this is the usual ranking of an experiment and metric."""
+    return query.key == RankingQuery(query.experiment, query.metric).key
+
+
 def request_result(connection: Connection, project_id: uuid.UUID, query: Query, most: int) -> None:
     """Request the result of a query; requesting it twice at once makes one job.
 
     Raises `TooManyRequests` when `most` queries of the project are pending already, default ones not counted.
     """
-    if query.key != RankingQuery(query.experiment, query.metric).key:
+    if not is_usual(query):
         _check_room(connection, project_id, most)
     values = {
         "id": new_id(),

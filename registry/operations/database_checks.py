@@ -41,6 +41,7 @@ _ADVICE = (
     ),
     (r"prepared statement", "A pooler in transaction mode is in between: set REGISTRY_POOLER=transaction."),
     (r"query_wait_timeout", "The pooler has no free server connection: raise its default_pool_size."),
+    (r"No space left|disk is full", "Its disk is full: make room; nothing that was answered 201 is lost."),
     (
         r"pg_hba\.conf|no encryption|SSL off",
         "The server does not let this role in from here: a line in pg_hba.conf, or another sslmode in"
@@ -59,6 +60,11 @@ _ADVICE = (
     (
         r"session is (not )?read-(only|write)|in recovery|hot standby",
         "None of the servers that REGISTRY_DATABASE_URL names takes writes: promote a standby.",
+    ),
+    (
+        r"permission denied",
+        "Run `registry migrate --grant-web-role NAME` as the owner of the tables: this role lacks rights, as after a"
+        " restore.",
     ),
     (r"starting up|shutting down|recovery mode", "The server starts or stops: wait."),
 )
@@ -83,13 +89,23 @@ def check_server(connection: Connection) -> Iterator[Check]:
         off = value in ("off", "local")
         advice = f"Set {name} = on in postgresql.conf: what was answered 201 may be lost in a crash of the server."
         yield Check(name, "bad" if off else "good", value, advice if off else "")
+    if connection.scalar(text("SHOW transaction_read_only")) == "on":
+        advice = (
+            "Promote it if it is a standby, else reset default_transaction_read_only; or have the URL name another."
+        )
+        yield Check("writes", "bad", "the server is read-only", advice)
+
+
+def clock_difference(connection: Connection) -> float:
+    """Seconds by which the database's clock is ahead of this machine's."""
+    before = time.time()
+    theirs = float(connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
+    return theirs - (before + time.time()) / 2
 
 
 def check_clock(connection: Connection) -> Check:
-    """Difference between the clocks of this machine and of the database."""
-    before = time.time()
-    theirs = float(connection.scalar(text("SELECT extract(epoch FROM clock_timestamp())")) or 0.0)
-    skew = theirs - (before + time.time()) / 2
+    """Check the difference between the clocks of this machine and of the database."""
+    skew = clock_difference(connection)
     bad = abs(skew) > MOST_SKEW
     return Check("clock", "doubtful" if bad else "good", f"{skew:+.1f} s", "Set this clock by NTP." if bad else "")
 

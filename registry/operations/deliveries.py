@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, insert, select, update
+from sqlalchemy import Connection, Row, func, insert, select, text, update
 
 from registry.errors import Conflict, Fault, Invalid, NotFound
 from registry.operations.event_cursors import check_kept, read_cursor
@@ -161,3 +161,22 @@ def delivery_of(row: Any, attempts: Sequence[Any], webhook: Any) -> Delivery:
     ]
     names = (str(row.id), str(row.webhook_id), str(row.event_id))
     return Delivery(*names, row.position, row.type, row.state, instant(due), tuple(told), row.created_at.isoformat())
+
+
+_LAG = text("""
+    SELECT coalesce(max(extract(epoch FROM now() - first.at)), 0)::float8
+    FROM webhooks w JOIN projects p ON p.id = w.project_id AND p.deleted_at IS NULL
+    CROSS JOIN LATERAL (
+        SELECT min(position) AS position FROM deliveries d
+        WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.attempts = 0) unsent
+    CROSS JOIN LATERAL (
+        SELECT e.at FROM events e
+        WHERE e.project_id = w.project_id AND e.position >= coalesce(unsent.position, w.position + 1)
+        ORDER BY e.position LIMIT 1) first
+    WHERE w.state = 'enabled' AND w.failures = 0
+""")
+
+
+def webhook_lag(connection: Connection) -> float:
+    """Seconds since the oldest event that an enabled webhook, whose receiver took the last one, was never sent."""
+    return max(0.0, float(connection.scalar(_LAG) or 0.0))

@@ -182,10 +182,15 @@ def _check_provider(settings: Settings) -> Check:
     return Check(name, "good", f"{issuer} answers")
 
 
+def free_space(home: Path) -> tuple[int, Path]:
+    """Free bytes where the home is, or would be, and where that is."""
+    there = next(one for one in (home.expanduser(), *home.expanduser().parents) if one.exists())
+    return shutil.disk_usage(there).free, there
+
+
 def check_disk(path: Path) -> Check:
-    """Free space where the home is, or would be."""
-    there = next(one for one in (path.expanduser(), *path.expanduser().parents) if one.exists())
-    free = shutil.disk_usage(there).free
+    """Check that there is room where the home is, or would be."""
+    free, there = free_space(path)
     state: State = "bad" if free < LEAST_SPACE else "doubtful" if free < LITTLE_SPACE else "good"
     advice = "" if state == "good" else "A full disk stops PostgreSQL: make room."
     return Check("disk", state, f"{free / (1024 * MEBIBYTE):.1f} GiB free at {there}", advice)
@@ -202,6 +207,14 @@ def address_of_url(address: str) -> tuple[str, int]:
     return parts.hostname or "127.0.0.1", parts.port or 80
 
 
+def _takes_no_writes(address: str) -> bool:
+    try:
+        with urlopen(address, timeout=5) as answer:  # noqa: S310 (http)
+            return bool(json.load(answer).get("writes") == "disk_full")
+    except (URLError, OSError, ValueError):
+        return False
+
+
 def check_port(host: str, port: int) -> Check:
     """Check that the service listens on the port or that the port is free for it."""
     try:
@@ -215,6 +228,8 @@ def check_port(host: str, port: int) -> Check:
             ours = answer.headers.get("X-Request-Id") is not None and answer.status == 200
     except (URLError, OSError, ValueError):
         ours = False
+    if ours and _takes_no_writes(f"http://{bracketed}:{port}/readyz"):
+        return Check("port", "bad", f"the registry answers on {port}: its database's disk is full", "Make room there.")
     if ours:
         return Check("port", "good", f"the registry answers on {port}")
     return Check("port", "bad", f"{port} is another program's", "Choose another with --port or REGISTRY_PORT.")

@@ -6,9 +6,13 @@ from collections.abc import Iterator
 
 from sqlalchemy import Connection
 
+from registry.methods_version import METHODS_VERSION
 from registry.operations.check import Check
 from registry.operations.processes import Process, activity_of
 from results_registry import __version__
+
+MOST_LAG = 60.0
+"""Seconds that webhooks may be behind."""
 
 
 def check_processes(connection: Connection, pending: int) -> Iterator[Check]:
@@ -24,6 +28,7 @@ def check_processes(connection: Connection, pending: int) -> Iterator[Check]:
     if activity.broker_up is False:
         advice = "The dispatcher does not reach Redis: compare its REGISTRY_REDIS_URL and its log."
         yield Check("broker of dispatcher", "doubtful", "does not answer", advice)
+    yield _check_webhooks(activity.webhook_lag)
     everyone = [*dispatchers, *workers, *inline]
     if everyone:
         yield _check_versions(everyone)
@@ -45,6 +50,13 @@ def _check_workers(workers: list[Process], inline: list[Process]) -> Check:
     return Check("workers", "doubtful", "only the inline worker" if inline else "none", advice)
 
 
+def _check_webhooks(lag: float) -> Check:
+    if lag <= MOST_LAG:
+        return Check("webhooks", "good", f"at most {lag:.0f} s behind")
+    advice = "More happens than a receiver takes: fewer types, or one that answers at once (docs/events.md)."
+    return Check("webhooks", "doubtful", f"the oldest event has waited for {lag:.0f} s", advice)
+
+
 def _check_versions(everyone: list[Process]) -> Check:
     versions = sorted({one.version for one in everyone})
     if versions == [__version__]:
@@ -56,9 +68,12 @@ def _check_versions(everyone: list[Process]) -> Check:
 
 def _check_methods(everyone: list[Process]) -> Check:
     found = sorted({one.methods_version for one in everyone})
-    if len(found) == 1:
+    if found == [METHODS_VERSION]:
         return Check("methods of workers", "good", found[0])
     told = "; ".join(f"{one.methods_version} on {one.host} ({one.role} {one.pid})" for one in everyone)
+    if len(found) == 1:
+        advice = f"They compute by another release; this one's are {METHODS_VERSION}. Restart them, or update."
+        return Check("methods of workers", "doubtful", told, advice)
     advice = "Workers of two releases compute the same results by turns: stop those of the older one."
     return Check("methods of workers", "bad", told, advice)
 

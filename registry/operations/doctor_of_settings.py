@@ -29,7 +29,12 @@ def check_settings(settings: Settings) -> Iterator[Check]:
     yield check_exports(exports_directory(settings), settings.exports_size)
     yield _check_home(settings.home)
     if settings.traces and find_spec("opentelemetry") is None:
-        yield Check("traces", "bad", "no OpenTelemetry here", "pip install 'results-registry[tracing]'")
+        yield Check(
+            "traces",
+            "bad",
+            "no OpenTelemetry here",
+            "pip install opentelemetry-sdk opentelemetry-exporter-otlp-proto-http",
+        )
 
 
 def exports_directory(settings: Settings) -> Path:

@@ -150,4 +150,5 @@ def exported(reading: Callable[[], AbstractContextManager[Connection]], selectio
     for piece in selection.pieces():
         wanted = {"ids": [str(key) for key, _ in piece], "numbers": [number for _, number in piece]}
         with reading() as connection:
-            yield list(connection.execute(_CONTENT, wanted).all())
+            rows = connection.execute(_CONTENT, wanted).all()
+        yield list(rows)

@@ -75,14 +75,16 @@ def find_grids(connection: Connection, project_id: uuid.UUID, filters: Filters, 
 
 def the_only_grid(connection: Connection, project_id: uuid.UUID, filters: Filters) -> uuid.UUID:
     """Id of the one grid that passes the filters; `NotFound` where there is none, which says what there is of each name
-    that no grid has, and `Conflict` where there are several, which says in what they differ."""
+    that no grid has, and `Conflict` where there are several, which says in what they differ. Of grids that an alias
+    joins, the one that was posted by these very names."""
     found = find_grids(connection, project_id, filters, Page("experiment", limit=_MOST_COMPARED))
-    if len(found) == 1:
-        return found[0].id
+    given = [(kind, getattr(filters, kind)) for kind in FILTERED if getattr(filters, kind)]
+    posted = [one for one in found if all(getattr(one.names, kind) in names for kind, names in given)]
+    for only in (found, posted if len(found) <= _MOST_COMPARED else ()):
+        if len(only) == 1:
+            return only[0].id
     if found:
         raise Conflict(_differing(found))
-    if filters.deleted == "only":
-        raise NotFound("No deleted grid has these names.")
     raise NotFound(_missing(connection, project_id, filters))
 
 

@@ -13,9 +13,11 @@ from sqlalchemy.dialects.postgresql import insert
 
 from registry.grids.intake import IntakeWarning, Names
 from registry.grids.near_duplicates import near_duplicates
+from registry.operations.find import Filters, conditions
 from registry.operations.search import KINDS, searchable
 from registry.storage.tables import aliases, grids, names
 
+_ALL = Filters()
 MOST_CACHED = 20_000
 MOST_COMPARED = 5_000
 """Names of one kind up to which those that look alike are looked for."""
@@ -90,13 +92,15 @@ def names_in_use(
     after: str | None = None,
     limit: int | None = None,
     words: Sequence[str] = (),
+    filters: Filters = _ALL,
 ) -> Sequence[dict[str, Any]]:
-    """Names of a kind that grids carry, after `after`, each with the number of its grids and its alias; with `words`
-    only those that hold every word."""
+    """Names of a kind that grids carry which pass the filters, after `after`, each with the number of its grids and its
+    alias; with `words` only those that hold every word."""
     column = grids.c[kind]
     query = (
         select(column.label("name"), func.count().label("grids"), func.max(grids.c.updated_at).label("updated_at"))
         .where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+        .where(*conditions(connection, project_id, filters))
         .group_by(column)
         .order_by(column)
         .limit(limit)

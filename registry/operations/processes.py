@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Double, cast, func, select
 
+from registry.operations.deliveries import webhook_lag
 from registry.storage.tables import invalidations, job_counts, processes
 
 ALIVE_SECONDS = 30.0
@@ -43,11 +44,13 @@ class JobCount:
 
 @dataclass(frozen=True, slots=True)
 class Activity:
-    """What computes, what it did, and the invalidations that no dispatcher has applied yet."""
+    """What computes, what it did, the invalidations that no dispatcher has applied yet, and the seconds
+    that webhooks are behind."""
 
     processes: Sequence[Process] = ()
     jobs: Sequence[JobCount] = ()
     invalidations: int = 0
+    webhook_lag: float = 0.0
 
     def alive(self, role: str) -> list[Process]:
         """Processes of this role that reported lately."""
@@ -73,4 +76,4 @@ def activity_of(connection: Connection) -> Activity:
     counts = connection.execute(select(job_counts).order_by(job_counts.c.kind)).all()
     backlog = connection.scalar(select(func.count()).select_from(invalidations))
     found = [Process(**row._mapping) for row in rows]
-    return Activity(found, [JobCount(*row) for row in counts], int(backlog or 0))
+    return Activity(found, [JobCount(*row) for row in counts], int(backlog or 0), webhook_lag(connection))

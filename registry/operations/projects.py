@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, insert, or_, select, true, update
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, exists, func, insert, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
 
 from registry.errors import Conflict, NotFound
@@ -24,12 +24,16 @@ _BY_SLUG = Prepared(
 
 
 def make_project(connection: Connection, *, slug: str, name: str, visibility: str) -> Any:
-    """Make a project; `Conflict` when the slug is taken."""
+    """Make a project; `Conflict` when the slug is taken, also by a deleted project that could be restored."""
     values = {"id": new_id(), "slug": slug, "name": name, "visibility": visibility}
     try:
-        return connection.execute(insert(projects).values(values).returning(*_COLUMNS)).one()
+        row = connection.execute(insert(projects).values(values).returning(*_COLUMNS)).one()
     except IntegrityError:
         raise Conflict(f'There is already a project "{slug}".') from None
+    # Afterwards: the insertion has waited for whoever was deleting a project of this name.
+    if connection.scalar(select(exists().where(projects.c.slug == slug, projects.c.deleted_at.is_not(None)))):
+        raise Conflict(f'A deleted project is called "{slug}", until it is purged; it can be restored.')
+    return row
 
 
 def find_project(connection: Connection, slug: str) -> Any:
@@ -37,6 +41,14 @@ def find_project(connection: Connection, slug: str) -> Any:
     if "\0" in slug:
         return None  # PostgreSQL has no such text
     return _BY_SLUG.one_or_none(connection, {"slug": slug})
+
+
+def find_restorable(connection: Connection, slug: str) -> Any:
+    """Row of the project of this name, or else of the one that was deleted last; None if there is none."""
+    if "\0" in slug:
+        return None
+    query = select(*_COLUMNS).where(projects.c.slug == slug).order_by(projects.c.deleted_at.desc().nulls_first())
+    return connection.execute(query.limit(1)).one_or_none()
 
 
 def list_projects(connection: Connection, caller: Caller, after: str | None, limit: int) -> Sequence[Any]:
@@ -73,12 +85,13 @@ def count_projects(connection: Connection, caller: Caller) -> int:
     return int(connection.scalar(query) or 0)
 
 
-def list_administered(connection: Connection, caller: Caller, after: str | None, limit: int) -> Sequence[Any]:
-    """Projects that the caller administers, by slug."""
+def list_administered(
+    connection: Connection, caller: Caller, after: str | None, limit: int, *, deleted: bool = False
+) -> Sequence[Any]:
+    """Projects that the caller administers, by slug; `deleted`: those with a tombstone in their place."""
     mine = [project_id for project_id, role in caller.roles.items() if role == "admin" and project_id is not None]
-    query = select(*_COLUMNS).where(
-        projects.c.deleted_at.is_(None), true() if caller.operates else projects.c.id.in_(mine)
-    )
+    here = projects.c.deleted_at.is_not(None) if deleted else projects.c.deleted_at.is_(None)
+    query = select(*_COLUMNS).where(here, true() if caller.operates else projects.c.id.in_(mine))
     if after is not None:
         query = query.where(projects.c.slug > after)
     return connection.execute(query.order_by(projects.c.slug).limit(limit)).all()
@@ -115,6 +128,22 @@ def change_project(connection: Connection, project_id: uuid.UUID, changes: dict[
     return connection.execute(statement.returning(*_COLUMNS)).one()
 
 
-def delete_project(connection: Connection, project_id: uuid.UUID) -> None:
-    """Put a tombstone on a project: it and its contents answer 404, and its slug is free again."""
+def delete_project(connection: Connection, project_id: uuid.UUID, *, cascade: bool) -> None:
+    """Put a tombstone on a project: it and its contents answer 404, and its slug stays taken until it is purged.
+
+    `Conflict` where it holds grids, unless they are to go with it (`cascade`).
+    """
+    held = select(func.count()).where(grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+    if not cascade and (count := connection.scalar(held)):
+        raise Conflict(f"The project holds {count:,} {'grid' if count == 1 else 'grids'}; `cascade=true` deletes both.")
     connection.execute(update(projects).where(projects.c.id == project_id).values(deleted_at=func.now()))
+
+
+def restore_project(connection: Connection, project_id: uuid.UUID) -> Any:
+    """Take the tombstone off a project and return its row; `Conflict` when another has its slug by now."""
+    here = (projects.c.id == project_id, projects.c.deleted_at.is_not(None))
+    values = {"deleted_at": None, "updated_at": func.now()}
+    try:
+        return connection.execute(update(projects).where(*here).values(values).returning(*_COLUMNS)).one_or_none()
+    except IntegrityError:
+        raise Conflict("Another project has its name by now.") from None

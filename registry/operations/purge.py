@@ -234,9 +234,10 @@ def purge_item_ids(connection: Connection) -> int:
     return connection.execute(delete(item_ids).where(~used)).rowcount
 
 
-def count_purgeable(connection: Connection, *, older_than_days: int) -> int:
-    """Number of grids that `purge` would remove in all."""
+def count_purgeable(connection: Connection, *, older_than_days: int) -> tuple[int, int]:
+    """Numbers of grids and of projects that would be removed in all."""
     old = func.now() - timedelta(days=older_than_days)
     either = or_(grids.c.deleted_at < old, projects.c.deleted_at < old)
     query = select(func.count()).select_from(grids).join(projects, and_(projects.c.id == grids.c.project_id, either))
-    return int(connection.scalar(query) or 0)
+    whole = select(func.count()).select_from(projects).where(projects.c.deleted_at < old)
+    return int(connection.scalar(query) or 0), int(connection.scalar(whole) or 0)

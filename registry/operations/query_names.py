@@ -27,6 +27,8 @@ _MOST_SHOWN = 12
 """Existing names that an error message lists."""
 _MOST_NEAR, _MOST_SEARCHED = 3, 500
 """Existing names that an error message lists first, and those among which they are looked for."""
+_MOST_EXPLAINED = 10
+"""Unknown names that are told with what there is: a request has room for hundreds, and looking for each takes 5 ms."""
 
 
 def check_names(connection: Connection, project_id: uuid.UUID, query: Query, experiments: Sequence[str]) -> None:
@@ -44,18 +46,21 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
         raise NotFound(f'No grid of experiment "{query.experiment}" has the metric "{query.metric}"{there_are}.')
     suite = query.suite if isinstance(query, RankingQuery | AggregatesQuery | ModelComparisonQuery) else ""
     there = {kind: {names[place] for names in known} for place, kind in enumerate(KINDS)}
-    faults = [
-        Fault(f"/{parameter}", _not_found(kind, wanted, there[kind]))
+    lacking = [
+        (kind, parameter, wanted)
         for kind, parameter, wanted in query.names()
         if wanted not in there[kind] and not (suite and parameter == "benchmark")
     ]
+    faults = [
+        Fault(f"/{parameter}", _not_found(kind, wanted, there[kind]))
+        for kind, parameter, wanted in lacking[:_MOST_EXPLAINED]
+    ]
+    faults += [
+        Fault(f"/{parameter}", f'no grid of this experiment has the {kind} "{wanted}"')
+        for kind, parameter, wanted in lacking[_MOST_EXPLAINED:]
+    ]
     if suite and there["benchmark"].isdisjoint(query.benchmark):
         faults.append(Fault("/suite", f'no grid of this experiment is of a benchmark of the suite "{suite}"'))
-    by = query.by if isinstance(query, RankingQuery) else ""
-    if by.startswith("axis:"):
-        axes = _axes(connection, scope)
-        if by.removeprefix("axis:") not in axes:
-            faults.append(Fault("/by", _not_found("axis", by.removeprefix("axis:"), axes)))
     faults += _unknown_dimensions(query, lambda: _axes(connection, scope))
     if query.at:
         faults += slice_faults(axes_in(connection, scope), query.at, "no grid of this experiment")
@@ -98,13 +103,14 @@ def quoted(names: Collection[str]) -> str:
 
 
 def _unknown_dimensions(query: Query, known: Callable[[], Collection[str]]) -> list[Fault]:
-    """A fault for each axis that a table names and no grid has."""
-    if not isinstance(query, AggregatesQuery):
-        return []
+    """A fault for each axis that a ranking or a table names and no grid has."""
+    given: dict[str, tuple[str, ...]] = {"by": (query.by,)} if isinstance(query, RankingQuery) else {}
+    if isinstance(query, AggregatesQuery):
+        given = {"group_by": query.group_by, "over": query.over}
     named = [
         (place, dimension.removeprefix("axis:"))
-        for place in ("group_by", "over")
-        for dimension in getattr(query, place)
+        for place, dimensions in given.items()
+        for dimension in dimensions
         if dimension.startswith("axis:")
     ]
     axes = known() if named else ()
@@ -140,7 +146,9 @@ def unknown_names(connection: Connection, project_id: uuid.UUID, filters: Filter
     ]
     found = {(row.kind, row.name) for row in connection.execute(union_all(*known))}
     lacking = [(kind, name) for kind, names in wanted.items() for name in names if (kind, name) not in found]
-    return [(kind, _never_had(connection, project_id, kind, name)) for kind, name in lacking]
+    told = [(kind, _never_had(connection, project_id, kind, name)) for kind, name in lacking[:_MOST_EXPLAINED]]
+    more = lacking[_MOST_EXPLAINED:]
+    return [*told, *((kind, f'no grid of this project has the {kind} "{name}"') for kind, name in more)]
 
 
 def _never_had(connection: Connection, project_id: uuid.UUID, kind: str, name: str) -> str:

@@ -25,6 +25,11 @@ from registry.storage.tables import new_id, projects, shares, signing_keys
 _OWNED = re.compile(r"(?:/api/v1)?/(grids|claims)/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:[/.].*)?")
 _WHOLE = re.compile(r"(/api/v1)?/projects/[^/.]+(?:/(grids|claims))?")
 """Path of a whole project, or of the list of all its grids or claims."""
+_NAMED = re.compile(
+    r"(?:/api/v1)?/projects/[^/]+/(?:experiments|benchmarks|models|variants|metrics|baselines|suites)/.+"
+)
+_OF_NAMED = re.compile(r"/(?:gate|protocol|sweet-spot|verdicts)(?:\.[a-z]+)?$")
+"""What there is below a name; another name may go on behind it with a dot or a slash."""
 _OWNERS: Mapping[str, Callable[..., Any]] = {"grids": find_owner, "claims": find_claim_owner}
 _API = "/api/v1"
 _WORTHLESS = "This link is not valid, has expired or was revoked."
@@ -104,8 +109,10 @@ def reaches(shared: str, path: str) -> bool:
     A link to a whole project opens its grids and claims too, although their paths do not begin with the project's, and
     one to the list of either opens these: `authorize` checks that they belong to the project, as for every caller.
     """
-    if path == shared or path.startswith((f"{shared}/", f"{shared}.")):
+    if path == shared:
         return True
+    if path.startswith((f"{shared}/", f"{shared}.")):
+        return not _NAMED.fullmatch(shared) or _OF_NAMED.sub("", path) == _OF_NAMED.sub("", shared)
     whole = _WHOLE.fullmatch(shared)
     owned = _OWNED.fullmatch(path)
     if whole is None or owned is None or whole[2] not in (None, owned[1]):

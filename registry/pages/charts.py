@@ -9,12 +9,12 @@ from urllib.parse import quote
 from flask import request
 from markupsafe import Markup
 
-from registry.charts.lines import MOST_LINES
 from registry.grids.slices import PARAMETER, Slice
 from registry.pages.choices import Choice
 from registry.pages.links import LOOKS, carried, data_path
 from registry.renderings.lines import ChartOptions
 from registry.results.ranking import Ranking
+from registry.views.lines import MOST_LINES
 
 WIDE, SMALL = 1_000, 360
 """Widths of a picture in pixels: on a screen, and on a phone."""
@@ -55,5 +55,5 @@ def lines_of_ranking(project: str, query: Mapping[str, Any], wanted: Slice, answ
     first = [one.name for one in answer.ranking[:MOST_LINES]] if answer and by in KINDS else []
     asked = [(kind, name) for kind in KINDS for name in query.get(kind, ()) if kind != by or not first]
     slices = [(f"{PARAMETER}{axis}", text) for axis, texts in wanted for text in texts]
-    scope = [("experiment", query.get("experiment", "")), ("metric", query.get("metric", "")), ("by", by)]
+    scope = [(name, query.get(name, "")) for name in ("experiment", "metric", "by", "suite")]
     return carried(f"/projects/{quote(project)}/lines", [*scope, *asked, *((by, name) for name in first), *slices])

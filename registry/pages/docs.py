@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, current_app, request
 
+from registry.api.context import parts
 from registry.api.openapi import openapi
 from registry.api.problems import KINDS
 from registry.pages.front import pages
@@ -13,14 +15,14 @@ from registry.pages.glossary import glossary, identifier
 from registry.pages.reference import common_answers, common_fields, common_parameters, marked, operations, schemas
 from registry.pages.responses import page
 from registry.pages.schema_pages import OF_RESOURCES, OF_RESULTS, of_results, placed
-from registry.pages.start import steps
+from registry.pages.start import Step, steps
 
 
 @pages.get("/docs")
 def docs() -> Response:
     """The page of the whole reference, at the address by which the request came."""
-    address = request.host_url.rstrip("/")
-    return page("docs.html", ["docs", address], lambda: _reference(address))
+    start = steps(request.host_url.rstrip("/"), parts().settings.home)
+    return page("docs.html", ["docs", *(step.command for step in start)], lambda: _reference(start))
 
 
 @pages.get(OF_RESOURCES)
@@ -47,12 +49,12 @@ def _schemas(here: str) -> dict[str, Any]:
     }
 
 
-def _reference(address: str) -> dict[str, Any]:
+def _reference(start: Sequence[Step]) -> dict[str, Any]:
     document = openapi(current_app)
     computed = of_results(document)
     return {
         "document": document,
-        "steps": steps(address),
+        "steps": start,
         "groups": operations(document),
         "common": common_parameters(document),
         "common_answers": common_answers(document),

@@ -25,6 +25,8 @@ from registry.storage.told_events import EVERYTHING
 
 _EVENTS = 100
 _DIGITS = 18
+_NO_NEWS = ("statistics.ready",)
+"""What follows from each publication by itself: shown where it is asked for."""
 _KINDS = {one: one.removesuffix(".*") for one in KINDS if not one.startswith(OF_ADMINISTRATION)}
 
 
@@ -32,7 +34,8 @@ _KINDS = {one: one.removesuffix(".*") for one in KINDS if not one.startswith(OF_
 def events(project: str) -> Response:
     """The events of a project behind which no later one stands, of the kinds in the address; older ones by `before`."""
     chosen, before = _chosen(), _before()
-    wanted = Wanted(chosen, OF_ADMINISTRATION)
+    everything = EVERYTHING in request.args.getlist("type")
+    wanted = Wanted(chosen, OF_ADMINISTRATION if chosen or everything else (*OF_ADMINISTRATION, *_NO_NEWS))
     with parts().database.snapshot() as connection:
         row = enter(connection, project, "reader")
         found = latest_events(connection, row.id, _EVENTS, wanted, before)
@@ -45,7 +48,7 @@ def events(project: str) -> Response:
             "project": row,
             "events": [(one, *_told(project, one, there), age(now, one.at)) for one in shown],
             "kinds": _KINDS,
-            "type": chosen[0] if len(chosen) == 1 else "",
+            "type": EVERYTHING if everything else chosen[0] if len(chosen) == 1 else "",
             "chosen": chosen,
             "older": found.older,
             "before": before,

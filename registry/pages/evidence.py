@@ -80,5 +80,5 @@ def _beaten(document: SweetSpot) -> Iterator[Weighed]:
     count = document.pareto_count
     if count:
         one = count == 1
-        rest = "no other cell is as good anywhere" if one else f"{count} cells are not beaten everywhere by another"
+        rest = "no other cell is as good anywhere" if one else f"{count:,} cells are not beaten everywhere by another"
         yield one, rest.capitalize() if one else rest

@@ -13,6 +13,8 @@ from registry.api.smorest import API_PREFIX
 from registry.pages.front import describe, pages
 from registry.pages.links import here
 from registry.pages.responses import furniture
+from registry.pages.status import outage
+from registry.storage.circuit_breaker import AWAY
 
 
 def register(app: Flask) -> None:
@@ -23,8 +25,12 @@ def register(app: Flask) -> None:
 @pages.errorhandler(errors.RegistryError)
 def registry_error(error: errors.RegistryError) -> Response:
     problem = problems.problem_of(error)
+    if request.endpoint == "pages.status" and isinstance(error, errors.Unavailable):
+        return outage(error)
     if isinstance(error, errors.Unauthenticated):
         problem |= {"title": "Sign in", "detail": _who()}
+    if problem["detail"] == AWAY and request.method in ("GET", "HEAD"):
+        problem |= {"detail": "The database does not answer. Load this page again in a moment."}
     return failure(problem, dict(problems.registry_error(error).headers))
 
 

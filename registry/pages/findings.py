@@ -152,7 +152,7 @@ def _best(document: GridDocument, statistics: Statistics) -> Iterator[Finding]:
         and size > 1
         and size == sum(value is not None for value in flat(document["values"], len(document["axes"])))
     ):
-        told.append((f"none of the {size} cells is ruled out", f"as the best, with {level_of(within)} confidence"))
+        told.append((f"none of the {size:,} cells is ruled out", f"as the best, with {level_of(within)} confidence"))
     elif within and others:
         sure = f"or one of {size - len(best.at)} others, with {level_of(within)} confidence"
         told.append((sure, places(others[:_MOST], ties=size - len(best.at))))

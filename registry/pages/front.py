@@ -11,6 +11,7 @@ from importlib.resources import files
 from flask import Blueprint, Response, g, request
 
 from registry.api.context import parts
+from registry.api.request_body import ANONYMOUS_BODY
 from registry.api.responses import accepts_gzip
 from registry.errors import NotFound, Unauthenticated
 from registry.operations.shares import authenticate_share, find_share
@@ -33,6 +34,12 @@ _HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+
+
+@pages.before_request
+def bound() -> None:
+    """Take forms of strangers, who may sign in, and no larger ones; those of settings have a limit of their own."""
+    request.max_content_length = ANONYMOUS_BODY
 
 
 @cache

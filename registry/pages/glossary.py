@@ -55,6 +55,8 @@ _WORDS = {
     "wins": "wins, ties, losses",
 }
 """Words of tables and notes, and the terms that explain them."""
+_SAID = ("adjusted", "could show", "group", "picked", "rank range", "score")
+"""Words whose notes say what their terms do."""
 _BEFORE_COLON = re.compile("|".join(f"{re.escape(word)}(?=:)" for word in sorted(_WORDS, key=len, reverse=True)))
 
 
@@ -81,6 +83,12 @@ def explained(text: str) -> Markup:
     g.setdefault("explained", {})[term] = None
     button = Markup('<button type="button" class="term" popovertarget="{}">{}</button>')
     return button.format(identifier(term), found) + escape(text[len(found) :])
+
+
+def repeats(note: str) -> bool:
+    """Whether a note says again what a head of this page opens: it is for paper and walls, where nothing opens."""
+    word = note.partition(":")[0]
+    return word in _SAID and _WORDS[word] in g.get("explained", {})
 
 
 def explanations() -> list[tuple[str, str, str]]:

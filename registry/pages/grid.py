@@ -16,6 +16,7 @@ from registry.api.context import grid_row, parts
 from registry.api.old_statistics import recompute_old
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
+from registry.grids.intake.faults import number_of
 from registry.grids.slices import PARAMETER, Slice, slice_text
 from registry.operations.compare import items_known
 from registry.operations.read import find_statistics, list_revisions, names_of_publishers
@@ -28,7 +29,7 @@ from registry.pages.links import data_path
 from registry.pages.live import GRIDS, PENDING_SECONDS, SETTLED_SECONDS, STATISTICS, Live, live_on
 from registry.pages.palette import BINS, DIFFERENCES
 from registry.pages.prose import prose_of
-from registry.pages.queries import look, state_of, tags_of
+from registry.pages.queries import idle, look, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.said import SaidOf, said_of
 from registry.pages.sharing import cited_grid, picture_of
@@ -114,7 +115,7 @@ class _Seen:
         stored, found = self.stored, self.derivation
         tags = [stored.etag, stored.current_revision, found.etag, found.state, self.visibility]
         tags += [*self.said.tags, self.others, self.publishers, self.baseline and self.baseline.etag]
-        return [*tags, *tags_of(self.asked)]
+        return [*tags, self.is_pending and idle(), *tags_of(self.asked)]
 
     def statistics(self) -> Statistics | None:
         """The statistics, if they are there."""
@@ -206,6 +207,7 @@ def _context(seen: _Seen, options: Options, show: str, compared: Any) -> dict[st
         "project_id": seen.project_id,
         "visibility": seen.visibility,
         "title": title(document),
+        "warning_count": number_of(document["warnings"]),
         "prose_": prose_of(stored.description),
         "state_word": seen.state,
         "said": seen.said,
@@ -256,7 +258,7 @@ def _of_heatmap(
     small = fits(document)
     tests = read(Comparison, compared.document) if state_of(compared) == "ready" else None
     apart = tests.reason if tests is not None and tests.status == "not_comparable" else None
-    map_ = heatmap_of(document, statistics, options, "value" if apart else show, against, tests) if small else None
+    map_ = heatmap_of(document, statistics, options, "" if apart else show, against, tests) if small else None
     return {
         "small": small,
         "heatmap_": map_,
@@ -282,8 +284,8 @@ def _marked(map_: Heatmap, state: str) -> str:
 
 
 def _show() -> str:
-    show = request.args.get("show") or "value"
-    if show not in SHOWS:
+    show = request.args.get("show") or ""
+    if show and show not in SHOWS:
         raise Invalid([Fault("/show", f"is one of {', '.join(SHOWS)}")])
     return show
 

@@ -23,7 +23,11 @@ from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
-SHOWS = ("value", "interval", "difference")
+SHOWS = ("value", "colour", "interval", "difference")
+_MOST_NUMBERED = 20
+"""Columns up to which the cells have their numbers in them; beyond, colours alone, so that a map is seen whole."""
+_UPRIGHT = 140
+"""Characters that the names of columns have room for beside each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,19 @@ class Heatmap:
     """What blue says of a difference from the baseline: better or higher."""
 
     @property
+    def wide(self) -> bool:
+        """Whether the map has more columns than numbers are written in."""
+        return len(self.planes.columns) > _MOST_NUMBERED
+
+    @property
+    def look(self) -> str:
+        """Classes of its tables: whether the numbers are for pointer, keyboard and paper only, and names upright."""
+        if self.show != "colour" and not (self.show == "difference" and self.wide):
+            return ""
+        columns = self.planes.columns
+        return "dense upright" if len(columns) * max(3, *map(len, columns)) > _UPRIGHT else "dense"
+
+    @property
     def row_name(self) -> str:
         return with_unit(self.planes.row_axis) if self.planes.row_axis else ""
 
@@ -97,6 +114,15 @@ class Heatmap:
             low, high = fixed(self.scale.low, self.decimals), fixed(self.scale.high, self.decimals)
         return (high, low) if self.falling else (low, high)
 
+    def middle(self) -> str:
+        """The number in the middle of the colours, with a decimal more where it lies between two; "" for one colour."""
+        if self.show == "difference":
+            return "0"
+        low, high, decimals = self.scale.low, self.scale.high, self.decimals
+        middle = low / 2 + high / 2
+        exact = decimals is None or math.isclose(round(middle, decimals), middle)
+        return "" if low == high else fixed(middle, decimals if exact or decimals is None else decimals + 1)
+
 
 def fits(document: GridDocument) -> bool:
     """Whether the grid is small enough for a table; a larger one is shown as a picture, which joins cells."""
@@ -108,12 +134,12 @@ def heatmap_of(
     document: GridDocument,
     statistics: Statistics | None = None,
     options: Options | None = None,
-    show: str = "value",
+    show: str = "",
     baseline: GridDocument | None = None,
     comparison: Comparison | None = None,
 ) -> Heatmap:
     """The grid as tables; with a baseline and `show` "difference", its cells minus those of the baseline, and with
-    their comparison the cells marked that differ by more than noise.
+    their comparison the cells marked that differ by more than noise. What is not asked is as its width allows.
 
     `ValueError` for a grid that does not fit.
     """
@@ -128,7 +154,8 @@ def heatmap_of(
         differences, told = _Differences.of(document, planes, baseline), tests.told
         squares, most = list(differences.squares(decimals, tests, scale.falling)), differences.most
     else:
-        show = "value" if show == "difference" else show
+        if show not in ("value", "interval", "colour"):
+            show = "colour" if len(planes.columns) > _MOST_NUMBERED else "value"
         squares = list(_values(document, planes, scale, decimals, show == "interval"))
     plates = [Plate(panel.heading, list(_rows(planes, panel, squares))) for panel in planes.panels]
     away = () if show == "difference" else tuple(unseen(document, planes, "table"))

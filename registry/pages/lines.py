@@ -6,11 +6,12 @@ from typing import Any
 
 from flask import Response, redirect
 
+from registry.api.cached_results import ask
 from registry.api.chart_schemas import LinesParameters
 from registry.api.charts import options_of
 from registry.api.context import enter, parts
 from registry.api.lines import Asked, ask_lines
-from registry.charts.lines import MOST_LINES
+from registry.api.rankings import benchmarks_asked
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, slice_text
 from registry.pages.blocks import table_part
@@ -18,8 +19,8 @@ from registry.pages.charts import KINDS, downloads, named, pictures, split_choic
 from registry.pages.choices import MOST_LISTED
 from registry.pages.front import pages
 from registry.pages.links import here
-from registry.pages.live import ANSWERS, live_on
-from registry.pages.queries import salvaged
+from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_on
+from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.ranking import offer_of, only_way
 from registry.pages.responses import page
 from registry.pages.sharing import asked_query, picture_of
@@ -27,6 +28,8 @@ from registry.pages.slices import slice_lists, slice_of_page
 from registry.renderings.lines import lines_svg, words
 from registry.renderings.lines.svg import value_span
 from registry.renderings.lines.tables import table
+from registry.results.codec import from_bytes
+from registry.views.lines import MOST_LINES
 
 
 @pages.get("/projects/<project>/lines")
@@ -34,19 +37,23 @@ def lines(project: str) -> Response:
     """Show lines; while the question is incomplete or wrong, the form and what is missing."""
     query, faults = salvaged(LinesParameters, optional=("experiment", "metric"), families=(PARAMETER,))
     wanted, asked, status = slice_of_page(), None, 422 if faults else 200
+    found: Any = None
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         offer = offer_of(connection, row.id, query)
         only = only_way(offer, query)
         if only and not faults:
             return redirect(here(**only), 303)  # type: ignore[return-value]
-        if not faults and named(query, "metric"):
-            try:
-                _, asked = ask_lines(connection, project, query, wanted)
-                asked.check()
-            except (Invalid, NotFound) as error:
-                asked, status = None, 422 if isinstance(error, Invalid) else 404
-                faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
+    if not faults and named(query, "metric"):
+        try:
+            benchmarks = benchmarks_asked(query, project)
+            with parts().database.reading() as connection:
+                asked = ask_lines(connection, row.id, query, benchmarks, wanted)
+            found = ask(asked.table, project, patience=2.0)[1]
+        except (Invalid, NotFound) as error:
+            status = 422 if isinstance(error, Invalid) else 404
+            faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
+    state = state_of(found)
 
     def context() -> dict[str, Any]:
         ticked, choices = split_choices(offer.choices, query["by"])
@@ -64,16 +71,19 @@ def lines(project: str) -> Response:
             "zipped": lambda names: [(name, name) for name in names],
             "bys": [(kind, kind) for kind in KINDS] + [(f"axis:{name}", f"level of {name}") for name in offer.axes],
             "feed": live_on(row, ANSWERS, experiment=query.get("experiment")),
+            "state_word": state,
+            "reason": found.reason if state == "failed" else None,
+            "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
             "lines": None,
-            **(_shown(asked, project, row.visibility, query) if asked else {}),
+            **(_shown(asked, found, project, row.visibility, query) if asked and state == "ready" else {}),
         }
 
-    made_of = [row.updated_at, offer, faults, asked.tag if asked else ""]
+    made_of = [row.updated_at, offer, faults, asked, *tags_of(found)]
     return page("lines.html", made_of, context, status=status)
 
 
-def _shown(asked: Asked, project: str, visibility: str, query: dict[str, Any]) -> dict[str, Any]:
-    found, options = asked.lines, options_of(query)
+def _shown(asked: Asked, answer: Any, project: str, visibility: str, query: dict[str, Any]) -> dict[str, Any]:
+    found, options = asked.lines(from_bytes(answer.document)), options_of(query)
     return {
         "lines": found,
         "about": words.subtitle(found),

@@ -9,6 +9,7 @@ from flask import Response, redirect, request
 from registry.api.context import enter, parts
 from registry.api.paging import read_text, write_text
 from registry.api.schemas import NamesInUseParameters
+from registry.operations.find import FILTERED
 from registry.operations.names import count_names, names_in_use
 from registry.pages.front import pages
 from registry.pages.links import data_path, name_page
@@ -28,7 +29,7 @@ def names(project: str, kinds: str) -> Response:
     kind = kinds.removesuffix("s")
     if request.args.get(NAME):
         return _page_of_name(project, kind, request.args[NAME])
-    query = checked(NamesInUseParameters, without=("limit",))
+    query = checked(NamesInUseParameters, without=("limit", *FILTERED))
     after, words = read_text(query["cursor"]) if "cursor" in query else None, query.get("q", ())
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")

@@ -6,13 +6,15 @@ import re
 import uuid
 from typing import Any
 
-from flask import request
+from flask import g, request
 from marshmallow import Schema, ValidationError, fields
 
 from registry.api.arguments import faults_of
 from registry.api.cached_results import answered, settled
+from registry.api.context import parts
 from registry.api.paging import read_key
 from registry.errors import Fault, Invalid
+from registry.operations.processes import activity_of
 from registry.pages.links import LOOKS
 from registry.renderings.heatmap.options import PALETTES, Options
 
@@ -29,13 +31,20 @@ def state_of(found: Any) -> str:
     return "ready" if answered(found) else "failed"
 
 
+def idle() -> bool:
+    """Whether nobody computes what a page waits for: no dispatcher has reported lately. Asked once a request."""
+    if "idle" not in g:
+        with parts().database.reading() as connection:
+            g.idle = not activity_of(connection).alive("dispatcher")
+    return bool(g.idle)
+
+
 def tags_of(found: Any) -> list[object]:
     """Entity tags of a page with this answer."""
-    return (
-        []
-        if found is None
-        else [found.etag, found.state, found.generation, found.document_generation, found.invalidated]
-    )
+    if found is None:
+        return []
+    whole = [found.etag, found.state, found.generation, found.document_generation, found.invalidated]
+    return [*whole, settled(found) or idle()]
 
 
 def checked(

@@ -138,7 +138,7 @@ def _each(document: Document) -> Iterator[tuple[str, str, Document, str]]:
 
 def _operation(document: Document, path: str, item: Document, method: str, common: set[Row]) -> Operation:
     operation, rows = item[method], _parameters(document, item, method)
-    body = _at(document, operation.get("requestBody", {})).get("content", {})
+    body = _at(document, operation.get("requestBody", {}))
     answers = {status: _at(document, one) for status, one in operation["responses"].items()}
     return Operation(
         id=operation["operationId"],
@@ -148,8 +148,8 @@ def _operation(document: Document, path: str, item: Document, method: str, commo
         description=marked(operation.get("description", "")),
         parameters=tuple(row for row in rows if row not in common),
         common=tuple(row.name for row in rows if row in common),
-        body=Markup(", ").join(_type(one.get("schema", {})) or escape(media) for media, one in body.items()),
-        example=_example(document, body),
+        body=_content(body),
+        example=_example(document, body.get("content", {})),
         answers=tuple(
             (status, one.get("description", ""), _content(one))
             for status, one in answers.items()
@@ -160,9 +160,9 @@ def _operation(document: Document, path: str, item: Document, method: str, commo
     )
 
 
-def _content(answer: Document) -> Markup:
+def _content(body: Document) -> Markup:
     """The schema of the JSON, and the other media types."""
-    content = answer.get("content", {})
+    content = body.get("content", {})
     parts = [_type(one.get("schema", {})) for media, one in content.items() if media == "application/json"]
     others = [escape(media.partition(";")[0]) for media in content if media != "application/json"]
     return Markup("; ").join(part for part in [*parts, Markup(", ").join(dict.fromkeys(others))] if part)

@@ -15,11 +15,12 @@ from flask import Response, g, render_template, request
 from registry.api.context import parts
 from registry.api.responses import not_modified, send
 from registry.pages.front import theme
-from registry.pages.glossary import explained, explanations
+from registry.pages.glossary import explained, explanations, repeats
 from registry.pages.kiosk import kiosk_of
 from registry.pages.links import here, name_page, search_path, to, without
 from registry.pages.live import SETTLED_SECONDS
 from registry.pages.palette import style_sheet
+from registry.pages.queries import idle
 from registry.pages.sharing import needs_signing_in, sharing_of
 from registry.renderings.words import label, said
 
@@ -48,8 +49,10 @@ def furniture() -> dict[str, Any]:
         "label": label,
         "said": said,
         "here": here,
+        "idle": idle,
         "explained": explained,
         "explanations": explanations,
+        "repeats": repeats,
         "to": to,
         "without": without,
         "name_page": name_page,

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
+from pathlib import Path
 
-TOKEN = "~/.local/share/results-registry/admin-token"  # noqa: S105 (a path)
+from results_registry.local_instance import DEFAULT_HOME, TOKEN_FILE
+
 PUBLICATION = """{
   "experiment": "type-by-length", "benchmark": "Core Generalization",
   "model": "my-model", "variant": "Baseline",
@@ -23,12 +26,15 @@ class Step:
     command: str
 
 
-def steps(address: str) -> tuple[Step, ...]:
-    """Five lines for a POSIX shell against the registry at `address`; they publish into the project `demo`."""
+def steps(address: str, home: Path) -> tuple[Step, ...]:
+    """Five lines for a POSIX shell against the registry at `address`, with the token that `registry up` left in its
+    home if it did; they publish into the project `demo`."""
+    here = home / TOKEN_FILE
+    token = shlex.quote(str(here)) if here.is_file() else f"{DEFAULT_HOME}/{TOKEN_FILE}"
     return (
         Step(
             "Keep the address and a token: `registry up` writes an administrator's into its home.",
-            f'API={address}/api/v1\nAUTH="Authorization: Bearer $(cat {TOKEN})"',
+            f'API={address}/api/v1\nAUTH="Authorization: Bearer $(cat {token})"',
         ),
         Step(
             "Publish a grid: a metric over axes, null where nobody measured. The answer is shown, and its id kept.",

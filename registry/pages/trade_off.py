@@ -12,8 +12,8 @@ from registry.api.chart_schemas import TradeOffParameters
 from registry.api.charts import options_of
 from registry.api.context import enter, parts
 from registry.api.filters import QUANTITIES, slices_of_quantities
-from registry.api.trade_offs import Asked, ask_trade_off
-from registry.charts.trade_offs import MOST_POINTS
+from registry.api.rankings import benchmarks_asked
+from registry.api.trade_offs import Answer, answer_of, ask_trade_off
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import PARAMETER, Slice, read_slice
@@ -23,8 +23,8 @@ from registry.pages.blocks import table_part
 from registry.pages.charts import downloads, named, pictures, split_choices
 from registry.pages.choices import MOST_LISTED
 from registry.pages.front import pages
-from registry.pages.live import ANSWERS, live_on
-from registry.pages.queries import salvaged
+from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_on
+from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.ranking import offer_of
 from registry.pages.responses import page
 from registry.pages.sharing import asked_query, picture_of
@@ -32,6 +32,8 @@ from registry.pages.slices import SliceList, slice_lists, slice_of_page
 from registry.renderings.trade_off import trade_off_svg, words
 from registry.renderings.trade_off.svg import spans
 from registry.renderings.trade_off.tables import table
+from registry.results.trade_offs import TradeOff
+from registry.views.trade_offs import MOST_POINTS
 
 _FAMILIES = (PARAMETER, *(f"{axis}.{PARAMETER}" for axis in QUANTITIES))
 
@@ -40,19 +42,23 @@ _FAMILIES = (PARAMETER, *(f"{axis}.{PARAMETER}" for axis in QUANTITIES))
 def trade_off(project: str) -> Response:
     """Show a trade-off; while the question is incomplete or wrong, the form and what is missing."""
     query, faults = salvaged(TradeOffParameters, optional=("experiment", "x", "y"), families=_FAMILIES)
-    wanted, asked, status = slice_of_page(), None, 422 if faults else 200
+    wanted, answer, status = slice_of_page(), Answer(None), 422 if faults else 200
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         offer = offer_of(connection, row.id, query)
         scope = Filters(experiment=[query["experiment"]]) if "experiment" in query else None
         labels = number_labels(connection, row.id, query["by"], scope) if scope else []
-        if not faults and named(query, "x", "y"):
-            try:
-                _, asked = ask_trade_off(connection, project, query, slices_of_quantities(_given()))
-                asked.check()
-            except (Invalid, NotFound) as error:
-                asked, status = None, 422 if isinstance(error, Invalid) else 404
-                faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
+    if not faults and named(query, "x", "y"):
+        try:
+            benchmarks, slices = benchmarks_asked(query, project), slices_of_quantities(_given())
+            with parts().database.reading() as connection:
+                asked = ask_trade_off(connection, row.id, query, benchmarks, slices)
+            answer = answer_of(asked, project, 2.0)
+        except (Invalid, NotFound) as error:
+            status = 422 if isinstance(error, Invalid) else 404
+            faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
+    pending = answer.open[1] if answer.open else None
+    state = "ready" if answer.found else state_of(pending)
 
     def context() -> dict[str, Any]:
         ticked, choices = split_choices(offer.choices, query["by"])
@@ -70,11 +76,14 @@ def trade_off(project: str) -> Response:
             "most_listed": MOST_LISTED,
             "most": MOST_POINTS,
             "feed": live_on(row, ANSWERS, experiment=query.get("experiment")),
+            "state_word": state,
+            "reason": pending.reason if state == "failed" and pending else None,
+            "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
             "found": None,
-            **(_shown(asked, project, row.visibility, query) if asked else {}),
+            **(_shown(answer.found, project, row.visibility, query) if answer.found else {}),
         }
 
-    made_of = [row.updated_at, offer, labels, faults, asked.tag if asked else ""]
+    made_of = [row.updated_at, offer, labels, faults, answer.tag, *tags_of(pending)]
     return page("trade_off.html", made_of, context, status=status)
 
 
@@ -103,8 +112,8 @@ def _asks_more(query: Mapping[str, Any]) -> bool:
     return own or query["y_scale"] != "linear" or any(f"{axis}_better" in query for axis in QUANTITIES)
 
 
-def _shown(asked: Asked, project: str, visibility: str, query: dict[str, Any]) -> dict[str, Any]:
-    found, options = asked.trade_off, options_of(query)
+def _shown(found: TradeOff, project: str, visibility: str, query: dict[str, Any]) -> dict[str, Any]:
+    options = options_of(query)
     return {
         "found": found,
         "title": words.title(found),

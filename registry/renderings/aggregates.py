@@ -36,6 +36,11 @@ def aggregates_markdown(found: Aggregates) -> str:
     return sheet.markdown(page(found))
 
 
+def aggregates_latex(found: Aggregates) -> str:
+    """The table for LaTeX, and as comments what it is made of and leaves out."""
+    return sheet.latex(page(found))
+
+
 def aggregates_csv(found: Aggregates) -> str:
     """One row an entry, those without a value among them; a column for each dimension, and one for a slice where it was
     asked for."""
@@ -133,13 +138,15 @@ def made_of(found: Aggregates) -> str:
 def left_out(found: Aggregates) -> Iterator[str]:
     """What was left out in one sentence, what costs the most slots in another, and one about grids."""
     total, shared, left = found.slots.total, found.slots.shared, found.left_out
+    column = " of its column" if found.columns else ""
     if found.missing == "available":
-        kept = f"Each entry over its own of {counted(total, 'slot', 'slots')}; all entries share {shared}"
+        kept = f"Each entry over its own of {counted(total, 'slot', 'slots')}; all entries share {shared:,}"
     elif shared == total:
-        kept = f"All {counted(total, 'slot was', 'slots were')} measured for every entry"
+        kept = "The only slot was" if total == 1 else f"All {total:,} slots were"
+        kept += " measured for every entry" + (" that has cells" if left.empty else "")
     else:
         lost = f"{counted(left.slots, 'slot', 'slots')} with {counted(left.cells, 'measured cell', 'measured cells')}"
-        kept = f"Compared on the {shared} of {total} slots that every entry has; {lost} left out"
+        kept = f"Compared on the {shared:,} of {total:,} slots that every entry{column} has; {lost} left out"
     empty = f"; {counted(left.empty, 'entry has', 'entries have')} no cell" if left.empty else ""
     yield f"{kept}{empty}."
     if dear := [*_dear_entries(found), *_dear_levels(found)]:

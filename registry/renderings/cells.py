@@ -107,7 +107,7 @@ def _level_cells(axis: PostedAxis, level: Any) -> tuple[Any, ...]:
 def footer(document: GridDocument, values: Sequence[float | None]) -> str:
     """How much was measured, which revision this is, and what is known of the noise."""
     measured = len(values) - values.count(None)
-    parts = [f"{measured} of {counted(len(values), 'cell', 'cells')} measured", f"revision {document['revision']}"]
+    parts = [f"{measured:,} of {counted(len(values), 'cell', 'cells')} measured", f"revision {document['revision']}"]
     for name in given(document) if measured else ():
         found = [one for one in carried(document, name) if one is not None]
         parts += [f"{'standard error' if name == 'stderr' else name} {_range(found)}"] if found else []

@@ -24,7 +24,7 @@ def blocks(document: Statistics) -> Iterator[Block]:
         return
     cells, possible = found.cells, found.possible
     share = f" ({100 * cells / possible:.0f} %)" if possible else ""
-    yield f"{cells} of {counted(possible, 'cell', 'cells')} measured{share}"
+    yield f"{cells:,} of {counted(possible, 'cell', 'cells')} measured{share}"
     for name, axis in found.by.items():
         if axis.levels:
             yield _table(name, axis.levels, possible, _other_is_ordered(document, name))

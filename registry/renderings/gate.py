@@ -1,4 +1,4 @@
-"""A verdict as text, as JUnit XML, and as annotations of a GitHub workflow."""
+"""A verdict as text, as Markdown, as JUnit XML, and as annotations of a GitHub workflow."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
+from registry.renderings import sheet
+from registry.renderings.numbers import UNDEFINED
+from registry.renderings.sheet import Block, Heading, Lines
+from registry.renderings.table import Column, Table
 from registry.renderings.width import one_line
-from registry.renderings.words import place
+from registry.renderings.words import place, said
 from registry.results.gates import Gate, GateUnit
 
 _MOST_SHOWN = 20
@@ -33,6 +37,20 @@ class Case:
         return self.passes is None and self.verdict not in ("not_comparable", "pending", "failed")
 
 
+def gate_text(gate: Gate) -> str:
+    """The verdict for a terminal."""
+    return text(_case(gate))
+
+
+def gate_markdown(gate: Gate) -> str:
+    """The verdict as Markdown."""
+    return markdown(_case(gate))
+
+
+def _case(gate: Gate) -> Case:
+    return Case(gate.baseline, gate.contender, gate.verdict, gate.passes, gate.sentence, gate)
+
+
 def page(case: Case, form: str) -> str:
     """The verdict in one of `FORMATS`."""
     return FORMATS[form](case)
@@ -42,15 +60,36 @@ def text(case: Case) -> str:
     """The word, the sentence, what was judged one by one, and the warnings."""
     paired = ["  by the differences of the same items"] if case.gate is not None and case.gate.paired else []
     lines = [f"{case.verdict}: {case.sentence}", *paired, *map(_line, _units(case))]
-    more = 0 if case.gate is None else len(case.gate.per) - _MOST_SHOWN
-    doubts = [f"  warning: {told}" for told in _doubts(case)]
-    return "\n".join([*lines, *([f"  and {more} more"] if more > 0 else []), *doubts]) + "\n"
+    return "\n".join([*lines, *(f"  {note}" for note in _notes(case))]) + "\n"
 
 
-def _doubts(case: Case) -> Iterator[str]:
-    """The warnings that the sentence does not say itself."""
-    known = () if case.gate is None else (one_line(one.detail) for one in case.gate.warnings)
-    yield from (told for told in known if told not in one_line(case.sentence))
+def markdown(case: Case) -> str:
+    """The same as a heading, the sentence, a table and a list: the comment on a pull request."""
+    return sheet.markdown(_blocks(case))
+
+
+def _blocks(case: Case) -> Iterator[Block]:
+    yield Heading(f"{case.contender} against {case.baseline}: {said(case.verdict)}", 3)
+    yield case.sentence
+    if units := list(_units(case)):
+        yield Table(
+            [
+                Column("judged", list(map(_name, units))),
+                Column("verdict", [said(unit.verdict) for unit in units]),
+                Column("gap", list(map(_gap, units)), True),
+                Column("interval", list(map(_within, units))),
+            ]
+        )
+    yield Lines(tuple(_notes(case)))
+
+
+def _notes(case: Case) -> Iterator[str]:
+    """How many more there are, and the warnings that the sentence does not say itself."""
+    if case.gate is not None:
+        if (more := len(case.gate.per) - _MOST_SHOWN) > 0:
+            yield f"and {more} more"
+        told = one_line(case.sentence)
+        yield from (f"warning: {doubt}" for one in case.gate.warnings if (doubt := one_line(one.detail)) not in told)
 
 
 def _units(case: Case) -> Iterator[GateUnit]:
@@ -58,8 +97,16 @@ def _units(case: Case) -> Iterator[GateUnit]:
 
 
 def _line(unit: GateUnit) -> str:
-    within = "" if unit.low is None or unit.high is None else f" [{unit.low:.4g}, {unit.high:.4g}]"
-    return f"  {unit.verdict}: {_name(unit)} {unit.gap or 0.0:+.4g}{within}"
+    within = _within(unit)
+    return f"  {unit.verdict}: {_name(unit)} {_gap(unit)}" + ("" if within == UNDEFINED else f" {within}")
+
+
+def _gap(unit: GateUnit) -> str:
+    return f"{unit.gap or 0.0:+.4g}"
+
+
+def _within(unit: GateUnit) -> str:
+    return UNDEFINED if unit.low is None or unit.high is None else f"[{unit.low:.4g}, {unit.high:.4g}]"
 
 
 def _name(unit: GateUnit) -> str:
@@ -103,4 +150,4 @@ def _property(told: str) -> str:
     return _data(told).replace(":", "%3A").replace(",", "%2C")
 
 
-FORMATS: Mapping[str, Callable[[Case], str]] = {"text": text, "junit": junit, "github": github}
+FORMATS: Mapping[str, Callable[[Case], str]] = {"text": text, "markdown": markdown, "junit": junit, "github": github}

@@ -102,7 +102,7 @@ def _guaranteed(document: Statistics, peaks: Peaks, decimals: int | None) -> Ite
     size, rows = within.size, within.at[:_LISTED]
     sure = f"with {level_of(within)} confidence the best"
     all_in = ", so none is ruled out" if size == cells else ""
-    yield f"{sure} is this cell (Gupta):" if size == 1 else f"{sure} is among these {size} cells (Gupta){all_in}:"
+    yield f"{sure} is this cell (Gupta):" if size == 1 else f"{sure} is among these {size:,} cells (Gupta){all_in}:"
     values = [_value(peaks, at) for at in rows]
     if any(rows):
         shown = Column("value", [fixed(value, decimals, UNDEFINED) for value in values], True)

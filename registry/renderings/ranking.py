@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 from registry.renderings import sheet
 from registry.renderings.assumptions import assumptions
@@ -40,6 +41,11 @@ def ranking_text(ranking: Ranking) -> str:
 def ranking_markdown(ranking: Ranking) -> str:
     """The ranking as Markdown."""
     return sheet.markdown(page(ranking))
+
+
+def ranking_latex(ranking: Ranking) -> str:
+    """The order for LaTeX, and as comments what it leaves open."""
+    return sheet.latex(takewhile(lambda block: not isinstance(block, Heading) or block.level == 1, page(ranking)))
 
 
 def ranking_csv(ranking: Ranking) -> str:

@@ -173,11 +173,11 @@ def _doubt(statistics: Statistics, within: BestSet) -> Iterator[str]:
     """The set of cells that noise leaves."""
     size = within.size
     if size > 1 and size == _cells(statistics):
-        yield f"Each of the {size} cells may be the best: noise rules out none with {level_of(within)} confidence."
+        yield f"Each of the {size:,} cells may be the best: noise rules out none with {level_of(within)} confidence."
     elif size > 1:
         named = "; ".join(map(place, within.at[:_LISTED]))
         more = f" and {size - min(size, _LISTED)} more" if size > _LISTED else ""
-        yield f"The best cell is among these {size} with {level_of(within)} confidence: {named}{more}."
+        yield f"The best cell is among these {size:,} with {level_of(within)} confidence: {named}{more}."
     else:
         yield f"With {level_of(within)} confidence this is the best cell."
 
@@ -247,7 +247,7 @@ def _precision(grid: GridDocument, statistics: Statistics) -> Iterator[str]:
         listed = (precision.off_lattice or ())[:_LISTED]
         named = "; ".join(f"{label(one.value)}{_at(one.at)}" for one in listed)
         more = precision.off_lattice_count - len(listed)
-        rest = f"; and {more} more" if more > 0 and named else ""
+        rest = f"; and {more:,} more" if more > 0 and named else ""
         yield f"{cannot} come from the given number of trials" + (f": {named}{rest}." if named else ": check them.")
 
 

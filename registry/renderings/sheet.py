@@ -1,4 +1,4 @@
-"""A page of headings, paragraphs and tables, for a terminal and as Markdown."""
+"""A page of headings, paragraphs and tables, for a terminal, as Markdown, and its tables for LaTeX."""
 
 from __future__ import annotations
 
@@ -54,6 +54,18 @@ def wrapped(line: str) -> str:
 def markdown(blocks: Iterable[Block]) -> str:
     """The page as Markdown."""
     return "\n".join(filter(None, map(_markdown, blocks)))
+
+
+def latex(blocks: Iterable[Block]) -> str:
+    """The tables of the page for LaTeX, and the rest of it as comments."""
+    return "".join(map(_latex, blocks))
+
+
+def _latex(block: Block) -> str:
+    if isinstance(block, Table):
+        return tables.latex(block)
+    lines = block.lines if isinstance(block, Lines) else (block.text if isinstance(block, Heading) else block,)
+    return "".join(f"% {one_line(line)}\n" for line in lines)
 
 
 def _markdown(block: Block) -> str:

@@ -1,4 +1,4 @@
-"""A table of strings as aligned text and as a Markdown pipe table."""
+"""A table of strings as aligned text, as a Markdown pipe table, and as a `tabular` of LaTeX."""
 
 from __future__ import annotations
 
@@ -20,6 +20,14 @@ _SPECIAL = re.compile(
 _OPENING = re.compile(r"^(#{1,6}(?=\s|$)|>|[-+](?=\s|$|-)|=+$|\d{1,9}(?=[.)](?:\s|$)))")
 """What makes a heading, a quotation, a list or a rule of a line."""
 _CLOSING = re.compile(r"(^|\s)(#+\s*)$")
+_LATEX = str.maketrans(
+    {sign: rf"\{sign}" for sign in "&%$#_{}"}
+    | {sign: f"{{{sign}}}" for sign in "[*"}  # which behind the end of a row would be its argument
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}"}
+)
+_DASH = re.compile("-(?=-)")
+_MINUS = re.compile(r"(?<![\w)])-(?=[\d.])")
 _BREAK = re.compile(r"[\r\n\v\f\x1c-\x1e\x85\u2028\u2029]+")
 
 
@@ -105,12 +113,28 @@ def on_the_point(cells: Sequence[str]) -> list[str]:
 
 def markdown(table: Table) -> str:
     """The table as pipe-table lines, each ended by a newline; `over` joins the heading of the last key."""
+    rule = ["---:" if column.numeric else "---" for column in table.columns]
+    rows = [[escaped(cell) for cell in row] for row in [_names(table), *table.rows]]
+    return "".join("| " + " | ".join(row) + " |\n" for row in [rows[0], rule, *rows[1:]])
+
+
+def latex(table: Table) -> str:
+    """The table as a `tabular` with the rules of the package booktabs."""
+    rows = [" & ".join(map(_latex, row)) + r" \\" for row in [_names(table), *table.rows]]
+    places = "".join("r" if column.numeric else "l" for column in table.columns)
+    opened = [rf"\begin{{tabular}}{{{places}}}", r"\toprule", rows[0], r"\midrule"]
+    return "\n".join([*opened, *rows[1:], r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _latex(cell: str) -> str:
+    return _MINUS.sub("$-$", _DASH.sub("-{}", one_line(cell).translate(_LATEX)))
+
+
+def _names(table: Table) -> list[str]:
     names = [column.name for column in table.columns]
     if table.over and table.keys:
         names[table.keys - 1] = f"{names[table.keys - 1]} / {table.over}"
-    rule = ["---:" if column.numeric else "---" for column in table.columns]
-    rows = [[escaped(cell) for cell in row] for row in [names, *table.rows]]
-    return "".join("| " + " | ".join(row) + " |\n" for row in [rows[0], rule, *rows[1:]])
+    return names
 
 
 def escaped(text: str) -> str:

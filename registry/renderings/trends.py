@@ -50,10 +50,10 @@ def blocks(document: Statistics) -> Iterator[Block]:
     if not series:
         yield "No series: no axis with an order has a measured cell."
         return
+    if document.series_left_out:
+        yield f"Not all series are here: {document.series_left_out:,} more, beyond the limits, were not analysed."
     for along, found in itertools.groupby(series, key=lambda one: one.along):
         yield from _along(document, along, list(found))
-    if document.series_left_out:
-        yield f"{document.series_left_out} series beyond the limits were left out."
     yield from splits.blocks(document)
 
 

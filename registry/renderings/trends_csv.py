@@ -24,8 +24,9 @@ def csv(document: Statistics) -> str:
     """One row a series."""
     axes = list(dict.fromkeys(name for one in document.series for name in one.at))
     split = document.params.split is not None
-    rows = ([*_row(document, one, axes), *(splits.cells_of(one) if split else ())] for one in document.series)
-    after = (*COLUMNS, *(splits.COLUMNS if split else ()))
+    left = document.series_left_out
+    rows = ([*_row(document, one, axes), *(splits.cells_of(one) if split else ()), left] for one in document.series)
+    after = (*COLUMNS, *(splits.COLUMNS if split else ()), "series_left_out")
     return tidy(["grid", "revision", "along"], rows, axes, after, only=document.slice)
 
 

@@ -78,7 +78,7 @@ def places(
     """Coordinates, at most so many, and how many more there are."""
     named = [name for name in (place(at, without) for at in found[:most]) if name]
     more = max(ties or 0, len(found)) - len(found[:most])
-    return "; ".join(named) + (f"; and {more} more" if more > 0 and named else "")
+    return "; ".join(named) + (f"; and {more:,} more" if more > 0 and named else "")
 
 
 def said(word: Any) -> str:
@@ -98,7 +98,7 @@ def slope_per(axes: Sequence[Mapping[str, Any]], along: str, x_scale: Any) -> st
 
 
 def counted(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"
+    return f"{number:,} {one if number == 1 else many}"
 
 
 def axis_columns(cells: Sequence[Mapping[str, Any]]) -> list[Column]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from registry.grids.grid import Direction
+from registry.grids.grid import Direction, Kind, Scale
 from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.policies import Reduction, SlotPolicy
 from registry.results.protocols import LeftOutByProtocol
@@ -31,6 +31,9 @@ class DimensionLevels:
         "The levels as they were posted, where a label differs from its number.",
         Presence.OMITTED,
     ] = None
+    kind: Annotated[Kind | None, "Of an axis. The levels of a nominal one have no order.", Presence.OMITTED] = None
+    unit: Annotated[str | None, "Of an axis.", Presence.OMITTED] = None
+    scale: Annotated[Scale | None, "Of an axis, as it was posted.", Presence.OMITTED] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,14 +71,32 @@ class Entry:
         Presence.OMITTED,
     ] = None
     spread: Annotated[Spread | None, "For two levels of `over` or more.", Presence.OMITTED] = None
+    stderr: Annotated[
+        float | None, "The standard error of a mean, by the noise of its cells, where that is known.", Presence.OMITTED
+    ] = None
+    df: Annotated[
+        float | None, "Its degrees of freedom, where errors were estimated from repeats.", Presence.OMITTED
+    ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class SharedSlots:
-    """A slot is a combination of levels of the dimensions that are not grouped by."""
+    """A slot is a combination of levels of the dimensions that are not grouped by, in one column."""
 
     total: Annotated[Count, "Slots in which any entry was measured."]
-    shared: Annotated[Count, "Slots in which every entry was measured that was measured at all."]
+    shared: Annotated[
+        Count, "Slots in which every entry was measured that has any cell, in the column where the rows are names."
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table: the same levels of all dimensions but the first."""
+
+    at: Annotated[Mapping[str, Place], "A level for each dimension of `group_by` but the first."]
+    total: Annotated[Count, "Slots in which any entry of the column was measured."]
+    shared: Annotated[Count, "Slots in which every entry of the column was measured that has any."]
+    set: Annotated[Count, "Columns with the same number share the same slots."]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +158,9 @@ class Aggregation:
     ] = ()
     slots: Annotated[SharedSlots, Presence.OPTIONAL] = SharedSlots(0, 0)
     left_out: Annotated[LeftOut, Presence.OPTIONAL] = LeftOut()
+    columns: Annotated[
+        tuple[Column, ...], "Of a table of names by something else: what is compared in each column.", Presence.OPTIONAL
+    ] = ()
     costs: Annotated[Costs, Presence.OPTIONAL] = Costs()
     remedy: Annotated[Remedy | None, "Only where no slot is shared.", Presence.OMITTED] = None
     assumes: Assumptions = ()
@@ -154,13 +178,15 @@ class Aggregates(Aggregation):
     metric: Annotated[str, "The name of the metric."] = ""
     unit: Annotated[str | None, "Of the values and intervals, as far as the grids agree."] = None
     direction: Annotated[Direction | None, "Which end is better; null where neither is."] = None
+    lower: Annotated[float | None, "Lower bound of the values, where they have one.", Presence.OMITTED] = None
+    upper: Annotated[float | None, "Upper bound of the values, where they have one.", Presence.OMITTED] = None
     group_by: Annotated[tuple[str, ...], "The dimensions of the table.", Presence.OPTIONAL] = ()
     over: Annotated[tuple[str, ...], "The dimensions whose levels each entry is averaged over.", Presence.OPTIONAL] = ()
     value: Annotated[Reduction, "How the cells of one level of `over` become a number."] = "mean"
     missing: Annotated[
         SlotPolicy,
-        "matched: only slots that every entry has. available: each entry over its own slots; entries are then not "
-        "comparable.",
+        "matched: only slots that every entry has, or, where the rows are names, every one of its column. available: "
+        "each entry over its own slots; entries are then not comparable.",
     ] = "matched"
     alpha: Annotated[float, "Intervals have the level 1 - alpha."] = 0.05
     suite: Annotated[str | None, "The suite that the benchmarks are from.", Presence.OMITTED] = None

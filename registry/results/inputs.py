@@ -37,7 +37,8 @@ class Warning:
         "What kind of doubt it is; more kinds may come. level_added: an amendment brought a level that its axis did "
         "not have. level_number_read: a label was read as a number. rounded: a whole number above 2^53 that no double "
         "is. near_duplicate: a name is one edit from a known one. off_lattice: a value is no whole count out of its "
-        "trials. looks_derived: a name is that of an average or a total. repeats_read: a coordinate came several "
+        "trials. stderr_zero: the standard error 0 of a proportion strictly between its bounds was left out. "
+        "looks_derived: a name is that of an average or a total. repeats_read: a coordinate came several "
         "times, in cells or rows, and the cell is their mean; or a table brings repeats and sd. Of tables: left_out: "
         "columns that the registry computes. text_left_out: text around the table. kind_read: levels were read as "
         "numbers. identity_read: a title was read as names. protocol_differs, protocol_unknown: how it was measured.",

@@ -8,15 +8,18 @@ from typing import Annotated, Literal
 from registry.grids.grid import Kind, Scale
 from registry.results.grid import PostedMetric
 from registry.results.inputs import DerivedGrid, Input, Warning
-from registry.results.statistics import MetricDocument
-from registry.results.terms import Count, Interval, LevelName, Reason, SliceDocument, Status
+from registry.results.policies import SlotPolicy
+from registry.results.protocols import LeftOutByProtocol
+from registry.results.ranking import Checksum
+from registry.results.statistics import Assumptions, MetricDocument
+from registry.results.terms import Count, Instant, Interval, LevelName, Presence, Reason, SliceDocument, Status
 
-Sharing = Literal["matched", "available"]
 MissingRule = Annotated[
-    Sharing,
-    "`matched`: a mean is over the slots that all names shown share. `available`: over those that the name has, so "
-    "that two means may be over different slots.",
+    SlotPolicy,
+    "`matched`: a mean is over the slots that all names share that have any. `available`: over those that the name "
+    "has, so that two means may be over different slots.",
 ]
+Suite = Annotated[str | None, "The suite that the benchmarks are from.", Presence.OMITTED]
 ShownSlots = Annotated[Count, "Slots that the mean is over."]
 StandardError = Annotated[
     float | None,
@@ -32,11 +35,17 @@ Derived = Annotated[tuple[DerivedGrid, ...], "Grids made of others, which count 
 Warnings = Annotated[tuple[Warning, ...], "What a reader should know before believing the picture."]
 
 
+_MEAN = (
+    "The mean over the benchmarks, each with the same weight, of the means of the cells in these slots: the number of "
+    "the table, in the metric's unit."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """The mean of some slots with its noise."""
 
-    mean: Annotated[float, "The unweighted mean of the cells in these slots, in the metric's unit."]
+    mean: Annotated[float, _MEAN]
     slots: ShownSlots
     stderr: StandardError = None
     interval: MeanInterval = None
@@ -47,7 +56,7 @@ class LinePoint:
     """The mean of one name at one level. A level at which the name has no mean has no point."""
 
     level: LevelName
-    mean: Annotated[float, "The unweighted mean of the cells in these slots, in the metric's unit."]
+    mean: Annotated[float, _MEAN]
     slots: ShownSlots
     stderr: StandardError = None
     interval: MeanInterval = None
@@ -67,7 +76,7 @@ class LineLevel:
 
     level: LevelName
     label: Annotated[str, "The level as it was posted."]
-    shared: Annotated[Count, "Slots that every name shown has a cell in at this level."]
+    shared: Annotated[Count, "Slots at this level that every name has a cell in that has any there."]
     left_out: Annotated[Count, "Slots that some but not all of them have, at this level."]
 
 
@@ -83,14 +92,25 @@ class Lines:
     scale: Annotated[Scale, "Of the axis, as it was posted."] = "linear"
     by: Annotated[str, "What has a line: `model`, `variant`, `benchmark` or `axis:<name>`."] = "model"
     missing: MissingRule = "matched"
+    suite: Suite = None
     slice: SliceDocument = None
     status: Status = "ok"
     reason: Reason = None
     levels: Annotated[tuple[LineLevel, ...], "Those that any grid read has, in order."] = ()
     lines: Annotated[tuple[Line, ...], "One for each name shown, in the order of the names or levels."] = ()
     not_shown: LeftOutNames = ()
-    assumes: Annotated[tuple[str, ...], "What the intervals take for granted."] = ()
+    assumes: Assumptions = ()
     warnings: Warnings = ()
+    incomparable: LeftOutByProtocol = None
     derived: Derived = ()
     inputs: Inputs = ()
-    state: Annotated[Literal["ready"], "Always ready: it is computed when it is asked for."] = "ready"
+    inputs_left_out: Annotated[
+        Checksum | None,
+        "In place of `inputs` of more than a thousand grids: how many, and a checksum of their ids and revisions.",
+        Presence.OMITTED,
+    ] = None
+    methods_version: Annotated[
+        str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
+    ] = None
+    state: Annotated[Literal["ready"], "The table that the lines are from is computed."] = "ready"
+    computed_at: Annotated[Instant | None, "When it was computed.", Presence.OMITTED] = None

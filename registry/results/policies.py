@@ -15,7 +15,7 @@ Method = Literal[
     "mean_rank",
     "borda",
 ]
-Missing = Literal["matched", "observed", "complete", "worst", "zero_votes", "zero_points"]
+Missing = Literal["matched", "available", "complete", "worst", "zero_votes", "zero_points"]
 Target = Literal["rerun", "new_questions", "new_benchmarks"]
 Estimand = Literal["difference", "lead"]
 Reduction = Literal["mean", "best", "count"]

@@ -12,8 +12,11 @@ from registry.results.lines import (
     Inputs,
     LeftOutNames,
     MissingRule,
+    Suite,
     Warnings,
 )
+from registry.results.protocols import LeftOutByProtocol
+from registry.results.statistics import Assumptions
 from registry.results.terms import Count, Reason, SliceDocument, Status
 
 FrontPlace = Annotated[
@@ -34,7 +37,7 @@ class Quantity:
     lower: Annotated[float | None, "The metric's lower bound."] = None
     upper: Annotated[float | None, "The metric's upper bound."] = None
     slice: SliceDocument = None
-    shared: Annotated[Count | None, "Slots that every name shown has a cell in; null for a label."] = None
+    shared: Annotated[Count | None, "Slots that every name has a cell in that has any; null for a label."] = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +67,16 @@ class TradeOff:
     y: Quantity
     by: Annotated[str, "What has a point: `model` or `variant`."] = "model"
     missing: MissingRule = "matched"
+    suite: Suite = None
     status: Status = "ok"
     reason: Reason = None
     points: Annotated[tuple[TradeOffPoint, ...], "In the order of x, and of their names."] = ()
     front: Annotated[tuple[str, ...], "The names on the front, in the order of x."] = ()
     without: Annotated[tuple[NameWithout, ...], "Names that one of the quantities is not known of."] = ()
     not_shown: LeftOutNames = ()
-    assumes: Annotated[tuple[str, ...], "What the intervals take for granted."] = ()
+    assumes: Assumptions = ()
     warnings: Warnings = ()
+    incomparable: LeftOutByProtocol = None
     derived: Derived = ()
     inputs: Inputs = ()
-    state: Annotated[Literal["ready"], "Always ready: it is computed when it is asked for."] = "ready"
+    state: Annotated[Literal["ready"], "The tables that it is from are computed."] = "ready"

@@ -1,8 +1,7 @@
 """Bulkhead and circuit breaker for database access in a web process.
 
-The bulkhead keeps one thread free of the database, so that requests are refused while the others wait, and `/healthz`
-is answered where it has no thread of its own (`registry/local/web_server.py` gives it one, gunicorn does not). The
-breaker opens after a timeout or a refused connection; then one request at a time tries again, until one succeeds.
+The bulkhead keeps one thread free of the database, so that requests are refused while the others wait. The breaker
+opens after a timeout or a refused connection; then one request at a time tries again, until one succeeds.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -19,7 +20,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.pool import NullPool
 
-from registry.errors import Busy, Conflict, ReadOnly, Unavailable
+from registry.errors import Busy, Conflict, Unavailable
 from registry.outages import OutageLog
 from registry.settings import Settings, driver_url
 from registry.storage.circuit_breaker import AWAY, CircuitBreaker, NoCircuitBreaker
@@ -84,6 +85,7 @@ class Database:
         self.waits = Waits()
         self._gate = ConnectionGate(CLOSED_SECONDS if breaker else 0.0)
         self._outages = OutageLog(service, settings.database_url)
+        self._refused_at, self._refusal = -math.inf, ""
         self._longest = statement_timeout or settings.statement_timeout
         parameters = settings.session_parameters(self._longest)
         # A pooler refuses or ignores `options`. One that gives a server connection for a transaction only would hand
@@ -177,8 +179,11 @@ class Database:
     def _translated(self, error: DBAPIError) -> Exception:
         """The registry's error; an outage is logged, and the idle connections are dropped if this one was lost."""
         translated = translate(error)
-        if error.connection_invalidated or isinstance(translated, ReadOnly):
+        reason = translated.reason if isinstance(translated, Unavailable) else ""
+        if error.connection_invalidated or reason == "read_only":
             self._engine.dispose()
+        if reason in _REFUSALS:
+            self._refused_at, self._refusal = time.monotonic(), reason
         if isinstance(translated, Unavailable) and _tells_of_outage(error):
             translated.cause = self._outages.failed(error.orig)
         return translated
@@ -207,6 +212,16 @@ class Database:
         """Whether the database refused the last new connection."""
         return self._gate.is_closed
 
+    @property
+    def away_since(self) -> datetime | None:
+        """When the outage that lasts began, as this process saw it; None while the database answers."""
+        return self._outages.since
+
+    @property
+    def writes(self) -> str:
+        """`taken`, or why the server refused a write lately: `disk_full`, `read_only`."""
+        return self._refusal if time.monotonic() - self._refused_at < _REFUSED_SECONDS else "taken"
+
     def pool(self) -> tuple[int, int]:
         """The connections that the pool may open, and those in use."""
         pool: Any = self._engine.pool
@@ -231,7 +246,22 @@ def _driver(connection: Connection) -> Any:
 
 _TRY_LATER_CLASSES = ("08", "53", "40")
 _TRY_LATER = ("57P01", "57P02", "57P03", "57014", "25P03", "25P04")
-_READ_ONLY = "25006"
+_REFUSED = {
+    "25006": ("The database takes no writes at the moment, and nothing was written: repeat it.", 2, "read_only"),
+    "42501": (
+        "The database does not let this process read or write what it needs; `registry migrate` grants it again.",
+        10,
+        "no_rights",
+    ),
+    "53100": (
+        "The disk of the database is full, and nothing was written: repeat it once there is room.",
+        10,
+        "disk_full",
+    ),
+}
+_REFUSALS = ("disk_full", "read_only")
+_REFUSED_SECONDS = 60.0
+"""For which writes count as refused after one was: on a full disk small ones may still find room."""
 _OWN_LIMITS = ("57014", "25P03", "25P04")
 """The ends of statements and transactions that took too long: the server is well."""
 
@@ -244,8 +274,8 @@ def translate(error: DBAPIError) -> Exception:
         return Busy("Another writer holds this; try again.", reason="lock_timeout")
     if code == "23505":
         return Conflict("Something with this name was made at the same moment.")
-    if code == _READ_ONLY:
-        return ReadOnly("The database takes no writes at the moment, and nothing was written: repeat it.", after=2)
+    if code in _REFUSED:
+        return Unavailable(*_REFUSED[code])
     if error.connection_invalidated or code is None or code[:2] in _TRY_LATER_CLASSES or code in _TRY_LATER:
         if code is None and not error.connection_invalidated and not _is_outage(error):
             return error

@@ -8,6 +8,7 @@ old as the last note that it has reached.
 
 from __future__ import annotations
 
+import math
 import re
 import threading
 import time
@@ -30,6 +31,10 @@ LOOK_EVERY = 0.01
 NOTE_EVERY = 0.5
 _POSITION = re.compile(r"([0-9A-Fa-f]{1,8})/([0-9A-Fa-f]{1,8})")
 _REPLAYED = text("SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() - '0/0' END")
+_LAG = text("""
+    SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() - '0/0' END AS replayed,
+        coalesce(extract(epoch FROM clock_timestamp() - pg_last_xact_replay_timestamp()), 'infinity') AS age
+""")
 _FLUSHED = text("SELECT pg_current_wal_flush_lsn() - '0/0'")
 
 _chosen: ContextVar[float | None] = ContextVar("chosen", default=None)
@@ -102,6 +107,19 @@ class ReplicatedDatabase(Database):
         self.leave()
         with super().transaction(rehearse=rehearse) as connection:
             yield connection
+
+    def lag(self) -> float:
+        """Seconds that the replica is behind, for its operator; infinite where it does not answer, or is no replica."""
+        try:
+            with super().reading() as connection:
+                flushed = int(connection.scalar(_FLUSHED))
+            with self._replica.reading() as connection:
+                row = connection.execute(_LAG).one()
+        except RegistryError:
+            return math.inf
+        if row.replayed is None:
+            return math.inf
+        return 0.0 if row.replayed >= flushed else max(0.0, float(row.age))
 
     def close(self) -> None:
         super().close()

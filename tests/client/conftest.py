@@ -1,18 +1,16 @@
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-import waitress
 
 from results_registry import Transport, outbox
 from results_registry.notes import forget
 from tests.client.tiny import Tiny, tiny_server
-from tests.house import House, Project
+from tests.house import Project
 
 
 @pytest.fixture(autouse=True)
@@ -51,16 +49,6 @@ class Served:
         """The only grid, with its values."""
         [found] = self.grids()
         return dict(self.project.get(f"grids/{found['id']}").get_json())
-
-
-@pytest.fixture(scope="session")
-def address(house: House) -> Iterator[str]:
-    server = waitress.create_server(house.app, host="127.0.0.1", port=0, threads=4)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.effective_port}"
-    server.close()
-    thread.join(5)
 
 
 @pytest.fixture

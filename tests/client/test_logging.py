@@ -199,7 +199,7 @@ def test_an_address_that_cannot_be_used_loses_nothing(
     wrong: dict[str, str], job: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert log_grid(1.0, **NAMES, **NOWHERE | wrong).state == "held"
-    assert "waits in the spool for `registry sync`" in caplog.text
+    assert "waits in the spool for `python -m results_registry sync`" in caplog.text
     assert "two words" not in caplog.text
     assert Item(spooled(job)[0].read_bytes()).document()["values"] == 1.0
     with pytest.raises(BadAddress):
@@ -424,7 +424,7 @@ def test_the_next_job_leaves_what_is_meant_for_another_registry(tiny: Tiny, job:
     assert len(spooled(job)) == 1
 
 
-def test_the_end_takes_a_bounded_time_and_says_what_is_left(tmp_path: Path, job: Path) -> None:
+def test_the_end_takes_a_bounded_time_and_says_what_is_left_for_sync(tiny: Tiny, job: Path) -> None:
     script = """
 from results_registry import log_grid
 for number in range(3):
@@ -437,8 +437,17 @@ for number in range(3):
     )
     assert time.monotonic() - begun < 5
     assert ran.returncode == 0, ran.stderr
-    assert f"registry: 3 grids wait in {job}; `registry sync` sends what is left." in ran.stderr
+    assert f"registry: 3 grids wait in {job}; `python -m results_registry sync` sends what is left." in ran.stderr
     assert len(spooled(job)) == 3
+    words = ["sync", "--url", tiny.url, "-p", "p"]
+    for more, status, sent, elsewhere in (([], 0, 0, True), (["--any-url"], 0, 3, False), (["--any-url"], 0, 0, False)):
+        ran = subprocess.run(
+            [sys.executable, "-W", "error", "-m", "results_registry", *words, *more],
+            env=environment, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (ran.returncode, ran.stdout) == (status, f"{sent} grids sent.\n"), ran.stderr
+        assert ("3 grids for another registry" in ran.stderr) == elsewhere
+    assert [seen.json["model"] for seen in tiny.seen] == ["0", "1", "2"]
 
 
 def test_the_spool_is_bounded_and_memory_takes_over(

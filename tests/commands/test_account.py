@@ -83,9 +83,9 @@ def test_a_token_in_a_file_that_others_can_read_is_not_used(person: Person, proj
     assert "asks for a token" in told
 
 
-def test_a_kept_token_goes_to_its_own_registry_only(person: Person, project: Project, url: str) -> None:
+def test_a_kept_token_goes_to_its_own_registry_only(person: Person, project: Project, address: str) -> None:
     later = logged_in(person, project.tokens["reader"])
-    alias = url.replace("127.0.0.1", "localhost")
+    alias = address.replace("127.0.0.1", "localhost")
     assert "asks for a token" in later.complains("whoami", "--url", alias, status=4)
 
 

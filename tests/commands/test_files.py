@@ -10,6 +10,7 @@ import pytest
 
 from tests.commands.terminal import Person
 from tests.house import Project
+from tests.workers.asking import computed
 
 ONE = "model=Qwen-2.5 3B"
 
@@ -82,6 +83,9 @@ def test_a_picture_of_no_known_kind_is_a_usage_error(person: Person, ready: Proj
 def test_lines_are_drawn_in_the_form_of_their_name(person: Person, ready: Project, name: str, begins: bytes) -> None:
     one = person.json("show", ONE)
     asked = ("-e", one["experiment"], "--metric", one["metric"]["name"], "--by", "axis:Type", "--along", "Length")
+    query = {"experiment": one["experiment"], "metric": one["metric"]["name"], "by": "axis:Type", "along": "Length"}
+    for cut in ({}, {"at.Length": ">=1"}):
+        computed(ready, f"projects/{ready.slug}/lines", query_string=query | cut)
     answer = person.run("lines", *asked, "-o", name)
     assert answer.exit_code == 0, answer.output
     assert (person.home / name).read_bytes().startswith(begins)
@@ -104,5 +108,7 @@ def test_each_shell_gets_its_completion(person: Person, shell: str, word: str) -
     assert "_REGISTRY_COMPLETE" in script
 
 
-def test_the_openapi_document_is_printed(person: Person) -> None:
-    assert person.says("openapi") == (Path(__file__).parents[2] / "openapi.yaml").read_text(encoding="utf-8")
+def test_the_openapi_documents_are_printed(person: Person) -> None:
+    """Those that are committed are current."""
+    for name, options in (("openapi.yaml", ()), ("openapi.client.yaml", ("--client",))):
+        assert person.says("openapi", *options) == (Path(__file__).parents[2] / name).read_text(encoding="utf-8")

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from markdown_it import MarkdownIt
 
 from tests.commands.terminal import Person
 from tests.house import Project, publication
 
+FILES = Path(__file__).parents[1] / "importers" / "files"
 NAMES = ("-e", "type-by-length", "--metric", "accuracy")
 
 
@@ -106,6 +109,20 @@ def test_junit_names_every_cell_and_counts_what_is_not_decided_as_an_error(perso
     assert nothing.get("errors") == "1"
 
 
+def test_the_comment_on_a_pull_request_is_the_markdown_of_the_api(person: Person, judged: Project) -> None:
+    person.says("baseline", "set", "each", "base", *NAMES, "--kind", "no_cell_worse", "--margin", "3")
+    found = answered(person, judged, "gate", "each", "worse", "--format", "markdown").stdout
+    path = f"projects/{judged.slug}/baselines/each/gate?contender=worse"
+    assert judged.get(path, headers={"Accept": "text/markdown"}).text == found
+    tokens = MarkdownIt().enable("table").parse(found)
+    told = [one.content for one in tokens if one.type == "inline"]
+    assert told[:2] == ["worse against each: regressed", judged.get(path).get_json()["sentence"]]
+    assert told[2:9] == ["judged", "verdict", "gap", "interval", "Core Generalization", "regressed", "-10"]
+    assert person.says("gate", "main", "nobody", "--format", "markdown", status=6).startswith(
+        "### nobody against main: not comparable\n\nThere is nothing to judge: "
+    )
+
+
 @pytest.mark.parametrize(("contender", "level"), [("better", "notice"), ("worse", "error"), ("close", "warning")])
 def test_github_is_told_in_one_line(person: Person, judged: Project, contender: str, level: str) -> None:
     told = answered(person, judged, "gate", "main", contender, "--format", "github").stdout
@@ -120,7 +137,43 @@ def test_a_file_is_judged_without_being_published(person: Person, judged: Projec
     found = answered(person, judged, "gate", "main", "grid.json")
     assert (found.exit_code, found.stdout.split(":")[0]) == (3, "regressed")
     (person.home / "grid.json").write_text("{")
-    assert "no grid as JSON" in person.complains("gate", "main", "grid.json", status=2)
+    assert "This is not JSON" in person.complains("gate", "main", "grid.json", status=1)
+    assert "There is no file" in person.complains("gate", "main", "nowhere.json", status=2)
+
+
+def test_the_files_of_a_harness_are_judged_as_they_are_and_all_must_pass(
+    person: Person, project: Project, tmp_path: Path
+) -> None:
+    """What `push` reads: the baseline comes from one file, the contenders from others that were not published."""
+    harness = json.loads((FILES / "lm_eval.json").read_bytes())
+
+    def results(name: str, right: int) -> str:
+        file = harness | {"model_name": name, "n-samples": {"words": {"original": 307, "effective": 307}}}
+        score = {"exact_match,strict-match": right / 307, "exact_match_stderr,strict-match": 0.0}
+        (tmp_path / f"results_{name}.json").write_text(json.dumps(file | {"results": {"words": score}}))
+        return str(tmp_path / f"results_{name}.json")
+
+    metric = "exact_match,strict-match"
+    person.says("push", results("base", 200))
+    names = ("-e", "lm-evaluation-harness", "--metric", metric)
+    person.says("baseline", "set", "words", "base", *names, "--margin", "0.05", "--kind", "non_inferior")
+    near, better, worse = results("near", 201), results("better", 290), results("worse", 20)
+    for files, status, words in (
+        ((better,), 0, ["improved"]), ((near,), 6, ["inconclusive"]), ((worse,), 3, ["regressed"]),
+        ((better, worse), 3, ["improved", "regressed"]), ((better, near), 6, ["improved", "inconclusive"]),
+    ):  # fmt: skip
+        found = answered(person, project, "gate", "words", *files)
+        told = [line.partition(":")[0] for line in found.stdout.splitlines() if not line.startswith(" ")]
+        assert (found.exit_code, told) == (status, words), found.output
+    suites = ElementTree.fromstring(  # noqa: S314 (the command wrote it)
+        answered(person, project, "gate", "words", better, worse, "--format", "junit").stdout
+    )
+    assert [suite.get("failures") for suite in suites] == ["0", "1"]
+    told = person.complains("gate", "words", better, "--experiment", "another", status=1)
+    assert "another · words · exact_match,strict-match" in told
+    (tmp_path / "notes.json").write_text("{}")
+    assert "nothing is judged" in person.complains("gate", "words", better, str(tmp_path / "notes.json"), status=1)
+    assert "without options of files" in person.complains("gate", "words", "base", "--unit", "%", status=2)
 
 
 def test_the_least_share_of_common_cells_is_an_option(person: Person, judged: Project) -> None:

@@ -14,9 +14,9 @@ from tests.house import Project
 
 
 @pytest.fixture
-def admin(project: Project, url: str, tmp_path: Path) -> Person:
+def admin(project: Project, address: str, tmp_path: Path) -> Person:
     """An administrator of a project that nobody else uses."""
-    return person_of(project, url, tmp_path, "admin")
+    return person_of(project, address, tmp_path, "admin")
 
 
 def test_a_webhook_is_added_tested_rotated_and_removed(admin: Person, project: Project) -> None:
@@ -78,12 +78,12 @@ def test_what_is_no_option_is_said(admin: Person, project: Project) -> None:
 def test_a_narrow_terminal_has_whole_ids_and_each_error_once(admin: Person, project: Project) -> None:
     made = admin.json("hooks", "add", "https://hooks.example.org/a", "*")
     sent = [admin.json("hooks", "test", made["id"])["id"] for _ in range(3)]
-    errors = ["unreachable: the name does not resolve"] * 2 + ["answered 500"]
+    errors = ["unreachable: no address that may be sent to"] * 2 + ["answered 500"]
     with project.house.database.transaction() as connection:
         for one, error in zip(sent, errors, strict=True):
             connection.execute(insert(delivery_attempts).values(delivery_id=one, number=1, error=error))
     page = admin.page("hooks", "deliveries", made["id"], columns=80)
     assert all(one in page for one in sent)
-    assert "2 deliveries: unreachable: the name does not resolve" in page
+    assert "2 deliveries: unreachable: no address that may be sent to" in page
     assert "1 delivery: answered 500" in page
     assert [one["error"] for one in admin.rows("hooks", "deliveries", made["id"])] == errors[::-1]

@@ -5,11 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
-import re
-import subprocess
-import sys
-from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,13 +17,10 @@ from registry.mirror import compaction, part_writer, source
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
 from tests.commands.terminal import Person, person_of
-from tests.conftest import ROOT
 from tests.house import Project, publication
-from tests.live.system import awaited
 from workers.jobs.sequencing import sequence_arrivals
 
 Cell = tuple[Any, ...]
-RECIPE = re.findall(r"```sql\n(.*?)```", (ROOT.parent / "docs/recipes/mirror.md").read_text(), re.DOTALL)
 NAMES = ("experiment", "benchmark", "model", "variant")
 
 
@@ -41,29 +34,35 @@ def tell(project: Project) -> None:
     sequence_arrivals(project.house.database)
 
 
-def duck(lake: Path, query: str = "") -> list[dict[str, Any]]:
-    """What a query of the cells answers, with the view of the recipe."""
-    import duckdb
+def cells(lake: Path) -> list[dict[str, Any]]:
+    """The cells of a mirror as its view has them: rows of parts, joined with the names of grids of the same part."""
+    found = []
+    for project in manifest(lake)["projects"]:
+        named = {(row["grid"], row["part"]): row for row in _rows(lake / project["grids"]["path"])}
+        for part in project["parts"]:
+            day = date.fromisoformat(part["path"].partition("day=")[2].partition("/")[0])
+            for row in _rows(lake / part["path"]):
+                if (grid := named.get((row["grid"], row["part"]))) is not None:
+                    sent = {f"{name}_as_sent": row[name] for name in NAMES}
+                    here = {"project": project["project"], "day": day, "axes": dict(row["axes"])}
+                    found.append(row | sent | {name: grid[name] for name in (*NAMES, "direction")} | here)
+    return found
 
-    before = os.getcwd()
-    os.chdir(lake)
-    try:
-        with duckdb.connect() as connection:
-            connection.execute("SET TimeZone = 'UTC'")
-            connection.execute(RECIPE[0])
-            rows: list[dict[str, Any]] = connection.sql(query or "SELECT * FROM cells").to_arrow_table().to_pylist()
-            return rows
-    finally:
-        os.chdir(before)
+
+def _rows(path: Path) -> list[dict[str, Any]]:
+    from pyarrow import parquet
+
+    rows: list[dict[str, Any]] = parquet.ParquetFile(path).read().to_pylist()
+    return rows
 
 
 def mirrored(lake: Path) -> list[Cell]:
-    """The measured cells of a mirror, as DuckDB reads them."""
-    return sorted(map(_mirrored, duck(lake, "SELECT * FROM cells WHERE value IS NOT NULL")), key=repr)
+    """The measured cells of a mirror."""
+    return sorted((_mirrored(row) for row in cells(lake) if row["value"] is not None), key=repr)
 
 
 def _mirrored(row: dict[str, Any]) -> Cell:
-    axes = tuple(sorted((axis, level["label"], level["number"]) for axis, level in row["axes"]))
+    axes = tuple(sorted((axis, level["label"], level["number"]) for axis, level in row["axes"].items()))
     names = tuple(row[name] for name in (*NAMES, *(f"{name}_as_sent" for name in NAMES)))
     own = (row["value"], row["trials"], row["updated_at"], row["protocol"])
     return (row["grid"], row["revision"], *names, row["metric"], row["unit"], axes, *own)
@@ -175,8 +174,8 @@ def test_repeats_errors_and_reasons_are_those_of_the_grid(person: Person, projec
     project.publish(repeated())
     tell(project)
     person.says("mirror", str(lake))
-    rows = duck(lake, "SELECT *, axes['Length'].number AS n, axes['Length'].label AS l FROM cells ORDER BY n")
-    assert [(row["n"], row["l"]) for row in rows] == [(30, "30"), (1000, "1000"), (2000, "2000")]
+    rows = sorted(cells(lake), key=lambda row: row["axes"]["Length"]["number"])
+    assert [row["axes"]["Length"]["label"] for row in rows] == ["30", "1000", "2000"]
     assert [row["value"] for row in rows] == [7.5, 4.0, None]
     assert [row["repeats"] for row in rows] == [None, 2, None]
     assert [row["stderr"] for row in rows] == [0.25, None, None]
@@ -226,7 +225,7 @@ def test_a_purge_leaves_nothing_of_the_grid_in_any_file(person: Person, project:
     person.says("mirror", str(lake))  # its first revision is in one part, its second in another
     purge_grid(project, secret)
     person.says("mirror", str(lake))
-    assert {row["grid"] for row in duck(lake)} == {kept}
+    assert {row["grid"] for row in cells(lake)} == {kept}
     assert mirrored(lake) == served(project)
     check_files(lake)
     assert holding(lake, secret) == holding(lake, "projectzebra") == []
@@ -312,94 +311,6 @@ def test_an_event_before_the_last_one_may_be_gone(person: Person, project: Proje
     assert mirrored(lake) == served(project)
 
 
-KILLS = """
-import os, shutil, sys
-from registry.cli import main
-from registry.commands import mirror
-from registry.mirror import refresh
-
-before, left = sys.argv[1], 0
-
-def counted(name):
-    real = getattr(os, name)
-    def call(*given, **named):
-        global left
-        left -= 1
-        if left < 0:
-            os.kill(os.getpid(), 9)
-        return real(*given, **named)
-    setattr(os, name, call)
-
-step, status = -1, 9
-while status == 9:
-    step += 1
-    lake = f"{before}-killed-{step}"
-    if os.path.exists(before):
-        shutil.copytree(before, lake)
-    child = os.fork()
-    if not child:
-        for name in ("fsync", "replace", "unlink", "rmdir", "mkdir"):
-            counted(name)
-        left = step
-        main(["mirror", lake, "--quiet"])
-    _, status = os.waitpid(child, 0)
-sys.exit(status)
-"""
-
-
-def check_every_kill(person: Person, lake: Path, old: list[Cell] | None, new: list[Cell]) -> int:
-    """How many changes of the directory a run makes: killed before each of them, it leaves the old state or the new
-    one (None: there was none), and the next run has the new one and nothing else."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("REGISTRY_")}
-    command = [sys.executable, "-c", KILLS, str(lake)]
-    done = subprocess.run(command, env=kept | person.environment, capture_output=True, check=False)
-    assert done.returncode == 0, done.stderr
-    left = sorted(lake.parent.glob(f"{lake.name}-killed-*"))
-    for one in left:
-        if old is not None or ((one / "manifest.json").exists() and manifest(one)["projects"]):
-            assert mirrored(one) in (old, new)
-        person.says("mirror", str(one))
-        assert mirrored(one) == new
-        check_files(one)
-    return len(left) - 1
-
-
-def test_whoever_kills_the_first_run_leaves_nothing_or_everything(person: Person, project: Project, lake: Path) -> None:
-    project.published()
-    tell(project)
-    assert check_every_kill(person, lake, None, served(project)) > 6
-
-
-def test_whoever_kills_a_later_run_leaves_the_old_state_or_the_new_one(
-    person: Person, project: Project, lake: Path
-) -> None:
-    secret = project.published(model="Secret")["id"]
-    project.published(model="A")
-    project.published(model="B")
-    tell(project)
-    person.says("mirror", str(lake))
-    old = mirrored(lake)
-    project.published(model="A", values=[[1, 2, 3], [4, 5, 6]])
-    purge_grid(project, secret)
-    assert check_every_kill(person, lake, old, served(project)) > 8
-
-
-def test_whoever_kills_a_run_that_reads_anew_leaves_a_directory_that_can_be_read(
-    person: Person, project: Project, lake: Path
-) -> None:
-    project.published(model="A")
-    tell(project)
-    person.says("mirror", str(lake))
-    old = mirrored(lake)
-    project.published(model="B")
-    tell(project)
-    with project.house.database.transaction() as connection:
-        here = {"project": project.id}
-        connection.execute(text("UPDATE event_heads SET first = 3 WHERE project_id = :project"), here)
-        connection.execute(text("DELETE FROM events WHERE project_id = :project"), here)
-    assert check_every_kill(person, lake, old, served(project)) > 6
-
-
 def test_a_second_run_says_that_there_is_one_and_stops(person: Person, project: Project, lake: Path) -> None:
     from registry.mirror.directory import opened_directory
 
@@ -481,14 +392,14 @@ def test_days_and_rows_are_parted_within_bounds(
     person.says("mirror", str(lake))
     assert mirrored(lake) == served(project)
     check_files(lake)
-    days = {str(row["day"]) for row in duck(lake)}
+    days = {str(row["day"]) for row in cells(lake)}
     assert len(days) == 4
-    assert all(row["day"] == row["updated_at"].date() for row in duck(lake))
+    assert all(row["day"] == row["updated_at"].date() for row in cells(lake))
     assert max(one["rows"] for one in manifest(lake)["projects"][0]["parts"]) < 12 + 5
 
 
 def test_all_projects_that_may_be_read_and_one_that_goes(
-    person: Person, project: Project, url: str, tmp_path: Path, lake: Path
+    person: Person, project: Project, address: str, tmp_path: Path, lake: Path
 ) -> None:
     house = project.house
     other = house.make_project()
@@ -496,65 +407,17 @@ def test_all_projects_that_may_be_read_and_one_that_goes(
     tell(project)
     operator = person.having(REGISTRY_TOKEN=house.operator)
     operator.says("mirror", str(lake), project.slug, other.slug)
-    assert {(row["project"], row["grid"]) for row in duck(lake)} == {(project.slug, mine), (other.slug, theirs)}
-    someone = person_of(project, url, tmp_path)  # may not read the other one
+    assert {(row["project"], row["grid"]) for row in cells(lake)} == {(project.slug, mine), (other.slug, theirs)}
+    someone = person_of(project, address, tmp_path)  # may not read the other one
     answer = someone.run("mirror", str(lake), project.slug, other.slug)
     assert (answer.exit_code, "nothing there" in answer.stdout) == (1, True)
     assert f"Nothing can be read of {other.slug}:" in answer.stderr
-    assert {row["grid"] for row in duck(lake)} == {mine}
+    assert {row["grid"] for row in cells(lake)} == {mine}
     assert not (lake / f"project={other.slug}").exists()
     told = operator.json("mirror", str(lake), "--all")
     assert {one["project"]: one["state"] for one in told}[other.slug] == "mirrored"
-    assert {row["grid"] for row in duck(lake)} >= {mine, theirs}
+    assert {row["grid"] for row in cells(lake)} >= {mine, theirs}
     assert operator.run("mirror", str(lake), "--all", project.slug).exit_code == 2
-
-
-def test_following_ends_cleanly_on_sigterm(person: Person, project: Project, lake: Path) -> None:
-    project.published()
-    tell(project)
-    running = person.start("mirror", str(lake), "--follow", "--every", "0.1", stderr=subprocess.PIPE)
-
-    def caught_up(expected: Callable[[], list[Cell]]) -> bool:
-        return (lake / "manifest.json").exists() and bool(manifest(lake)["projects"]) and mirrored(lake) == expected()
-
-    try:
-        awaited(lambda: caught_up(lambda: served(project)))
-        project.published(model="Later")
-        tell(project)
-        awaited(lambda: caught_up(lambda: served(project)))
-    finally:
-        running.terminate()
-        _, complaints = running.communicate(timeout=20)
-    assert (running.returncode, complaints) == (0, b"")
-    check_files(lake)
-
-
-def test_the_queries_of_the_recipe_run(person: Person, project: Project, lake: Path) -> None:
-    from registry.demo import demo_grids
-
-    for grid in demo_grids():
-        assert project.publish({"axes": []} | grid).status_code in (200, 201)
-    tell(project)
-    person.says("mirror", str(lake))
-    by_length, best, heatmap, changed = (duck(lake, query) for query in RECIPE[1:])
-    first = demo_grids()[0]
-    by_type = [[row[place] for row in first["values"] if row[place] is not None] for place in range(3)]
-    assert [(row["length"], row["accuracy"]) for row in by_length] == [
-        (float(level), pytest.approx(sum(values) / len(values), abs=0.0501))
-        for level, values in zip(first["axes"][1]["levels"], by_type, strict=False)
-    ]
-    assert [(row["cells"], row["trials"]) for row in by_length] == [
-        (len(values), len(values) * first["trials"]) for values in by_type
-    ]
-    assert best
-    assert changed
-    [own] = [one for one in demo_grids() if (one["benchmark"], one["model"]) == ("AMC23", "R1-Qwen")]
-    assert [axis["name"] for axis in own["axes"]] == ["Local Window Size", "Ratio"]
-    sizes, ratios = ([float(level) for level in axis["levels"]] for axis in own["axes"])
-    rows = dict(zip(sizes, own["values"], strict=True))
-    expected = [[size, *(rows[size][ratios.index(ratio)] for ratio in sorted(ratios))] for size in sorted(sizes)]
-    assert [list(row.values()) for row in heatmap] == expected
-    assert sorted(sizes) != sorted(sizes, key=str), "or labels would do"
 
 
 def test_a_purge_empties_the_files_that_were_kept_for_queries(
@@ -569,7 +432,7 @@ def test_a_purge_empties_the_files_that_were_kept_for_queries(
     project.published(model="later")
     tell(project)
     person.says("mirror", str(lake))
-    assert not any(row["grid"] == secret for row in duck(lake))
+    assert not any(row["grid"] == secret for row in cells(lake))
     assert holding(lake, secret), "in the part that was replaced, for queries that have begun"
     purge_deleted(project, secret)
     person.says("mirror", str(lake))

@@ -21,6 +21,9 @@ def test_an_administrator_makes_a_project_lists_it_and_deletes_it(person: Person
     assert admin.says("project", "rm", slug, "--yes") == ""
     assert slug not in {row["slug"] for row in admin.rows("project", "ls")}
     assert f'There is no project "{slug}"' in admin.complains("project", "rm", slug, "--yes")
+    admin.says("project", "restore", slug)
+    assert slug in {row["slug"] for row in admin.rows("project", "ls")}
+    assert "that this token may restore" in admin.complains("project", "restore", f"{slug}-3")
 
 
 def test_a_project_is_not_deleted_without_a_yes(person: Person, project: Project) -> None:

@@ -67,15 +67,22 @@ OTHERS = {
     "lm_eval.json": "lm-eval", "lm_eval_early.json": "lm-eval", "inspect.eval": "inspect", "inspect.json": "inspect",
     "helm": "helm", "mteb": "mteb", "mteb_early": "mteb", "mlflow.json": "mlflow", "mlruns": "mlflow-store",
     "model_card.md": "model-index", "tidy.parquet": "parquet", "trainer": "trainer", "wandb_chart.csv": "wandb",
-    "xarray3.nc": "netcdf", "xarray4.nc": "netcdf",
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_a_file_of_every_format_is_kept_as_the_source_of_its_grids(person: Person, project: Project, name: str) -> None:
+def test_a_file_of_every_format_is_kept_as_the_source_of_its_grids(
+    person: Person, project: Project, subtests: pytest.Subtests
+) -> None:
+    for name, format_ in OTHERS.items():
+        with subtests.test(msg=name):
+            is_its_source(person, project, name, format_)
+
+
+def is_its_source(person: Person, project: Project, name: str, format_: str) -> None:
+    """Push a file or folder: each of its grids has one of its files as the source, and the description."""
     table = Path(name).suffix in (".parquet", ".csv", ".nc")
     kinds = ("experiment", "benchmark", "model", "metric") if table else ("experiment", "model")
-    names = [option for kind in kinds for option in (f"--{kind}", kind)]
+    names = [option for kind in kinds for option in (f"--{kind}", f"{kind} of {name}")]
     run = person.run("push", "--json", str(FILES / name), *names, "--description", "From *a file*.")
     report = json.loads(run.stdout)
     assert report["grids"], report  # of some files a part cannot be read, which is not what this is about
@@ -84,7 +91,7 @@ def test_a_file_of_every_format_is_kept_as_the_source_of_its_grids(person: Perso
     digests = {hashlib.sha256(one.read_bytes()).hexdigest(): one.name for one in files}
     for one in report["grids"]:
         grid = project.get(f"grids/{one['id']}").get_json()
-        assert (grid["source"]["format"], grid["source"]["name"]) == (OTHERS[name], digests[grid["source"]["sha256"]])
+        assert (grid["source"]["format"], grid["source"]["name"]) == (format_, digests[grid["source"]["sha256"]])
         assert grid["description"] == "From *a file*."
 
 
@@ -94,7 +101,7 @@ def test_records_of_several_files_name_their_folder(person: Person, project: Pro
     for seed in (1, 2):
         (folder / f"{seed}.jsonl").write_text(f'{{"Length": 1, "acc": {seed}}}\n{{"Length": 2, "acc": {seed}}}\n')
     names = [option for kind in ("experiment", "benchmark", "model") for option in (f"--{kind}", kind)]
-    report = person.json("push", str(folder), *names, "--axes", "Length", "--value", "acc")
+    report = person.json("push", str(folder), *names, "--axes", "Length", "--value", "acc", "--repeats", "file")
     grid = project.get(f"grids/{report['grids'][0]['id']}").get_json()
     assert grid["source"] == {"format": "records", "name": f"{folder} (2 files of records)"}
     report = person.json("push", str(folder / "1.jsonl"), *names, "--axes", "Length", "--value", "acc")
@@ -213,8 +220,44 @@ def test_a_thousand_files_that_are_not_read_are_one_line_and_their_number_the_la
     first, last = answer.stderr.splitlines()
     assert first.startswith(f"Error: {folder}/0000.json: Its JSON is of no known format")
     assert first.endswith("(and 999 more like this; --json has all)")
-    assert last == "0 grids from 0 files: 0 new, 0 unchanged; 1000 files were not read."
-    assert person.run("push", "--dry-run", str(folder)).stderr.splitlines()[-1] == "1000 files were not read."
+    assert last == "0 grids from 0 files: 0 new, 0 unchanged; 1,000 files were not read."
+    assert person.run("push", "--dry-run", str(folder)).stderr.splitlines()[-1] == "1,000 files were not read."
+
+
+def test_every_file_that_was_found_is_in_one_list_and_the_summary_adds_up(person: Person) -> None:
+    folder, names = person.home / "all", ["--experiment", "e", "--model", "m", "--metric", "x"]
+    folder.mkdir()
+    for name, text in {
+        "in.csv": "benchmark,Length,value\na,1,2\n", "copy.csv": "benchmark,Length,value\na,1,2\n",
+        "part.csv": f"benchmark,Length,value\nb,1,2\n{'b' * 201},1,2\n", "fault.csv": "Length,value\n1,2\n2,3\n",
+        "not.csv": "benchmark,Length,value\nc,1,two\n",
+    }.items():  # fmt: skip
+        (folder / name).write_text(text)
+    lists = {
+        "read": ["copy.csv", "in.csv"], "in_part": ["part.csv"], "at_fault": ["fault.csv"], "unread": ["not.csv"],
+    }  # fmt: skip
+    for more in ((), ("--dry-run",)):
+        report = json.loads(person.says("push", str(folder), *names, *more, "--json", status=1))
+        found = {name: [Path(one).name for one in report[name]] for name in lists}
+        if more:  # the limit of names is the server's
+            assert found.pop("in_part") == []
+            assert found.pop("read") == ["copy.csv", "in.csv", "part.csv"]
+        assert found.items() <= lists.items()
+        assert (report["files"], len(report["faults"])) == (3, 2 if more else 3)
+    last = person.run("push", str(folder), *names).stderr.splitlines()[-1]
+    assert last == (
+        "2 grids from 3 files: 0 new, 2 unchanged, 2 at fault; 1 file was at fault; 1 file was not read; "
+        "1 file was read in part."
+    )
+    nothing = person.run("push", str(folder / "not.csv"), *names, "--dry-run", "--json")
+    assert json.loads(nothing.stdout)["unread"] == [str(folder / "not.csv")], "a document though nothing was read"
+    told = person.complains("push", "--dry-run", str(folder / "fault.csv"))
+    assert "does not say its experiment, benchmark, model, metric: add" in told, "all at once"
+    many = "Length,value\n" + "".join(f"{n},7±1\n" for n in range(9))
+    (folder / "many.csv").write_text(many)
+    told = person.says("push", "--dry-run", str(folder / "many.csv"), *names, "--benchmark", "b")
+    assert [line[-22:] for line in told.splitlines() if "±" in line][-1] == "(and 6 more like this)"
+    assert told.count("was read as 7") == 3
 
 
 def test_an_empty_folder_is_status_1(person: Person) -> None:
@@ -413,12 +456,12 @@ def test_a_push_says_how_its_grids_were_measured(person: Person) -> None:
         assert (answer.exit_code, "KEY=VALUE" in answer.stderr) == (2, True)
 
 
-def test_without_an_answer_the_grids_wait_in_the_spool(person: Person, url: str) -> None:
+def test_without_an_answer_the_grids_wait_in_the_spool(person: Person, address: str) -> None:
     away = person.having(REGISTRY_URL="http://127.0.0.1:9")
     answer = away.run("push", SEEDS[0])
     assert answer.exit_code == 5
     assert "registry sync" in answer.stderr
-    assert person.run("sync", "--any-url", "--url", url).exit_code == 0
+    assert person.run("sync", "--any-url", "--url", address).exit_code == 0
     [row] = person.rows("ls")
     assert row["model"] == "Qwen-2.5 3B"
 

@@ -168,7 +168,7 @@ def test_rank_asks_the_question_that_was_asked(person: Person, ready: Project, h
         "--method",
         "mean",
         "--missing",
-        "observed",
+        "available",
         "--alpha",
         "0.1",
         "--wait",
@@ -177,7 +177,7 @@ def test_rank_asks_the_question_that_was_asked(person: Person, ready: Project, h
     person.run(*command)
     house.compute()
     found = person.json(*command)
-    assert (found["by"], found["method"], found["missing"], found["alpha"]) == ("axis:Type", "mean", "observed", 0.1)
+    assert (found["by"], found["method"], found["missing"], found["alpha"]) == ("axis:Type", "mean", "available", 0.1)
 
 
 def test_a_table_is_models_by_benchmarks_unless_other_dimensions_are_named(
@@ -199,13 +199,21 @@ def test_a_table_is_models_by_benchmarks_unless_other_dimensions_are_named(
     )
     page = person.page(*command)
     assert page.startswith("Mean of accuracy (%) by model and benchmark — type-by-length")
-    assert "slots that every entry has" in page
+    assert "slots that every entry of its column has" in page
     assert person.json(*command, *asked[1])["group_by"] == ["axis:Type"]
     assert person.says(*command, *asked[1], "--csv").startswith(
         "experiment,metric,reduced_by,missing,averaged_over,Type,"
     )
     written = [line.split() for line in person.says(*command, *asked[2], "--markdown").splitlines()]
     assert ["|", "2", "|", "·", "|", "100.0", "|", "99.7", "|"] in written
+    latex = person.says(*command, *asked[2], "--latex")
+    assert [line for line in latex.splitlines() if not line.startswith("% ")][:6] == [
+        r"\begin{tabular}{lrrr}", r"\toprule", r"Type / Length & 0 & 1 & 2 \\", r"\midrule",
+        r"1 & 99.3 & 96.7 & 98.3 \\", r"2 & · & 100.0 & 99.7 \\",
+    ]  # fmt: skip
+    scope = {"experiment": "type-by-length", "metric": "accuracy", "missing": "available"}
+    scope |= {"group_by": "model,axis:Type,axis:Length"}
+    assert ready.get(f"projects/{ready.slug}/aggregates.tex", query_string=scope).text == latex
 
 
 def test_a_table_that_cannot_be_made_says_why(person: Person, ready: Project) -> None:

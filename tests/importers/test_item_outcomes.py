@@ -7,8 +7,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from registry.importers import formats
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.source import Source
@@ -53,21 +51,15 @@ def test_samples_of_the_harness_are_the_outcomes_of_its_results(tmp_path: Path) 
     assert body["cells"] == [{"at": {}, "outcomes": FLAGS}]
     assert (body["set"]["name"], body["set"]["count"], len(set(body["set"]["ids"]))) == ("arc", 6, 6)
     assert found.submission["trials"] == 6
-
-
-def test_the_set_is_the_same_in_whatever_order_the_documents_ran(tmp_path: Path) -> None:
-    [one] = grids(harness(tmp_path / "a", {"arc": FLAGS}))
-    [other] = grids(harness(tmp_path / "b", {"arc": FLAGS}, order=-1))
-    assert one.items == other.items
+    [in_another_order] = grids(harness(tmp_path / "b", {"arc": FLAGS}, order=-1))
+    assert found.items == in_another_order.items
 
 
 def test_tasks_of_a_group_have_a_set_each(tmp_path: Path) -> None:
     found = grids(harness(tmp_path, {"law": FLAGS, "art": [0, 1, 1]}, group="mmlu"))
     [grid] = [one for one in found if one.submission["benchmark"] == "mmlu" and one.submission["axes"]]
-    assert [(body["cells"][0]["at"], body["cells"][0]["outcomes"]) for body in grid.items] == [
-        ({"task": "law"}, FLAGS),
-        ({"task": "art"}, [0, 1, 1]),
-    ]
+    cells = [body["cells"][0] for body in grid.items]
+    assert cells == [{"at": {"task": "law"}, "outcomes": FLAGS}, {"at": {"task": "art"}, "outcomes": [0, 1, 1]}]
 
 
 def test_a_folder_is_pushed_without_its_samples_as_files_of_their_own(tmp_path: Path) -> None:
@@ -79,66 +71,56 @@ def test_a_folder_is_pushed_without_its_samples_as_files_of_their_own(tmp_path: 
     assert lone in formats.files_of([tmp_path])
 
 
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
-        ("{broken\n", "cannot be read"),
-        ("[1]\n", "cannot be read"),
-        ('{"doc_id": 0, "acc": 1.0}\n{"doc_id": 1, "acc": null}\n', "score from 0 to 1"),
-        ('{"doc_id": 0, "acc": 1.0}\n{"doc_id": 0, "acc": 0.0}\n', "an id of its own"),
-        ('{"doc_id": 0, "acc": 1.0}\n', "6 trials"),
-        ("", "an id of its own"),
-    ],
-)
-def test_samples_that_do_not_fit_are_left_out_with_a_note(tmp_path: Path, text: str, told: str) -> None:
+UNFIT = {
+    "{broken\n": "cannot be read",
+    "[1]\n": "cannot be read",
+    '{"doc_id": 0, "acc": 1.0}\n{"doc_id": 1, "acc": null}\n': "score from 0 to 1",
+    '{"doc_id": 0, "acc": 1.0}\n{"doc_id": 0, "acc": 0.0}\n': "an id of its own",
+    '{"doc_id": 0, "acc": 1.0}\n': "6 trials",
+    "": None,
+}
+
+
+def test_samples_that_do_not_fit_are_left_out_with_a_note(subtests, tmp_path: Path) -> None:
     path = harness(tmp_path, {"arc": FLAGS})
-    (tmp_path / f"samples_arc_{STAMP}.jsonl").write_text(text)
-    [found] = grids(path)
-    assert found.items == ()
-    notes = [note.detail for note in found.notes if note.code == "items_left_out"]
-    assert (len(notes) == 1 and told in notes[0]) or not text
+    for text, told in UNFIT.items():
+        with subtests.test(text=text):
+            (tmp_path / f"samples_arc_{STAMP}.jsonl").write_text(text)
+            [found] = grids(path)
+            assert found.items == ()
+            notes = [note.detail for note in found.notes if note.code == "items_left_out"]
+            assert told is None or (len(notes) == 1 and told in notes[0])
 
 
 SAMPLES = [
     {"id": f"s{i}", "epoch": 1, "input": "?", "target": "A", "scores": {"match": {"value": "C" if flag else "I"}}}
     for i, flag in enumerate(FLAGS)
 ]
-LOG = {
+METRICS = {"accuracy": {"value": 4 / 6}, "stderr": {"value": (4 / 6 * 2 / 6 / 5) ** 0.5}}
+LOG: dict[str, Any] = {
     "version": 2,
     "status": "success",
     "eval": {"task": "theory", "model": "m", "created": "2026-11-20T10:00:00+00:00"},
-    "results": {
-        "scores": [
-            {
-                "name": "match",
-                "scorer": "match",
-                "scored_samples": 6,
-                "metrics": {"accuracy": {"value": 4 / 6}, "stderr": {"value": (4 / 6 * 2 / 6 / 5) ** 0.5}},
-            }
-        ]
-    },
+    "results": {"scores": [{"name": "match", "scorer": "match", "scored_samples": 6, "metrics": METRICS}]},
 }
 
 
-def inspect_json(folder: Path, samples: Any) -> Path:
+def inspect_json(folder: Path, samples: Any, log: dict[str, Any] = LOG) -> Path:
     path = folder / "log.json"
-    path.write_text(json.dumps(LOG | {"samples": samples}))
+    path.write_text(json.dumps(log | {"samples": samples}))
     return path
 
 
-def test_samples_of_an_inspect_log_are_its_outcomes(tmp_path: Path) -> None:
+def test_samples_of_an_inspect_log_are_its_outcomes_zipped_or_not(tmp_path: Path) -> None:
     [found] = grids(inspect_json(tmp_path, SAMPLES))
     [body] = found.items
     assert sorted(zip(body["set"]["ids"], body["cells"][0]["outcomes"], strict=True))[0][1] == FLAGS[0]
     assert (body["set"]["count"], sum(body["cells"][0]["outcomes"])) == (6, 4)
-
-
-def test_the_zipped_log_has_the_same_set(tmp_path: Path) -> None:
     path = tmp_path / "log.eval"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("header.json", json.dumps(LOG))
         archive.writestr("summaries.json", json.dumps(SAMPLES[::-1]))
-    assert grids(path)[0].items == grids(inspect_json(tmp_path, SAMPLES))[0].items
+    assert grids(path)[0].items == found.items
 
 
 def test_epochs_are_repeats_of_their_item(tmp_path: Path) -> None:
@@ -147,9 +129,7 @@ def test_epochs_are_repeats_of_their_item(tmp_path: Path) -> None:
     again[0] = again[0] | {"scores": {"match": {"value": 0}}}
     log = json.loads(json.dumps(LOG))
     log["results"]["scores"][0]["metrics"] = {"accuracy": {"value": 3.5 / 6}}
-    path = tmp_path / "log.json"
-    path.write_text(json.dumps(log | {"samples": SAMPLES + again}))
-    [found] = grids(path)
+    [found] = grids(inspect_json(tmp_path, SAMPLES + again, log))
     [cell] = found.items[0]["cells"]
     assert (cell["repeats"], sorted(cell["outcomes"])) == (2, [0, 0, 0.5, 1, 1, 1])
 

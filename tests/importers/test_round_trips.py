@@ -1,18 +1,21 @@
-"""What the registry writes as CSV and Markdown reads back as the same values at the same places."""
+"""What the registry writes as CSV, Markdown and LaTeX reads back as the same values at the same places."""
 
 from __future__ import annotations
 
 import itertools
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.importers import delimited, markdown
+from registry.importers import delimited, latex, markdown
 from registry.importers.imported_grid import Overrides
 from registry.importers.source import Source
+from registry.renderings import table as tables
 from registry.renderings.cells import flat
 from registry.renderings.grid import cells_csv, grid_markdown
+from registry.renderings.numbers import fixed
+from registry.renderings.table import Column, Table
 
 WORDS = st.text("abcXYZé|\\<=+-@ 'ß7", min_size=1, max_size=6).filter(
     lambda text: text == text.strip() and text.strip("-") and not text.startswith("'") and text[0].isalpha()
@@ -47,20 +50,16 @@ def cells(document: dict[str, Any]) -> dict[tuple[Any, ...], float]:
     return {at: value for at, value in zip(itertools.product(*levels), values, strict=True) if value is not None}
 
 
-@settings(max_examples=150, deadline=None)
 @given(documents())
 def test_tidy_csv_reads_back_as_the_same_cells(document: dict[str, Any]) -> None:
     [found] = delimited.read(Source("x", given=cells_csv(document).encode()), Overrides(reads_prose=False))
     assert cells(found.submission) == cells(document)
     for name in ("experiment", "benchmark", "model", "variant"):
         assert found.submission[name] == document[name]
-    assert [(axis["name"], axis["kind"]) for axis in found.submission["axes"]] == [
-        ("Task", "nominal"),
-        ("Length", "numeric"),
-    ]
+    kinds = [(axis["name"], axis["kind"]) for axis in found.submission["axes"]]
+    assert kinds == [("Task", "nominal"), ("Length", "numeric")]
 
 
-@settings(max_examples=150, deadline=None)
 @given(documents())
 def test_markdown_reads_back_as_the_same_grid(document: dict[str, Any]) -> None:
     wanted = Overrides(experiment="e", nominal=("Task",), reads_prose=False)
@@ -69,3 +68,17 @@ def test_markdown_reads_back_as_the_same_grid(document: dict[str, Any]) -> None:
     assert [axis["levels"] for axis in found.submission["axes"]] == [axis["levels"] for axis in document["axes"]]
     for name in ("benchmark", "model", "variant"):
         assert found.submission[name] == document[name]
+
+
+NAMES = st.lists(st.text("abX&%$#_[-7", min_size=2, max_size=6).map("a".__add__), min_size=2, max_size=4, unique=True)
+
+
+@given(NAMES, st.data())
+def test_latex_reads_back_as_the_same_names_and_numbers(names: list[str], data: st.DataObject) -> None:
+    rows = [[data.draw(VALUES) for _ in names] for _ in (0, 1)]
+    rows[0][0] = -1.5
+    columns = [Column(str(at), [fixed(row[at], 2) for row in zip(*rows, strict=True)], True) for at in (0, 1)]
+    written = tables.latex(Table([Column("Task", names), *columns], 1, "Length"))
+    [found] = latex.read(Source("x", given=written.encode()), Overrides(experiment="e", metric="m", reads_prose=False))
+    assert found.submission["axes"][0]["levels"] == names
+    assert found.submission["values"] == [list(row) for row in zip(*rows, strict=True)]

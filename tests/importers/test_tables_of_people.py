@@ -1,6 +1,6 @@
 """Tables and records as people keep them: README files, papers, folders of one's own JSON, logs of training.
 
-The expected numbers were written down by hand from the files.
+All that is sent of a file besides its values is in `__snapshots__`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from registry.errors import Invalid
 from registry.importers import formats
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.markup import listed, measured, plain
+from registry.importers.metrics import meaning_of
 from registry.importers.reading import Item, Skipped, Sources, items_of
 from registry.importers.source import Source
-from tests.doubling import LINEAR, growth
+from tests.importers.test_formats import told, values_of
 
 FILES = Path(__file__).parent / "files"
-NEEDLES: dict[str, Any] = {"experiment": "niah", "benchmark": "needle", "value": "score"}
 
 
 def read(name: str, **wanted: Any) -> tuple[list[ImportedGrid], list[str]]:
@@ -29,78 +29,76 @@ def read(name: str, **wanted: Any) -> tuple[list[ImportedGrid], list[str]]:
     return [one.found for one in items if isinstance(one, Item)], faults
 
 
-@pytest.mark.parametrize(
-    ("cell", "value"),
-    [
-        ("**96.0**", 96.0), ("<ins>96.7</ins>", 96.7), ("*42.7*", 42.7), ("***1***", 1.0), ("`0.5`", 0.5),
-        ("100%", 100.0), ("88 %", 88.0), ("1,354", 1354.0), ("1,234.5", 1234.5), ("99.3 (84.4)", 99.3),
-        ("70.1±0.3", 70.1), ("70.1 ± 0.3%", 70.1), ("0.5 +/- 0.1", 0.5), ("93.3†", 93.3), ("~12", 12.0),
-        ("−1.5", -1.5), ("TBD", None), ("⏳", None), (r"\-", None), ("--", None), ("NaN", None), ("—", None),
-        ("<b>7</b><br>", 7.0),
-    ],
-)  # fmt: skip
-def test_a_number_is_read_as_a_person_reads_it(cell: str, value: float | None) -> None:
-    found = measured(cell)
-    assert found is not None
-    assert found.value == value
+READ = {
+    "**96.0**": 96.0, "<ins>96.7</ins>": 96.7, "*42.7*": 42.7, "***1***": 1.0, "`0.5`": 0.5, "100%": 100.0,
+    "88 %": 88.0, "1,354": 1354.0, "1,234.5": 1234.5, "99.3 (84.4)": 99.3, "70.1±0.3": 70.1, "70.1 ± 0.3%": 70.1,
+    "0.5 +/- 0.1": 0.5, "93.3†": 93.3, "~12": 12.0, "−1.5": -1.5, "TBD": None, "⏳": None, r"\-": None, "--": None,
+    "NaN": None, "—": None, "<b>7</b><br>": 7.0,
+}  # fmt: skip
+UNREAD = ["0,123", "12,34", "1_000", "v1", "1.2.3", "3/4", "2024-07", "5 of 6", "", "0x10"]
+BETWEEN_DIGITS = ["99.9<sup>1", "1<b>2</b>", "7</b><i>2", "45<b>.2</b>", "<s>9</s>10", "77<sub>3</sub>8"]
 
 
-@pytest.mark.parametrize("cell", ["0,123", "12,34", "1_000", "v1", "1.2.3", "3/4", "2024-07", "5 of 6", "", "0x10"])
-def test_what_may_be_another_number_is_none(cell: str) -> None:
-    assert measured(cell) is None
+def test_a_number_is_read_as_a_person_reads_it(subtests) -> None:
+    for cell, value in READ.items():
+        with subtests.test(cell=cell):
+            found = measured(cell)
+            assert found is not None
+            assert found.value == value
 
 
-RAISED = [
-    ("99.9<sup>1</sup>", 99.9), ("77<sub>0.3</sub>", 77.0), ("45.2<sup>2</sup>", 45.2), ("**70.1**<sup>2</sup>", 70.1),
-    ("**45.2<sup>2</sup>**", 45.2), ("<sup>1</sup>9", 9.0), ('70.1<sup><a href="#f">[1]</a></sup>%', 70.1),
-    ("70.1<sup>a</sup><sub>2</sub>", 70.1), ("45.2[1](#note)", 45.2), ("70.1 (3)<sup>1</sup>", 70.1),
-]  # fmt: skip
+def test_what_may_be_another_number_is_none_and_a_tag_between_digits_makes_no_one_number(subtests) -> None:
+    for cell in (*UNREAD, *BETWEEN_DIGITS):
+        with subtests.test(cell=cell):
+            assert measured(cell) is None
+            assert cell in UNREAD or measured(plain(cell)) is None
 
 
-@pytest.mark.parametrize(("cell", "value"), RAISED)
-@pytest.mark.parametrize("form", ["csv", "markdown"])
-def test_what_is_raised_at_a_number_is_no_part_of_it_and_is_noted(form: str, cell: str, value: float) -> None:
-    text = f"L,p,q\na,{cell},1\n" if form == "csv" else f"|L|p|q|\n|-|-|-|\n|a|{cell}|1|\n"
-    wanted = Overrides(rows="r", columns="c", metric="x")
-    [found] = formats.read(Source("x", given=text.encode()), wanted, form)
-    assert found.submission["values"] == [[value, 1.0]]
-    assert [note.code for note in found.notes if note.place is not None] == ["brackets_left_out"]
+RAISED = {
+    "99.9<sup>1</sup>": 99.9, "77<sub>0.3</sub>": 77.0, "45.2<sup>2</sup>": 45.2, "**70.1**<sup>2</sup>": 70.1,
+    "**45.2<sup>2</sup>**": 45.2, "<sup>1</sup>9": 9.0, '70.1<sup><a href="#f">[1]</a></sup>%': 70.1,
+    "70.1<sup>a</sup><sub>2</sub>": 70.1, "45.2[1](#note)": 45.2, "70.1 (3)<sup>1</sup>": 70.1,
+}  # fmt: skip
+STRUCK = ["~~9~~", "**~~9~~**", "~~**9**~~", "<del>9</del>", "<s>9</s>", "~~9~~<sup>1</sup>"]
+IN_LATEX = {
+    "45.2$^{2}$": [45.2], "45.2$^2$": [45.2], r"\textbf{45.2}$^{2}$": [45.2], r"45.2\textsuperscript{2}": [45.2],
+    r"$70.1_{\pm 0.3}$": [70.1], "1{,}354": [1354.0], r"45.2{\it 2}": None, "$45.2$$2$": None,
+    r"\textbf{45.2}\textbf{2}": None,
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "cell", ["99.9<sup>1", "1<b>2</b>", "7</b><i>2", "45<b>.2</b>", "<s>9</s>10", "77<sub>3</sub>8"]
-)
-def test_a_tag_between_digits_never_makes_one_number_of_them(cell: str) -> None:
-    assert measured(cell) is None
-    assert measured(plain(cell)) is None
+def table(form: str, text: str, rows: str = "r") -> ImportedGrid:
+    [found] = formats.read(Source("x", given=text.encode()), Overrides(rows=rows, columns="c", metric="x"), form)
+    return found
 
 
-@pytest.mark.parametrize("cell", ["~~9~~", "**~~9~~**", "~~**9**~~", "<del>9</del>", "<s>9</s>", "~~9~~<sup>1</sup>"])
-def test_a_number_that_is_struck_out_is_a_gap_with_a_note(cell: str) -> None:
-    text = f"|L|p|q|\n|-|-|-|\n|a|{cell}|1|\n"
-    [found] = formats.read(Source("x", given=text.encode()), Overrides(rows="r", columns="c", metric="x"), "markdown")
-    assert found.submission["values"] == [[None, 1.0]]
-    assert "gap_read" in [note.code for note in found.notes]
+def test_what_is_raised_at_a_number_is_no_part_of_it_and_is_noted(subtests) -> None:
+    for cell, value in RAISED.items():
+        for form, text in {"csv": f"L,p,q\na,{cell},1\n", "markdown": f"|L|p|q|\n|-|-|-|\n|a|{cell}|1|\n"}.items():
+            with subtests.test(cell=cell, form=form):
+                found = table(form, text)
+                assert found.submission["values"] == [[value, 1.0]]
+                assert [note.code for note in found.notes if note.place is not None] == ["brackets_left_out"]
+
+
+def test_a_number_that_is_struck_out_is_a_gap_with_a_note(subtests) -> None:
+    for cell in STRUCK:
+        with subtests.test(cell=cell):
+            found = table("markdown", f"|L|p|q|\n|-|-|-|\n|a|{cell}|1|\n")
+            assert found.submission["values"] == [[None, 1.0]]
+            assert "gap_read" in [note.code for note in found.notes]
     assert plain("~~old~~") == "old"
 
 
-@pytest.mark.parametrize(
-    ("cell", "values"),
-    [
-        ("45.2$^{2}$", [45.2]), ("45.2$^2$", [45.2]), (r"\textbf{45.2}$^{2}$", [45.2]),
-        (r"45.2\textsuperscript{2}", [45.2]), (r"$70.1_{\pm 0.3}$", [70.1]), ("1{,}354", [1354.0]),
-        (r"45.2{\it 2}", None), ("$45.2$$2$", None), (r"\textbf{45.2}\textbf{2}", None),
-    ],
-)  # fmt: skip
-def test_what_is_raised_in_latex_is_no_part_of_a_number(cell: str, values: list[float] | None) -> None:
-    text = rf"\begin{{tabular}}{{lr}} L & p \\ a & {cell} \\ \end{{tabular}}"
-    wanted = Overrides(rows="model", columns="c", metric="x")
-    try:
-        [found] = formats.read(Source("x", given=text.encode()), wanted, "latex")
-    except Invalid:
-        assert values is None
-    else:
-        assert found.submission["values"] == values
+def test_what_is_raised_in_latex_is_no_part_of_a_number(subtests) -> None:
+    for cell, values in IN_LATEX.items():
+        with subtests.test(cell=cell):
+            text = rf"\begin{{tabular}}{{lr}} L & p \\ a & {cell} \\ \end{{tabular}}"
+            if values is None:
+                with pytest.raises(Invalid):
+                    table("latex", text, "model")
+            else:
+                assert table("latex", text, "model").submission["values"] == values
 
 
 def test_labels_lose_marks_and_the_dash_of_a_list_but_no_sign() -> None:
@@ -108,18 +106,33 @@ def test_labels_lose_marks_and_the_dash_of_a_list_but_no_sign() -> None:
     assert [listed(label) for label in ("- GPT-4", "+ CoT", "-", "-1")] == ["GPT-4", "+ CoT", "-", "-1"]
 
 
-def test_the_good_tables_of_a_readme_are_read_and_the_bad_one_is_named() -> None:
-    found, faults = read("tables/github.md", rows="model", columns="length", metric="score", benchmark="LongBench")
-    assert {one.submission["model"]: one.submission["values"] for one in found} == {
-        "Gemini-1.5": [96.7, 95.8, 96.0],
-        "+ CoT": [99.3, 100.0, None],
-        "GPT-4": [70.1, None, None],
-        "Command-R": [1354.0, None, 93.3],
-    }
-    assert found[0].submission["axes"][0]["levels"][1] == {"label": "8K", "number": 8000}
-    assert "unit" not in found[0].submission["metric"]
-    assert [fault.partition(":")[2].partition(" ")[0] for fault in faults] == ["7:2:", "8:2:"]
-    assert any('"99.3 (84.4)" was read as 99.3' in note.detail for note in found[1].notes)
+PAPER = {"columns": "split", "metric": "accuracy", "benchmark": "b", "experiment": "e"}
+NEEDLES: dict[str, Any] = {"experiment": "niah", "benchmark": "needle", "value": "score"}
+README = {"rows": "model", "columns": "length", "metric": "score", "benchmark": "LongBench"}
+RETRIEVAL = {"axes": ("context_length", "document_depth_percent"), "repeats": "seed", **NEEDLES}
+VALUES: dict[str, tuple[dict[str, Any], list[Any]]] = {
+    "tables/github.md": (README, [[96.7, 95.8, 96.0], [99.3, 100.0, None], [70.1, None, None], [1354.0, None, 93.3]]),
+    "tables/printed.md": ({}, [0.564, 0.599, 0.375, 0.37, 0.625, 0.5625, 8.5]),
+    "tables/printed_early.md": ({}, [0.4593, 0.46]),
+    "tables/paper.tex": (PAPER, [[70.1, 55.5], [68.0, None]]),
+    "tables/retrieval.csv": (RETRIEVAL, [[1.0, 0.5, 0.25, 1.0, 0.75]]),
+    "needles": (
+        {"axes": ("context_length", "depth_percent"), "repeats": "version", **NEEDLES},
+        [[10.0, 7.0, 3.0, 10.0, 1.0]],
+    ),
+    "trainer": ({}, [0.625, 2.125, 2.25, [2.5, 2.0], [2.25], [0.5, 0.625], [2.25]]),
+    "mlruns": ({}, [0.75]),
+}
+"""What is wanted of each file, and the values of its grids, which were written down by hand from the files."""
+
+
+def test_every_file_is_read_with_its_values_axes_names_and_notes_and_the_bad_part_is_named(subtests, snapshot) -> None:
+    for name, (wanted, values) in VALUES.items():
+        with subtests.test(msg=name):
+            found, faults = read(name, **wanted)
+            assert [values_of(one.submission) for one in found] == values
+            assert told(found) == snapshot(name=name)
+            assert faults == snapshot(name=f"faults of {name}")
 
 
 def test_the_registry_itself_takes_no_such_cell() -> None:
@@ -128,42 +141,11 @@ def test_the_registry_itself_takes_no_such_cell() -> None:
         list(formats.read(Source("x", given=body), Overrides(columns="b", reads_prose=False, single=True), "markdown"))
 
 
-def test_the_printed_table_of_lm_eval_is_read_as_its_json() -> None:
-    found, faults = read("tables/printed.md")
-    sent = {(one.submission["benchmark"], one.submission["metric"]["name"]): one.submission for one in found}
-    assert faults == []
-    assert {key: (one["values"], one.get("stderr"), one["variant"]) for key, one in sent.items()} == {
-        ("arc_challenge", "acc"): (0.564, 0.0145, "25-shot"),
-        ("arc_challenge", "acc_norm"): (0.599, 0.0143, "25-shot"),
-        ("gsm8k", "exact_match,flexible-extract"): (0.375, 0.0133, "5-shot"),
-        ("gsm8k", "exact_match,strict-match"): (0.37, 0.0133, "5-shot"),
-        ("mmlu", "acc"): (0.625, 0.0038, ""),
-        ("humanities", "acc"): (0.5625, 0.0067, "5-shot"),
-        ("wikitext", "word_perplexity"): (8.5, None, "0-shot"),
-    }
-    assert {one["model"] for one in sent.values()} == {"mistralai/Mistral-7B-v0.1"}
-    assert sent["wikitext", "word_perplexity"]["metric"]["direction"] == "lower"
-    [first, second], _ = read("tables/printed_early.md")
-    assert (first.submission["model"], first.submission["variant"]) == ("lmsys/vicuna-7b", "5-shot")
-    assert (second.submission["benchmark"], second.submission["values"]) == ("hendrycksTest-anatomy", 0.46)
-
-
-def test_tables_of_a_paper_are_read_and_cells_over_several_columns_refused() -> None:
-    names = {"columns": "split", "metric": "accuracy", "benchmark": "b", "experiment": "e"}
-    found, faults = read("tables/paper.tex", **names)
-    assert {one.submission["model"]: one.submission["values"] for one in found} == {
-        "Ours": [70.1, 55.5], "Theirs": [68.0, None]
-    }  # fmt: skip
-    assert faults == ["tables/paper.tex:15: a cell over several columns or rows (\\multicolumn) is not read"]
-    assert found[0].notes[0].place == (9, 2)
-
-
-@pytest.mark.parametrize(("second", "unit"), [("1,354", None), ("12%", "%"), ("", "%")])
-def test_a_sign_of_per_cent_is_the_unit_only_of_numbers_that_all_have_it(second: str, unit: str | None) -> None:
-    body = f'L,Score,Params\na,45.0%,"{second}"\n'
-    [found] = formats.read(Source("x", given=body.encode()), Overrides(rows="r", columns="c", metric="x"), "csv")
-    assert found.submission["metric"].get("unit") == unit
-    assert ("percent_mixed" in [note.code for note in found.notes]) == (unit is None)
+def test_a_sign_of_per_cent_is_the_unit_only_of_numbers_that_all_have_it() -> None:
+    for second, unit in (("1,354", None), ("12%", "%"), ("", "%")):
+        found = table("csv", f'L,Score,Params\na,45.0%,"{second}"\n')
+        assert found.submission["metric"].get("unit") == unit
+        assert ("percent_mixed" in [note.code for note in found.notes]) == (unit is None)
 
 
 def test_a_table_without_a_metric_is_told_without_a_name_for_it() -> None:
@@ -172,38 +154,18 @@ def test_a_table_without_a_metric_is_told_without_a_name_for_it() -> None:
     assert said == "whether more or less is better is not known: no peaks and no rankings"
 
 
-def test_columns_of_a_table_are_chosen() -> None:
-    [found], _ = read(
-        "tables/retrieval.csv", axes=("context_length", "document_depth_percent"), repeats="seed", **NEEDLES
-    )
-    assert [axis["name"] for axis in found.submission["axes"]] == ["context_length", "document_depth_percent"]
-    assert [(tuple(one["at"].values()), one["value"]) for one in found.submission["cells"]] == [
-        ((1000, 0), 1.0), ((1000, 100), 0.5), ((1000, 100), 0.25), ((2000, 0), 1.0), ((2000, 100), 0.75)
-    ]  # fmt: skip
-    assert found.submission["metric"]["name"] == "score"
-    assert any("run_url" in note.detail for note in found.notes if note.code == "left_out")
+def test_columns_of_a_table_can_be_dropped() -> None:
     away = "Unnamed: 0|run_url|inputs_question|outputs|needles|reason_text|latency|tokens|error|tags"
     [dropped], _ = read("tables/retrieval.csv", drop=tuple(away.split("|")), repeats="seed", **NEEDLES)
-    assert dropped.submission["cells"] == found.submission["cells"]
+    [chosen], _ = read("tables/retrieval.csv", **RETRIEVAL)
+    assert dropped.submission["cells"] == chosen.submission["cells"]
 
 
 def test_a_table_without_a_column_value_says_how_to_name_one() -> None:
     assert "say --value COLUMN" in read("tables/retrieval.csv")[1][0]
     assert "--axes NAMES or --drop NAMES chooses" in read("tables/retrieval.csv", value="score")[1][0]
-    assert (
-        'there is no column "scores"; there are: Unnamed: 0, run_url'
-        in read("tables/retrieval.csv", value="scores")[1][0]
-    )
-
-
-def test_a_folder_of_records_is_one_grid_with_its_repeats() -> None:
-    found, faults = read("needles", axes=("context_length", "depth_percent"), repeats="version", **NEEDLES)
-    assert faults == []
-    [one] = found
-    assert one.submission["model"] == "claude-2.1"
-    assert sorted((tuple(cell["at"].values()), cell["value"]) for cell in one.submission["cells"]) == [
-        ((1000, 0), 10.0), ((1000, 50), 3.0), ((1000, 50), 7.0), ((2000, 0), 10.0), ((2000, 50), 1.0)
-    ]  # fmt: skip
+    [unknown] = read("tables/retrieval.csv", value="scores")[1]
+    assert 'there is no column "scores"; there are: Unnamed: 0, run_url' in unknown
 
 
 def test_records_of_a_list_and_of_lines_are_read_and_a_file_without_the_key_is_named(tmp_path: Path) -> None:
@@ -221,47 +183,21 @@ def test_records_of_a_list_and_of_lines_are_read_and_a_file_without_the_key_is_n
     assert one.submission["metric"]["name"] == "scores.em"
 
 
-def test_the_states_of_a_trainer_are_curves_and_the_last_one_counts() -> None:
-    found, faults = read("trainer")
-    assert faults == []
-    curves = {one.submission["metric"]["name"]: one.submission for one in found if one.submission["axes"]}
-    assert {name: (one["axes"][0]["levels"], one["values"]) for name, one in curves.items()} == {
-        "loss": ([1, 3], [2.5, 2.0]),
-        "eval_loss": ([2], [2.25]),
-        "eval_accuracy": ([2, 4], [0.5, 0.625]),
-        "train_loss": ([4], [2.25]),
-    }
-    assert {one["model"] for one in curves.values()} == {"bert-tiny-sst2"}
-    assert curves["eval_accuracy"]["metric"]["direction"] == "higher"
-    single = {one.submission["metric"]["name"]: one.submission["values"] for one in found if not one.submission["axes"]}
-    assert single == {"eval_accuracy": 0.625, "eval_loss": 2.125, "train_loss": 2.25}
-
-
-@pytest.mark.parametrize("word", ["Infinity", "-Infinity", "NaN"])
-def test_what_a_trainer_logged_that_is_no_number_is_named(word: str, tmp_path: Path) -> None:
-    path = tmp_path / "trainer_state.json"
-    first = f'{{"step": 5, "eval_loss": 1.5, "grad_norm": {word}}}'
-    path.write_text(f'{{"log_history": [{first}, {{"step": 10, "eval_loss": {word}}}]}}')
-    [one], faults = read(str(path))
-    assert (one.submission["values"], faults) == ([1.5], [])
-    assert "not a number: eval_loss at step 10" in [note.detail for note in one.notes]
-    path.write_text(f'{{"log_history": [{{"step": 10, "eval_loss": {word}}}]}}')
-    found, [fault] = read(str(path))
-    assert found == []
-    assert fault.endswith("not a number: eval_loss at step 10.")
-    path.rename(tmp_path / "all_results.json")
-    (tmp_path / "all_results.json").write_text(f'{{"eval_loss": {word}, "eval_accuracy": 0.5}}')
-    [one], _ = read(str(tmp_path / "all_results.json"))
-    assert "not a number: eval_loss" in [note.detail for note in one.notes]
-
-
-def test_the_folder_of_mlflow_is_read_and_a_run_that_failed_named() -> None:
-    [found], [fault] = read("mlruns")
-    sent = found.submission
-    assert (sent["experiment"], sent["benchmark"], sent["model"]) == ("fine-tuning", "mlflow", "small")
-    assert (sent["metric"]["name"], sent["values"], sent["labels"]["lr"]) == ("accuracy", 0.75, "0.1")
-    assert "not a number: eval/loss" in {note.detail for note in found.notes}
-    assert 'The run did not finish, or was deleted: its status is "5"' in fault
+def test_what_a_trainer_logged_that_is_no_number_is_named(tmp_path: Path) -> None:
+    state, results = tmp_path / "trainer_state.json", tmp_path / "all_results.json"
+    for word in ("Infinity", "-Infinity", "NaN"):
+        first, last = f'{{"step": 5, "eval_loss": 1.5, "grad_norm": {word}}}', f'{{"step": 10, "eval_loss": {word}}}'
+        state.write_text(f'{{"log_history": [{first}, {last}]}}')
+        [one], faults = read(str(state))
+        assert (one.submission["values"], faults) == ([1.5], [])
+        assert "not a number: eval_loss at step 10" in [note.detail for note in one.notes]
+        state.write_text(f'{{"log_history": [{last}]}}')
+        found, [fault] = read(str(state))
+        assert found == []
+        assert fault.endswith("not a number: eval_loss at step 10.")
+        results.write_text(f'{{"eval_loss": {word}, "eval_accuracy": 0.5}}')
+        [one], _ = read(str(results))
+        assert "not a number: eval_loss" in [note.detail for note in one.notes]
 
 
 def test_nan_in_a_chart_of_wandb_is_missing(tmp_path: Path) -> None:
@@ -278,22 +214,123 @@ def test_a_table_of_latex_that_does_not_end_is_named(tmp_path: Path) -> None:
     assert fault.endswith("paper.tex:3: the tabular that begins here does not end")
 
 
-@pytest.mark.parametrize(
-    "name", ["tables without an end", "rules without an end", "commands in commands", "rows", "stars around a number"]
-)
-def test_tables_of_people_are_read_in_linear_time(name: str, tmp_path: Path) -> None:
-    def written(size: int) -> str:
-        stars = "*" * size
-        rows = "a & 1 & 2 \\\\\n" * (size // 20)
-        return {
-            "tables without an end": "\\begin{tabular}" * (size // 2),
-            "rules without an end": "\\begin{tabular}{l}" + "\\cmidrule(" * size + "\\end{tabular}",
-            "commands in commands": "\\begin{tabular}{l}a & b \\\\" + "\\textbf{" * size + "\\end{tabular}",
-            "rows": f"\\begin{{tabular}}{{lcc}}\nStep & x & y \\\\\n{rows}\\end{{tabular}}",
-            "stars around a number": f"|a|b|\n|-|-|\n|x|{stars}7{stars}|\n|y|{'<' * size}|\n|z|{'[' * size}|\n",
-        }[name]
+NAMED = {"experiment": "e", "benchmark": "b"}
 
-    paths = {size: tmp_path / f"{size}.tex" for size in (8_000, 16_000)}
-    for size, path in paths.items():
-        path.write_text(written(size))
-    assert growth(lambda size: read(str(paths[size])), 8_000, 16_000) < LINEAR
+
+def written(path: Path, text: str, **wanted: Any) -> tuple[list[dict[str, Any]], list[str], list[str]]:
+    """What is sent of a file or folder with these names, its notes, and its faults."""
+    if text:
+        path.write_text(text)
+    items = list(items_of(Sources((str(path),), "auto", Overrides(**NAMED | wanted))))
+    found = [one.found for one in items if isinstance(one, Item)]
+    faults = [said.detail for one in items if isinstance(one, Skipped) for said in one.faults()]
+    return [one.submission for one in found], [note.code for one in found for note in one.notes], faults
+
+
+def test_a_column_of_a_pivot_can_be_dropped_and_the_others_keep_their_places(tmp_path: Path) -> None:
+    text = "model,note,a,b\nm1,good text,1,2\nm2,other,3,x\n"
+    wanted = {"rows": "model", "columns": "task", "metric": "acc", "drop": ("note",)}
+    _, _, faults = written(tmp_path / "p.csv", text, **wanted)
+    assert '"x" is not a number; a cell that nobody measured is left empty' in faults
+    [skipped] = items_of(Sources((str(tmp_path / "p.csv"),), "auto", Overrides(**NAMED | wanted)))
+    assert isinstance(skipped, Skipped)
+    assert [said.place.rpartition("p.csv")[2] for said in skipped.faults()][-1] == ":3:4"
+    sent, _, faults = written(tmp_path / "p.csv", text.replace("x", "4"), **wanted)
+    assert (faults, [(one["model"], one["values"]) for one in sent]) == ([], [("m1", [1, 2]), ("m2", [3, 4])])
+    _, _, faults = written(tmp_path / "p.csv", text, **wanted | {"drop": ("nope",)})
+    assert 'there is no column "nope"; there are: model, note, a, b' in faults
+
+
+def test_a_column_is_what_the_caller_says_and_one_like_an_error_is_doubted(tmp_path: Path) -> None:
+    """What pandas writes: a first heading that is empty."""
+    path, text = tmp_path / "q.csv", ",acc,se\na,0.5,.1\nb,0.6,.2\n"
+    sent, codes, _ = written(path, text, value="acc", roles={"model": "", "stderr": "se"})
+    assert [(one["model"], one["values"], one["stderr"]) for one in sent] == [("a", 0.5, 0.1), ("b", 0.6, 0.2)]
+    assert "stderr_unread" not in codes
+    sent, codes, _ = written(path, text, value="acc", rows="model")
+    assert [(one["model"], one["axes"], "stderr" in one) for one in sent] == [("a", [], False), ("b", [], False)]
+    assert codes.count("stderr_unread") == 2
+    _, _, [fault] = written(path, text, value="acc")
+    assert "a heading is empty: --column model=" in fault
+    _, codes, _ = written(path, "model,some,std_err\na,1,2\n", metric="x", columns="c")
+    assert "stderr_unread" in codes, "of a pivot too"
+    text_of_noise = "model,noise_std,acc,acc_std\na,0.1,0.5,.1\na,0.2,0.4,.2\n"
+    [sent_axis], codes, _ = written(path, text_of_noise, value="acc")
+    assert ([axis["name"] for axis in sent_axis["axes"]], codes.count("stderr_unread")) == (["noise_std"], 1)
+    _, _, [fault] = written(path, text, value="acc", roles={"model": "name"})
+    assert fault == 'there is no column "name"; there are: , acc, se'
+    _, _, [fault] = written(path, "model,acc\na,1\n", value="acc", rows="x", columns="y")
+    assert "--rows and --columns are for a pivot" in fault
+
+
+def test_several_columns_of_values_are_as_many_metrics(tmp_path: Path) -> None:
+    text = "model,top1,top5,img_size\na,80.1,90.2,224\nb,81,,224\n"
+    sent, _, _ = written(tmp_path / "t.csv", text, value="top1,top5")
+    found = [(one["metric"]["name"], one["model"], one["values"]) for one in sent]
+    assert found == [("top1", "a", [80.1]), ("top1", "b", [81]), ("top5", "a", [90.2]), ("top5", "b", [None])]
+    assert {axis["name"] for one in sent for axis in one["axes"]} == {"img_size"}
+    _, _, [fault] = written(tmp_path / "t.csv", text, value="top1,top5", metric="acc")
+    assert "several columns of values are several metrics" in fault
+    path = tmp_path / "t.json"
+    sent, _, _ = written(path, '[{"model": "a", "x": 1, "y": 2}]', value="x,y")
+    assert [(one["metric"]["name"], one["values"]) for one in sent] == [("x", 1), ("y", 2)]
+    _, _, [fault] = written(path, '[{"model": "a"}]', value="x,y")
+    assert fault == 'there is no "x", "y"; there are: model'
+
+
+def test_columns_of_very_different_sizes_are_doubted_to_be_one_metric(tmp_path: Path) -> None:
+    """Of the benchmarks of timm: a throughput beside a number of parameters."""
+    wanted = {"rows": "model", "columns": "col", "metric": "x"}
+    _, codes, _ = written(tmp_path / "t.csv", "model,samples_per_sec,param_count\na,44977.77,1.37\n", **wanted)
+    assert "sizes_differ" in codes
+    for text in ("model,top1,top5\na,80.1,90.2\n", "model,1K,4K\na,0.001,90\n"):
+        _, codes, _ = written(tmp_path / "t.csv", text, **wanted)
+        assert "sizes_differ" not in codes, "near ones, and levels that are numbers"
+
+
+def test_files_of_records_at_one_coordinate_are_no_mean_of_models_unless_somebody_says_so(tmp_path: Path) -> None:
+    for name, value in (("modelA-1.5", 60), ("modelB", 62)):
+        (tmp_path / f"{name}.json").write_text(f'{{"eps": "8/255", "acc": {value}}}')
+    wanted = {"value": "acc", "axes": ("eps",), "model": "X"}
+    _, _, [fault] = written(tmp_path, "", **wanted)
+    assert "modelA-1.5.json and" in fault
+    assert "both hold eps 8/255: --model-from file makes each a model" in fault
+    [sent], codes, _ = written(tmp_path, "", **wanted, repeats="file")
+    assert ([cell["value"] for cell in sent["cells"]], "repeats_read" in codes) == ([60, 62], True)
+    sent_each, _, _ = written(tmp_path, "", **wanted | {"model": None, "model_from": "file"})
+    assert [(one["model"], one["values"]) for one in sent_each] == [("modelA-1.5", [60]), ("modelB", [62])]
+    (tmp_path / "m3").mkdir()
+    table, _, _ = written(tmp_path / "m3" / "t.csv", "Length,value\n1,2\n", metric="x", model_from="folder")
+    assert [one["model"] for one in table] == ["m3"]
+
+
+SWEEP = """Name,State,Runtime,lr,seed,eval/acc,eval/f1
+r1,finished,9,0.1,1,0.5,0.4
+r2,finished,9,0.1,2,0.7,0.4
+r3,finished,9,0.2,1,0.8,0.6
+r4,crashed,9,0.2,2,0.1,0.1
+"""
+
+
+def test_a_sweep_of_weights_and_biases_is_read_by_the_options_of_tables(tmp_path: Path) -> None:
+    wanted = {"axes": ("lr",), "value": "eval/acc", "repeats": "seed", "model": "m"}
+    [sent], codes, faults = written(tmp_path / "runs.csv", SWEEP, **wanted)
+    assert faults == []
+    assert [(cell["at"], cell["value"]) for cell in sent["cells"]] == [
+        ({"lr": 0.1}, 0.5), ({"lr": 0.1}, 0.7), ({"lr": 0.2}, 0.8),
+    ]  # fmt: skip
+    assert (sent["metric"]["name"], {"repeats_read", "left_out"} <= set(codes)) == ("eval/acc", True)
+    sent_each, _, _ = written(tmp_path / "runs.csv", SWEEP)
+    assert len(sent_each) == 3 * 4, "without options each number of a run is a grid"
+
+
+def test_options_that_would_change_nothing_are_an_error_of_the_file(tmp_path: Path) -> None:
+    items = list(items_of(Sources((str(FILES / "mlruns"),), "auto", Overrides(axes=("foo",), value="bar"))))
+    assert {str(said.detail) for one in items for said in one.faults()} == {  # type: ignore[union-attr,call-arg]
+        "It is read as mlflow-store, where --axes, --value would change nothing: --format names another."
+    }
+
+
+def test_the_part_of_the_data_before_a_metric_says_nothing_of_its_direction() -> None:
+    known = [meaning_of(name) for name in ("eval/loss", "val/accuracy", "precision/loss")]
+    assert [meaning and meaning.direction for meaning in known] == ["lower", "higher", None]

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from werkzeug.test import Client, TestResponse
 
 from registry import create_app
-from registry.demo import publish_demo
+from registry.demo import demo_claims, publish_demo
 from registry.settings import Settings
 from registry.storage.database import Database
 from tests.conftest import clone
-from tests.house import House
+from tests.house import ENDED, House, Project
 
 IMPLIED = ("dt", "dd")
 """Ended by the next of them and by the end of their list, as HTML has it."""
@@ -67,11 +70,47 @@ class Outline(HTMLParser):
     def text(self) -> str:
         return " ".join(" ".join(self.texts).split())
 
+    def links(self, part: str = "") -> list[str]:
+        """The addresses that hold this, in order."""
+        return [href for _, given in self.attributes if part in (href := given.get("href") or "") and href]
+
+    def all(self, tag: str, **having: str) -> list[dict[str, Any]]:
+        """The attributes of each element of this name that has these."""
+        return [given for name, given in self.attributes if name == tag and having.items() <= given.items()]
+
+    def options(self, name: str) -> list[list[tuple[str, bool]]]:
+        """The options of each select of this name: its value, and whether it is selected."""
+        found: list[list[tuple[str, bool]]] = []
+        inside = False
+        for tag, given in self.attributes:
+            if tag == "select":
+                inside = given.get("name") == name
+                found += [[]] if inside else []
+            elif tag == "option" and inside:
+                found[-1].append((given.get("value") or "", "selected" in given))
+        return found
+
+    @property
+    def following(self) -> str:
+        """The address of the next page of a list; empty on its last."""
+        return next((given["href"] or "" for _, given in self.attributes if given.get("rel") == "next"), "")
+
+    @property
+    def maps(self) -> int:
+        return len(self.all("table", role="grid"))
+
+    @property
+    def description(self) -> str:
+        """What is told where the page is linked."""
+        [found] = self.all("meta", property="og:description")
+        return str(found["content"])
+
 
 @dataclass
 class Browser:
     """A client with cookies that asks for HTML and reads what it gets strictly."""
 
+    house: House
     client: Client
 
     def get(self, path: str, **headers: str) -> TestResponse:
@@ -80,19 +119,36 @@ class Browser:
 
     def read(self, path: str, status: int = 200) -> Outline:
         answer = self.get(path)
-        assert answer.status_code == status, answer.text
+        assert answer.status_code == status, (path, answer.text)
         assert answer.content_type == "text/html; charset=utf-8"
         outline = Outline(answer.text)
         assert outline.faults == []
         return outline
+
+    def computed(self, path: str) -> Outline:
+        """The page once its answer is there."""
+        self.get(path)
+        self.house.compute()
+        return self.read(path)
+
+    def follow(self, path: str) -> Iterator[Outline]:
+        """A page of a list and those that follow it."""
+        while path:
+            page = self.read(path)
+            yield page
+            path = page.following
 
     def post(self, path: str, form: dict[str, str], **headers: str) -> TestResponse:
         sent = {name.replace("_", "-"): text for name, text in headers.items()} or {"Sec-Fetch-Site": "same-origin"}
         return self.client.post(path, data=form, headers=sent)
 
 
-def browser(house: House) -> Browser:
-    return Browser(house.app.test_client())
+def browser(house: House, token: str | None = None) -> Browser:
+    """Somebody who has signed in with this token, or with none."""
+    made = Browser(house, house.app.test_client())
+    if token is not None:
+        assert made.post("/sign-in", {"token": token}).status_code == 303
+    return made
 
 
 @pytest.fixture
@@ -101,33 +157,68 @@ def visitor(house: House) -> Browser:
     return browser(house)
 
 
+@pytest.fixture
+def public(house: House) -> Iterator[Project]:
+    """A project that everybody may read."""
+    made = house.make_project("public")
+    yield made
+    ENDED.append(made)
+
+
+def share(project: Project | Demo, path: str) -> str:
+    """The path and query of a link that opens this path of a private project."""
+    house = project.house
+    made = house.call("POST", f"projects/{project.slug}/shares", token=house.operator, json={"path": path})
+    assert made.status_code == 201, made.text
+    split = urlsplit(made.get_json()["url"])
+    return f"{split.path}?{split.query}"
+
+
+DOCUMENTS = ("seed_0.txt", "seed_1.txt", "seed_2.txt")
+"""Those whose sentences are posted as claims: judging all takes longer than everything else."""
+
+
 @dataclass(frozen=True)
 class Demo:
     """The demonstration's grids by seed, with statistics."""
 
     house: House
     grids: dict[str, list[str]]
+    slug: str = "demo"
 
     @property
     def seed0(self) -> str:
         return f"/grids/{self.grids['0'][0]}"
 
+    @cached_property
+    def of_amc23(self) -> dict[str, str]:
+        """The grids of 4 windows and 5 ratios of seeds 2 and 4 by their models."""
+        listed = self.house.call("GET", "projects/demo/grids?benchmark=AMC23").get_json()["items"]
+        return {one["model"]: one["id"] for one in listed}
+
+    @property
+    def pair(self) -> str:
+        """The comparison of these two."""
+        models = self.of_amc23
+        return f"/projects/demo/comparisons?baseline={models['R1-Qwen']}&contender={models['R1-Llama']}"
+
+    def answer(self, path: str) -> Any:
+        """What the API says of the demonstration."""
+        return self.house.call("GET", path.removeprefix("/")).get_json()
+
 
 @pytest.fixture(scope="session")
 def demo(servers: tuple[str, str], template: str, redis_url: str) -> Iterator[Demo]:
-    """The demonstration, computed, in a database to which other tests may add projects."""
-    yield from demonstrations(servers, template, redis_url)
-
-
-def demonstrations(servers: tuple[str, str], template: str, redis_url: str) -> Iterator[Demo]:
-    """Yield once: the demonstration in a database of its own, computed."""
+    """The demonstration with some of its claims, computed, in a database that holds nothing else."""
     for url in clone(servers, template):
-        # On a busy machine five hundred grids in one request take longer than a request has in life.
-        patient = {"request_timeout": 120.0, "statement_timeout": 60.0}
+        patient = {"request_timeout": 120.0, "statement_timeout": 60.0}  # for machines that are busy
         settings = replace(Settings(), database_url=url, redis_url=redis_url, ranking_debounce=0.0, **patient)
         database = Database(settings, name="tests")
         house = House(create_app(settings), database, settings)
-        publish_demo(database)
+        with pytest.MonkeyPatch.context() as patch:
+            claims = [one for one in demo_claims() if one["source"]["url"] in DOCUMENTS]
+            patch.setattr("registry.demo.demo_claims", claims.copy)
+            publish_demo(database)
         house.compute()
         found: dict[str, list[str]] = {}
         for grid in house.call("GET", "projects/demo/grids?sort=created_at").get_json()["items"]:
@@ -136,13 +227,46 @@ def demonstrations(servers: tuple[str, str], template: str, redis_url: str) -> I
         database.close()
 
 
+WINDOWS = "experiment=window-by-ratio&metric=Pass@1"
+PATHS = (
+    "/",
+    "/projects/demo",
+    "/projects/demo/grids?experiment=window-by-ratio&model=R1-Qwen&sort=benchmark",
+    "/projects/demo/experiments/window-by-ratio",
+    "/projects/demo/experiments/window-by-ratio?model=R1-Qwen&range=30.7,88.5",
+    "/projects/demo/experiments/size-by-progress?palette=blues",
+    "/projects/demo/rankings",
+    f"/projects/demo/rankings?{WINDOWS}",
+    f"/projects/demo/rankings?{WINDOWS}&method=mean_rank&missing=complete",
+    "/projects/demo/rankings?experiment=type-by-length&metric=accuracy&by=axis:Type&benchmark=Core+Generalization",
+    "/projects/demo/aggregates",
+    f"/projects/demo/aggregates?{WINDOWS}",
+    "/projects/demo/comparisons",
+    "/status",
+    "/sign-in",
+    "/docs",
+    "/docs/schemas",
+    "/docs/schemas/results",
+)
+"""Pages of the demonstration that ask for little beside what is computed anyway."""
+
+
+@pytest.fixture(scope="session")
+def answered(demo: Demo) -> Demo:
+    """The demonstration after somebody has asked what these pages and the comparison of the pair ask."""
+    for path in (*PATHS, demo.pair):
+        demo.house.call("GET", path)
+    demo.house.compute()
+    return demo
+
+
 @pytest.fixture
 def guest(demo: Demo) -> Browser:
     """Somebody who looks at the demonstration without a token."""
     return browser(demo.house)
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _no_page_waits_in_vain(monkeypatch: pytest.MonkeyPatch) -> None:
     """No page waits for an answer: where nothing is computed meanwhile it would wait in vain."""
     monkeypatch.setattr("registry.api.cached_results.waited", lambda look, _settled, _patience, _most: look())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html.parser import HTMLParser
 
 from werkzeug.test import TestResponse
@@ -59,7 +59,6 @@ class Administrator:
     """A browser that is signed in."""
 
     browser: Browser
-    seen: dict[str, Forms] = field(default_factory=dict)
 
     def open(self, page: str) -> Forms:
         self.browser.read(page)
@@ -71,6 +70,4 @@ class Administrator:
 
 
 def administrator(house: House, token: str) -> Administrator:
-    visitor = browser(house)
-    assert visitor.post("/sign-in", {"token": token}).status_code == 303
-    return Administrator(visitor)
+    return Administrator(browser(house, token))

@@ -15,44 +15,36 @@ TRADED = "/projects/demo/trade-offs"
 
 
 def test_the_page_draws_lines_and_has_their_numbers(demo: Demo, guest: Browser) -> None:
-    page = guest.read(f"{LINES}?{urlencode(TYPES)}")
-    drawn = [given for tag, given in page.attributes if tag == "circle"]
-    assert drawn
+    page = guest.computed(f"{LINES}?{urlencode(TYPES)}")
+    assert page.all("circle")
     assert "accuracy (%) along Length , 7 levels of Type" in page.text
-    answer = demo.house.call("GET", f"projects/demo/lines?{urlencode(TYPES)}").get_json()
-    first = answer["lines"][0]["points"][0]
+    first = demo.answer(f"{LINES}?{urlencode(TYPES)}")["lines"][0]["points"][0]
     assert f"{first['mean']:.1f}" in page.text
     assert "Whiskers: 95 % intervals" in page.text
 
 
-def test_a_page_for_several_sizes_holds_the_picture_twice_and_no_style(guest: Browser) -> None:
-    page = guest.read(f"{LINES}?{urlencode(WINDOWS)}")
-    pictures = [given for tag, given in page.attributes if tag == "svg" and given.get("aria-labelledby")]
-    assert [one["width"] for one in pictures] == ["1000", "360"]
-
-
-def test_the_downloads_ask_what_the_page_asked(guest: Browser) -> None:
-    page = guest.read(f"{LINES}?{urlencode(WINDOWS | {'at.Ratio': '>=0.2', 'missing': 'available'})}")
-    links = [given["href"] for tag, given in page.attributes if tag == "a" and "/api/v1/" in (given.get("href") or "")]
+def test_the_page_holds_the_picture_twice_and_its_downloads_ask_what_it_asked(guest: Browser) -> None:
+    path = f"{LINES}?{urlencode(WINDOWS | {'at.Ratio': '>=0.2', 'missing': 'available'})}"
+    page = guest.computed(path)
+    assert [one["width"] for one in page.all("svg") if one.get("aria-labelledby")] == ["1000", "360"]
+    links = page.links("/api/v1/")
     assert [link.partition("?")[0].rpartition("/")[2] for link in links] == [
         "lines", "lines.csv", "lines.txt", "lines.svg", "lines.png", "lines.vl.json",
     ]  # fmt: skip
     for link in links:
         assert guest.get(link).status_code == 200, link
         assert "at.Ratio" in link
+    assert guest.get(path, If_None_Match=guest.get(path).headers["ETag"]).status_code == 304
 
 
-def test_the_form_asks_for_what_is_missing(guest: Browser) -> None:
+def test_the_form_asks_for_what_is_missing_and_what_is_wrong_keeps_it(guest: Browser) -> None:
     assert "Lines of what?" in guest.read(LINES).text
     assert "A trade-off of what?" in guest.read(TRADED).text
     lone = guest.get(f"{LINES}?experiment=window-by-ratio")
     assert (lone.status_code, "metric=Pass%401" in lone.location) == (303, True)
-
-
-def test_what_is_wrong_keeps_the_form(guest: Browser) -> None:
     page = guest.read(f"{LINES}?{urlencode(WINDOWS | {'along': 'Depth'})}", 422)
     assert "there are Local Window Size, Ratio" in page.text
-    assert any(tag == "select" and given.get("name") == "along" for tag, given in page.attributes)
+    assert page.all("select", name="along")
     assert "No grid of experiment" in guest.read(f"{LINES}?experiment=x&metric=y", 404).text
     assert "/y" in guest.read(f"{TRADED}?experiment=window-by-ratio&x=label:a&y=label:b", 422).text
     assert guest.get(f"{LINES}?{urlencode(WINDOWS | {'at.Depth': '1'})}").status_code == 422
@@ -60,58 +52,46 @@ def test_what_is_wrong_keeps_the_form(guest: Browser) -> None:
 
 def test_a_trade_off_of_two_slices(guest: Browser) -> None:
     query = {"experiment": "window-by-ratio", "x": "metric:Pass@1", "y": "metric:Pass@1"}
-    page = guest.read(f"{TRADED}?{urlencode(query | {'x.at.Ratio': '0.1', 'y.at.Ratio': '0.5'})}")
+    page = guest.computed(f"{TRADED}?{urlencode(query | {'x.at.Ratio': '0.1', 'y.at.Ratio': '0.5'})}")
     assert "Pass@1 (%), Ratio 0.5 against Pass@1 (%), Ratio 0.1" in page.text
     assert "on the front" in page.text
 
 
 def test_labels_are_offered_after_metrics_and_those_that_say_nothing_of_a_model_last(
-    project: Project, visitor: Browser
+    public: Project, visitor: Browser
 ) -> None:
     """A size is one number for each model; a seed is several for one, and two numbers are no course."""
-    project.call("PATCH", f"projects/{project.slug}", "admin", json={"visibility": "public"})
     for n, model in enumerate("abc"):
         for benchmark in range(2):
             labels = {"seed": str(7 * n + benchmark), "params": f"{n + 1}b", "host": "n1", "batch": str(n % 2)}
-            project.published(model=model, benchmark=f"b{benchmark}", labels=labels)
-    text = visitor.get(f"/projects/{project.slug}/trade-offs?experiment=type-by-length").text
+            public.published(model=model, benchmark=f"b{benchmark}", labels=labels)
+    text = visitor.get(f"/projects/{public.slug}/trade-offs?experiment=type-by-length").text
     [select] = re.findall(r'<select name="y">(.*?)</select>', text, re.DOTALL)
     assert re.findall(r"<option [^>]*>([^<]*)", select) == [
         "choose one", "accuracy", "params (label, 3 numbers)", "batch (label, 2 numbers)", "seed (label, 6 numbers)",
     ]  # fmt: skip
 
 
-def test_nothing_is_computed_for_who_has_the_page(guest: Browser) -> None:
-    path = f"{LINES}?{urlencode(WINDOWS)}"
-    tag = guest.get(path).headers["ETag"]
-    assert guest.get(path, If_None_Match=tag).status_code == 304
+def test_other_pages_lead_to_lines_and_trade_offs(guest: Browser) -> None:
+    for path in (
+        "/projects/demo",
+        "/projects/demo/experiments/window-by-ratio",
+        ranking := f"/projects/demo/rankings?{urlencode(WINDOWS)}",
+    ):
+        page = guest.computed(path)
+        [lines] = [link for link in page.links(LINES) if link.startswith(LINES)]
+        [traded] = [link for link in page.links(TRADED) if link.startswith(TRADED)]
+        guest.computed(lines)
+        guest.computed(traded)
+        assert ("model=R1-Qwen" in lines) is (path == ranking)
 
 
-def test_other_pages_lead_to_lines_and_trade_offs(demo: Demo, guest: Browser) -> None:
-    ranking = f"/projects/demo/rankings?{urlencode(WINDOWS)}"
-    guest.get(ranking)
-    demo.house.compute()
-    for path in ("/projects/demo", "/projects/demo/experiments/window-by-ratio", ranking):
-        links = [given["href"] or "" for tag, given in guest.read(path).attributes if tag == "a" and given.get("href")]
-        [lines] = [link for link in links if link.startswith(LINES)]
-        [traded] = [link for link in links if link.startswith(TRADED)]
-        guest.read(lines)
-        guest.read(traded)
-        if path == ranking:
-            assert "model=R1-Qwen" in lines
-
-
-def test_a_private_project_shows_its_pictures_to_who_is_signed_in_alone(demo: Demo) -> None:
-    secret = demo.house.make_project()
-    secret.published()
-    secret.published(model="other")
-    visitor = browser(demo.house)
-    path = f"/projects/{secret.slug}/lines?experiment=type-by-length&metric=accuracy"
+def test_a_private_project_shows_its_pictures_to_who_is_signed_in_alone(project: Project, visitor: Browser) -> None:
+    for model in ("one", "other"):
+        project.published(model=model)
+    path = f"/projects/{project.slug}/lines?experiment=type-by-length&metric=accuracy"
     assert visitor.get(path).status_code == 401
-    visitor.post("/sign-in", {"token": secret.tokens["reader"]})
-    page = visitor.read(path)
-    links = [
-        given["href"] or "" for tag, given in page.attributes if tag == "a" and "/data/" in (given.get("href") or "")
-    ]
+    reader = browser(project.house, project.tokens["reader"])
+    links = reader.computed(path).links("/data/")
     assert len(links) == 6
-    assert all(visitor.get(link).status_code == 200 for link in links)
+    assert all(reader.get(link).status_code == 200 for link in links)

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from urllib.parse import parse_qsl, quote, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
 
-from tests.house import Project, publication
-from tests.pages.conftest import Browser, Demo, Outline, browser, demonstrations
+from tests.house import ENDED, House, Project
+from tests.pages.conftest import PATHS, Browser, Demo, Outline, browser, share
 
-pytestmark = pytest.mark.usefixtures("impatient")
-
-LINKS = ("href", "src")
+STRANGE = "50% of #1? é/ö &x=1;b=c,d+e%2F%00'\"<i>"
+SCOPE = {"experiment": STRANGE, "metric": STRANGE}
 OPEN_TO_ALL = (
     *("/docs", "/docs/schemas", "/docs/schemas/results"),
     *("/openapi.yaml", "/openapi.json", "/metrics", "/readyz"),
@@ -25,10 +24,8 @@ MOST = 400
 
 def addresses(page: Outline) -> Iterator[str]:
     """What the page points at: links, pictures, and its forms as they are sent unchanged."""
-    for _, given in page.attributes:
-        for name in LINKS:
-            if given.get(name):
-                yield str(given[name])
+    yield from page.links()
+    yield from (str(given["src"]) for _, given in page.attributes if given.get("src"))
     yield from forms(page)
 
 
@@ -58,11 +55,11 @@ def shape(address: str) -> tuple[str, ...]:
     return (path, *sorted({name for name, text in parse_qsl(split.query) if text}))
 
 
-def crawl(visitor: Browser, start: str, without: tuple[str, ...] = ()) -> dict[str, int]:
-    """The status of one address of every kind that can be reached from a page by clicking."""
+def crawl(visitor: Browser, *starts: str, without: tuple[str, ...] = ()) -> dict[str, int]:
+    """The status of one address of every kind that can be reached from some pages by clicking."""
     found: dict[str, int] = {}
     seen = {shape(address) for address in without}
-    waiting = [start]
+    waiting = [*starts]
     while waiting:
         address = waiting.pop(0)
         if address.startswith("#") or shape(address) in seen:
@@ -70,9 +67,10 @@ def crawl(visitor: Browser, start: str, without: tuple[str, ...] = ()) -> dict[s
         assert address.startswith("/"), address
         assert len(found) < MOST, "the crawl does not end"
         seen.add(shape(address))
-        answer = visitor.get(address)
-        found[address] = answer.status_code
-        if answer.status_code == 200 and is_page(address, answer.content_type or ""):
+        answer = visitor.get(address, Prefer="wait=0")
+        computing = answer.status_code == 503 and (answer.get_json() or {}).get("type") == "/docs#problem-pending"
+        found[address] = 202 if computing else answer.status_code
+        if answer.status_code == 200 and (address in starts or is_page(address, answer.content_type or "")):
             base = urlsplit(address).path
             for one in addresses(Outline(answer.text)):
                 waiting.append(base + one if one.startswith("?") else one.partition("#")[0] or "#")
@@ -81,9 +79,9 @@ def crawl(visitor: Browser, start: str, without: tuple[str, ...] = ()) -> dict[s
 
 
 def is_page(address: str, media: str) -> bool:
-    """Whether links are followed from here: not from a report, and not from every look of a page times every other."""
-    looks = {"palette", "range", "show"} & {name for name, _ in parse_qsl(urlsplit(address).query)}
-    return media.startswith("text/html") and "/report" not in address and len(looks) < 2
+    """Whether links are followed from here: not from a report, and not from a page in another look than its own."""
+    looks = {"palette", "range", "show", "kiosk"} & {name for name, _ in parse_qsl(urlsplit(address).query)}
+    return media.startswith("text/html") and "/report" not in address and not looks
 
 
 def broken(found: dict[str, int]) -> dict[str, int]:
@@ -91,128 +89,79 @@ def broken(found: dict[str, int]) -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def demo(servers: tuple[str, str], template: str, redis_url: str) -> Iterator[Demo]:
-    """The demonstration and nothing beside it: a crawl follows the first page of each kind, whoever's it is."""
-    yield from demonstrations(servers, template, redis_url)
+def strange(house: House) -> Iterator[Project]:
+    """A small private project in which nearly everything has a name of characters that mean something to somebody."""
+    metric = {"name": STRANGE, "direction": "higher"}
+    project = house.make_project()
+    names = {"experiment": STRANGE, "variant": STRANGE, "metric": metric, "trials": None}
+    for model in (STRANGE, "other"):
+        for benchmark in (STRANGE, "b"):
+            project.published(**names, model=model, benchmark=benchmark)
+    home, scope = f"projects/{project.slug}", urlencode(SCOPE)
+    claim = {"kind": "value", "about": SCOPE, "where": {"Type": ["1"], "Length": [0]}, "is": {"op": "=", "number": 9}}
+    assert project.call("POST", f"{home}/claims", json=[claim]).status_code == 201
+    for path in (f"{home}/rankings?{scope}", f"{home}/aggregates?{scope}"):
+        project.get(path)
+    house.compute()
+    yield project
+    ENDED.append(project)
 
 
-@pytest.fixture(scope="module")
-def private(demo: Demo) -> Iterator[Demo]:
-    """The demonstration while only tokens and shares open it."""
-    house = demo.house
-    for visibility in ("private", "public"):
-        changed = house.call("PATCH", "projects/demo", token=house.operator, json={"visibility": visibility})
-        assert changed.status_code == 200
-        if visibility == "private":
-            yield demo
-
-
-def shared(demo: Demo, path: str) -> str:
-    """The path and query of a link to a path of the demonstration."""
-    made = demo.house.call("POST", "projects/demo/shares", token=demo.house.operator, json={"path": path})
-    assert made.status_code == 201, made.text
-    split = urlsplit(made.get_json()["url"])
-    return f"{split.path}?{split.query}"
-
-
-def test_every_link_that_the_public_sees_leads_somewhere(demo: Demo) -> None:
-    found = crawl(browser(demo.house), "/")
+def test_every_link_that_the_public_sees_leads_somewhere(answered: Demo, guest: Browser) -> None:
+    found = crawl(guest, *PATHS, without=("/openapi.yaml",))
     assert broken(found) == {}
     assert len(found) > 60
 
 
-def test_every_link_that_a_signed_in_reader_sees_leads_somewhere(private: Demo) -> None:
-    visitor = browser(private.house)
-    visitor.post("/sign-in", {"token": private.house.operator})
-    # From its own project: of each kind of page the first one is followed, and others' projects may be public.
-    found = crawl(visitor, "/projects/demo", OPEN_TO_ALL)
+def test_every_link_that_a_signed_in_reader_sees_leads_somewhere(strange: Project, visitor: Browser) -> None:
+    reader = browser(strange.house, strange.tokens["reader"])
+    found = crawl(reader, f"/projects/{strange.slug}", without=("/", "/status", *OPEN_TO_ALL))
     assert broken(found) == {}
     assert any(address.startswith("/data/grids/") for address in found)
+    [experiment, *_] = [address for address in found if "/experiments/" in address and "?" not in address]
+    # Who signs in returns to it, and it can be shared.
+    back = visitor.read(experiment, 401).all("input", name="back")[0]["value"]
+    answer = visitor.post("/sign-in", {"token": strange.tokens["reader"], "back": back})
+    assert visitor.get(answer.headers["Location"]).status_code == 200
+    assert browser(strange.house).get(share(strange, experiment)).status_code == 200
 
 
-def test_every_link_of_a_page_that_was_shared_leads_somewhere(private: Demo) -> None:
-    compared = urlencode({"baseline": private.grids["4"][0], "contender": private.grids["2"][0]})
-    names = "&experiment=window-by-ratio&metric=Pass@1&baseline_model=R1-Llama&contender_model=R1-Qwen"
+def test_every_link_of_a_page_that_was_shared_leads_somewhere(strange: Project) -> None:
+    home = f"/projects/{strange.slug}"
+    grid, other, *_ = [one["id"] for one in strange.get(f"{home[1:]}/grids").get_json()["items"]]
+    models = {"baseline_model": "other", "contender_model": STRANGE}
     sizes = {}
-    for path, query in [
-        (private.seed0, ""),
-        ("/projects/demo", ""),
-        ("/projects/demo/grids", ""),
-        ("/projects/demo/experiments/window-by-ratio", ""),
-        ("/projects/demo/rankings", ""),
-        ("/projects/demo/rankings", "&experiment=window-by-ratio&metric=Pass@1"),
-        ("/projects/demo/comparisons", f"&{compared}"),
-        ("/projects/demo/comparisons", names),
-    ]:
-        start = shared(private, path) + query
-        browser(private.house).get(start)
-        private.house.compute()
-        found = crawl(browser(private.house), start, ("/", *OPEN_TO_ALL))
+    for path, query in (
+        (f"/grids/{grid}", {}),
+        (home, {}),
+        (f"{home}/rankings", SCOPE),
+        (f"{home}/comparisons", {"baseline": grid, "contender": other}),
+        (f"{home}/comparisons", SCOPE | models),
+    ):
+        start = f"{share(strange, path)}&{urlencode(query)}".removesuffix("&")
+        found = crawl(browser(strange.house), start, without=("/", "/status", *OPEN_TO_ALL))
         assert found[start] == 200
         assert broken(found) == {}, path
         sizes[path] = sum(one.startswith("/data/") for one in found)
-    assert sizes["/projects/demo"] > sizes[private.seed0] > 20
+    assert sizes[home] > sizes[f"/grids/{grid}"] > 20
 
 
-def test_a_shared_project_opens_its_grids_and_nothing_of_another(private: Demo, project: Project) -> None:
-    link = urlsplit(shared(private, "/projects/demo")).query
-    visitor = browser(private.house)
-    for grids in private.grids.values():
-        assert visitor.get(f"/grids/{grids[0]}?{link}").status_code == 200
-    other = private.house.make_project().published()["id"]
-    for path in (f"/grids/{other}", f"/data/grids/{other}", f"/grids/{private.grids['0'][0]}x", "/projects/demo-2"):
+def test_a_share_opens_what_it_names_and_nothing_of_another(strange: Project, project: Project) -> None:
+    link = share(strange, f"/projects/{strange.slug}").partition("?")[2]
+    grid, beside, *_ = [one["id"] for one in strange.get(f"projects/{strange.slug}/grids").get_json()["items"]]
+    visitor = browser(strange.house)
+    for one in (grid, beside):
+        assert visitor.get(f"/grids/{one}?{link}").status_code == 200
+    hidden = project.published()["id"]
+    for path in (f"/grids/{hidden}", f"/data/grids/{hidden}", f"/grids/{grid}x", f"/projects/{strange.slug}-2"):
         assert visitor.get(f"{path}?{link}").status_code in (401, 404), path
-    assert visitor.get(f"/data/projects/demo/tokens?{link}").status_code == 403
-
-
-def test_the_share_of_a_grid_shows_nothing_of_the_grids_beside_it(private: Demo) -> None:
-    grid, other = private.grids["4"][:2]
-    start = shared(private, f"/grids/{grid}")
-    visitor = browser(private.house)
-    assert other not in visitor.get(start).text
-    assert visitor.get(f"{start}&show=difference&baseline={other}").status_code == 422
-
-
-def test_a_page_that_was_shared_may_be_read_by_who_is_signed_in_elsewhere(private: Demo, project: Project) -> None:
-    other = private.house.make_project()
-    visitor = browser(private.house)
-    visitor.post("/sign-in", {"token": other.tokens["admin"]})
-    assert visitor.get(shared(private, private.seed0)).status_code == 200
-
-
-def test_a_worthless_share_leaves_who_is_signed_in_as_they_are(project: Project, visitor: Browser) -> None:
-    grid = project.published()["id"]
+    assert visitor.get(f"/data/projects/{strange.slug}/tokens?{link}").status_code == 403
+    # That of a grid shows nothing of the grids beside it.
+    start = share(strange, f"/grids/{grid}")
+    assert beside not in visitor.get(start).text
+    assert visitor.get(f"{start}&show=difference&baseline={beside}").status_code == 422
+    # It may be read by who is signed in elsewhere, and one that is worthless leaves them as they are.
+    assert browser(strange.house, project.tokens["admin"]).get(start).status_code == 200
     assert visitor.get(f"/grids/{grid}?share=worthless").status_code == 401
-    visitor.post("/sign-in", {"token": project.tokens["reader"]})
-    assert visitor.get(f"/grids/{grid}?share=worthless").status_code == 200
-
-
-def test_an_experiment_with_a_space_in_its_name_can_be_shared(project: Project, visitor: Browser) -> None:
-    project.publish(publication(experiment="type by length"))
-    path = f"/projects/{project.slug}/experiments/{quote('type by length')}"
-    made = project.call("POST", f"projects/{project.slug}/shares", "admin", json={"path": path})
-    split = urlsplit(made.get_json()["url"])
-    assert visitor.get(f"{split.path}?{split.query}").status_code == 200
-
-
-@pytest.mark.parametrize("name", ["50% of #1? é/ö &x=1", "%2F%00;b=c,d+e", "a'b\"<i>"])
-def test_every_link_of_an_experiment_with_a_strange_name_leads_somewhere(
-    project: Project, visitor: Browser, name: str
-) -> None:
-    names = {"experiment": name, "variant": name, "metric": {"name": name, "direction": "higher"}, "trials": None}
-    for model in (name, "other"):
-        project.published(model=model, **names)
-    path = f"/projects/{project.slug}"
-    visitor.post("/sign-in", {"token": project.tokens["reader"], "back": path})
-    found = crawl(visitor, path, ("/", *OPEN_TO_ALL))
-    assert broken(found) == {}
-    assert any("/experiments/" in address for address in found)
-
-
-def test_who_signs_in_returns_to_a_strange_name(project: Project, visitor: Browser) -> None:
-    project.published(experiment="50% of #1? a")
-    path = f"/projects/{project.slug}/experiments/{quote('50% of #1? a')}"
-    page = visitor.read(path, 401)
-    back = next(given["value"] for _, given in page.attributes if given.get("name") == "back")
-    answer = visitor.post("/sign-in", {"token": project.tokens["reader"], "back": back or ""})
-    assert visitor.get(answer.headers["Location"]).status_code == 200
+    reader = browser(strange.house, strange.tokens["reader"])
+    assert reader.get(f"/grids/{grid}?share=worthless").status_code == 200

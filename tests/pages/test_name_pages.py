@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 from typing import Any
 from urllib.parse import quote
@@ -11,122 +10,102 @@ import pytest
 
 from registry.operations.find import Filters
 from registry.operations.overview import scopes_of
-from tests.house import ACCURACY, Project
-from tests.pages.conftest import Browser, Demo, Outline, browser
+from tests.house import ACCURACY, ENDED, House, Project, publication
+from tests.pages.conftest import Browser, Demo, browser, share
 from tests.recorder import statements
 
-pytestmark = pytest.mark.usefixtures("impatient")
-
+SCOPE = "experiment=type-by-length&metric=accuracy"
+OF_ALL_KINDS = ["a//b", "..", "50% of #1? é/ö &x=1", "🦙" * 200]
 STRANGE = [
-    "Qwen/Qwen2.5-7B", "a//b", "/begins", "ends/", ".", "..", "a/../b", "🦙 llama", "50% of #1? é/ö &x=1",
-    "%2F%00;b=c,d+e", "a'b\"<i>", "שלום", "x.csv", "m" * 200, "🦙" * 200, "back\\slash", " spaced ", "search",
+    "Qwen/Qwen2.5-7B", "/begins", "ends/", ".", "a/../b", "🦙 llama", "a'b\"<i>", "שלום", "x.csv", "m" * 200,
+    "back\\slash", " spaced ", "%2F%00;b=c,d+e", "search",
 ]  # fmt: skip
 
 
-def hrefs(page: Outline) -> list[str]:
-    return [given["href"] or "" for tag, given in page.attributes if tag == "a"]
-
-
 def reader(project: Project) -> Browser:
-    visitor = browser(project.house)
-    visitor.post("/sign-in", {"token": project.tokens["reader"]})
-    return visitor
+    return browser(project.house, project.tokens["reader"])
 
 
-@pytest.mark.parametrize("name", STRANGE)
-def test_a_name_leads_from_the_list_to_its_page_and_to_its_grids_whatever_it_is(project: Project, name: str) -> None:
-    grid = project.published(model=name, benchmark=name, variant=name, metric=ACCURACY | {"name": name})["id"]
-    visitor = reader(project)
-    for kind in ("model", "benchmark", "variant", "metric"):
-        listed = visitor.read(f"/projects/{project.slug}/{kind}s")
-        place = next(href for href in hrefs(listed) if f"/{kind}s/" in href or "?name=" in href)
-        page = visitor.read(place)
-        assert name.strip() in " ".join(page.texts)
-        assert f"/grids/{grid}" in hrefs(page)
-        [all_grids] = {href for href in hrefs(page) if "sort=experiment" in href}
-        assert f"/grids/{grid}" in hrefs(visitor.read(all_grids))
-        assert visitor.get(next(href for href in hrefs(page) if href.startswith("/data/"))).status_code == 200
-
-
-@pytest.mark.parametrize("name", STRANGE)
-def test_an_experiment_leads_from_the_list_to_its_grids_whatever_it_is_called(project: Project, name: str) -> None:
-    grid = project.published(experiment=name)["id"]
-    visitor = reader(project)
-    listed = hrefs(visitor.read(f"/projects/{project.slug}/experiments"))
-    place = next(href for href in listed if "/experiments/" in href or "/grids?experiment=" in href)
-    assert f"/grids/{grid}" in hrefs(visitor.read(place))
+def test_a_name_leads_from_the_list_to_its_page_and_to_its_grids_whatever_it_is(
+    house: House, subtests: pytest.Subtests
+) -> None:
+    for name in OF_ALL_KINDS + STRANGE:
+        with subtests.test(msg=name):
+            project = house.make_project()
+            named = dict.fromkeys(("experiment", "model", "benchmark", "variant"), name)
+            grid = f"/grids/{project.published(**named, metric=ACCURACY | {'name': name})['id']}"
+            visitor, home = reader(project), f"/projects/{project.slug}"
+            for kind in ("model", "benchmark", "variant", "metric") if name in OF_ALL_KINDS else ("model",):
+                listed = visitor.read(f"{home}/{kind}s").links()
+                place = next(href for href in listed if f"/{kind}s/" in href or "?name=" in href)
+                page = visitor.read(place)
+                assert name.strip() in " ".join(page.texts)
+                assert grid in page.links()
+                [all_grids] = set(page.links("sort=experiment"))
+                assert grid in visitor.read(all_grids).links()
+                assert visitor.get(page.links("/data/")[0]).status_code == 200
+            listed = visitor.read(f"{home}/experiments").links()
+            place = next(href for href in listed if "/experiments/" in href or "/grids?experiment=" in href)
+            assert grid in visitor.read(place).links()
+            ENDED.append(project)
 
 
 def test_the_page_of_a_model_says_what_was_measured_in_each_experiment(demo: Demo, guest: Browser) -> None:
     """R1-Qwen of seed 4: four benchmarks of 20 cells; its experiment holds other models too."""
     page = guest.read("/projects/demo/models/R1-Qwen")
-    grids = demo.house.call("GET", "projects/demo/grids?model=R1-Qwen").get_json()["items"]
+    grids = demo.answer("projects/demo/grids?model=R1-Qwen")["items"]
     measured = sum(grid["cell_count"] for grid in grids)
     possible = sum(grid["shape"][0] * grid["shape"][1] for grid in grids)
     assert f"{len(grids)} grids {measured} of {possible} cells measured" in page.text
     for grid in grids:
-        assert f"/grids/{grid['id']}" in hrefs(page)
-        shape = grid["shape"]
-        assert f"{grid['benchmark']} {grid['cell_count']} of {shape[0] * shape[1]}" in page.text
-    assert any("/rankings?experiment=window-by-ratio" in href for href in hrefs(page))
-    assert "/api/v1/projects/demo/grids?model=R1-Qwen" in hrefs(page)
-    assert "/api/v1/projects/demo/cells.csv?model=R1-Qwen" in hrefs(page)
+        assert f"/grids/{grid['id']}" in page.links()
+        assert f"{grid['benchmark']} {grid['cell_count']} of {grid['shape'][0] * grid['shape'][1]}" in page.text
+    assert page.links("/rankings?experiment=window-by-ratio")
+    assert "/api/v1/projects/demo/grids?model=R1-Qwen" in page.links()
+    assert "/api/v1/projects/demo/cells.csv?model=R1-Qwen" in page.links()
 
 
-def ranked(project: Project) -> None:
+@pytest.fixture
+def ranked(project: Project) -> Project:
     """Three models on one benchmark of six cells, apart by far more than noise."""
     for model, level in (("good", 90.0), ("fair", 50.0), ("poor", 10.0)):
         values = [[level, level + 1, level + 2], [level, level - 1, level - 2]]
         project.published(model=model, values=values, trials=1000)
+    return project
 
 
-def test_a_model_has_the_place_that_the_stored_ranking_gives_it(project: Project) -> None:
-    ranked(project)
-    visitor = reader(project)
-    path = f"/projects/{project.slug}/models/fair"
-    visitor.read(path)
-    project.house.compute()
-    ranking = project.get(f"projects/{project.slug}/rankings?experiment=type-by-length&metric=accuracy").get_json()
+def test_a_model_has_the_place_that_the_stored_ranking_gives_it(ranked: Project) -> None:
+    visitor, home = reader(ranked), f"/projects/{ranked.slug}"
+    path = f"{home}/models/fair"
+    text = visitor.computed(path).text
+    ranking = ranked.get(f"{home[1:]}/rankings?{SCOPE}").get_json()
     row = next(one for one in ranking["ranking"] if one["name"] == "fair")
     assert (row["rank"], row["rank_low"], row["rank_high"]) == (2, 2, 2)
-    text = visitor.read(path).text
     assert f"accuracy 2 [2 to 2] of 3 {row['group'][0]} the usual settings" in text
-    project.published(model="best", values=[[99.0] * 3, [98.0] * 3], trials=1000)
+    ranked.published(model="best", values=[[99.0] * 3, [98.0] * 3], trials=1000)
     assert "2 [2 to 2]" not in visitor.read(path).text
-    project.house.compute()
-    assert "3 [3 to 3] of 4" in visitor.read(path).text
-
-
-def test_a_ranking_with_other_settings_says_which(project: Project) -> None:
-    ranked(project)
-    asked = f"projects/{project.slug}/rankings?experiment=type-by-length&metric=accuracy&method=borda&missing=observed"
-    project.get(asked)
-    project.get(f"{asked}&model=good&model=poor")
-    project.house.compute()
-    visitor = reader(project)
-    page = visitor.read(f"/projects/{project.slug}/models/fair")
-    assert "method borda; missing observed" in page.text
+    # A ranking with other settings says which, and has no rank while it is pending.
+    asked = f"{home[1:]}/rankings?{SCOPE}&method=borda&missing=available"
+    for one in (asked, f"{asked}&model=good&model=poor"):
+        assert ranked.get(one).status_code == 202
+    assert "accuracy pending method borda" in visitor.read(path).text
+    ranked.house.compute()
+    page = visitor.read(path)
+    assert "3 [3 to 3] of 4" in page.text
+    assert "method borda; missing available" in page.text
     assert "model good" not in page.text
-    [link] = [href for href in hrefs(page) if "method=borda" in href]
+    [link] = page.links("method=borda")
     assert "Ranking of type-by-length" in visitor.read(link).text
-    assert "model good, poor" in visitor.read(f"/projects/{project.slug}/models/good").text
+    assert "model good, poor" in visitor.read(f"{home}/models/good").text
 
 
-def test_opening_the_page_of_a_name_requests_nothing(project: Project) -> None:
-    ranked(project)
-    visitor = reader(project)
+def test_opening_the_page_of_a_name_requests_nothing(ranked: Project) -> None:
+    visitor = reader(ranked)
     with statements() as seen:
         for path in ("models", "models/fair", "benchmarks/Core%20Generalization", "metrics/accuracy", "search?q=fair"):
-            visitor.read(f"/projects/{project.slug}/{path}")
+            visitor.read(f"/projects/{ranked.slug}/{path}")
     assert seen
     assert not [one for one in seen if re.match(r"\s*(INSERT|UPDATE|DELETE)", one) and "tokens" not in one]
-
-
-def test_a_pending_ranking_has_no_rank(project: Project) -> None:
-    ranked(project)
-    asked = f"projects/{project.slug}/rankings?experiment=type-by-length&metric=accuracy&method=borda"
-    assert project.get(asked).status_code == 202
-    assert "accuracy pending method borda" in reader(project).read(f"/projects/{project.slug}/models/fair").text
 
 
 def test_aliases_and_names_that_look_alike_lead_to_each_other(project: Project) -> None:
@@ -143,17 +122,14 @@ def test_aliases_and_names_that_look_alike_lead_to_each_other(project: Project) 
     assert "looks like" not in visitor.read(f"{home}/AIME25").text
 
 
-def test_a_name_that_no_grid_has_is_not_found(demo: Demo, guest: Browser) -> None:
+def test_a_name_that_no_grid_has_is_not_found(guest: Browser) -> None:
     for path in ("models/nobody", "benchmarks/a%00b", "models/%2e%2e", "metrics/x/y", "models?name=nobody"):
         assert guest.get(f"/projects/demo/{path}").status_code in (303, 404), path
     assert guest.get("/projects/nowhere/models/x").status_code in (401, 404)
 
 
 def test_experiments_beyond_the_thirtieth_are_counted(project: Project) -> None:
-    sent = [
-        {"experiment": f"e{n:02}", "benchmark": "b", "model": "m", "metric": ACCURACY, "axes": [], "values": 1.0}
-        for n in range(33)
-    ]
+    sent = [publication(experiment=f"e{n:02}", model="m", axes=[], values=1.0, trials=None) for n in range(33)]
     project.call("POST", f"projects/{project.slug}/grids/batch", json=sent)
     page = reader(project).read(f"/projects/{project.slug}/models/m")
     assert "30 of 33 experiments and metrics are on this page" in page.text
@@ -172,11 +148,8 @@ def test_cells_that_grids_have_room_for_are_counted_by_their_axes(project: Proje
     assert (scope.grids, scope.measured, scope.possible, scope.pending, scope.failed) == (3, 6, 7, 3, 0)
 
 
-def test_a_share_of_a_name_opens_it_and_nothing_beside_it(project: Project) -> None:
+def test_a_share_of_a_name_opens_it_and_nothing_beside_it(project: Project, visitor: Browser) -> None:
     project.published(model="a/b")
-    path = f"/projects/{project.slug}/models/{quote('a/b')}"
-    made = project.call("POST", f"projects/{project.slug}/shares", "admin", json={"path": path})
-    link = made.get_json()["url"].partition("://")[2].partition("/")[2]
-    page = browser(project.house).read(f"/{link}")
-    assert not [href for href in hrefs(page) if "/grids/" in href or href.endswith("/models")]
-    assert html.escape("a/b") in page.text
+    page = visitor.read(share(project, f"/projects/{project.slug}/models/{quote('a/b')}"))
+    assert not [href for href in page.links() if "/grids/" in href or href.endswith("/models")]
+    assert "a/b" in page.text

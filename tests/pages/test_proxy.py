@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -9,6 +10,8 @@ import pytest
 
 from registry import create_app
 from registry.errors import Misconfigured
+from registry.operations.audit_log import COMMAND
+from registry.operations.purge import purge_projects
 from registry.operations.users import add_member, remove_member
 from registry.settings import Settings
 from tests.house import House, Project
@@ -24,6 +27,19 @@ def behind(house: House, **settings: Any) -> House:
     return House(create_app(changed), house.database, changed)
 
 
+@pytest.fixture(scope="module")
+def trusting(house: House) -> Iterator[House]:
+    """Behind a proxy on this machine."""
+    made = behind(house, proxy_addresses="10.1.0.0/16, 127.0.0.1", proxy_sign_out="/oauth2/sign_out")
+    yield made
+    made.app.extensions["registry"].database.close()
+
+
+def admit(project: Project, kind: str, name: str, role: str) -> Any:
+    with project.house.database.transaction() as connection:
+        return add_member(connection, project.id, kind=kind, name=name, role=role)
+
+
 def status(house: House, path: str, peer: str = "127.0.0.1", method: str = "GET", **headers: str) -> int:
     sent = {USER: "ada@example.org", "Accept": "text/html"} | {
         name.replace("_", "-"): text for name, text in headers.items()
@@ -35,13 +51,11 @@ def status(house: House, path: str, peer: str = "127.0.0.1", method: str = "GET"
 @pytest.fixture
 def admitted(house: House, project: Project) -> Project:
     """A project that ada@example.org administers."""
-    with house.database.transaction() as connection:
-        add_member(connection, project.id, kind="user", name="ada@example.org", role="admin")
+    admit(project, "user", "ada@example.org", "admin")
     return project
 
 
-def test_a_user_whom_the_proxy_names_sees_what_members_see(house: House, admitted: Project) -> None:
-    trusting = behind(house, proxy_addresses="10.1.0.0/16, 127.0.0.1")
+def test_a_user_whom_the_proxy_names_sees_what_members_see(trusting: House, admitted: Project) -> None:
     path = f"/projects/{admitted.slug}"
     assert status(trusting, path) == status(trusting, f"{path}/settings/tokens") == 200
     assert status(trusting, path, peer="10.1.2.3") == status(trusting, path, peer="::ffff:10.1.2.3") == 200
@@ -49,13 +63,13 @@ def test_a_user_whom_the_proxy_names_sees_what_members_see(house: House, admitte
     assert status(trusting, path, X_Auth_Request_Email="bob@example.org") == 404
 
 
-@pytest.mark.parametrize("peer", ["10.2.0.1", "192.0.2.1", "::1", "", "unix", "10.1.0.1.evil"])
-def test_a_forged_header_from_elsewhere_means_nothing(house: House, admitted: Project, peer: str) -> None:
+def test_a_forged_header_from_elsewhere_means_nothing(house: House, admitted: Project) -> None:
     trusting = behind(house, proxy_addresses="10.1.0.0/16,127.0.0.1", proxies=1)
     path = f"/projects/{admitted.slug}"
-    assert status(trusting, path, peer=peer) == 401
-    assert status(trusting, path, peer=peer, X_Forwarded_For="127.0.0.1", X_Real_IP="127.0.0.1") == 401
-    assert status(trusting, f"{path}/settings", peer=peer) == 401
+    for peer in ("10.2.0.1", "192.0.2.1", "::1", "", "unix", "10.1.0.1.evil"):
+        assert status(trusting, path, peer=peer) == 401
+        assert status(trusting, path, peer=peer, X_Forwarded_For="127.0.0.1", X_Real_IP="127.0.0.1") == 401
+        assert status(trusting, f"{path}/settings", peer=peer) == 401
 
 
 def test_without_configuration_the_header_means_nothing(house: House, admitted: Project) -> None:
@@ -74,35 +88,28 @@ def test_a_shared_secret_stands_for_the_address_or_beside_it(house: House, admit
     assert status(both, path, peer="192.0.2.1", **right) == 401
 
 
-@pytest.mark.parametrize("name", ["", " ", "eve@example.org,ada@example.org", "a\x7fda@example.org", "x" * 400])
-def test_what_is_no_name_is_nobody(house: House, admitted: Project, name: str) -> None:
-    trusting = behind(house, proxy_addresses="127.0.0.1")
-    assert status(trusting, f"/projects/{admitted.slug}", X_Auth_Request_Email=name) == 401
-
-
-def test_the_api_knows_no_user_of_a_proxy(house: House, admitted: Project) -> None:
+def test_what_is_no_name_is_nobody_and_the_api_knows_no_user_of_a_proxy(trusting: House, admitted: Project) -> None:
     """Browsers send what a proxy takes for a sign-in with every request, also with those of other sites."""
-    trusting = behind(house, proxy_addresses="127.0.0.1")
-    assert status(trusting, f"/api/v1/projects/{admitted.slug}") == 401
-    assert status(trusting, f"/api/v1/projects/{admitted.slug}", method="DELETE") == 401
+    for name in ("", " ", "eve@example.org,ada@example.org", "a\x7fda@example.org", "x" * 400):
+        assert status(trusting, f"/projects/{admitted.slug}", X_Auth_Request_Email=name) == 401
+    for method in ("GET", "DELETE"):
+        assert status(trusting, f"/api/v1/projects/{admitted.slug}", method=method, Accept="*/*") == 401
 
 
-def test_a_member_who_is_removed_is_out_with_the_next_click(house: House, project: Project) -> None:
-    trusting, path = behind(house, proxy_addresses="127.0.0.1"), f"/projects/{project.slug}"
-    with house.database.transaction() as connection:
-        row = add_member(connection, project.id, kind="group", name="evaluation", role="reader")
+def test_a_member_who_is_removed_is_out_with_the_next_click(trusting: House, project: Project) -> None:
+    path, row = f"/projects/{project.slug}", admit(project, "group", "evaluation", "reader")
     assert status(trusting, path, X_Auth_Request_Groups="everyone, evaluation") == 200
     assert status(trusting, path, X_Auth_Request_Groups="everyone") == 404
-    with house.database.transaction() as connection:
+    with trusting.database.transaction() as connection:
         remove_member(connection, project.id, row.id)
     assert status(trusting, path, X_Auth_Request_Groups="everyone, evaluation") == 404
 
 
-def test_the_greatest_role_counts_and_one_for_all_projects_counts_everywhere(house: House, project: Project) -> None:
-    trusting, path = behind(house, proxy_addresses="127.0.0.1"), f"/projects/{project.slug}/settings"
-    with house.database.transaction() as connection:
-        add_member(connection, project.id, kind="user", name="carl", role="reader")
-        add_member(connection, project.id, kind="group", name=f"admins of {project.slug}", role="admin")
+def test_the_greatest_role_counts_and_one_for_all_projects_counts_everywhere(trusting: House, project: Project) -> None:
+    path = f"/projects/{project.slug}/settings"
+    admit(project, "user", "carl", "reader")
+    admit(project, "group", f"admins of {project.slug}", "admin")
+    with trusting.database.transaction() as connection:
         add_member(connection, None, kind="user", name=f"op of {project.slug}", role="admin")
     carl = {"X_Auth_Request_Email": "carl"}
     assert status(trusting, path, **carl) == 403
@@ -112,8 +119,7 @@ def test_the_greatest_role_counts_and_one_for_all_projects_counts_everywhere(hou
     assert status(trusting, path, **operator) == status(trusting, "/settings/members", **operator) == 200
 
 
-def test_members_are_added_and_removed_in_the_settings_and_logged(house: House, admitted: Project) -> None:
-    trusting = behind(house, proxy_addresses="127.0.0.1", proxy_sign_out="/oauth2/sign_out")
+def test_members_are_added_and_removed_in_the_settings_and_logged(trusting: House, admitted: Project) -> None:
     page = f"/projects/{admitted.slug}/settings/members"
     client = trusting.app.test_client()
 
@@ -137,38 +143,30 @@ def test_members_are_added_and_removed_in_the_settings_and_logged(house: House, 
     assert 'href="/oauth2/sign_out"' in client.get("/signed-out", headers={USER: "ada@example.org"}).text
 
 
-def test_a_form_with_the_key_of_another_user_does_nothing(house: House, admitted: Project) -> None:
-    trusting = behind(house, proxy_addresses="127.0.0.1")
-    with house.database.transaction() as connection:
-        add_member(connection, admitted.id, kind="user", name="eve@example.org", role="admin")
+def test_a_form_with_the_key_of_another_user_does_nothing(trusting: House, admitted: Project) -> None:
+    admit(admitted, "user", "eve@example.org", "admin")
     page, client = f"/projects/{admitted.slug}/settings/tokens", trusting.app.test_client()
     form = Forms(client.get(page, headers={USER: "eve@example.org"}).text).forms[page] | {"name": "hers"}
     headers = {USER: "ada@example.org", "Sec-Fetch-Site": "same-origin"}
     assert client.post(page, data=form, headers=headers).status_code == 403
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "word"),
-    [
+@pytest.mark.unit
+def test_what_cannot_work_stops_the_process() -> None:
+    for variable, value, word in (
         ("REGISTRY_PROXY_ADDRESSES", "proxy.example.org", "no address"),
         ("REGISTRY_PROXY_ADDRESSES", "10.0.0.1/8", "no address"),
         ("REGISTRY_OIDC_ISSUER", "http://id.example.org", "https://"),
         ("REGISTRY_OIDC_ISSUER", "id.example.org", "https://"),
-    ],
-)
-def test_what_cannot_work_stops_the_process(variable: str, value: str, word: str) -> None:
-    with pytest.raises(Misconfigured, match=word):
-        Settings.from_environment({variable: value})
+    ):
+        with pytest.raises(Misconfigured, match=word):
+            Settings.from_environment({variable: value})
 
 
 def test_a_purged_project_takes_its_members_along(house: House) -> None:
-    from registry.operations.audit_log import COMMAND
-    from registry.operations.purge import purge_projects
-
     gone = house.make_project()
-    with house.database.transaction() as connection:
-        add_member(connection, gone.id, kind="user", name="x", role="reader")
-    assert browser(house).post("/sign-in", {"token": gone.tokens["reader"]}).status_code == 303
-    house.call("DELETE", f"projects/{gone.slug}", token=house.operator)
+    admit(gone, "user", "x", "reader")
+    browser(house, gone.tokens["reader"])
+    house.call("DELETE", f"projects/{gone.slug}?cascade=true", token=house.operator)
     with house.database.transaction() as connection:
         assert purge_projects(connection, COMMAND, older_than_days=0) >= 1

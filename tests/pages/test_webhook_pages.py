@@ -54,19 +54,14 @@ def test_what_a_webhook_was_sent_is_shown_and_sent_again(hooks: Hooks, receiver:
     assert [one.document["type"] for one in receiver.received[1:]] == ["webhook.test", "grid.published"]
 
 
-def test_why_a_webhook_could_not_be_reached_is_shown(hooks: Hooks) -> None:
+def test_why_a_webhook_could_not_be_reached_is_shown_and_what_none_may_be_is_said_at_its_field(hooks: Hooks) -> None:
     with receiving() as closed:
         webhook = hooks.add(closed.url)
     hooks.tell(1)
     hooks.send()
-    admin = administrator(hooks.project.house, hooks.project.tokens["admin"])
-    shown = admin.browser.get(f"/projects/{hooks.project.slug}/settings/webhooks/{webhook['id']}").text
-    assert "unreachable: the connection was refused" in shown
-
-
-def test_what_no_webhook_may_be_is_said_at_its_field(hooks: Hooks) -> None:
     settings = f"/projects/{hooks.project.slug}/settings/webhooks"
     admin = administrator(hooks.project.house, hooks.project.tokens["admin"])
+    assert "unreachable: the connection was refused" in admin.browser.get(f"{settings}/{webhook['id']}").text
     for field, text in (("url", "https://10.0.0.1/"), ("types", "claim.fliped"), ("only", "secret=x"), ("only", "x")):
         given = {"url": "https://hooks.example.org/", "types": "*", "only": ""} | {field: text}
         answer = admin.send(settings, **given)

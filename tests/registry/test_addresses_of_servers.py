@@ -20,57 +20,53 @@ from tests.ports import free_port
 TWO = {"user": "u", "password": "p@", "host": "a,b", "port": "5432,5433", "dbname": "d"}
 
 
-@pytest.mark.parametrize(
-    ("url", "meant"),
-    [
-        ("postgresql://u:p%40@a:5432,b:5433/d", TWO),
-        ("postgres://u:p%40@/d?host=a:5432&host=b:5433", TWO),
-        ("postgresql+psycopg2://u:p%40@/d?host=a,b&port=5432,5433", TWO),
-        (
-            "postgresql://u:p%40@a:5432,b:5433/d?target_session_attrs=read-write",
-            TWO | {"target_session_attrs": "read-write"},
-        ),
-        (
-            "postgresql://u@[::1]:5432,[::2]:5433/d",
-            {"user": "u", "host": "::1,::2", "port": "5432,5433", "dbname": "d"},
-        ),
-        ("postgresql://u@a,b/d", {"user": "u", "host": "a,b", "port": "5432,5432", "dbname": "d"}),
-        ("postgresql://u@/d?host=/run/x&port=6000", {"user": "u", "host": "/run/x", "port": "6000", "dbname": "d"}),
-    ],
-)
-def test_every_spelling_of_servers_is_one_to_sqlalchemy_and_to_libpq(url: str, meant: dict[str, str]) -> None:
-    read = make_url(driver_url(url))
-    given = create_engine(read).dialect.create_connect_args(read)[1]
-    assert {name: str(value) for name, value in given.items()} == meant
-    assert parse_dsn(read.set(drivername="postgresql").render_as_string(hide_password=False)) == meant
+SPELLINGS: list[tuple[str, dict[str, str]]] = [
+    ("postgresql://u:p%40@a:5432,b:5433/d", TWO),
+    ("postgres://u:p%40@/d?host=a:5432&host=b:5433", TWO),
+    ("postgresql+psycopg2://u:p%40@/d?host=a,b&port=5432,5433", TWO),
+    (
+        "postgresql://u:p%40@a:5432,b:5433/d?target_session_attrs=read-write",
+        TWO | {"target_session_attrs": "read-write"},
+    ),
+    ("postgresql://u@[::1]:5432,[::2]:5433/d", {"user": "u", "host": "::1,::2", "port": "5432,5433", "dbname": "d"}),
+    ("postgresql://u@a,b/d", {"user": "u", "host": "a,b", "port": "5432,5432", "dbname": "d"}),
+    ("postgresql://u@/d?host=/run/x&port=6000", {"user": "u", "host": "/run/x", "port": "6000", "dbname": "d"}),
+]
 
 
-@pytest.mark.parametrize(
-    "url",
-    ["mysql://h/d", "h/d", "postgresql://u:sec/ret@h/d", "postgresql://u:sec[ret@h/d", "postgresql://h:many/d"],
-)
-def test_a_database_url_that_cannot_be_read_is_one_sentence_without_the_password(url: str) -> None:
-    with pytest.raises(Misconfigured) as refused:
-        Settings.from_environment({"REGISTRY_DATABASE_URL": url})
-    assert "REGISTRY_DATABASE_URL" in refused.value.detail
-    assert "sec" not in refused.value.detail
+def test_every_spelling_of_servers_is_one_to_sqlalchemy_and_to_libpq(subtests: pytest.Subtests) -> None:
+    for url, meant in SPELLINGS:
+        with subtests.test(url):
+            read = make_url(driver_url(url))
+            given = create_engine(read).dialect.create_connect_args(read)[1]
+            assert {name: str(value) for name, value in given.items()} == meant
+            assert parse_dsn(read.set(drivername="postgresql").render_as_string(hide_password=False)) == meant
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "told"),
-    [
-        ("REGISTRY_REDIS_URL", "sentinel://h:26379/0", "one name that follows it"),
-        ("REGISTRY_REDIS_URL", "amqp://h", "redis://, rediss:// or unix://"),
-        ("REGISTRY_POOLER", "statement", "session or transaction"),
-        ("REGISTRY_SYNCHRONOUS_COMMIT", "off", "on or remote_apply"),
-        ("REGISTRY_SYNCHRONOUS_COMMIT", "local", "on or remote_apply"),
-        ("REGISTRY_REPLICA_LAG", "61", "at most 60"),
-        ("REGISTRY_REPLICA_URL", "http://h", "postgresql://"),
-    ],
-)
-def test_what_cannot_work_stops_the_process_with_a_sentence(name: str, value: str, told: str) -> None:
-    with pytest.raises(Misconfigured, match=told):
-        Settings.from_environment({name: value})
+REFUSED = [
+    *(
+        ("REGISTRY_DATABASE_URL", url, "REGISTRY_DATABASE_URL")
+        for url in (
+            "mysql://h/d", "h/d", "postgresql://u:sec/ret@h/d", "postgresql://u:sec[ret@h/d", "postgresql://h:many/d",
+        )
+    ),
+    ("REGISTRY_REDIS_URL", "sentinel://h:26379/0", "one name that follows it"),
+    ("REGISTRY_REDIS_URL", "amqp://h", "redis://, rediss:// or unix://"),
+    ("REGISTRY_POOLER", "statement", "session or transaction"),
+    ("REGISTRY_SYNCHRONOUS_COMMIT", "off", "on or remote_apply"),
+    ("REGISTRY_SYNCHRONOUS_COMMIT", "local", "on or remote_apply"),
+    ("REGISTRY_REPLICA_LAG", "61", "0 to 60 s"),
+    ("REGISTRY_REPLICA_URL", "http://h", "postgresql://"),
+]  # fmt: skip
+
+
+def test_what_cannot_work_stops_the_process_with_a_sentence_without_the_password(subtests: pytest.Subtests) -> None:
+    for name, value, told in REFUSED:
+        with subtests.test(name, value=value):
+            with pytest.raises(Misconfigured) as refused:
+                Settings.from_environment({name: value})
+            assert told in refused.value.detail
+            assert "sec" not in refused.value.detail
 
 
 def both(database_url: str, first: int) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete, func, insert, select, text, update
+from sqlalchemy import func, insert, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import count_purgeable, purge
-from registry.storage.tables import audit_log, grids, new_id, revisions, shapes, stored_revisions
+from registry.storage.tables import audit_log, grids, new_id, revisions
 from tests.house import House, Project
 
 
@@ -35,25 +35,12 @@ def test_every_act_is_in_the_log_newest_first(project: Project) -> None:
     project.call("PATCH", base, "admin", json={"visibility": "public"})
     found = acts(project)
     assert [one["act"] for one in found] == [
-        "project.updated",
-        "grid.deleted",
-        "suite.deleted",
-        "suite.set",
-        "alias.deleted",
-        "alias.created",
-        "token.revoked",
-        "token.created",
-    ]
-    assert [one["subject"] for one in found] == [
-        str(project.id),
-        grid["id"],
-        found[2]["subject"],
-        found[2]["subject"],
-        joined["id"],
-        joined["id"],
-        token["id"],
-        token["id"],
-    ]
+        "project.updated", "grid.deleted", "suite.deleted", "suite.set", "alias.deleted", "alias.created",
+        "token.revoked", "token.created",
+    ]  # fmt: skip
+    suite = found[2]["subject"]
+    subjects = [str(project.id), grid["id"], suite, suite, joined["id"], joined["id"], token["id"], token["id"]]
+    assert [one["subject"] for one in found] == subjects
     assert found[-1]["request_id"] == made.headers["X-Request-Id"]
     assert found[-1]["detail"]["name"] == "nightly"
     assert found[2]["detail"] == found[3]["detail"] == {"name": "maths", "benchmarks": ["AIME'24"]}
@@ -76,18 +63,6 @@ def test_making_and_deleting_a_project_is_in_the_log(house: House) -> None:
     assert made["slug"] == slug
 
 
-def test_the_log_comes_in_pages(project: Project) -> None:
-    for number in range(5):
-        project.call("POST", f"projects/{project.slug}/tokens", "admin", json={"name": str(number), "role": "reader"})
-    path, seen = f"projects/{project.slug}/audit?limit=2", []
-    cursor = ""
-    while cursor is not None:
-        page = project.call("GET", path + cursor, "admin").get_json()
-        seen += [one["detail"]["name"] for one in page["items"]]
-        cursor = None if page["next"] is None else f"&cursor={page['next']}"
-    assert seen == ["4", "3", "2", "1", "0"]
-
-
 def test_an_act_that_fails_is_not_in_the_log(project: Project) -> None:
     grid = project.published()
     refused = project.call("DELETE", f"grids/{grid['id']}", headers={"If-Match": '"9-0"'})
@@ -96,23 +71,22 @@ def test_an_act_that_fails_is_not_in_the_log(project: Project) -> None:
     assert acts(project) == []
 
 
-@pytest.mark.parametrize("what", ["update", "delete", "truncate"])
-@pytest.mark.parametrize("table", ["stored_revisions", "shapes", "audit_log"])
 def test_revisions_and_the_log_are_never_changed_not_even_by_their_owner(
-    house: House, project: Project, table: str, what: str
+    house: House, project: Project, subtests: pytest.Subtests
 ) -> None:
     project.call("DELETE", f"grids/{project.published()['id']}")
-    statements = {
-        ("stored_revisions", "update"): update(stored_revisions).values(cell_count=0),
-        ("stored_revisions", "delete"): delete(stored_revisions),
-        ("shapes", "update"): update(shapes).values(axes=[]),
-        ("shapes", "delete"): delete(shapes),
-        ("audit_log", "update"): update(audit_log).values(action="nothing"),
-        ("audit_log", "delete"): delete(audit_log),
-    }
-    statement = statements.get((table, what), text(f"TRUNCATE {table} CASCADE"))
-    with pytest.raises(IntegrityError, match="never changed"), house.database.engine.begin() as connection:
-        connection.execute(statement)
+    for table, column in (
+        ("stored_revisions", "cell_count = 0"),
+        ("shapes", "axes = '[]'"),
+        ("audit_log", "action = ''"),
+    ):
+        for statement in (f"UPDATE {table} SET {column}", f"DELETE FROM {table}", f"TRUNCATE {table} CASCADE"):
+            with (
+                subtests.test(statement),
+                pytest.raises(IntegrityError, match="never changed"),
+                house.database.engine.begin() as connection,
+            ):
+                connection.execute(text(statement))
 
 
 def test_a_purge_removes_what_was_deleted_long_ago_and_says_so(house: House, project: Project) -> None:
@@ -124,7 +98,7 @@ def test_a_purge_removes_what_was_deleted_long_ago_and_says_so(house: House, pro
         long_ago = {"deleted_at": func.now() - timedelta(days=40)}
         connection.execute(update(grids).where(grids.c.id == old["id"]).values(long_ago))
     with house.database.reading() as connection:
-        assert count_purgeable(connection, older_than_days=30) == 1
+        assert count_purgeable(connection, older_than_days=30)[0] == 1
     with house.database.transaction() as connection:
         assert purge(connection, COMMAND, older_than_days=30) == 1
         assert purge(connection, COMMAND, older_than_days=30) == 0

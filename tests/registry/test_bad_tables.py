@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,12 +21,21 @@ COUNTS = text("""
 
 
 @pytest.fixture(scope="module")
-def shared(house: House) -> Project:
+def home(house: House) -> Project:
     return house.make_project()
 
 
+@pytest.fixture
+def shared(home: Project) -> Iterator[Project]:
+    """Whatever a test sends stores nothing."""
+    with home.house.database.reading() as connection:
+        before = tuple(connection.execute(COUNTS).one())
+    yield home
+    with home.house.database.reading() as connection:
+        assert tuple(connection.execute(COUNTS).one()) == before
+
+
 def refused(project: Project, body: bytes, media: str = "text/csv", **query: Any) -> dict[str, Any]:
-    before = _stored(project)
     headers = query.pop("headers", {})
     given = {name: value for name, value in {**NAMES, **query}.items() if value is not None}
     answer = project.call(
@@ -33,7 +43,6 @@ def refused(project: Project, body: bytes, media: str = "text/csv", **query: Any
     )
     assert 400 <= answer.status_code < 500, (answer.status_code, answer.text[:500])
     assert answer.content_type == "application/problem+json"
-    assert _stored(project) == before
     problem: dict[str, Any] = answer.get_json()
     if answer.status_code == 422:
         assert problem["errors"]
@@ -41,45 +50,24 @@ def refused(project: Project, body: bytes, media: str = "text/csv", **query: Any
     return problem
 
 
-def _stored(project: Project) -> tuple[Any, ...]:
-    with project.house.database.reading() as connection:
-        return tuple(connection.execute(COUNTS).one())
+UNREADABLE = [
+    b"", b"   \n  \n", b"\n\n\r\n", "Type,value\né,1\n".encode("latin-1"), GOOD.encode("utf-16"),
+    GOOD.encode("utf-16-le"), GOOD.encode("utf-32"),
+    b"Type,value\n\xc0\xaf,1\n",  # an overlong encoding
+    b"Type,value\n\xed\xa0\x80,1\n",  # an encoded surrogate
+    b"Type,value\n\xe2\x82,1\n", b"Type,value\n\xff,1\n", b"Type,value\na\0b,1\n", GOOD.encode() + b"\0",
+    b"\0" + GOOD.encode(), gzip.compress(GOOD.encode(), mtime=0), bytes(range(256)), b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
+]  # fmt: skip
+NO_CSV = [
+    b'Type,value\n"a,1\n', b'Type,value\n"a"b,1\n', b"Type,value\n" + b"a" * 200_000 + b",1\n"
+]  # fmt: skip
 
 
-UNREADABLE: dict[str, bytes] = {
-    "nothing": b"",
-    "spaces": b"   \n  \n",
-    "only line ends": b"\n\n\r\n",
-    "Latin-1": "Type,value\né,1\n".encode("latin-1"),
-    "UTF-16": GOOD.encode("utf-16"),
-    "UTF-16 without a mark": GOOD.encode("utf-16-le"),
-    "UTF-32": GOOD.encode("utf-32"),
-    "an overlong encoding": b"Type,value\n\xc0\xaf,1\n",
-    "an encoded surrogate": b"Type,value\n\xed\xa0\x80,1\n",
-    "half a character": b"Type,value\n\xe2\x82,1\n",
-    "a byte of no character": b"Type,value\n\xff,1\n",
-    "NUL": b"Type,value\na\0b,1\n",
-    "NUL behind the end": GOOD.encode() + b"\0",
-    "NUL before the beginning": b"\0" + GOOD.encode(),
-    "gzip that does not say so": gzip.compress(GOOD.encode(), mtime=0),
-    "random bytes": bytes(range(256)),
-    "a PNG": b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR",
-}
-CSV_ONLY: dict[str, bytes] = {
-    "a quote that nobody closes": b'Type,value\n"a,1\n',
-    "a quote within a cell": b'Type,value\n"a"b,1\n',
-    "a field of 200,000 characters": b"Type,value\n" + b"a" * 200_000 + b",1\n",
-}
-
-
-@pytest.mark.parametrize("body", UNREADABLE | CSV_ONLY)
-def test_what_is_no_csv_is_400(shared: Project, body: str) -> None:
-    assert refused(shared, (UNREADABLE | CSV_ONLY)[body])["status"] in (400, 422)
-
-
-@pytest.mark.parametrize("body", UNREADABLE)
-def test_what_is_no_markdown_is_refused(shared: Project, body: str) -> None:
-    assert refused(shared, UNREADABLE[body], "text/markdown")["status"] in (400, 422)
+def test_what_is_no_csv_and_no_markdown_is_refused(shared: Project, subtests: pytest.Subtests) -> None:
+    for media, bodies in (("text/csv", UNREADABLE + NO_CSV), ("text/markdown", UNREADABLE)):
+        for body in bodies:
+            with subtests.test(media=media, body=body[:60]):
+                assert refused(shared, body, media)["status"] in (400, 422)
 
 
 NUMBERS = [
@@ -90,19 +78,16 @@ NUMBERS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("number", NUMBERS)
-def test_a_value_that_is_no_finite_number_is_refused_at_its_cell(shared: Project, number: str) -> None:
-    quoted = '"' + number.replace('"', '""') + '"'
-    problem = refused(shared, f"Type,Length,value\n1,0,99.3\n1,1,{quoted}\n".encode())
-    assert problem["status"] == 422
-    assert problem["errors"][0]["pointer"] == "/line/3/column/3"
-
-
-@pytest.mark.parametrize("number", [one for one in NUMBERS if "|" not in one and one != "5*"])
-def test_a_value_that_is_no_number_is_refused_in_a_pipe_table(shared: Project, number: str) -> None:
-    problem = refused(shared, (PIPES + f"| b | 3 | {number} |\n").encode(), "text/markdown")
-    assert problem["status"] == 422
-    assert problem["errors"][0]["pointer"] == "/line/4/column/3"
+def test_a_value_that_is_no_finite_number_is_refused_at_its_cell(shared: Project, subtests: pytest.Subtests) -> None:
+    for number in NUMBERS:
+        quoted = '"' + number.replace('"', '""') + '"'
+        with subtests.test(number[:40]):
+            problem = refused(shared, f"Type,Length,value\n1,0,99.3\n1,1,{quoted}\n".encode())
+            assert (problem["status"], problem["errors"][0]["pointer"]) == (422, "/line/3/column/3")
+        if "|" not in number and number != "5*":
+            with subtests.test(number[:40], media="text/markdown"):
+                problem = refused(shared, (PIPES + f"| b | 3 | {number} |\n").encode(), "text/markdown")
+                assert (problem["status"], problem["errors"][0]["pointer"]) == (422, "/line/4/column/3")
 
 
 FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
@@ -139,7 +124,7 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "no trials at all": ("T,value,trials\na,0.5,0\n", {"lower": 0, "upper": 1}, "/line/2/column/3"),
     "trials as a word": ("T,value,trials\na,0.5,many\n", {"lower": 0, "upper": 1}, "/line/2/column/3"),
     "trials past 2^53": ("T,value,trials\na,0.5,9007199254740994\n", {"lower": 0, "upper": 1}, "/line/2/column/3"),
-    "trials of no proportion": ("T,value,trials\na,0.5,5\n", {}, "/trials"),
+    "trials of no proportion": ("T,value,trials\na,0.5,5\n", {}, "/line/2/column/2"),
     "trials where nobody measured": ("T,value,trials\na,,5\n", {"lower": 0, "upper": 1}, "/line/2/column/2"),
     "trials twice": ("T,value,trials\na,0.5,5\n", {"lower": 0, "upper": 1, "trials": "x"}, "/trials"),
     "a negative stderr": ("T,value,stderr\na,0.5,-1\n", {}, "/line/2/column/3"),
@@ -161,9 +146,7 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "several models": ("model,T,value\na,x,1\nb,x,1\n", {"model": None}, "/line/3/column/3"),
     "several metrics": ("metric,T,value\na,x,1\nb,x,1\n", {"metric": None}, "/line/3/column/3"),
     "models across": (
-        "benchmark,a,b\nx,1,2\n",
-        {"columns": "model", "model": None, "benchmark": None},
-        "/line/2/column/3",
+        "benchmark,a,b\nx,1,2\n", {"columns": "model", "model": None, "benchmark": None}, "/line/2/column/3"
     ),
     "no experiment": (GOOD, {"experiment": None}, "/experiment"),
     "no benchmark": (GOOD, {"benchmark": None}, "/benchmark"),
@@ -174,15 +157,7 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "too many columns": ("T," + ",".join(map(str, range(10_001))) + "\na" + ",1" * 10_001 + "\n", {}, "/line/1"),
     "repeats past every number": ("T,value\na,1e308\na,1e308\na,-1e308\n", {}, "/line/4/column/2"),
     "repeats that are no count": ("T,value,repeats,sd\na,1,x,1\n", {}, "/line/2"),
-}
-
-
-@pytest.mark.parametrize("case", FAULTS)
-def test_a_table_that_is_no_grid_is_refused_at_its_place(shared: Project, case: str) -> None:
-    body, query, pointer = FAULTS[case]
-    problem = refused(shared, body.encode(), **query)
-    assert problem["status"] == 422, problem
-    assert pointer in [error["pointer"] for error in problem["errors"]], problem["errors"]
+}  # fmt: skip
 
 
 OWN = "### b · m — accuracy\n\n{}\n\n1 of 1 cells measured · revision 1{}\n"
@@ -192,12 +167,10 @@ OWN_FAULTS: dict[str, tuple[str, str]] = {
     "trials of 5,000 digits": (OWN.format("5", " · trials " + "9" * 5000), "/line/5"),
     "no trials": (OWN.format("5", " · trials 0"), "/line/5"),
     "planes of other axes": (
-        OWN.format(f"#### Task 1\n\n{PLANE}\n#### Task 2\n\n{PLANE.replace('Type', 'Kind / Length')}", ""),
-        "/line/11",
+        OWN.format(f"#### Task 1\n\n{PLANE}\n#### Task 2\n\n{PLANE.replace('Type', 'Kind / Length')}", ""), "/line/11"
     ),
     "planes of other dimensions": (
-        OWN.format(f"#### Task 1\n\n{PLANE}\n#### Task 2\n\n{PLANE.replace('Type', 'Type / Length')}", ""),
-        "/line/11",
+        OWN.format(f"#### Task 1\n\n{PLANE}\n#### Task 2\n\n{PLANE.replace('Type', 'Type / Length')}", ""), "/line/11"
     ),
     "a number beside a plane": (OWN.format(f"{PLANE}\n5", ""), "/line/7"),
     "a plane beside a number": (OWN.format(f"5\n\n{PLANE}", ""), "/line/5"),
@@ -223,14 +196,6 @@ OWN_FAULTS: dict[str, tuple[str, str]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", OWN_FAULTS)
-def test_own_markdown_that_does_not_go_together_is_refused_at_its_place(shared: Project, case: str) -> None:
-    body, pointer = OWN_FAULTS[case]
-    problem = refused(shared, body.encode(), "text/markdown")
-    assert problem["status"] == 422, problem
-    assert pointer in [error["pointer"] for error in problem["errors"]], problem["errors"]
-
-
 PIPE_FAULTS: dict[str, tuple[str, str]] = {
     "words": ("A sentence without a table.\n", ""),
     "a heading": ("# A heading\n", ""),
@@ -250,90 +215,78 @@ PIPE_FAULTS: dict[str, tuple[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("case", PIPE_FAULTS)
-def test_markdown_that_is_no_grid_is_refused_at_its_place(shared: Project, case: str) -> None:
-    body, pointer = PIPE_FAULTS[case]
-    problem = refused(shared, body.encode(), "text/markdown")
-    assert problem["status"] == 422, problem
-    assert pointer in [error["pointer"] for error in problem["errors"]], problem["errors"]
+def test_a_table_that_is_no_grid_is_refused_at_its_place(shared: Project, subtests: pytest.Subtests) -> None:
+    cases = [("text/csv", case, *FAULTS[case]) for case in FAULTS]
+    cases += [("text/markdown", case, body, {}, at) for case, (body, at) in (OWN_FAULTS | PIPE_FAULTS).items()]
+    for media, case, body, query, pointer in cases:
+        with subtests.test(case, media=media):
+            problem = refused(shared, body.encode(), media, **query)
+            assert problem["status"] == 422, problem
+            assert pointer in [error["pointer"] for error in problem["errors"]], problem["errors"]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [{"direction": "up"}, {"lower": "x"}, {"upper": "NaN"}, {"upper": "1e400"}, {"trials": "0"}, {"trials": "1.5"},
-     {"model": ""}, {"model": "a\x00b"}, {"metric": "x" * 201}, {"surplus": "1"}, {"dry_run": "maybe"},
-     {"numeric": ""}, {"rows": ""}, {"unit": "\x01"}, {"values": "1"}, {"labels": "x"}],
-    ids=str,
-)  # fmt: skip
-def test_a_query_that_says_nonsense_is_422_with_its_name(shared: Project, query: dict[str, str]) -> None:
-    problem = refused(shared, GOOD.encode(), **query)
-    assert problem["status"] == 422
-    assert problem["errors"][0]["pointer"].startswith("/" + next(iter(query)))
+QUERIES = [
+    {"direction": "up"}, {"lower": "x"}, {"upper": "NaN"}, {"upper": "1e400"}, {"trials": "0"}, {"trials": "1.5"},
+    {"model": ""}, {"model": "a\x00b"}, {"metric": "x" * 201}, {"surplus": "1"}, {"dry_run": "maybe"},
+    {"numeric": ""}, {"rows": ""}, {"unit": "\x01"}, {"values": "1"}, {"labels": "x"},
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "media",
-    ["text/tab-separated-values", "application/csv", "text/x-markdown", "application/vnd.ms-excel",
-     "text/csv; charset=latin-1", "text/markdown; charset=utf-16", "text/plain", "text/html"],
-)  # fmt: skip
-def test_another_type_or_encoding_of_text_is_415(shared: Project, media: str) -> None:
-    assert refused(shared, GOOD.encode(), media)["status"] == 415
+def test_a_query_that_says_nonsense_is_422_with_its_name(shared: Project, subtests: pytest.Subtests) -> None:
+    for query in QUERIES:
+        with subtests.test(**query):
+            problem = refused(shared, GOOD.encode(), **query)
+            assert problem["status"] == 422
+            assert problem["errors"][0]["pointer"].startswith("/" + next(iter(query)))
 
 
-@pytest.mark.parametrize("coding", ["deflate", "br", "zstd", "x"])
-@pytest.mark.parametrize("media", ["text/csv", "text/markdown"])
-def test_another_content_coding_of_a_table_is_415(shared: Project, media: str, coding: str) -> None:
-    assert refused(shared, GOOD.encode(), media, headers={"Content-Encoding": coding})["status"] == 415
+OTHER_MEDIA = [
+    "text/tab-separated-values", "application/csv", "text/x-markdown", "application/vnd.ms-excel",
+    "text/csv; charset=latin-1", "text/markdown; charset=utf-16", "text/plain", "text/html",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize("media", ["text/csv", "text/markdown"])
-def test_a_gzip_bomb_of_a_table_is_413(shared: Project, media: str) -> None:
-    bomb = gzip.compress(b" " * (65 * 1024 * 1024), compresslevel=6)
-    assert refused(shared, bomb, media, headers={"Content-Encoding": "gzip"})["status"] == 413
-
-
-@pytest.mark.parametrize("media", ["text/csv", "text/markdown"])
-def test_a_table_over_16_mib_is_413(shared: Project, media: str) -> None:
-    assert refused(shared, b" " * (16 * 1024 * 1024 + 1), media)["status"] == 413
+def test_another_type_or_coding_of_a_table_is_415_and_too_large_a_one_is_413(
+    shared: Project, subtests: pytest.Subtests
+) -> None:
+    cases = [(415, GOOD.encode(), media, {}) for media in OTHER_MEDIA]
+    bomb, gzipped = gzip.compress(b" " * (17 * 1024 * 1024), compresslevel=6), {"Content-Encoding": "gzip"}
+    for media in ("text/csv", "text/markdown"):
+        for coding in ("deflate", "br", "zstd", "x"):
+            cases.append((415, GOOD.encode(), media, {"Content-Encoding": coding}))
+        cases += [(413, bomb, media, gzipped), (413, b" " * (16 * 1024 * 1024 + 1), media, {})]
+    for status, body, media, headers in cases:
+        with subtests.test(media=media, headers=headers, size=len(body)):
+            assert refused(shared, body, media, headers=headers)["status"] == status
 
 
 FLOODS = {
-    "a million wrong values": "T,value\n" + "a,x\n" * 1_000_000,
-    "a million ragged rows": "T,value\n" + "a\n" * 1_000_000,
-    "a million columns": "T" + ",1" * 1_000_000 + "\na" + ",1" * 1_000_000 + "\n",
+    "wrong values": "T,value\n" + "a,x\n" * 100_000,
+    "ragged rows": "T,value\n" + "a\n" * 100_000,
+    "columns": "T" + ",1" * 100_000 + "\na" + ",1" * 100_000 + "\n",
     "more cells than a grid has": "T,value\n" + "a,1\n" * 2_000_001,
-    "more levels than an axis has": "T,value\n" + "".join(f"{n},1\n" for n in range(10_001)),
-    "a million models": "model,value\n" + "".join(f"{n},1\n" for n in range(300_000)),
-    "a million quotes": 'T,value\n"' + '""' * 1_000_000 + '",1\n',
+    "models": "model,value\n" + "".join(f"{n},1\n" for n in range(30_000)),
+    "quotes": 'T,value\n"' + '""' * 100_000 + '",1\n',
 }
-
-
-@pytest.mark.parametrize("flood", FLOODS)
-def test_many_faults_of_a_table_are_answered_shortly(shared: Project, flood: str) -> None:
-    problem = refused(shared, FLOODS[flood].encode())
-    assert len(str(problem)) < 50_000
-
-
 MARKDOWN_FLOODS = {
-    "a million pipes": "|" * 1_000_000,
-    "a million rules": "|---|\n" * 200_000,
-    "a rule of a million dashes": "a|b\n" + "-" * 1_000_000 + "x\n",
-    "a rule of a million spaces": "a|b\n-" + " " * 1_000_000 + "x\n",
-    "a rule of a million columns": "a|b\n" + "|-" * 500_000 + "x\n",
-    "a million asterisks": "a|b\n-|-\n" + "*" * 1_000_000 + "|1\n",
-    "a million headings": "# a\n" * 200_000,
-    "a million backslashes": "a|b\n-|-\n" + "\\" * 1_000_000 + "|1\n",
+    "pipes": "|" * 100_000,
+    "rules": "|---|\n" * 20_000,
+    "a rule of many dashes": "a|b\n" + "-" * 100_000 + "x\n",
+    "a rule of many spaces": "a|b\n-" + " " * 100_000 + "x\n",
+    "a rule of many columns": "a|b\n" + "|-" * 50_000 + "x\n",
+    "asterisks": "a|b\n-|-\n" + "*" * 100_000 + "|1\n",
+    "headings": "# a\n" * 20_000,
+    "backslashes": "a|b\n-|-\n" + "\\" * 100_000 + "|1\n",
 }
 
 
-@pytest.mark.parametrize("flood", MARKDOWN_FLOODS)
-def test_floods_of_markdown_are_refused(shared: Project, flood: str) -> None:
-    refused(shared, MARKDOWN_FLOODS[flood].encode(), "text/markdown")
-
-
-@pytest.mark.parametrize("heading", [f"{'=' * 100_000},value", f"{'x' * 100_000},{'x' * 100_000}"])
-def test_a_fault_repeats_no_long_text(shared: Project, heading: str) -> None:
-    assert len(str(refused(shared, f"{heading}\na,1\n".encode()))) < 1_000
+def test_many_faults_of_a_table_are_answered_shortly(shared: Project, subtests: pytest.Subtests) -> None:
+    for media, floods in (("text/csv", FLOODS), ("text/markdown", MARKDOWN_FLOODS)):
+        for name, body in floods.items():
+            with subtests.test(name, media=media):
+                assert len(str(refused(shared, body.encode(), media))) < 50_000
+    for heading in (f"{'=' * 100_000},value", f"{'x' * 100_000},{'x' * 100_000}"):
+        assert len(str(refused(shared, f"{heading}\na,1\n".encode()))) < 1_000, "a fault repeats no long text"
 
 
 def test_a_stranger_learns_nothing_from_the_faults_of_a_table(shared: Project) -> None:

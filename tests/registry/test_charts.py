@@ -9,8 +9,8 @@ from urllib.parse import urlencode
 
 import pytest
 
-from registry.operations import slot_sources
-from tests.house import Project
+from tests.house import House, Project
+from tests.workers.asking import answer_due
 
 LATENCY = {"name": "latency", "unit": "s", "direction": "lower", "lower": 0}
 AXES = [
@@ -24,26 +24,31 @@ def published(project: Project, model: str, values: Any, **changes: Any) -> dict
     return project.published(**(given | {"trials": 100} | changes))
 
 
+def answered(project: Project, path: str, status: int = 200) -> Any:
+    """The answer, computed as often as more is asked for."""
+    answer = project.get(path, headers={"Prefer": "wait=0"})
+    while answer.status_code in (202, 503):
+        answer_due(project.house)
+        answer = project.get(path, headers={"Prefer": "wait=0"})
+    assert answer.status_code == status, answer.text
+    return answer
+
+
 def lines(project: Project, status: int = 200, **query: Any) -> Any:
     asked = urlencode({"experiment": "e", "metric": "accuracy"} | query, doseq=True)
-    answer = project.get(f"projects/{project.slug}/lines?{asked}")
-    assert answer.status_code == status, answer.text
-    return answer.get_json()
+    return answered(project, f"projects/{project.slug}/lines?{asked}", status).get_json()
 
 
 def trade_off(project: Project, status: int = 200, **query: Any) -> Any:
     asked = {"experiment": "e", "x": "metric:latency", "y": "metric:accuracy"} | query
-    answer = project.get(f"projects/{project.slug}/trade-offs?{urlencode(asked, doseq=True)}")
-    assert answer.status_code == status, answer.text
-    return answer.get_json()
+    return answered(project, f"projects/{project.slug}/trade-offs?{urlencode(asked, doseq=True)}", status).get_json()
 
 
 def means(document: Any) -> dict[str, dict[float, float]]:
     return {one["name"]: {point["level"]: point["mean"] for point in one["points"]} for one in document["lines"]}
 
 
-@pytest.fixture
-def three(project: Project) -> Project:
+def _published_three(project: Project) -> Project:
     """Three models, of which c lacks a cell of y at 4, with latencies and sizes."""
     rows = {"a": [[90, 80, 70], [70, 60, 50]], "b": [[80, 80, 80], [60, 60, 60]], "c": [[99, 98, 97], [95, 94, None]]}
     for number, (model, values) in enumerate(rows.items()):
@@ -53,6 +58,18 @@ def three(project: Project) -> Project:
     return project
 
 
+@pytest.fixture(scope="module")
+def three(house: House) -> Project:
+    """What tests only look at."""
+    return _published_three(house.make_project())
+
+
+@pytest.fixture
+def growing(project: Project) -> Project:
+    """What a test may add to."""
+    return _published_three(project)
+
+
 def test_means_are_over_the_slots_that_all_share(three: Project) -> None:
     found = lines(three, along="Length")
     assert means(found) == {"a": {1: 80, 2: 70, 4: 70}, "b": {1: 70, 2: 70, 4: 80}, "c": {1: 97, 2: 96, 4: 97}}
@@ -60,10 +77,7 @@ def test_means_are_over_the_slots_that_all_share(three: Project) -> None:
     assert [one["code"] for one in found["warnings"]] == ["slots_vary"]
     own = lines(three, along="Length", missing="available")
     assert means(own)["a"] == {1: 80, 2: 70, 4: 60}
-
-
-def test_without_an_axis_the_one_in_order_is_taken(three: Project) -> None:
-    assert lines(three)["along"] == "Length"
+    assert lines(three)["along"] == "Length", "the axis in order, if none is named"
 
 
 def test_a_slice_is_drawn_as_if_nothing_else_had_been_posted(three: Project) -> None:
@@ -72,27 +86,21 @@ def test_a_slice_is_drawn_as_if_nothing_else_had_been_posted(three: Project) -> 
     assert found["slice"] == {"Length": [">=2"], "Type": ["x"]}
 
 
-def test_lines_by_benchmark_variant_and_level(three: Project) -> None:
-    published(three, "a", [[10, 20, 30], [10, 20, 30]], benchmark="b2")
-    published(three, "a", [[1, 2, 3], [1, 2, 3]], variant="v")
-    assert means(lines(three, by="benchmark", model="a", variant=""))["b2"] == {1: 10, 2: 20, 4: 30}
-    assert means(lines(three, by="variant", model="a", benchmark="b"))["v"] == {1: 1, 2: 2, 4: 3}
-    found = means(lines(three, by="axis:Type", model="b"))
+def test_lines_by_benchmark_variant_and_level_with_one_line_of_names_that_are_one(growing: Project) -> None:
+    published(growing, "a", [[10, 20, 30], [10, 20, 30]], benchmark="b2")
+    published(growing, "a", [[1, 2, 3], [1, 2, 3]], variant="v")
+    assert means(lines(growing, by="benchmark", model="a", variant=""))["b2"] == {1: 10, 2: 20, 4: 30}
+    assert means(lines(growing, by="variant", model="a", benchmark="b"))["v"] == {1: 1, 2: 2, 4: 3}
+    found = means(lines(growing, by="axis:Type", model="b"))
     assert found == {"x": {1: 80, 2: 80, 4: 80}, "y": {1: 60, 2: 60, 4: 60}}
-
-
-def test_names_that_are_one_by_an_alias_have_one_line(three: Project) -> None:
-    published(three, "A", [[0, 0, 0], [0, 0, 0]], benchmark="b2")
+    published(growing, "A", [[0, 0, 0], [0, 0, 0]], benchmark="b3")
     sent = {"kind": "model", "alias": "A", "name": "a"}
-    assert three.call("POST", f"projects/{three.slug}/aliases", "admin", json=sent).status_code == 201
-    found = lines(three, missing="available", model="A")
+    assert growing.call("POST", f"projects/{growing.slug}/aliases", "admin", json=sent).status_code == 201
+    found = lines(growing, missing="available", model="A", variant="", benchmark=["b", "b3"])
     assert means(found) == {"a": {1: 40, 2: 35, 4: 30}}
-
-
-def test_derived_grids_count_in_no_mean(three: Project) -> None:
-    published(three, "a", [[0, 0, 0], [0, 0, 0]], benchmark="Average", derived=True)
-    found = lines(three, model="a")
-    assert means(found)["a"] == {1: 80, 2: 70, 4: 60}
+    published(growing, "b", [[0, 0, 0], [0, 0, 0]], benchmark="Average", derived=True)
+    found = lines(growing, model="b")
+    assert means(found)["b"] == {1: 70, 2: 70, 4: 70}, "derived grids count in no mean"
     assert [one["benchmark"] for one in found["derived"]] == ["Average"]
 
 
@@ -107,32 +115,23 @@ def test_beyond_twelve_names_those_with_the_most_cells_are_drawn(project: Projec
     assert told["errors"] == [{"pointer": "/model", "detail": "at most 12 are drawn at once, and 13 are named"}]
 
 
-def test_too_many_cells_are_refused_or_fewer_names_are_drawn(three: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slot_sources, "MOST_CELLS", 12)
-    found = lines(three)
-    assert ([one["name"] for one in found["lines"]], found["not_shown"]) == (["a", "b"], ["c"])
-    told = lines(three, 422, model=["a", "b", "c"])
-    assert "these are 17 cells of 3 grids; a chart is drawn from at most 12 cells" in told["errors"][0]["detail"]
+REFUSED = [
+    ({"along": "Depth"}, "/along", 'an axis "Depth"; there are Length, Type'),
+    ({"along": "Type", "by": "axis:Type"}, "/by", "is the axis that the lines run along"),
+    ({"by": "colour"}, "/by", "is model, variant, benchmark or axis:<name>"),
+    ({"model": "z"}, "/model", 'has the model "z"; there are a, b, c'),
+    ({"at.Length": "8"}, "/at.Length", 'no level "8"; there are 1, 2, 4'),
+    ({"missing": "worst"}, "/missing", "must be one of matched, available"),
+    ({"x": "cubic"}, "/x", "must be one of linear, log"),
+    ({"colour": "red"}, "/colour", "Unknown"),
+]
 
 
-@pytest.mark.parametrize(
-    "query, status, pointer, told",
-    [
-        ({"along": "Depth"}, 422, "/along", 'an axis "Depth"; there are Length, Type'),
-        ({"along": "Type", "by": "axis:Type"}, 422, "/by", "is the axis that the lines run along"),
-        ({"by": "colour"}, 422, "/by", "is model, variant, benchmark or axis:<name>"),
-        ({"model": "z"}, 422, "/model", 'has the model "z"; there are a, b, c'),
-        ({"at.Length": "8"}, 422, "/at.Length", 'no level "8"; there are 1, 2, 4'),
-        ({"missing": "worst"}, 422, "/missing", "must be one of matched, available"),
-        ({"x": "cubic"}, 422, "/x", "must be one of linear, log"),
-        ({"colour": "red"}, 422, "/colour", "Unknown"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused_with_what_there_is(
-    three: Project, query: dict[str, str], status: int, pointer: str, told: str
-) -> None:
-    [error] = lines(three, status, **query)["errors"]
-    assert (error["pointer"], told in error["detail"]) == (pointer, True), error
+def test_what_cannot_be_drawn_is_refused_with_what_there_is(three: Project, subtests: pytest.Subtests) -> None:
+    for query, pointer, told in REFUSED:
+        with subtests.test(told):
+            [error] = lines(three, 422, **query)["errors"]
+            assert (error["pointer"], told in error["detail"]) == (pointer, True), error
 
 
 def test_an_experiment_that_is_not_there_is_not_found(three: Project) -> None:
@@ -145,7 +144,7 @@ def test_an_experiment_that_is_not_there_is_not_found(three: Project) -> None:
 def test_every_form_says_the_same(three: Project) -> None:
     base, asked = f"projects/{three.slug}/lines", "?experiment=e&metric=accuracy&along=Length"
     found = lines(three, along="Length")
-    rows = list(csv.DictReader(io.StringIO(three.get(f"{base}.csv{asked}").text)))
+    rows = list(csv.DictReader(io.StringIO(answered(three, f"{base}.csv{asked}").text)))
     points = [(one["name"], point) for one in found["lines"] for point in one["points"]]
     assert [(row["name"], float(row["number"]), float(row["mean"]), float(row["low"])) for row in rows] == [
         (name, point["level"], point["mean"], point["interval"]["low"]) for name, point in points
@@ -153,22 +152,21 @@ def test_every_form_says_the_same(three: Project) -> None:
     for suffix, media in ((".svg", "image/svg+xml"), (".txt", "text/plain"), (".md", "text/markdown")):
         answer = three.get(f"{base}{suffix}{asked}")
         assert (answer.status_code, answer.mimetype) == (200, media)
-        assert "share at that level" in answer.text
+        assert "with that level share" in answer.text
     assert three.get(f"{base}.png{asked}&scale=2&theme=dark").data[:4] == b"\x89PNG"
     assert len(three.get(f"{base}.vl.json{asked}").get_json(force=True)["data"]["values"]) == len(points)
     assert three.get(f"{base}.png{asked}&scale=9").status_code == 422
     assert three.get(f"{base}.svg{asked}&width=100").status_code == 422
 
 
-def test_the_tag_changes_with_any_input_and_with_nothing_else(three: Project) -> None:
-    path = f"projects/{three.slug}/lines.svg?experiment=e&metric=accuracy"
-    tag = three.get(path).headers["ETag"]
-    assert three.get(path, headers={"If-None-Match": tag}).status_code == 304
-    published(three, "a", [[1, 1, 1], [1, 1, 1]], experiment="other")
-    assert three.get(path, headers={"If-None-Match": tag}).status_code == 304
-    published(three, "a", [[91, 80, 70], [70, 60, 50]])
-    again = three.get(path, headers={"If-None-Match": tag})
-    assert (again.status_code, again.headers["ETag"] == tag) == (200, False)
+def test_the_tag_changes_with_the_numbers_and_with_nothing_else(growing: Project) -> None:
+    path = f"projects/{growing.slug}/lines.svg?experiment=e&metric=accuracy"
+    tag = answered(growing, path).headers["ETag"]
+    assert growing.get(path, headers={"If-None-Match": tag}).status_code == 304
+    published(growing, "a", [[1, 1, 1], [1, 1, 1]], experiment="other")
+    assert growing.get(path, headers={"If-None-Match": tag}).status_code == 304
+    published(growing, "a", [[91, 80, 70], [70, 60, 50]])
+    assert answered(growing, path).headers["ETag"] != tag
 
 
 def test_a_trade_off_has_the_front(three: Project) -> None:
@@ -190,14 +188,33 @@ def test_a_metric_is_set_against_a_label(three: Project) -> None:
     assert trade_off(three, x="label:params", x_better="higher")["front"] == ["c"]
 
 
-def test_a_name_without_a_label_is_said(three: Project) -> None:
-    published(three, "d", [[1, 2, 3], [4, 5, 6]], labels={"params": "many"})
-    published(three, "e", [[1, 2, 3], [4, 5, 6]])
-    found = trade_off(three, x="label:params")
+def test_a_name_without_a_label_is_said(growing: Project) -> None:
+    published(growing, "d", [[1, 2, 3], [4, 5, 6]], labels={"params": "many"})
+    published(growing, "e", [[1, 2, 3], [4, 5, 6]])
+    found = trade_off(growing, x="label:params")
     assert found["without"] == [
         {"name": "d", "reason": "its label params is not one number: many"},
         {"name": "e", "reason": "has no label params"},
     ]
+
+
+def test_a_chart_of_nothing_says_so_in_every_form(project: Project) -> None:
+    published(project, "a", [[1, 2, 3], [None, None, None]])
+    published(project, "b", [[None, None, None], [1, 2, 3]])
+    assert (lines(project)["status"], lines(project)["lines"][0]["points"]) == ("insufficient", [])
+    found = trade_off(project, x="label:params", y="metric:accuracy")
+    assert (found["status"], found["points"]) == ("insufficient", [])
+    assert [one["reason"] for one in found["without"]] == ["has no label params"] * 2
+    forms = ("txt", "md", "csv", "svg", "png", "vl.json")
+    for form in forms:
+        for query in ("lines.{}?metric=accuracy", "trade-offs.{}?x=label:params&y=metric:accuracy"):
+            answered(project, f"projects/{project.slug}/{query.format(form)}&experiment=e")
+    published(project, "c", [[1, 2, 3], [4, 5, 6]], metric={"name": "accuracy", "unit": "s"}, trials=None)
+    assert lines(project)["status"] == "not_comparable"
+    for form in forms:
+        answered(project, f"projects/{project.slug}/lines.{form}?metric=accuracy&experiment=e")
+    [error] = trade_off(project, 422, x="label:params", y="metric:accuracy")["errors"]
+    assert (error["pointer"], "different scales" in error["detail"]) == ("/y", True)
 
 
 def test_one_metric_at_two_slices(three: Project) -> None:
@@ -209,20 +226,21 @@ def test_one_metric_at_two_slices(three: Project) -> None:
     assert found["front"] == ["c"]
 
 
-def test_a_trade_off_without_better_ends_is_refused(three: Project) -> None:
+def test_a_trade_off_without_better_ends_is_refused(growing: Project) -> None:
     bare = {"name": "tokens", "unit": None, "direction": None}
     for model in "ab":
-        published(three, model, [[1, 2, 3], [4, 5, 6]], metric=bare, trials=None)
-    [error] = trade_off(three, 422, x="metric:tokens")["errors"]
+        published(growing, model, [[1, 2, 3], [4, 5, 6]], metric=bare, trials=None)
+    [error] = trade_off(growing, 422, x="metric:tokens")["errors"]
     assert (error["pointer"], "x_better" in error["detail"]) == ("/x", True)
-    assert trade_off(three, x="metric:tokens", x_better="lower")["x"]["direction"] == "lower"
-    [error] = trade_off(three, 422, x="label:params", y="label:cost")["errors"]
+    assert trade_off(growing, x="metric:tokens", x_better="lower")["x"]["direction"] == "lower"
+    [error] = trade_off(growing, 422, x="label:params", y="label:cost")["errors"]
     assert error["pointer"] == "/y"
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png", "csv", "txt", "md", "vl.json"])
-def test_a_trade_off_in_every_form(three: Project, suffix: str) -> None:
-    path = f"projects/{three.slug}/trade-offs.{suffix}?experiment=e&x=metric:latency&y=metric:accuracy"
-    answer = three.get(path)
-    assert (answer.status_code, len(answer.data) > 100) == (200, True)
-    assert three.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304
+def test_a_trade_off_in_every_form(three: Project, subtests: pytest.Subtests) -> None:
+    for suffix in ("svg", "png", "csv", "txt", "md", "vl.json"):
+        with subtests.test(suffix):
+            path = f"projects/{three.slug}/trade-offs.{suffix}?experiment=e&x=metric:latency&y=metric:accuracy"
+            answer = answered(three, path)
+            assert len(answer.data) > 100
+            assert three.get(path, headers={"If-None-Match": answer.headers["ETag"]}).status_code == 304

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import pytest
 from sqlalchemy import text
@@ -17,51 +19,71 @@ from registry.storage.database import Database
 from registry.storage.statement_timeout import request_deadline
 
 
-def never(_seconds: float) -> None:
-    raise AssertionError("it waited for a place")
+class Clock:
+    """In place of the module `time`: time that passes only when a test or a wait says so."""
+
+    now = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def wait(self, seconds: float) -> None:
+        self.now += seconds
 
 
-def test_who_finds_no_place_is_refused_once_nobody_moved_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
-    guard, taken, over = CircuitBreaker(places=1), threading.Event(), threading.Event()
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(circuit_breaker, "time", made)
+    return made
+
+
+@contextmanager
+def taken(guard: CircuitBreaker, places: int) -> Iterator[None]:
+    """Threads that stand in so many places."""
+    inside, over = threading.Barrier(places + 1), threading.Event()
 
     def stand_still() -> None:
         with guard:
-            taken.set()
+            inside.wait(60)
             over.wait(60)
 
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(stand_still)
-        assert taken.wait(60)
-        begun = time.monotonic()
-        with pytest.raises(Unavailable), guard:
-            pass
-        assert time.monotonic() - begun > STALLED_SECONDS * 0.5
-        monkeypatch.setattr(guard._room, "wait", never)
-        with pytest.raises(Unavailable), guard:
-            pass
+    with ThreadPoolExecutor(places) as pool:
+        for _ in range(places):
+            pool.submit(stand_still)
+        inside.wait(60)
+        yield
         over.set()
+
+
+def test_who_finds_no_place_is_refused_once_nobody_moved_for_a_while(
+    clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    guard = CircuitBreaker(places=1)
+    monkeypatch.setattr(guard._room, "wait", clock.wait)
+    with taken(guard, 1):
+        for waited in (STALLED_SECONDS, 0.0):
+            begun = clock.now
+            with pytest.raises(Unavailable), guard:
+                pass
+            assert clock.now - begun == waited
     with guard:
         pass
 
 
-def test_where_places_become_free_slowly_nobody_waits_for_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_places_become_free_slowly_nobody_waits_for_one(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each who waited would keep the last free thread from `/healthz`, one after another."""
-    guard, over = CircuitBreaker(places=2), threading.Event()
-
-    def use(seconds: float) -> None:
+    guard = CircuitBreaker(places=2)
+    monkeypatch.setattr(guard._room, "wait", clock.wait)
+    for seconds, waited in ((SLOW_SECONDS, STALLED_SECONDS), (SLOW_SECONDS + 0.01, 0.0)):
         with guard:
-            over.wait(seconds)
-
-    with ThreadPoolExecutor(2) as pool:
-        pool.submit(use, SLOW_SECONDS * 1.2).result()
-        for _ in range(2):
-            pool.submit(use, 60)
-        while guard._places:
-            time.sleep(0.001)
-        monkeypatch.setattr(guard._room, "wait", never)
-        with pytest.raises(Unavailable), guard:
-            pass
-        over.set()
+            clock.now += seconds
+        with taken(guard, 2):
+            begun = clock.now
+            with pytest.raises(Unavailable), guard:
+                pass
+            assert clock.now - begun == waited
+            clock.now = begun  # those who stand still have not been slow
     with guard:
         pass
 
@@ -77,42 +99,26 @@ def test_under_load_that_moves_on_nobody_is_refused(monkeypatch: pytest.MonkeyPa
         return True
 
     with ThreadPoolExecutor(16) as pool:
-        assert all(pool.map(use, range(1_000)))
+        assert all(pool.map(use, range(200)))
 
 
-def test_after_a_timeout_nobody_asks_and_then_one_alone_until_it_is_answered() -> None:
+def test_after_a_timeout_nobody_asks_and_then_one_alone_until_it_is_answered(clock: Clock) -> None:
     guard = CircuitBreaker(places=4)
     guard.trip()
+    clock.now += BREAK_SECONDS - 0.01
     with pytest.raises(Unavailable) as refused, guard:
         pass
     assert refused.value.after == 1
-    time.sleep(BREAK_SECONDS)
-    tries, over = threading.Event(), threading.Event()
-
-    def ask() -> None:
-        with guard:
-            tries.set()
-            over.wait(60)
-            guard.answered()
-
-    with ThreadPoolExecutor(1) as pool:
-        asked = pool.submit(ask)
-        assert tries.wait(60)
-        with pytest.raises(Unavailable), guard:
-            pass
-        over.set()
-        asked.result(60)
-    with guard:
+    clock.now += 0.01
+    with taken(guard, 1), pytest.raises(Unavailable), guard:
         pass
-
-
-def test_a_try_that_found_nothing_out_leaves_the_next_one_to_another() -> None:
-    guard = CircuitBreaker(places=4)
-    guard.trip()
-    time.sleep(BREAK_SECONDS)
-    for _ in range(3):
+    for _ in range(3):  # a try that found nothing out leaves the next one to another
         with guard:
             pass
+    with guard:
+        guard.answered()
+    with guard, taken(guard, 2):
+        assert not guard.is_open
 
 
 def test_a_statement_ends_with_the_time_of_its_request(settings: Settings) -> None:

@@ -29,27 +29,24 @@ def paths(project: Project) -> list[str]:
     ]  # fmt: skip
 
 
-def test_everything_stored_has_a_tag_and_answers_304_to_it(project: Project, paths: list[str]) -> None:
+def test_everything_stored_has_a_tag_answers_304_to_it_and_head_as_get_without_a_body(
+    project: Project, paths: list[str], subtests: pytest.Subtests
+) -> None:
     for path in paths:
-        first = project.get(path)
-        tag = first.headers["ETag"]
-        assert re.fullmatch(r'"[!#-~]+"', tag), path
-        for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
-            again = project.get(path, headers={"If-None-Match": known})
-            assert (path, again.status_code, again.data) == (path, 304, b"")
-            assert again.headers["ETag"] == tag
-        assert project.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
+        with subtests.test(path):
+            first, head = project.get(path), project.call("HEAD", path, "reader")
+            tag = first.headers["ETag"]
+            assert re.fullmatch(r'"[!#-~]+"', tag)
+            for known in (tag, f"W/{tag}", f'"other", {tag}', "*"):
+                again = project.get(path, headers={"If-None-Match": known})
+                assert (again.status_code, again.data, again.headers["ETag"]) == (304, b"", tag), known
+            assert project.get(path, headers={"If-None-Match": '"other"'}).status_code == 200
+            assert (head.status_code, head.data) == (200, b"")
+            for name in ("ETag", "Content-Type", "Content-Length", "Vary"):
+                assert head.headers.get(name) == first.headers.get(name), name
 
 
-def test_head_answers_as_get_without_a_body(project: Project, paths: list[str]) -> None:
-    for path in paths:
-        get, head = project.get(path), project.call("HEAD", path, "reader")
-        assert (head.status_code, head.data) == (200, b"")
-        for name in ("ETag", "Content-Type", "Content-Length", "Vary"):
-            assert head.headers.get(name) == get.headers.get(name), (path, name)
-
-
-def test_the_forms_of_a_grid_have_tags_of_their_own(project: Project) -> None:
+def test_the_forms_of_a_grid_have_tags_of_their_own_and_a_suffix_beats_accept(project: Project) -> None:
     one = f"grids/{project.published()['id']}"
     by_suffix = {form: project.get(f"{one}.{form}") for form in FORMS}
     by_accept = {form: project.get(one, headers={"Accept": media}) for form, media in FORMS.items()}
@@ -60,46 +57,59 @@ def test_the_forms_of_a_grid_have_tags_of_their_own(project: Project) -> None:
     assert len({answer.headers["ETag"] for answer in by_suffix.values()}) == len(FORMS)
     csv = by_suffix["csv"].headers["ETag"]
     assert project.get(one, headers={"If-None-Match": csv}).status_code == 200
-
-
-def test_a_suffix_beats_accept_and_an_unknown_accept_is_json(project: Project) -> None:
-    one = f"grids/{project.published()['id']}"
     assert project.get(f"{one}.csv", headers={"Accept": "application/json"}).mimetype == "text/csv"
-    for accept in ("image/png", "*/*", "", "nonsense", "application/json;q=0.1", "text/html,*/*;q=0.8"):
+    for accept in (
+        "*/*",
+        "",
+        "application/json;q=0.1",
+        "application/json, */*",
+        "text/html,*/*;q=0.8",
+        "application/*",
+    ):
         assert project.get(one, headers={"Accept": accept}).mimetype == "application/json"
+
+
+def test_a_form_that_there_is_not_is_refused_with_those_there_are(project: Project) -> None:
+    grid, home = f"grids/{project.published()['id']}", f"projects/{project.slug}"
+    grids = f"{home}/grids"
+    table = ", ".join(FORMS.values())
+    there = {
+        grid: ("image/png", table),
+        f"{grid}/trends": ("text/html", table),
+        f"{home}/grid?benchmark=Core%20Generalization": ("application/pdf", table),
+        grids: ("text/csv", "application/json"),
+        f"{home}/grid/revisions": ("text/csv, text/*;q=0.5", "application/json"),
+    }
+    for path, (accept, forms) in there.items():
+        for method in ("GET", "HEAD"):
+            answer = project.call(method, path, headers={"Accept": accept})
+            assert (answer.status_code, answer.mimetype) == (406, "application/problem+json"), path
+        told = project.get(path, headers={"Accept": accept}).get_json()
+        assert told["detail"] == f"Accept allows none of the forms that there are: {forms}."
+    # A write has happened when it is answered, and a path that names a form has chosen it.
+    assert project.call("POST", grids, json=publication(trials=99), headers={"Accept": "text/csv"}).status_code == 201
+    assert project.get(f"{grid}/heatmap.svg", headers={"Accept": "application/json"}).mimetype == "image/svg+xml"
 
 
 def test_a_tag_changes_with_the_state_and_with_the_content(project: Project, house: House) -> None:
     one = f"grids/{project.published()['id']}"
-    tags = [project.get(one).headers["ETag"]]
+    tags, pending = [project.get(one).headers["ETag"]], project.get(f"{one}/statistics")
+    assert (pending.status_code, pending.headers["Retry-After"]) == (202, "1")
+    assert "ETag" not in pending.headers
+    for prefer in ("", "wait", "wait=", "wait=x", "wait=-1", "wait=0", "wait=1.5", "return=minimal", "é"):
+        assert project.get(f"{one}/statistics", headers={"Prefer": prefer}).status_code == 202, prefer
     house.compute()
+    ready = project.get(f"{one}/statistics")
+    assert (ready.status_code, ready.get_json()["state"]) == (200, "ready")
+    known = {"If-None-Match": ready.headers["ETag"]}
+    assert project.get(f"{one}/statistics", headers=known).status_code == 304
     tags.append(project.get(one).headers["ETag"])
     project.published(trials=150)
+    assert project.get(f"{one}/statistics", headers=known).status_code == 202
     tags.append(project.get(one).headers["ETag"])
     project.published()
     tags.append(project.get(one).headers["ETag"])
     assert len(set(tags)) == 4
-
-
-def test_statistics_are_304_once_known_and_change_with_the_content(project: Project, house: House) -> None:
-    one = f"grids/{project.published()['id']}/statistics"
-    pending = project.get(one)
-    assert (pending.status_code, pending.headers["Retry-After"]) == (202, "1")
-    assert "ETag" not in pending.headers
-    house.compute()
-    ready = project.get(one)
-    assert (ready.status_code, ready.get_json()["state"]) == (200, "ready")
-    assert project.get(one, headers={"If-None-Match": ready.headers["ETag"]}).status_code == 304
-    project.published(trials=150)
-    assert project.get(one, headers={"If-None-Match": ready.headers["ETag"]}).status_code == 202
-
-
-@pytest.mark.parametrize(
-    "prefer", ["", "wait", "wait=", "wait=x", "wait=-1", "wait=0", "wait=1.5", "return=minimal", "é"]
-)
-def test_a_preference_that_means_nothing_is_ignored(project: Project, prefer: str) -> None:
-    one = f"grids/{project.published()['id']}/statistics"
-    assert project.get(one, headers={"Prefer": prefer}).status_code == 202
 
 
 def test_large_answers_are_compressed_for_those_who_take_it(project: Project) -> None:
@@ -129,24 +139,24 @@ def test_a_nearly_empty_grid_may_shrink_a_thousandfold_on_its_way(project: Proje
     assert (answer.status_code, answer.get_json()["cell_count"]) == (201, 0)
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "allowed"),
-    [
-        ("PUT", "projects", {"GET", "HEAD", "POST", "OPTIONS"}),
-        ("DELETE", "projects", {"GET", "HEAD", "POST", "OPTIONS"}),
-        ("POST", "projects/x", {"GET", "HEAD", "PATCH", "DELETE", "OPTIONS"}),
-        ("GET", "projects/x/grids/batch", {"POST", "OPTIONS"}),
-        ("POST", "limits", {"GET", "HEAD", "OPTIONS"}),
-        ("DELETE", "projects/x/experiments/a/b", {"GET", "HEAD", "PATCH", "OPTIONS"}),
-        ("PATCH", "projects/x/experiments/a/b/sweet-spot", {"GET", "HEAD", "OPTIONS"}),
-        ("PATCH", "projects/x/experiments/a/sweet-spot.csv", {"GET", "HEAD", "OPTIONS"}),
-    ],
-)
-def test_another_method_is_405_with_those_allowed(house: House, method: str, path: str, allowed: set[str]) -> None:
-    answer = house.call(method, path)
-    assert answer.status_code == 405
-    assert set(answer.headers["Allow"].split(", ")) == allowed
-    assert answer.content_type == "application/problem+json"
+ALLOWED = [
+    ("PUT", "projects", {"GET", "HEAD", "POST", "OPTIONS"}),
+    ("DELETE", "projects", {"GET", "HEAD", "POST", "OPTIONS"}),
+    ("POST", "projects/x", {"GET", "HEAD", "PATCH", "DELETE", "OPTIONS"}),
+    ("GET", "projects/x/grids/batch", {"POST", "OPTIONS"}),
+    ("POST", "limits", {"GET", "HEAD", "OPTIONS"}),
+    ("DELETE", "projects/x/experiments/a/b", {"GET", "HEAD", "PATCH", "OPTIONS"}),
+    ("PATCH", "projects/x/experiments/a/b/sweet-spot", {"GET", "HEAD", "OPTIONS"}),
+    ("PATCH", "projects/x/experiments/a/sweet-spot.csv", {"GET", "HEAD", "OPTIONS"}),
+]
+
+
+def test_another_method_is_405_with_those_allowed(house: House, subtests: pytest.Subtests) -> None:
+    for method, path, allowed in ALLOWED:
+        with subtests.test(f"{method} {path}"):
+            answer = house.call(method, path)
+            assert (answer.status_code, answer.content_type) == (405, "application/problem+json")
+            assert set(answer.headers["Allow"].split(", ")) == allowed
 
 
 def test_every_answer_names_its_request(project: Project) -> None:

@@ -41,8 +41,6 @@ class Edits(RuleBasedStateMachine):
     def there(self) -> bool:
         return bool(self.contents) and not self.deleted
 
-    # Requests
-
     def publish_now(self, values: Sequence[float | None], **headers: str) -> Any:
         sent = {
             "experiment": "edits", "benchmark": "b", "model": self.model, "metric": {"name": "loss"}, "axes": AXES,
@@ -77,8 +75,6 @@ class Edits(RuleBasedStateMachine):
         document = answer.get_json()
         self.grid = self.grid or document["id"]
         assert (document["id"], document["revision"]) == (self.grid, len(self.contents))
-
-    # Steps
 
     @rule(values=CONTENTS, kind=CONDITIONS)
     def publish(self, values: list[float | None], kind: str) -> None:
@@ -150,8 +146,6 @@ class Edits(RuleBasedStateMachine):
         [won] = [answer for answer in answers if answer.status_code == 200]
         self.took(won, amended(self.contents[-1], cells | unlike), made=200)
 
-    # What holds after every step
-
     @invariant()
     def the_grid_is_as_the_model_says(self) -> None:
         if not self.grid:
@@ -176,12 +170,6 @@ class Edits(RuleBasedStateMachine):
 
 def test_edits_in_any_order_and_at_once_are_what_the_model_says(project: Project) -> None:
     names = [0]
-    few = settings(
-        max_examples=25,
-        stateful_step_count=12,
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(HealthCheck),
-    )
+    half = settings().max_examples // 2  # each has a dozen steps of several requests
+    few = settings(max_examples=half, stateful_step_count=12, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(lambda: Edits(project, names), settings=few)

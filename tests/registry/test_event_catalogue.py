@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 from registry.results.events import CATALOGUE, TYPES
 from registry.results.schema import components
+from tests import ROOT
 
 
-def test_every_type_is_in_the_catalogue_with_a_sentence_of_its_own() -> None:
+def test_every_type_is_in_the_catalogue_with_a_sentence_of_its_own_and_described_data() -> None:
     assert tuple(CATALOGUE) == TYPES
     sentences = [kind.description for kind in CATALOGUE.values()]
     assert len(set(sentences)) == len(TYPES)
     assert all(one.endswith(".") and one.count(".") == 1 for one in sentences)
-
-
-def test_only_administrators_read_of_shares_tokens_and_webhooks() -> None:
     closed = {name for name, kind in CATALOGUE.items() if kind.reader == "admin"}
     assert closed == {"share.created", "share.revoked", "token.created", "token.revoked", "webhook.disabled"}
-
-
-def test_the_data_of_every_type_has_a_schema_in_which_each_field_is_described() -> None:
     found = components(*{kind.data for kind in CATALOGUE.values()})
     fields = [field for schema in found.values() for field in schema.get("properties", {}).values()]
     assert len(fields) > 50
@@ -29,7 +23,7 @@ def test_the_data_of_every_type_has_a_schema_in_which_each_field_is_described() 
 
 
 def test_the_page_about_events_has_the_catalogue_as_it_is() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "events.md").read_text()
+    page = (ROOT / "docs" / "events.md").read_text()
     rows = re.findall(r"^\| `(.+)` \| (.+) \| `(.+)` \| (.+) \|$", page, re.MULTILINE)
     kinds = CATALOGUE.values()
     assert rows == [(one.name, one.description, one.data.__name__, one.reader) for one in kinds]

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
+from syrupy.assertion import SnapshotAssertion
 
 from registry.results.event_data import Move
 from registry.results.event_sentences import event_sentence
@@ -30,91 +31,45 @@ CLAIM = {"claim": "c1", "text": "A wins."}
 JUDGED = CLAIM | {"judgement": 2, "verdict": "contradicted", "experiment": "E", "metric": "m"}
 GATE = {"baseline": "main", "contender": "B", "passes": False, "sentence": "B is 2 points worse.", "metric": "m"}
 ALERT = {"alert": "a", "baseline": "main", "model": "B", "state": "open", "reopened": 0}
-EXAMPLES: Mapping[str, tuple[Mapping[str, Any], str]] = {
-    "grid.published": (GRID, "The grid Core Generalization · Qwen-2.5 3B was published (type-by-length, accuracy)"),
-    "grid.revised": (GRID, "The grid Core Generalization · Qwen-2.5 3B now has revision 3 (type-by-length, accuracy)"),
-    "grid.updated": (
-        GRID,
-        "The grid Core Generalization · Qwen-2.5 3B has another description or other labels (type-by-length, accuracy)",
-    ),
-    "grid.deleted": (GRID, "The grid Core Generalization · Qwen-2.5 3B was deleted (type-by-length, accuracy)"),
-    "grid.restored": (
-        GRID | {"variant": "v"},
-        "The grid Core Generalization · Qwen-2.5 3B · v was restored (type-by-length, accuracy)",
-    ),
-    "grid.purged": ({"grid": "g"}, "A deleted grid was removed for good"),
-    "items.added": (
-        GRID | {"set": "S", "cells": 1},
-        "The grid Core Generalization · Qwen-2.5 3B got outcomes of items in 1 cell (item set S, type-by-length, "
-        "accuracy)",
-    ),
-    "statistics.ready": (
-        GRID,
-        "The statistics of the grid Core Generalization · Qwen-2.5 3B are ready (revision 3, type-by-length, accuracy)",
-    ),
-    "statistics.failed": (
-        GRID | {"reason": "It took too long."},
-        "The statistics of the grid Core Generalization · Qwen-2.5 3B could not be computed (It took too long, "
-        "type-by-length, accuracy)",
-    ),
-    "ranking.changed": (
-        {
-            "experiment": "E",
-            "metric": "m",
-            "leaders": ["A", "B", "C"],
-            "leader_count": 5,
-            "first": False,
-            "moved": [{"name": "A", "before": 2, "now": 1}, {"name": "D", "before": 1, "now": None}],
-        },
-        "The ranking of E by m changed (A, B, C and 2 more lead; A 2 → 1; D 1 → –)",
-    ),
-    "claim.created": (CLAIM, "The claim “A wins.” was added"),
-    "claim.updated": (CLAIM, "The claim “A wins.” has another text or another source"),
-    "claim.deleted": (CLAIM, "The claim “A wins.” was removed"),
-    "claim.restored": ({"claim": "c1", "text": ""}, "The claim without a text was restored"),
-    "claim.judged": (JUDGED, "The claim “A wins.” is still contradicted, with other numbers (E)"),
-    "claim.flipped": (
-        JUDGED | {"before": "not_decidable"},
-        "The claim “A wins.” is now contradicted (it was not decidable before; E)",
-    ),
-    "baseline.set": ({"baseline": "main", "version": 2}, "The baseline main was changed (version 2)"),
-    "baseline.deleted": ({"baseline": "main", "version": 2}, "The baseline main was deleted"),
-    "gate.verdict": (
-        GATE | {"verdict": "regressed"},
-        "The baseline main judged B: it fails (B is 2 points worse)",
-    ),
-    "alert.opened": (
-        ALERT | {"reopened": 1, "benchmark": "Q", "at": {"Length": 9, "Type": "1"}},
-        "An alert of the baseline main was opened again for B (Q: Length 9, Type 1)",
-    ),
-    "alert.acknowledged": (ALERT, "An alert of the baseline main was acknowledged for B"),
-    "alert.dismissed": (
-        ALERT | {"reason": "fixed_elsewhere"},
-        "An alert of the baseline main was dismissed for B (fixed elsewhere)",
-    ),
-    "alert.resolved": (
-        ALERT | {"resolution": "passed"},
-        "An alert of the baseline main was resolved for B (a later verdict passes)",
-    ),
-    "import.finished": (
-        {"source": "runs.csv", "format": "csv", "sources": 3, "new": 1200, "unchanged": 0, "failed": 1},
-        "The import of runs.csv and 2 more finished (1,200 new, 1 failed)",
-    ),
-    "alias.created": ({"alias": "q", "name": "Qwen", "kind": "model"}, "The model q now stands for Qwen"),
-    "alias.deleted": ({"alias": "q", "name": "Qwen", "kind": "variant"}, "The variant q no longer stands for Qwen"),
-    "suite.set": ({"suite": "S"}, "The suite S was set"),
-    "suite.deleted": ({"suite": "S"}, "The suite S was deleted"),
-    "experiment.updated": ({"experiment": "E"}, "The experiment E has another description or other labels"),
-    "experiment.protocol_set": ({"experiment": "E"}, "Other keys of protocols now bind in the experiment E"),
-    "project.updated": ({"changed": ["name", "visibility"]}, "The project was changed (name, visibility)"),
-    "share.created": (
-        {"share": "s", "path": "/grids/1", "expires_at": "2026-12-01T00:00:00Z"},
-        "A share link was created (/grids/1, until 2026-12-01)",
-    ),
-    "share.revoked": ({"share": "s"}, "A share link was revoked"),
-    "token.created": ({"token": "t", "name": "ci", "role": "writer"}, "The token ci was created (writer)"),
-    "token.revoked": ({"token": "t"}, "A token was revoked"),
-    "webhook.disabled": ({"webhook": "w", "reason": "It is gone."}, "A webhook was disabled (It is gone)"),
+RANKED = {"experiment": "E", "metric": "m", "leaders": ["A", "B", "C"], "leader_count": 5, "first": False}
+EXAMPLES: Mapping[str, Mapping[str, Any]] = {
+    "grid.published": GRID,
+    "grid.revised": GRID,
+    "grid.updated": GRID,
+    "grid.deleted": GRID,
+    "grid.restored": GRID | {"variant": "v"},
+    "grid.purged": {"grid": "g"},
+    "items.added": GRID | {"set": "S", "cells": 1},
+    "statistics.ready": GRID,
+    "statistics.failed": GRID | {"reason": "It took too long."},
+    "ranking.changed": RANKED
+    | {"moved": [{"name": "A", "before": 2, "now": 1}, {"name": "D", "before": 1, "now": None}]},
+    "claim.created": CLAIM,
+    "claim.updated": CLAIM,
+    "claim.deleted": CLAIM,
+    "claim.restored": {"claim": "c1", "text": ""},
+    "claim.judged": JUDGED,
+    "claim.flipped": JUDGED | {"before": "not_decidable"},
+    "baseline.set": {"baseline": "main", "version": 2},
+    "baseline.deleted": {"baseline": "main", "version": 2},
+    "gate.verdict": GATE | {"verdict": "regressed"},
+    "alert.opened": ALERT | {"reopened": 1, "benchmark": "Q", "at": {"Length": 9, "Type": "1"}},
+    "alert.acknowledged": ALERT,
+    "alert.dismissed": ALERT | {"reason": "fixed_elsewhere"},
+    "alert.resolved": ALERT | {"resolution": "passed"},
+    "import.finished": {"source": "runs.csv", "format": "csv", "sources": 3, "new": 1200, "unchanged": 0, "failed": 1},
+    "alias.created": {"alias": "q", "name": "Qwen", "kind": "model"},
+    "alias.deleted": {"alias": "q", "name": "Qwen", "kind": "variant"},
+    "suite.set": {"suite": "S"},
+    "suite.deleted": {"suite": "S"},
+    "experiment.updated": {"experiment": "E"},
+    "experiment.protocol_set": {"experiment": "E"},
+    "project.updated": {"changed": ["name", "visibility"]},
+    "share.created": {"share": "s", "path": "/grids/1", "expires_at": "2026-12-01T00:00:00Z"},
+    "share.revoked": {"share": "s"},
+    "token.created": {"token": "t", "name": "ci", "role": "writer"},
+    "token.revoked": {"token": "t"},
+    "webhook.disabled": {"webhook": "w", "reason": "It is gone."},
 }
 HOSTILE = "a\r\nb\x1b[2J\x07\x9b\u202ec\u2028d\ufffe" + "e" * 5_000
 
@@ -138,39 +93,35 @@ def value(hint: Any, text: str) -> Any:
     return {int: 7, bool: True, float: 0.5}.get(hint, {text: text})
 
 
-def test_the_examples_are_of_every_type() -> None:
+def test_every_type_of_the_catalogue_has_a_sentence_of_its_own(snapshot: SnapshotAssertion) -> None:
     assert tuple(EXAMPLES) == tuple(CATALOGUE)
+    assert {type_: event_sentence(type_, data).text for type_, data in EXAMPLES.items()} == snapshot
 
 
-@pytest.mark.parametrize("type_", EXAMPLES)
-def test_every_type_of_the_catalogue_has_a_sentence_of_its_own(type_: str) -> None:
-    data, said = EXAMPLES[type_]
-    assert event_sentence(type_, data).text == said
+def test_a_purged_event_says_what_happened_and_that_the_rest_is_gone(subtests: pytest.Subtests) -> None:
+    for type_, kind in CATALOGUE.items():
+        with subtests.test(type_):
+            found = event_sentence(type_, {})
+            assert found.text == f"{kind.description[:-1]} (what it named was removed for good)"
+            assert found.target is None
+            assert page_of_event("demo", 7, found) == "/projects/demo/events?before=8"
 
 
-@pytest.mark.parametrize("type_", CATALOGUE)
-def test_a_purged_event_says_what_happened_and_that_the_rest_is_gone(type_: str) -> None:
-    found = event_sentence(type_, {})
-    assert found.text == f"{CATALOGUE[type_].description[:-1]} (what it named was removed for good)"  # type: ignore[index]
-    assert found.target is None
-    assert page_of_event("demo", 7, found) == "/projects/demo/events?before=8"
+def test_what_people_wrote_is_cut_and_has_no_line_end_and_no_control_character(subtests: pytest.Subtests) -> None:
+    for type_, kind in CATALOGUE.items():
+        with subtests.test(type_):
+            found = event_sentence(type_, filled(kind.data, HOSTILE))
+            for part in (found.before, found.about, found.after, found.beside):
+                assert len(part) < 1_500
+                assert all(one.isprintable() for one in part), part
+            assert "a b\ufffd[2J\ufffd\ufffd\ufffdc d" in found.text or type_ == "grid.purged"
 
 
-@pytest.mark.parametrize("type_", CATALOGUE)
-def test_what_people_wrote_is_cut_and_has_no_line_end_and_no_control_character(type_: str) -> None:
-    found = event_sentence(type_, filled(CATALOGUE[type_].data, HOSTILE))  # type: ignore[index]
-    for part in (found.before, found.about, found.after, found.beside):
-        assert len(part) < 1_500
-        assert all(one.isprintable() for one in part), part
-    assert "a b\ufffd[2J\ufffd\ufffd\ufffdc d" in found.text or type_ == "grid.purged"
-
-
-@pytest.mark.parametrize("type_", CATALOGUE)
-@pytest.mark.parametrize("data", [{"new": 1}, {"moved": 3, "leaders": "x", "at": [], "text": 5, "changed": None}])
-def test_data_that_say_less_or_other_things_than_they_should_are_still_a_sentence(
-    type_: str, data: dict[str, Any]
-) -> None:
-    assert event_sentence(type_, data).head[:1].isupper()
+def test_data_that_say_less_or_other_things_than_they_should_are_still_a_sentence(subtests: pytest.Subtests) -> None:
+    for type_ in CATALOGUE:
+        for data in ({"new": 1}, {"moved": 3, "leaders": "x", "at": [], "text": 5, "changed": None}):
+            with subtests.test(type_, **data):
+                assert event_sentence(type_, data).head[:1].isupper()
 
 
 def test_a_first_ranking_a_first_judgement_and_a_first_baseline_say_so() -> None:
@@ -202,7 +153,7 @@ def test_what_a_verdict_says_is_a_tone() -> None:
 
 
 def test_a_sentence_leads_to_the_page_of_what_it_is_about() -> None:
-    found = {type_: event_sentence(type_, data).target for type_, (data, _) in EXAMPLES.items()}
+    found = {type_: event_sentence(type_, data).target for type_, data in EXAMPLES.items()}
     assert found["grid.published"] == Target("grid", GRID["grid"])
     assert found["grid.deleted"] is found["claim.deleted"] is found["baseline.deleted"] is None
     assert found["claim.flipped"] == Target("claim", "c1")
@@ -213,9 +164,8 @@ def test_a_sentence_leads_to_the_page_of_what_it_is_about() -> None:
     assert found["alias.deleted"] is None
 
 
-@pytest.mark.parametrize(
-    ("target", "path"),
-    [
+def test_a_page_is_an_encoded_path() -> None:
+    for target, path in (
         (Target("grid", "1/../2"), "/grids/1%2F..%2F2"),
         (Target("claim", "c"), "/claims/c"),
         (Target("ranking", "a b", "m&n"), "/projects/demo/rankings?experiment=a+b&metric=m%26n"),
@@ -224,10 +174,8 @@ def test_a_sentence_leads_to_the_page_of_what_it_is_about() -> None:
         (Target("model", "org/name 1"), "/projects/demo/models/org/name%201"),
         (Target("benchmark", "../x"), "/projects/demo/benchmarks?name=..%2Fx"),
         (Target("experiment", "a//b"), "/projects/demo/grids?experiment=a%2F%2Fb"),
-    ],
-)
-def test_a_page_is_an_encoded_path(target: Target, path: str) -> None:
-    assert str(page_of_target("demo", target)) == path
+    ):
+        assert str(page_of_target("demo", target)) == path
 
 
 def test_a_text_keeps_its_letters_and_is_cut_with_an_ellipsis() -> None:

@@ -9,7 +9,9 @@ import json
 import sys
 from typing import Any
 
+import pyarrow
 import pytest
+from pyarrow import parquet
 from sqlalchemy import text
 
 from registry.api import exports
@@ -43,6 +45,10 @@ def test_the_columns_are_those_of_every_grid_that_passes(project: Project) -> No
     assert (rows[4]["grid"], rows[4]["Type"], rows[4]["Type_num"]) == (grid["id"], "2", "")
     assert (rows[4]["Length"], rows[4]["Length_num"], rows[4]["trials"]) == ("2", "2.0", "300")
     assert (rows[5]["Type"], rows[5]["Length_num"], rows[5]["trials"], rows[5]["ci_low"]) == ("", "", "", "")
+    explicit = rows_of(feed(project, "missing=explicit").text)
+    assert len(explicit) == 7
+    assert next(row["value"] for row in explicit if row["Type"] == "2") == ""
+    assert json.loads(feed(project, "missing=explicit", "json").text)["items"][3]["value"] is None
 
 
 def test_a_revision_that_came_again_with_other_content_has_another_tag_and_another_file(
@@ -58,14 +64,16 @@ def test_a_revision_that_came_again_with_other_content_has_another_tag_and_anoth
     amended = project.published(values=[[55.25, 1, 1], [1, 1, 1]])
     with house.database.engine.begin() as connection:
         # What a restore and another publication leave: revision 1 is the second content.
-        connection.execute(text("SET session_replication_role = replica"))
-        connection.execute(text("DELETE FROM derivations WHERE grid_id = :id AND revision = 1"), {"id": grid})
-        connection.execute(text("DELETE FROM stored_revisions WHERE grid_id = :id AND number = 1"), {"id": grid})
-        for table, column in (("stored_revisions", "number"), ("derivations", "revision")):
-            statement = f"UPDATE {table} SET {column} = 1 WHERE grid_id = :id"
-            connection.execute(text(statement), {"id": grid})
-        connection.execute(text("UPDATE grids SET revision = 1 WHERE id = :id"), {"id": grid})
-        connection.execute(text("SET session_replication_role = DEFAULT"))
+        for statement in (
+            "SET session_replication_role = replica",
+            "DELETE FROM derivations WHERE grid_id = :id AND revision = 1",
+            "DELETE FROM stored_revisions WHERE grid_id = :id AND number = 1",
+            "UPDATE stored_revisions SET number = 1 WHERE grid_id = :id",
+            "UPDATE derivations SET revision = 1 WHERE grid_id = :id",
+            "UPDATE grids SET revision = 1 WHERE id = :id",
+            "SET session_replication_role = DEFAULT",
+        ):
+            connection.execute(text(statement), {"id": grid} if ":id" in statement else {})
     assert amended["revision"] == 2
     for path, old in zip(paths, before, strict=True):
         ranged = project.get(path, headers={"Range": "bytes=0-9999"})
@@ -75,49 +83,44 @@ def test_a_revision_that_came_again_with_other_content_has_another_tag_and_anoth
         assert project.get(path, headers={"If-None-Match": old.headers["ETag"]}).status_code == 200
 
 
-def test_the_interval_of_a_proportion_is_wilsons(project: Project) -> None:
-    project.published(axes=[], values=50.0, trials=100)
+@pytest.mark.parametrize(
+    ("noise", "interval"),
+    [
+        # scipy.stats.binomtest(50, 100).proportion_ci(method='wilson')
+        ({"trials": 100}, (40.38315303758468, 59.61684696241532)),
+        ({"trials": None, "stderr": 2.0}, (46.08007203, 53.91992797)),
+    ],
+)
+def test_an_interval_is_wilsons_or_of_the_standard_error(project: Project, noise: Any, interval: Any) -> None:
+    project.published(axes=[], values=50.0, **noise)
     row = rows_of(feed(project).text)[0]
-    # scipy.stats.binomtest(50, 100).proportion_ci(method='wilson'): 0.4038315303758468, 0.5961684696241532
-    assert float(row["ci_low"]) == pytest.approx(40.38315303758468, rel=1e-9)
-    assert float(row["ci_high"]) == pytest.approx(59.61684696241532, rel=1e-9)
+    assert (float(row["ci_low"]), float(row["ci_high"])) == pytest.approx(interval, rel=1e-9)
 
 
-def test_the_interval_of_a_standard_error_is_two_of_it(project: Project) -> None:
-    project.published(axes=[], values=50.0, trials=None, stderr=2.0)
-    row = rows_of(feed(project).text)[0]
-    assert (float(row["ci_low"]), float(row["ci_high"])) == pytest.approx((46.08007203, 53.91992797), rel=1e-9)
-
-
-def test_unmeasured_cells_are_absent_unless_asked_for(project: Project) -> None:
-    project.published()
-    assert len(rows_of(feed(project).text)) == 5
-    explicit = rows_of(feed(project, "missing=explicit").text)
-    assert len(explicit) == 6
-    assert next(row["value"] for row in explicit if row["Type"] == "2") == ""
-    assert json.loads(feed(project, "missing=explicit", "json").text)["items"][3]["value"] is None
-
-
-def test_every_form_holds_the_same_cells(project: Project) -> None:
-    import pyarrow
-    from pyarrow import parquet
-
-    project.published()
+def test_every_form_holds_the_same_cells_and_how_their_grid_was_measured(project: Project) -> None:
+    said = {"shots": 5, "harness": "lm-eval, \u00dc", "chat_template": True, "temperature": 0.5}
+    text = '{"chat_template":true,"harness":"lm-eval, \u00dc","shots":5,"temperature":0.5}'
+    grid = project.published(protocol=said)["id"]
     project.publish(SCORE)
     items = feed(project, form="json").get_json()["items"]
+    assert [item["protocol"] for item in items] == [text] * 5 + [None]
+    assert list(items[0])[-1] == "protocol"
     assert [json.loads(line) for line in feed(project, form="ndjson").text.splitlines()] == items
-    tables = {
-        "parquet": parquet.read_table(io.BytesIO(feed(project, form="parquet").data)),
-        "arrow": pyarrow.ipc.open_file(feed(project, form="arrow").data).read_all(),
-    }
-    for table in tables.values():
-        assert table.column("value").to_pylist() == [item["value"] for item in items]
-        assert table.column("Length_num").to_pylist() == [item["Length_num"] for item in items]
+    files = [feed(project, form=form).data for form in ("parquet", "arrow")]
+    for table in (parquet.read_table(io.BytesIO(files[0])), pyarrow.ipc.open_file(files[1]).read_all()):
+        for name in ("value", "Length_num", "protocol"):
+            assert table.column(name).to_pylist() == [item[name] for item in items]
         assert str(table.schema.field("updated_at").type) == "timestamp[us, tz=UTC]"
+        assert table.column_names[-1] == "protocol"
     for row, item in zip(rows_of(feed(project).text), items, strict=True):
         assert {name: text for name, text in row.items() if text} == {
             name: str(value) for name, value in item.items() if value not in (None, "")
         }
+    for path in (f"grids/{grid}/cells.csv", f"grids/{grid}.csv"):
+        assert {row["protocol"] for row in rows_of(project.get(path).text)} == {text}
+    for model, protocol in (("a", {"a": 1, "longer": 2}), ("b", {"longer": 2.0, "A": 1})):
+        project.publish(SCORE | {"experiment": "same", "model": model, "protocol": protocol})
+    assert len({row["protocol"] for row in rows_of(feed(project, "experiment=same").text)}) == 1
 
 
 def test_numbers_come_back_as_the_same_doubles(project: Project) -> None:
@@ -143,7 +146,7 @@ def test_filters_choose_grids(project: Project) -> None:
 
 def test_names_are_joined_and_what_was_posted_stands_beside_them(project: Project) -> None:
     project.published(model="Qwen")
-    project.published(model="=qwen", benchmark="Core", variant="")
+    grid = project.published(model="=qwen", benchmark="Core", variant="")["id"]
     project.published(model="Llama")
     alone = feed(project)
     for kind, alias, name in (("model", "=qwen", "Qwen"), ("benchmark", "Core", "Core Generalization")):
@@ -164,65 +167,45 @@ def test_names_are_joined_and_what_was_posted_stands_beside_them(project: Projec
     assert {row["model"] for row in rows_of(sent.text)} == {"Qwen", "'=qwen"}
     assert not set(AS_SENT) & set(rows_of(sent.text)[0])
     assert project.get(f"projects/{project.slug}/cells?names=both").status_code == 422
-
-
-def test_a_grids_own_cells_keep_the_names_that_were_posted(project: Project) -> None:
-    grid = project.published(model="qwen")["id"]
-    made = {"kind": "model", "alias": "qwen", "name": "Qwen"}
-    assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=made).status_code == 201
-    for form in ("csv", "ndjson"):
-        head, *rows = project.get(f"grids/{grid}/cells.{form}").text.splitlines()
-        assert "as_sent" not in head
-        assert "qwen" in rows[0]
-
-
-def test_the_last_column_says_how_each_grid_was_measured(project: Project) -> None:
-    import pyarrow
-    from pyarrow import parquet
-
-    said = {"shots": 5, "harness": "lm-eval, \u00dc", "chat_template": True, "temperature": 0.5}
-    text = '{"chat_template":true,"harness":"lm-eval, \u00dc","shots":5,"temperature":0.5}'
-    grid = project.published(axes=[], values=50.0, protocol=said)["id"]
-    project.published(axes=[], values=60.0, model="silent")
-    assert [row["protocol"] for row in rows_of(feed(project).text)] == [text, ""]
-    items = feed(project, form="json").get_json()["items"]
-    assert [item["protocol"] for item in items] == [text, None]
-    assert list(items[0])[-1] == "protocol"
-    tables = [
-        parquet.read_table(io.BytesIO(feed(project, form="parquet").data)),
-        pyarrow.ipc.open_file(feed(project, form="arrow").data).read_all(),
-    ]
-    for table in tables:
-        assert (table.column_names[-1], table.column("protocol").to_pylist()) == ("protocol", [text, None])
-    for name in ("cells.csv", f"{grid}.csv"):
-        path = f"grids/{grid}/{name}" if name == "cells.csv" else f"grids/{name}"
-        assert [row["protocol"] for row in rows_of(project.get(path).text)] == [text]
-    same = {"experiment": "leaderboard", "labels": {}}
-    project.publish(SCORE | same | {"model": "a", "protocol": {"a": 1, "longer": 2}})
-    project.publish(SCORE | same | {"model": "b", "protocol": {"longer": 2.0, "A": 1}})
-    assert len({row["protocol"] for row in rows_of(feed(project, "experiment=leaderboard").text)}) == 1
+    for form in ("csv", "ndjson"):  # those of a grid keep the names that were posted
+        head, *own = project.get(f"grids/{grid}/cells.{form}").text.splitlines()
+        assert ("as_sent" in head, "qwen" in own[0]) == (False, True)
+    table, said = feed(project, "variant=").text, "direction=higher&lower=0&upper=100"
+    assert "Core Generalization" in table
+    sent = project.call("POST", f"projects/{project.slug}/grids?{said}", content_type="text/csv", data=table)
+    back, posted = sent.get_json(), project.get(f"grids/{grid}/revisions/1").get_json()
+    assert [back[name] for name in ("id", "model", "axes")] == [posted[name] for name in ("id", "model", "axes")]
 
 
 def test_names_that_a_spreadsheet_would_run_are_quoted_and_odd_ones_survive(project: Project) -> None:
     odd = ["=1+1", "@x", 'a"b', "a,b", "-cmd", "-5"]
-    project.publish(
-        publication(model="=cmd", axes=[{"name": "value", "kind": "nominal", "levels": odd}], values=[1.0] * 6)
-    )
+    project.published(model="=cmd", axes=[{"name": "value", "kind": "nominal", "levels": odd}], values=[1.0] * 6)
     rows = rows_of(feed(project).text)
     assert [row["axis_value"] for row in rows] == ["'=1+1", "'@x", 'a"b', "a,b", "'-cmd", "'-5"]
     assert rows[0]["model"] == "'=cmd"
     assert feed(project, form="json").get_json()["items"][0]["model"] == "=cmd"
 
 
-def test_a_repeated_read_gives_the_same_bytes_and_a_304(project: Project) -> None:
+def test_the_same_bytes_have_one_tag_whole_in_part_or_compressed(project: Project) -> None:
     project.published()
-    first, again = feed(project), feed(project)
-    assert (first.data, first.headers["ETag"]) == (again.data, again.headers["ETag"])
     path = f"projects/{project.slug}/cells.csv"
-    assert project.get(path, headers={"If-None-Match": first.headers["ETag"]}).status_code == 304
-    assert feed(project, "missing=explicit").headers["ETag"] != first.headers["ETag"]
+    first, again, head = feed(project), feed(project), project.call("HEAD", path, "reader")
+    tag = first.headers["ETag"]
+    assert (first.data, tag) == (again.data, again.headers["ETag"])
+    assert (head.status_code, head.data, head.headers["Accept-Ranges"]) == (200, b"", "bytes")
+    assert head.headers["ETag"] == tag
+    assert int(head.headers["Content-Length"]) == len(first.data)
+    squeezed = project.get(path, headers={"Accept-Encoding": "gzip"})
+    assert (squeezed.headers["Content-Encoding"], squeezed.headers["ETag"]) == ("gzip", f"W/{tag}")
+    assert gzip.decompress(squeezed.data) == first.data
+    part = {"Range": "bytes=0-3"}
+    assert project.get(path, headers=part | {"If-Range": tag}).status_code == 206
+    for other in ('"other"', f"W/{tag}", "Sat, 21 Nov 2026 00:00:00 GMT"):
+        assert project.get(path, headers=part | {"If-Range": other}).status_code == 200
+    assert project.get(path, headers={"If-None-Match": tag}).status_code == 304
+    assert feed(project, "missing=explicit").headers["ETag"] != tag
     project.published(model="other")
-    assert project.get(path, headers={"If-None-Match": first.headers["ETag"]}).status_code == 200
+    assert project.get(path, headers={"If-None-Match": tag}).status_code == 200
 
 
 RANGES = {
@@ -234,62 +217,35 @@ RANGES = {
 }
 
 
+@pytest.fixture(scope="module")
+def published(house: House) -> tuple[Project, str]:
+    project = house.make_project()
+    return project, project.published()["id"]
+
+
 @pytest.mark.parametrize("form", ["csv", "ndjson", "json", "parquet", "arrow"])
-@pytest.mark.parametrize("where", ["project", "grid"])
-def test_a_range_is_exactly_its_part_of_the_whole(project: Project, form: str, where: str) -> None:
-    grid = project.published()
-    path = f"projects/{project.slug}/cells.{form}" if where == "project" else f"grids/{grid['id']}/cells.{form}"
-    whole = project.get(path).data
-    for header, (start, end) in RANGES.items():
-        answer = project.get(path, headers={"Range": header, "Accept-Encoding": "gzip"})
-        assert (answer.status_code, answer.data) == (206, whole[start:end])
-        first = start if start >= 0 else len(whole) + start
-        assert answer.headers["Content-Range"] == f"bytes {first}-{first + len(answer.data) - 1}/{len(whole)}"
-        assert "Content-Encoding" not in answer.headers
-    beyond = project.get(path, headers={"Range": f"bytes={len(whole)}-"})
-    assert (beyond.status_code, beyond.headers["Content-Range"]) == (416, f"bytes */{len(whole)}")
-    for ignored in ("bytes=0-1,3-4", "lines=0-1", "bytes=-", "nonsense"):
-        assert project.get(path, headers={"Range": ignored}).data == whole
+def test_a_range_is_exactly_its_part_of_the_whole(published: tuple[Project, str], form: str) -> None:
+    project, grid = published
+    for path in (f"projects/{project.slug}/cells.{form}", f"grids/{grid}/cells.{form}"):
+        whole = project.get(path).data
+        for header, (start, end) in RANGES.items():
+            answer = project.get(path, headers={"Range": header, "Accept-Encoding": "gzip"})
+            assert (answer.status_code, answer.data) == (206, whole[start:end])
+            first = start if start >= 0 else len(whole) + start
+            assert answer.headers["Content-Range"] == f"bytes {first}-{first + len(answer.data) - 1}/{len(whole)}"
+            assert "Content-Encoding" not in answer.headers
+        beyond = project.get(path, headers={"Range": f"bytes={len(whole)}-"})
+        assert (beyond.status_code, beyond.headers["Content-Range"]) == (416, f"bytes */{len(whole)}")
+        for ignored in ("bytes=0-1,3-4", "lines=0-1", "bytes=-", "nonsense"):
+            assert project.get(path, headers={"Range": ignored}).data == whole
 
 
-def test_head_says_how_long_and_that_ranges_are_answered(project: Project) -> None:
-    project.published()
-    path = f"projects/{project.slug}/cells.csv"
-    whole, head = project.get(path), project.call("HEAD", path, "reader")
-    assert (head.status_code, head.data, head.headers["Accept-Ranges"]) == (200, b"", "bytes")
-    assert int(head.headers["Content-Length"]) == len(whole.data)
-    assert head.headers["ETag"] == whole.headers["ETag"]
-
-
-def test_if_range_of_another_export_gives_the_whole(project: Project) -> None:
-    project.published()
-    path = f"projects/{project.slug}/cells.csv"
-    tag = project.get(path).headers["ETag"]
-    part = {"Range": "bytes=0-3"}
-    assert project.get(path, headers=part | {"If-Range": tag}).status_code == 206
-    for other in ('"other"', f"W/{tag}", "Sat, 21 Nov 2026 00:00:00 GMT"):
-        assert project.get(path, headers=part | {"If-Range": other}).status_code == 200
-
-
-def test_a_compressed_feed_is_the_same_feed(project: Project) -> None:
-    project.published()
-    path = f"projects/{project.slug}/cells.csv"
-    plain, squeezed = project.get(path), project.get(path, headers={"Accept-Encoding": "gzip"})
-    assert squeezed.headers["Content-Encoding"] == "gzip"
-    assert gzip.decompress(squeezed.data) == plain.data
-    assert squeezed.headers["ETag"] == f"W/{plain.headers['ETag']}"
-
-
-def test_an_empty_project_has_a_header_and_no_rows(project: Project) -> None:
-    assert feed(project).text == ",".join([*IDENTITY, *MEASURED, *AS_SENT, "protocol"]) + "\n"
-    assert feed(project, form="json").get_json() == {"items": []}
-    assert feed(project, form="ndjson").data == b""
-
-
-def test_options_are_answered_without_a_token(project: Project) -> None:
-    answer = project.house.call("OPTIONS", f"projects/{project.slug}/cells.csv")
-    assert answer.status_code == 200
-    assert set(answer.headers["Allow"].split(", ")) == {"GET", "HEAD", "OPTIONS"}
+def test_an_empty_project_and_one_whose_grids_were_deleted_have_a_header_and_no_rows(project: Project) -> None:
+    for _ in range(2):
+        assert feed(project).text == ",".join([*IDENTITY, *MEASURED, *AS_SENT, "protocol"]) + "\n"
+        assert feed(project, form="json").get_json() == {"items": []}
+        assert feed(project, form="ndjson").data == b""
+        assert project.call("DELETE", f"grids/{project.published()['id']}").status_code == 204
 
 
 def test_without_pyarrow_a_problem_names_what_is_missing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -301,17 +257,13 @@ def test_without_pyarrow_a_problem_names_what_is_missing(project: Project, monke
         assert "pip install pyarrow" in answer.get_json()["detail"]
 
 
-def test_a_reader_of_another_project_sees_nothing(project: Project) -> None:
+def test_strangers_see_nothing_but_what_may_be_asked(project: Project) -> None:
     other = project.house.make_project()
     for form in ("csv", "parquet"):
         assert other.get(f"projects/{project.slug}/cells.{form}").status_code == 404
         assert project.house.call("GET", f"projects/{project.slug}/cells.{form}").status_code == 401
-
-
-def test_deleted_grids_leave_the_feed(project: Project) -> None:
-    grid = project.published()["id"]
-    assert project.call("DELETE", f"grids/{grid}").status_code == 204
-    assert rows_of(feed(project).text) == []
+    options = project.house.call("OPTIONS", f"projects/{project.slug}/cells.csv")
+    assert (options.status_code, set(options.headers["Allow"].split(", "))) == (200, {"GET", "HEAD", "OPTIONS"})
 
 
 def test_more_grids_than_one_piece_come_once_and_in_the_order_of_their_ids(project: Project) -> None:

@@ -1,4 +1,4 @@
-"""Every parameter of every operation, with values that are merely wrong: none of them is a defect of the server."""
+"""Every parameter that an operation has, with values that are merely wrong: none is a defect of the server."""
 
 from __future__ import annotations
 
@@ -12,81 +12,33 @@ import pytest
 
 from registry import create_app
 from registry.api.openapi import openapi, openapi_for_clients
-from registry.settings import Settings
+from registry.api.openapi_references import looked_up
 from tests.house import House, Project
 
 DIGITS = "9" * 5_000
-QUERY = {
-    "empty": "",
-    "digits": DIGITS,
-    "fraction": f"0.{DIGITS}",
-    "power": "1e999999999",
-    "minus": f"-{DIGITS}",
-    "nul": "%00",
-    "surrogate": "%ED%A0%80",
-    "not utf-8": "%FF",
-    "other digits": quote("٣"),
-    "brackets": quote("http://[{'\"<"),
-    "list": "1,2,,",
-    "id": "ffffffff-ffff-7fff-bfff-ffffffffffff",
-}
-HEADER = {
-    "empty": "",
-    "digits": DIGITS,
-    "wait": f"wait={DIGITS}",
-    "wait quoted": 'wait="²"',
-    "range from": f"bytes={DIGITS}-",
-    "range to": f"bytes=0-{DIGITS}",
-    "range last": f"bytes=-{DIGITS}",
-    "range other digits": "bytes=\u00b2-",
-    "tag": f'"{DIGITS}"',
-    "open tag": 'W/"' * 1_000,
-    "weights": "a/b;q=" + DIGITS,
-    "brackets": "http://[",
-    "nul": "\0",
-    "latin": "\xff\xfe",
-    "basic": "Basic " + "=" * 5_000,
-    "bearer": "Bearer " + DIGITS,
-    "commas": "," * 5_000,
-}
+QUERY = (
+    *("", DIGITS, f"0.{DIGITS}", "1e999999999", f"-{DIGITS}", "%00", "%ED%A0%80", "%FF", quote("٣")),
+    *(quote("http://[{'\"<"), "1,2,,", "ffffffff-ffff-7fff-bfff-ffffffffffff"),
+)
+HEADER = (
+    *("", DIGITS, f"wait={DIGITS}", 'wait="²"', f"bytes={DIGITS}-", f"bytes=0-{DIGITS}", f"bytes=-{DIGITS}"),
+    *("bytes=\u00b2-", f'"{DIGITS}"', 'W/"' * 1_000, "a/b;q=" + DIGITS, "http://[", "\0", "\xff\xfe"),
+    *("Basic " + "=" * 5_000, "Bearer " + DIGITS, "," * 5_000),
+)
 MORE_HEADERS = (
-    "Accept",
-    "Accept-Encoding",
-    "Authorization",
-    "Content-Encoding",
-    "Content-Type",
-    "Cookie",
-    "If-Modified-Since",
-    "If-None-Match",
-    "Origin",
-    "Prefer",
-    "Range",
-    "Transfer-Encoding",
-    "X-Forwarded-For",
+    *("Accept", "Accept-Encoding", "Authorization", "Content-Encoding", "Content-Type", "Cookie", "If-Modified-Since"),
+    *("If-None-Match", "Origin", "Prefer", "Range", "Transfer-Encoding", "X-Forwarded-For"),
 )
+Parameter = dict[str, Any]
 
 
-READ_IN_FULL = ("/api/v1/projects/{project}/grids", "/api/v1/projects/{project}/cells.csv")
-
-
-def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, list[dict[str, Any]]]]:
-    shared = document["components"]["parameters"]
-    for path, item in document["paths"].items():
-        for method, operation in item.items():
-            if method in ("get", "post", "patch", "delete"):
-                given = [*item.get("parameters", []), *operation.get("parameters", [])]
-                looked_up = [shared[one["$ref"].rsplit("/", 1)[1]] if "$ref" in one else one for one in given]
-                yield method.upper(), path, looked_up
-
-
-APP = create_app(Settings())
-OPERATIONS = list(
-    {
-        one[:2]: one
-        for document in (openapi_for_clients(APP), openapi(APP))  # the forms, then all of the resources
-        for one in operations(document)
-    }.values()
-)
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, list[Parameter]]]:
+    """Each operation with its parameters; those that only read first."""
+    for method in ("get", "post", "patch", "delete"):
+        for path, item in document["paths"].items():
+            if method in item:
+                given = [*item.get("parameters", []), *item[method].get("parameters", [])]
+                yield method.upper(), path, [looked_up(document, one) for one in given]
 
 
 @pytest.fixture(scope="module")
@@ -100,21 +52,10 @@ def named(house: House) -> tuple[Project, dict[str, str]]:
     claim = project.call("POST", f"projects/{project.slug}/claims", json={"kind": "coverage", "is": "ragged"} | about)
     house.compute()
     values = {
-        "project": project.slug,
-        "grid": grid,
-        "experiment": "type-by-length",
-        "suffix": "csv",
-        "form": "md",
-        "part": "peaks",
-        "kind": "models",
-        "baseline": "main",
-        "claim": claim.get_json()["id"],
-        "alert": project.alerted(),
-        "webhook": project.hooked()[0],
-        "revision": "1",
-        "a": "1",
-        "b": "1",
-    }
+        "project": project.slug, "grid": grid, "experiment": "type-by-length", "suffix": "csv", "form": "md",
+        "part": "peaks", "kind": "models", "baseline": "main", "claim": claim.get_json()["id"],
+        "alert": project.alerted(), "webhook": project.hooked()[0], "revision": "1", "a": "1", "b": "1",
+    }  # fmt: skip
     return project, values
 
 
@@ -123,57 +64,45 @@ def filled(path: str, values: dict[str, str]) -> str:
 
 
 REQUIRED = {
-    "metric": "accuracy",
-    "experiment": "type-by-length",
-    "value": "90",
-    "baseline": "{grid}",
-    "contender": "{grid}",
-    "from": "1",
-    "with": "{grid}",
-    "to": "1",
-    "group_by": "model",
-    "x": "metric:accuracy",
-    "y": "metric:accuracy",
-}
+    "metric": "accuracy", "experiment": "type-by-length", "value": "90", "baseline": "{grid}", "contender": "{grid}",
+    "from": "1", "with": "{grid}", "to": "1", "group_by": "model", "x": "metric:accuracy", "y": "metric:accuracy",
+}  # fmt: skip
 
 
-@pytest.mark.parametrize(("method", "path", "parameters"), OPERATIONS, ids=[f"{m} {p}" for m, p, _ in OPERATIONS])
-def test_no_value_of_any_parameter_is_a_defect(
-    named: Any, method: str, path: str, parameters: list[dict[str, Any]]
-) -> None:
+def test_no_value_of_any_parameter_is_a_defect(named: Any, subtests: pytest.Subtests) -> None:
+    """Each parameter where it is first asked for."""
     project, values = named
-    place = filled(path, values)
-    if method == "DELETE" and place in (
-        f"/api/v1/projects/{project.slug}",
-        f"/api/v1/grids/{values['grid']}",
-        f"/api/v1/claims/{values['claim']}",
-    ):
-        place = place[:-1]  # the others still need it
+    tried: set[tuple[str, str]] = set()
 
-    def sent(address: str, **headers: str) -> None:
+    def sent(method: str, address: str, **headers: str) -> None:
         answer = project.house.app.test_client().open(
             address, method=method, headers={"Authorization": f"Bearer {project.tokens['admin']}"} | headers
         )
-        assert answer.status_code < 500, (address[:300], {n: t[:50] for n, t in headers.items()}, answer.text)
+        pending = answer.status_code == 503 and answer.get_json()["type"] == "/docs#problem-pending"
+        assert answer.status_code < 500 or pending, (address[:300], str(headers)[:200], answer.text)
 
-    required = {
-        one["name"]: filled(REQUIRED[one["name"]], values)
-        for one in parameters
-        if one.get("required") and one["in"] == "query"
-    }
-    for one in parameters:
-        if one["in"] == "query":
-            for value in QUERY.values():
-                query = {name: quote(text) for name, text in required.items()} | {
-                    "label.k" if one["name"] == "labels" else one["name"]: value
-                }
-                sent(place + "?" + "&".join(f"{name}={text}" for name, text in query.items()))
-        elif one["in"] == "path":
-            for value in QUERY.values():
-                if value not in ("",) and method == "GET":
-                    sent(filled(path.replace(f"{{{one['name']}}}", value), values))
-    query = "?" + "&".join(f"{name}={quote(text)}" for name, text in required.items())
-    documented = {one["name"] for one in parameters if one["in"] == "header"}
-    for header in MORE_HEADERS if path in READ_IN_FULL else documented:
-        for value in HEADER.values():
-            sent(place + query, **{header: value})
+    for document in (openapi_for_clients(project.house.app), openapi(project.house.app)):  # forms, then all resources
+        for method, path, parameters in operations(document):
+            place = filled(path, values)
+            queried = [one for one in parameters if one["in"] == "query"]
+            required = {
+                one["name"]: quote(filled(REQUIRED[one["name"]], values)) for one in queried if one.get("required")
+            }
+            for one in parameters:
+                name, key = one["name"], (one["in"], one["name"])
+                if key in tried or (one["in"] == "path" and method != "GET"):
+                    continue
+                tried.add(key)
+                with subtests.test(msg=f"{method} {path} {name}"):
+                    for value in HEADER if one["in"] == "header" else QUERY:
+                        if one["in"] == "path":
+                            sent(method, filled(path.replace(f"{{{name}}}", value or "%20"), values))
+                            continue
+                        headers = {name: value} if one["in"] == "header" else {}
+                        asked = {} if headers else {"label.k" if name == "labels" else name: value}
+                        sent(method, f"{place}?{'&'.join(map('='.join, (required | asked).items()))}", **headers)
+    assert {where for where, _ in tried} == {"query", "header", "path"}
+    for name in MORE_HEADERS:
+        with subtests.test(msg=name):
+            for value in HEADER:
+                sent("GET", f"/api/v1/projects/{project.slug}/cells.csv", **{name: value})

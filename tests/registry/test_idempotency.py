@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-import pytest
 from sqlalchemy import select
 from werkzeug.test import TestResponse
 
@@ -17,102 +16,78 @@ from tests.house import WEBHOOK, House, Project, publication
 Send = Callable[[str], TestResponse]
 
 
+CELLS = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 5}]}
+
+
 def key() -> str:
     return uuid.uuid4().hex
 
 
-def sender(project: Project, method: str, path: str, sent: Any = None, **headers: str) -> Send:
+def sender(project: Project, method: str, path: str, sent: Any = None) -> Send:
     """Sends one request, as an administrator of every project, under a key."""
-    given = {name.replace("_", "-"): text for name, text in headers.items()}
-    return lambda key: project.house.call(
-        method, path, token=project.house.operator, json=sent, headers=given | {"Idempotency-Key": key}
-    )
+    token = project.house.operator
+    return lambda key: project.house.call(method, path, token=token, json=sent, headers={"Idempotency-Key": key})
 
 
 def writes(project: Project) -> dict[str, Send]:
-    """Every write that the API has, each of something of its own."""
-    home = f"projects/{project.slug}"
-    first, second = (project.published(model=model)["id"] for model in "ab")
+    """Every write that the API has, in an order in which each can be done."""
+    home = f"/api/v1/projects/{project.slug}"
     token = project.call("POST", f"{home}/tokens", "admin", json={"name": "x"}).get_json()["id"]
-    share = project.call("POST", f"{home}/shares", "admin", json={"path": f"/api/v1/{home}"}).get_json()["id"]
-    alias = {"kind": "model", "alias": "b", "name": "a"}
-    parted = project.call("POST", f"{home}/aliases", json=alias | {"alias": "c"}).get_json()["id"]
-    assert project.call("PUT", f"{home}/suites/old", json={"benchmarks": ["A"]}).status_code == 201
-    baseline = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "a"}}
-    assert project.call("PUT", f"{home}/baselines/old", json=baseline).status_code == 201
-    claim = {"kind": "coverage", "is": "ragged", "about": {"experiment": "type-by-length", "metric": "accuracy"}}
-    kept, gone = (
-        project.call("POST", f"{home}/claims", json=claim | {"alpha": alpha}).get_json()["id"] for alpha in (0.01, 0.02)
-    )
-    cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 5}]}
-    (hook, sent), (unhooked, _) = project.hooked(), project.hooked()
+    share = project.call("POST", f"{home}/shares", "admin", json={"path": home}).get_json()["id"]
+    parted = project.call("POST", f"{home}/aliases", json={"kind": "model", "alias": "c", "name": "a"}).get_json()["id"]
+    claim: dict[str, Any] = {"kind": "coverage", "is": "ragged"}
+    claims = claim | {"about": {"experiment": "type-by-length", "metric": "accuracy"}}
+    grid = project.published(model="a")["id"]
+    said = project.call("POST", f"{home}/claims", json=claims | {"alpha": 0.01}).get_json()["id"]
+    (hook, delivery), alert = project.hooked(), project.alerted()
+    ids = {"project": project.slug, "grid": grid, "token_id": token, "share_id": share, "alias_id": parted}
+    ids |= {"claim": said, "webhook": hook, "delivery": delivery, "alert": alert, "experiment": "type-by-length"}
+    ids |= {"suite": "some", "baseline": "some"}
+    outcomes = {"at": {"Type": "1", "Length": 1}, "outcomes": [1] * 290 + [0] * 10}
+    sent = {
+        "POST /projects": {"slug": f"q-{key()[:12]}"},
+        "PATCH /projects/{project}": {"name": "another"},
+        "POST /projects/{project}/tokens": {"name": "y"},
+        "DELETE /projects/{project}/tokens/{token_id}": None,
+        "POST /projects/{project}/shares": {"path": f"{home}/cells"},
+        "DELETE /projects/{project}/shares/{share_id}": None,
+        "POST /projects/{project}/retry": None,
+        "POST /projects/{project}/aliases": {"kind": "model", "alias": "b", "name": "a"},
+        "DELETE /projects/{project}/aliases/{alias_id}": None,
+        "PUT /projects/{project}/suites/{suite}": {"benchmarks": ["A"]},
+        "DELETE /projects/{project}/suites/{suite}": None,
+        "PUT /projects/{project}/baselines/{baseline}": claims["about"] | {"subject": {"model": "a"}},
+        "DELETE /projects/{project}/baselines/{baseline}": None,
+        "POST /projects/{project}/claims": claims,
+        "POST /grids/{grid}/claims": claim,
+        "PATCH /claims/{claim}": {"text": "Said of it."},
+        "DELETE /claims/{claim}": None,
+        "PATCH /projects/{project}/alerts/{alert}": {"state": "acknowledged"},
+        "POST /projects/{project}/webhooks": WEBHOOK,
+        "PATCH /projects/{project}/webhooks/{webhook}": {"description": "x"},
+        "POST /projects/{project}/webhooks/{webhook}/test": None,
+        "POST /projects/{project}/webhooks/{webhook}/rotate": None,
+        "POST /projects/{project}/webhooks/{webhook}/recover": {"since": 0},
+        "POST /deliveries/{delivery}/redeliver": None,
+        "DELETE /projects/{project}/webhooks/{webhook}": None,
+        "POST /projects/{project}/grids": publication(model="new"),
+        "POST /projects/{project}/grids/batch": [publication(model="newer")],
+        "POST /grids/{grid}/items": {"set": {"name": "x", "count": 300, "digest": "ab" * 32}, "cells": [outcomes]},
+        "PATCH /grids/{grid}/cells": CELLS,
+        "PATCH /grids/{grid}": {"description": "x"},
+        "PATCH /projects/{project}/experiments/{experiment}": {"labels": {"a": "b"}},
+        "PUT /projects/{project}/experiments/{experiment}/protocol": {"binding": ["shots"]},
+        "DELETE /grids/{grid}": None,
+        "POST /grids/{grid}/restore": None,
+        "POST /projects/{project}/restore": None,
+        "DELETE /projects/{project}?cascade=true": None,
+    }
+    removed = ids | {"webhook": project.hooked()[0]}  # a delivery goes with its webhook, and one is sent again
     return {
-        "POST /api/v1/projects": sender(project, "POST", "projects", {"slug": f"q-{key()[:12]}"}),
-        "PATCH /api/v1/projects/{project}": sender(project, "PATCH", home, {"name": "another"}),
-        "POST /api/v1/projects/{project}/tokens": sender(project, "POST", f"{home}/tokens", {"name": "y"}),
-        "DELETE /api/v1/projects/{project}/tokens/{token_id}": sender(project, "DELETE", f"{home}/tokens/{token}"),
-        "POST /api/v1/projects/{project}/shares": sender(
-            project, "POST", f"{home}/shares", {"path": f"/api/v1/{home}/cells"}
-        ),
-        "DELETE /api/v1/projects/{project}/shares/{share_id}": sender(project, "DELETE", f"{home}/shares/{share}"),
-        "POST /api/v1/projects/{project}/retry": sender(project, "POST", f"{home}/retry"),
-        "POST /api/v1/projects/{project}/aliases": sender(project, "POST", f"{home}/aliases", alias),
-        "PUT /api/v1/projects/{project}/suites/{suite}": sender(
-            project, "PUT", f"{home}/suites/new", {"benchmarks": ["A"]}
-        ),
-        "DELETE /api/v1/projects/{project}/suites/{suite}": sender(project, "DELETE", f"{home}/suites/old"),
-        "PUT /api/v1/projects/{project}/baselines/{baseline}": sender(
-            project, "PUT", f"{home}/baselines/new", baseline
-        ),
-        "DELETE /api/v1/projects/{project}/baselines/{baseline}": sender(project, "DELETE", f"{home}/baselines/old"),
-        "POST /api/v1/projects/{project}/claims": sender(project, "POST", f"{home}/claims", claim),
-        "POST /api/v1/grids/{grid}/claims": sender(
-            project, "POST", f"grids/{first}/claims", {"kind": "coverage", "is": "ragged"}
-        ),
-        "PATCH /api/v1/claims/{claim}": sender(project, "PATCH", f"claims/{kept}", {"text": "Said of it."}),
-        "DELETE /api/v1/claims/{claim}": sender(project, "DELETE", f"claims/{gone}"),
-        "PATCH /api/v1/projects/{project}/alerts/{alert}": sender(
-            project, "PATCH", f"{home}/alerts/{project.alerted()}", {"state": "acknowledged"}
-        ),
-        "POST /api/v1/projects/{project}/webhooks": sender(project, "POST", f"{home}/webhooks", WEBHOOK),
-        "PATCH /api/v1/projects/{project}/webhooks/{webhook}": sender(
-            project, "PATCH", f"{home}/webhooks/{hook}", {"description": "x"}
-        ),
-        "DELETE /api/v1/projects/{project}/webhooks/{webhook}": sender(
-            project, "DELETE", f"{home}/webhooks/{unhooked}"
-        ),
-        **{
-            f"POST /api/v1/projects/{{project}}/webhooks/{{webhook}}/{act}": sender(
-                project, "POST", f"{home}/webhooks/{hook}/{act}", body
-            )
-            for act, body in (("test", None), ("rotate", None), ("recover", {"since": 0}))
-        },
-        "POST /api/v1/deliveries/{delivery}/redeliver": sender(project, "POST", f"deliveries/{sent}/redeliver"),
-        "DELETE /api/v1/projects/{project}/aliases/{alias_id}": sender(project, "DELETE", f"{home}/aliases/{parted}"),
-        "POST /api/v1/projects/{project}/grids": sender(project, "POST", f"{home}/grids", publication(model="new")),
-        "POST /api/v1/projects/{project}/grids/batch": sender(
-            project, "POST", f"{home}/grids/batch", [publication(model="newer")]
-        ),
-        "PATCH /api/v1/grids/{grid}/cells": sender(project, "PATCH", f"grids/{first}/cells", cells),
-        "PATCH /api/v1/grids/{grid}": sender(project, "PATCH", f"grids/{first}", {"description": "x"}),
-        "PATCH /api/v1/projects/{project}/experiments/{experiment}": sender(
-            project, "PATCH", f"{home}/experiments/type-by-length", {"labels": {"a": "b"}}
-        ),
-        "PUT /api/v1/projects/{project}/experiments/{experiment}/protocol": sender(
-            project, "PUT", f"{home}/experiments/type-by-length/protocol", {"binding": ["shots"]}
-        ),
-        "POST /api/v1/grids/{grid}/items": sender(
-            project,
-            "POST",
-            f"grids/{first}/items",
-            {
-                "set": {"name": "x", "count": 300, "digest": "ab" * 32},
-                "cells": [{"at": {"Type": "1", "Length": 1}, "outcomes": [1] * 290 + [0] * 10}],
-            },
-        ),
-        "DELETE /api/v1/grids/{grid}": sender(project, "DELETE", f"grids/{second}"),
-        "POST /api/v1/grids/{grid}/restore": sender(project, "POST", f"grids/{second}/restore"),
-        "DELETE /api/v1/projects/{project}": sender(project, "DELETE", home),
+        f"{method} /api/v1{path.partition('?')[0]}": sender(
+            project, method, f"/api/v1{path.format(**(removed if method == 'DELETE' else ids))}", body
+        )
+        for (method, path), body in ((name.split(), body) for name, body in sent.items())
     }
 
 
@@ -177,18 +152,17 @@ def test_all_are_replayed_after_the_project_is_gone(project: Project) -> None:
         again = send(used)
         assert again.headers.get("Idempotent-Replayed") == "true", (name, again.text)
         assert again.status_code in (first[name].status_code, 409), name
-    assert {send(key()).status_code for name, send, _ in sent if name != "POST /api/v1/projects"} == {404}
+    there = ("POST /api/v1/projects", "POST /api/v1/projects/{project}/restore")
+    assert {send(key()).status_code for name, send, _ in sent if name not in there} == {404}
 
 
 def test_a_repeated_request_for_a_token_makes_none_and_tells_which_was_made(project: Project) -> None:
     send, used = sender(project, "POST", f"projects/{project.slug}/tokens", {"name": "job"}), key()
     made, again = send(used), send(used)
     token = made.get_json()
-    assert again.status_code == 409
-    assert token["id"] in again.get_json()["detail"]
-    assert (
-        made.headers["Location"] == again.headers["Location"] == f"/api/v1/projects/{project.slug}/tokens/{token['id']}"
-    )
+    assert (again.status_code, token["id"] in again.get_json()["detail"]) == (409, True)
+    location = f"/api/v1/projects/{project.slug}/tokens/{token['id']}"
+    assert made.headers["Location"] == again.headers["Location"] == location
     assert project.call("GET", made.headers["Location"], "admin").status_code == 200
     with project.house.database.reading() as connection:
         kept = connection.execute(select(idempotency_keys.c.body).where(idempotency_keys.c.key == used)).scalar_one()
@@ -199,35 +173,29 @@ def test_a_repeated_request_for_a_token_makes_none_and_tells_which_was_made(proj
 
 def test_a_replay_after_deletion_is_for_those_who_could_have_written(house: House, project: Project) -> None:
     grid, used = project.published()["id"], {"Idempotency-Key": key()}
-    cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 5}]}
     path, other = f"grids/{grid}/cells", house.make_project()
-    assert project.call("PATCH", path, json=cells, headers=used).status_code == 200
+    assert project.call("PATCH", path, json=CELLS, headers=used).status_code == 200
     assert project.call("DELETE", f"grids/{grid}").status_code == 204
-    assert project.call("PATCH", path, json=cells, headers=used).headers["Idempotent-Replayed"] == "true"
-    assert project.call("PATCH", path, "reader", json=cells, headers=used).status_code == 403
-    assert other.call("PATCH", path, json=cells, headers=used).status_code == 404
-    assert house.call("PATCH", path, json=cells, headers=used).status_code == 401
-    assert (
-        project.call("PATCH", path, json={"cells": [cells["cells"][0] | {"value": 6}]}, headers=used).status_code == 404
-    )
+    assert project.call("PATCH", path, json=CELLS, headers=used).headers["Idempotent-Replayed"] == "true"
+    assert project.call("PATCH", path, "reader", json=CELLS, headers=used).status_code == 403
+    assert other.call("PATCH", path, json=CELLS, headers=used).status_code == 404
+    assert house.call("PATCH", path, json=CELLS, headers=used).status_code == 401
+    another = {"cells": [CELLS["cells"][0] | {"value": 6}]}
+    assert project.call("PATCH", path, json=another, headers=used).status_code == 404
 
 
-def test_a_key_deletes_no_later_project_of_the_same_name(house: House, project: Project) -> None:
+def test_a_key_deletes_no_project_that_was_restored(house: House, project: Project) -> None:
     send, used = sender(project, "DELETE", f"projects/{project.slug}"), key()
     assert send(used).status_code == 204
-    assert house.call("POST", "projects", token=house.operator, json={"slug": project.slug}).status_code == 201
+    assert project.call("POST", f"projects/{project.slug}/restore", "admin").status_code == 200
     assert send(used).status_code == 204
     assert house.call("GET", f"projects/{project.slug}", token=house.operator).status_code == 200
 
 
-@pytest.mark.parametrize("path", ["whoami", "projects/{}/tokens", "limits"])
-def test_what_says_nothing_of_caches_is_not_kept(project: Project, path: str) -> None:
-    answer = project.call("GET", path.format(project.slug), "admin")
-    assert answer.headers["Cache-Control"] in ("no-store", "private, no-cache")
-
-
-def test_secrets_are_not_kept_by_caches(project: Project) -> None:
+def test_secrets_and_who_asks_are_not_kept_by_caches(project: Project) -> None:
     home = f"projects/{project.slug}"
+    for path in ("whoami", f"{home}/tokens", "limits"):
+        assert project.call("GET", path, "admin").headers["Cache-Control"] in ("no-store", "private, no-cache")
     made = project.call("POST", f"{home}/tokens", "admin", json={"name": "x"})
     shared = project.call("POST", f"{home}/shares", "admin", json={"path": f"/api/v1/{home}"})
     read = project.call("GET", made.headers["Location"], "admin")

@@ -18,7 +18,6 @@ from registry import create_app
 from registry.grids.outcomes import HeldItems, Outcomes
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge, purge_item_ids
-from registry.storage.database import Database
 from registry.storage.items import packed_cells
 from registry.storage.tables import grids, item_continuations, item_ids, item_outcomes
 from tests.house import House, Project
@@ -54,44 +53,40 @@ def held(project: Project, grid_id: str, query: str = "") -> dict[Any, Any]:
     return {cell["at"]["Length"]: cell["outcomes"] for cell in found["cells"]}
 
 
+def rows(project: Project, grid_id: str) -> int | None:
+    with project.house.database.reading() as connection:
+        mine = select(func.count()).select_from(item_outcomes).where(item_outcomes.c.grid_id == grid_id)
+        return connection.scalar(mine)
+
+
 def test_outcomes_are_stored_once_and_read_back(project: Project) -> None:
     made = grid(project)["id"]
     first = post(project, made, FIRST, SECOND)
     assert first.status_code == 201, first.text
     digest = "sha256:" + hashlib.sha256(b'["q1","q2","q3","q4"]').hexdigest()
     assert first.get_json()["sets"] == [{"name": "four", "digest": digest, "count": 4, "cells": 2}]
-    assert [(one["at"], one["mean"]) for one in first.get_json()["cells"]] == [
-        ({"Length": 0}, 0.75),
-        ({"Length": 1}, 0.5),
-    ]
+    means = [(one["at"], one["mean"]) for one in first.get_json()["cells"]]
+    assert means == [({"Length": 0}, 0.75), ({"Length": 1}, 0.5)]
     again = post(project, made, SECOND, FIRST)
     assert (again.status_code, again.get_json()) == (200, first.get_json())
     whole = project.get(f"grids/{made}/items?outcomes=true").get_json()
     assert whole["sets"][0]["ids"] == IDS
     assert held(project, made) == {0: FIRST["outcomes"], 1: SECOND["outcomes"]}
-    with project.house.database.reading() as connection:
-        mine = select(func.count()).select_from(item_outcomes).where(item_outcomes.c.grid_id == made)
-        assert connection.scalar(mine) == 1
+    assert rows(project, made) == 1
 
 
-def test_cells_may_come_one_by_one_and_with_other_sets(project: Project) -> None:
+def test_cells_may_come_one_by_one_with_other_sets_and_no_other_outcomes(project: Project) -> None:
     made = grid(project)["id"]
     assert post(project, made, FIRST).status_code == 201
+    other = post(project, made, FIRST | {"outcomes": bits(1, 0, 1, 1)})
+    assert (other.status_code, "Length 0" in other.get_json()["detail"]) == (409, True)
+    assert post(project, made, FIRST, ids=None, digest="ab" * 32).status_code == 409
+    assert held(project, made) == {0: FIRST["outcomes"]}
     assert post(project, made, SECOND, ids=None, digest="AB" * 32).status_code == 201
     found = project.get(f"grids/{made}/items").get_json()
     assert [one["cells"] for one in found["sets"]] == [1, 1]
     assert {one["digest"] for one in found["sets"]} >= {"sha256:" + "ab" * 32}
     assert all("outcomes" not in one for one in found["cells"])
-
-
-def test_other_outcomes_of_the_same_cell_are_a_conflict(project: Project) -> None:
-    made = grid(project)["id"]
-    post(project, made, FIRST)
-    other = post(project, made, FIRST | {"outcomes": bits(1, 0, 1, 1)})
-    assert other.status_code == 409
-    assert "Length 0" in other.get_json()["detail"]
-    assert post(project, made, FIRST, ids=None, digest="ab" * 32).status_code == 409
-    assert held(project, made) == {0: FIRST["outcomes"]}
 
 
 FAULTS: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
@@ -129,30 +124,22 @@ FAULTS: list[tuple[dict[str, Any], dict[str, Any], str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("of", "cell", "pointer", "told"), FAULTS)
-def test_a_fault_is_named_by_its_place(project: Project, of: Any, cell: Any, pointer: str, told: str) -> None:
+def test_a_fault_is_named_by_its_place(project: Project, subtests: pytest.Subtests) -> None:
     made = grid(project)["id"]
-    answer = post(project, made, FIRST | cell, **of)
-    assert answer.status_code == 422, answer.text
-    found = [(one["pointer"], one["detail"]) for one in answer.get_json()["errors"]]
-    assert any(place == pointer and told in detail for place, detail in found), found
-    assert held(project, made) == {}
-
-
-def test_a_cell_given_twice_is_a_fault(project: Project) -> None:
-    answer = post(project, grid(project)["id"], FIRST, FIRST)
-    assert answer.get_json()["errors"][0]["pointer"] == "/cells/1/at"
-
-
-def test_a_metric_that_is_no_proportion_has_no_outcomes(project: Project) -> None:
-    metric = {"name": "score", "lower": 1, "upper": 10}
-    answer = post(project, grid(project, metric=metric, values=[7.5, 5, None], trials=None)["id"], FIRST)
-    assert (answer.status_code, answer.get_json()["errors"][0]["pointer"]) == (422, "/cells")
+    score = grid(project, metric={"name": "score", "lower": 1, "upper": 10}, values=[7.5, 5, None], trials=None)["id"]
+    faults = [(made, of, [FIRST | cell], pointer, told) for of, cell, pointer, told in FAULTS]
+    faults += [(made, {}, [FIRST, FIRST], "/cells/1/at", ""), (score, {}, [FIRST], "/cells", "")]  # no proportion
+    for sent_to, of, cells, pointer, told in faults:
+        with subtests.test(msg=f"{of} {cells}"):
+            answer = post(project, sent_to, *cells, **of)
+            assert answer.status_code == 422, answer.text
+            found = [(one["pointer"], one["detail"]) for one in answer.get_json()["errors"]]
+            assert any(place == pointer and told in detail for place, detail in found), found
+            assert held(project, sent_to) == {}
 
 
 def test_outcomes_beyond_the_limit_are_refused(house: House) -> None:
-    settings = replace(house.settings, max_outcomes=7)
-    small = House(create_app(settings), house.database, settings).make_project()
+    small = replace(house, app=create_app(replace(house.settings, max_outcomes=7))).make_project()
     made = grid(small)["id"]
     assert post(small, made, FIRST).status_code == 201
     assert post(small, made, FIRST, SECOND).status_code == 422
@@ -171,10 +158,8 @@ def test_readers_read_and_strangers_do_not(project: Project, house: House) -> No
 def test_an_amendment_keeps_the_outcomes_of_cells_that_it_leaves(project: Project) -> None:
     made = grid(project)["id"]
     post(project, made, FIRST, SECOND)
-    cells = {
-        "cells": [{"at": {"Length": 1}, "value": 25, "trials": 4}, {"at": {"Length": 3}, "value": 50, "trials": 4}]
-    }
-    assert project.call("PATCH", f"grids/{made}/cells", json=cells).status_code == 200
+    changed = [{"at": {"Length": n}, "value": value, "trials": 4} for n, value in ((1, 25), (3, 50))]
+    assert project.call("PATCH", f"grids/{made}/cells", json={"cells": changed}).status_code == 200
     assert held(project, made) == {0: FIRST["outcomes"]}
     assert held(project, made, "&revision=1") == {0: FIRST["outcomes"], 1: SECOND["outcomes"]}
     assert post(project, made, {"at": {"Length": 3}, "outcomes": bits(0, 0, 1, 1)}).status_code == 201
@@ -195,21 +180,16 @@ def test_outcomes_that_come_after_the_next_amendment_hold_for_it(project: Projec
     assert post(project, made, FIRST, path="?revision=3").status_code == 404
 
 
-def test_another_publication_begins_without_outcomes(project: Project) -> None:
+def test_deleting_hides_outcomes_and_another_publication_begins_without(project: Project) -> None:
     made = grid(project)["id"]
     post(project, made, FIRST, SECOND)
-    assert grid(project, values=[75.0, 25.0, None])["revision"] == 2
-    assert held(project, made) == {}
-    assert held(project, made, "&revision=1") == {0: FIRST["outcomes"], 1: SECOND["outcomes"]}
-
-
-def test_deleting_hides_outcomes_and_restoring_brings_them_back(project: Project) -> None:
-    made = grid(project)["id"]
-    post(project, made, FIRST)
+    both = {0: FIRST["outcomes"], 1: SECOND["outcomes"]}
     project.call("DELETE", f"grids/{made}")
     assert project.get(f"grids/{made}/items").status_code == 404
     project.call("POST", f"grids/{made}/restore")
-    assert held(project, made) == {0: FIRST["outcomes"]}
+    assert held(project, made) == both
+    assert grid(project, values=[75.0, 25.0, None])["revision"] == 2
+    assert (held(project, made), held(project, made, "&revision=1")) == ({}, both)
 
 
 def test_a_purge_takes_outcomes_and_ids_along(project: Project) -> None:
@@ -235,28 +215,17 @@ def test_a_purge_takes_outcomes_and_ids_along(project: Project) -> None:
     assert held(project, kept) == {0: FIRST["outcomes"]}
 
 
-@pytest.mark.parametrize("table", [item_outcomes, item_ids, item_continuations], ids=lambda table: table.name)
-def test_the_database_refuses_to_change_what_was_posted(project: Project, table: Any) -> None:
+def test_the_database_refuses_to_change_what_was_posted(project: Project) -> None:
     made = grid(project)["id"]
     post(project, made, FIRST)
     project.call("PATCH", f"grids/{made}", json={"labels": {"a": "b"}})
-    column = list(table.c)[-1].name
-    for statement in (f"UPDATE {table.name} SET {column} = NULL", f"DELETE FROM {table.name}"):
-        with pytest.raises(DBAPIError, match="never changed"), project.house.database.transaction() as connection:
-            connection.execute(text(statement))
+    for table in (item_outcomes, item_ids, item_continuations):
+        for statement in (f"UPDATE {table.name} SET {list(table.c)[-1].name} = NULL", f"DELETE FROM {table.name}"):
+            with pytest.raises(DBAPIError, match="never changed"), project.house.database.transaction() as connection:
+                connection.execute(text(statement))
 
 
-def test_the_audit_log_names_the_set(project: Project) -> None:
-    made = grid(project)["id"]
-    post(project, made, FIRST, SECOND)
-    post(project, made, FIRST)
-    found = project.call("GET", f"projects/{project.slug}/audit", "admin").get_json()["items"]
-    [entry] = [one for one in found if one["act"] == "items.added"]
-    assert entry["subject"] == made
-    assert (entry["detail"]["set"], entry["detail"]["cells"], entry["detail"]["revision"]) == ("four", 2, 1)
-
-
-def test_of_two_writers_at_once_one_is_stored(project: Project) -> None:
+def test_of_two_writers_at_once_one_is_stored_and_logged(project: Project) -> None:
     """Each sends other outcomes of the same mean: one wins, the others conflict, and nothing is mixed."""
     made = grid(project)["id"]
     sent = [bits(1, 1, 0, 1), bits(0, 1, 1, 1)] * 4
@@ -264,58 +233,51 @@ def test_of_two_writers_at_once_one_is_stored(project: Project) -> None:
         found = list(pool.map(lambda one: post(project, made, FIRST | {"outcomes": one}).status_code, sent))
     assert (found.count(201), found.count(200), found.count(409)) == (1, 3, 4)
     assert held(project, made)[0] in sent
-    with project.house.database.reading() as connection:
-        mine = select(func.count()).select_from(item_outcomes).where(item_outcomes.c.grid_id == made)
-        assert connection.scalar(mine) == 1
+    assert rows(project, made) == 1
+    acts = project.call("GET", f"projects/{project.slug}/audit", "admin").get_json()["items"]
+    [entry] = [one for one in acts if one["act"] == "items.added"]
+    logged = [entry["detail"][name] for name in ("set", "cells", "revision")]
+    assert (entry["subject"], logged) == (made, ["four", 1, 1])
 
 
 ON_DISK = """SELECT pg_relation_size('item_outcomes') + pg_relation_size(reltoastrelid) FROM pg_class
 WHERE oid = 'item_outcomes'::regclass"""
 
 
-def test_ten_thousand_items_in_twenty_cells_take_one_bit_and_a_tenth_each(own_database_url: str, house: House) -> None:
+def test_ten_thousand_items_in_twenty_cells_take_one_bit_and_a_tenth_each(own: House) -> None:
     """The pages of the table and of its large values, for each grid more; random bits do not compress."""
-    settings = replace(house.settings, database_url=own_database_url)
-    database = Database(settings, name="tests")
-    project = House(create_app(settings), database, settings).make_project()
+    project = own.make_project()
     random = np.random.default_rng(7)
     axes = [{"name": "Length", "kind": "numeric", "levels": list(range(20))}]
     sizes = []
-    for model in range(81):
+    for model in range(21):
         flags = random.integers(0, 2, (20, 10_000))
         made = project.published(axes=axes, values=(flags.sum(1) / 100).tolist(), trials=10_000, model=str(model))
         cells = [{"at": {"Length": i}, "outcomes": bits(*row)} for i, row in enumerate(flags)]
         body = {"set": {"name": "many", "count": 10_000, "digest": "cd" * 32}, "cells": cells}
         assert project.call("POST", f"grids/{made['id']}/items", json=body).status_code == 201
-        with database.reading() as connection:
+        with own.database.reading() as connection:
             sizes.append(connection.scalar(text(ON_DISK)))
-    database.close()
-    per_item = 8 * (sizes[80] - sizes[16]) / (64 * 20 * 10_000)
+    per_item = 8 * (sizes[20] - sizes[4]) / (16 * 20 * 10_000)
     assert 1 <= per_item <= 1.1
 
 
-def test_verify_finds_outcomes_that_are_not_those_of_their_cell(own_database_url: str, house: House) -> None:
-    settings = replace(house.settings, database_url=own_database_url)
-    database = Database(settings, name="tests")
-    home = House(create_app(settings), database, settings)
-    project = home.make_project()
-    made = grid(project)["id"]
-    post(project, made, FIRST)
-    home.compute()
+def test_verify_finds_outcomes_that_are_not_those_of_their_cell(own: House) -> None:
+    project = own.make_project()
+    post(project, grid(project)["id"], FIRST)
+    own.compute()
 
     def differences() -> list[tuple[str, str]]:
-        *_, tally = verify(database, settings, None, None, None)
+        *_, tally = verify(own.database, own.settings, None, None, None)
         return [(one.check, one.detail) for one in tally.differences]
 
     assert differences() == []
     held_wrong = packed_cells([HeldItems("four", "", ("0",), 75.0, 4, Outcomes(4, bits=b"\x80"))])
-    with database.engine.begin() as connection:
+    with own.database.engine.begin() as connection:
         connection.execute(text("ALTER TABLE item_outcomes DISABLE TRIGGER USER"))
         connection.execute(update(item_outcomes).values(**held_wrong))
     assert differences() == [("items", "0: its outcomes have 1 successes in 4 trials, 25; the cell has 75")]
-    with database.engine.begin() as connection:
+    with own.database.engine.begin() as connection:
         connection.execute(update(item_outcomes).values(outcomes=b"torn"))
     [(check, detail)] = differences()
-    assert check == "items"
-    assert detail.startswith("cannot be read")
-    database.close()
+    assert (check, detail.startswith("cannot be read")) == ("items", True)

@@ -14,7 +14,6 @@ import pytest
 import structlog
 
 from registry.logs import configure_logs, library_lines, redact
-from tests.doubling import LINEAR, growth
 from tests.house import Project
 
 SECRETS = [
@@ -28,37 +27,20 @@ SECRETS = [
 
 
 @pytest.mark.parametrize(("text", "secret"), SECRETS)
-def test_a_secret_is_blotted_out_at_any_depth(text: str, secret: str) -> None:
-    event = redact(None, "", {"event": text, "deep": {"list": [text, {"in": text}]}})
-    assert secret not in json.dumps(event)
-
-
-@pytest.mark.parametrize(("text", "secret"), SECRETS)
-def test_what_libraries_log_is_a_json_line_without_secrets(text: str, secret: str) -> None:
+def test_no_secret_is_logged_by_us_or_by_libraries(text: str, secret: str) -> None:
+    assert secret not in json.dumps(redact(None, "", {"event": text, "deep": {"list": [text, {"in": text}]}}))
     try:
         raise ValueError(text)
     except ValueError as error:
         trace = (type(error), error, error.__traceback__)
     line = library_lines().format(logging.LogRecord("lib", logging.ERROR, "x.py", 1, "failed: %s", (text,), trace))
-    assert "\n" not in line
-    said = json.loads(line)
-    assert said["level"] == "error"
-    assert secret not in line
-
-
-HOSTILE = ["0", "://a:", "x://y", ":", "share=", "bearer ", "Basic\t", "rgs_AbCdEfGh_", "a://b:c@", " ", "@"]
-
-
-@pytest.mark.parametrize("repeated", HOSTILE)
-def test_secrets_are_looked_for_in_linear_time(repeated: str) -> None:
-    once = repeated * (16_000 // len(repeated))
-    assert growth(lambda text: redact(None, "", {"path": text}), once, 2 * once) < LINEAR
+    assert json.loads(line)["level"] == "error"
+    assert ("\n" in line, secret in line) == (False, False)
 
 
 def test_a_long_path_is_cut_after_its_secrets_were_taken_out() -> None:
     said = redact(None, "", {"path": "/" + "x" * 490 + SECRETS[0][0] + "y" * 60_000})["path"]
-    assert len(said) < 520
-    assert "012345" not in said
+    assert (len(said) < 520, "012345" in said) == (True, False)
 
 
 Logging = Callable[[TextIO], None]

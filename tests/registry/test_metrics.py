@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from dataclasses import replace
 from datetime import timedelta
+from importlib.metadata import version
 
-import pytest
+from click.testing import CliRunner
 from sqlalchemy import func, update
 
 from registry import create_app
+from registry.cli import main
 from registry.storage.tables import cached_results
 from results_registry import __version__
 from tests.house import House, Project
@@ -24,71 +24,6 @@ def metrics(house: House) -> str:
     return answer.get_data(as_text=True)
 
 
-@pytest.mark.skipif(shutil.which("promtool") is None, reason="promtool is not here (Debian's package prometheus)")
-def test_promtool_finds_nothing_wrong(house: House, project: Project) -> None:
-    project.published()
-    said = metrics(house)
-    ran = subprocess.run(["promtool", "check", "metrics"], input=said, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stdout + ran.stderr
-
-
-def pending(said: str) -> float:
-    return float(re.findall(r"^registry_derivations_pending (\S+)$", said, re.MULTILINE)[0])
-
-
-def test_promises_that_wait_are_counted_with_the_age_of_the_oldest(house: House, project: Project) -> None:
-    house.compute()
-    before = pending(metrics(house))
-    project.published(model="waits")
-    said = metrics(house)
-    assert pending(said) == before + 1
-    [age] = re.findall(r"^registry_derivation_oldest_seconds (\S+)$", said, re.MULTILINE)
-    assert 0 <= float(age) < 60
-    house.compute()
-
-
-def test_rankings_that_wait_or_failed_are_counted_like_statistics(house: House, project: Project) -> None:
-    def told(name: str) -> float:
-        return float(re.findall(rf"^registry_{name} (\S+)$", metrics(house), re.MULTILINE)[0])
-
-    house.compute()
-    waiting, failed = told("answers_pending"), told("answers_failed")
-    grid = project.published(model="waits")
-    question = {"experiment": grid["experiment"], "metric": grid["metric"]["name"]}
-    project.get(f"projects/{project.slug}/rankings", query_string=question)
-    mine = cached_results.c.project_id == project.id
-    with house.database.transaction() as connection:
-        connection.execute(update(cached_results).where(mine).values(due_at=func.now() - timedelta(hours=1)))
-    assert told("answers_pending") == waiting + 1
-    assert 3600 <= told("answer_oldest_seconds") < 3700
-    ready = house.call("GET", "/readyz").get_json()
-    assert ready["answers"]["pending"] == waiting + 1
-    with house.database.transaction() as connection:
-        connection.execute(update(cached_results).where(mine).values(state="failed", reason="not today"))
-    assert told("answers_failed") == failed + 1
-    shown = project.house.call("GET", "/status", token=project.tokens["reader"]).get_data(as_text=True)
-    assert "not today" in shown
-    assert "ranking by mean difference" in shown
-    assert "not today" not in house.call("GET", "/status").get_data(as_text=True)
-    house.compute()
-
-
-def test_one_version_is_told_everywhere(house: House) -> None:
-    from importlib.metadata import version
-
-    from click.testing import CliRunner
-
-    from registry.cli import main
-
-    told = version("results-registry")
-    assert told == __version__
-    assert f'registry_build_info{{version="{told}"}} 1.0\n' in metrics(house)
-    assert house.call("GET", "/healthz").get_json()["version"] == told
-    assert house.call("GET", "/api/v1").get_json()["version"] == told
-    printed = CliRunner().invoke(main, ["--version"]).stdout
-    assert printed.removesuffix("\n").partition(" (commit ")[0] == f"registry, version {told}"
-
-
 def figure(said: str, name: str, **labels: str) -> float:
     """The value of a sample; 0 for one that is not there."""
     for line in said.splitlines():
@@ -97,6 +32,44 @@ def figure(said: str, name: str, **labels: str) -> float:
             if labels.items() <= told.items():
                 return float(line.rpartition(" ")[2])
     return 0.0
+
+
+def test_statistics_and_rankings_that_wait_or_failed_are_counted_with_their_age(house: House, project: Project) -> None:
+    names = "derivations_pending", "answers_pending", "answers_failed", "derivation_oldest_seconds"
+
+    def told() -> list[float]:
+        said = metrics(house)
+        return [figure(said, f"registry_{name}") for name in (*names, "answer_oldest_seconds")]
+
+    house.compute()
+    statistics, waiting, failed, *_ = told()
+    grid = project.published(model="waits")
+    question = {"experiment": grid["experiment"], "metric": grid["metric"]["name"]}
+    project.get(f"projects/{project.slug}/rankings", query_string=question)
+    mine = cached_results.c.project_id == project.id
+    with house.database.transaction() as connection:
+        connection.execute(update(cached_results).where(mine).values(due_at=func.now() - timedelta(hours=1)))
+    *counts, age, oldest = told()
+    assert counts == [statistics + 1, waiting + 1, failed]
+    assert (0 <= age < 60, 3600 <= oldest < 3700) == (True, True)
+    assert house.call("GET", "/readyz").get_json()["answers"]["pending"] == waiting + 1
+    with house.database.transaction() as connection:
+        connection.execute(update(cached_results).where(mine).values(state="failed", reason="not today"))
+    assert told()[2] == failed + 1
+    shown = house.call("GET", "/status", token=project.tokens["reader"]).get_data(as_text=True)
+    assert ("not today" in shown, "ranking by mean difference" in shown) == (True, True)
+    assert "not today" not in house.call("GET", "/status").get_data(as_text=True)
+    house.compute()
+
+
+def test_one_version_is_told_everywhere(house: House) -> None:
+    told = version("results-registry")
+    assert told == __version__
+    assert f'registry_build_info{{version="{told}"}} 1.0\n' in metrics(house)
+    assert house.call("GET", "/healthz").get_json()["version"] == told
+    assert house.call("GET", "/api/v1").get_json()["version"] == told
+    printed = CliRunner().invoke(main, ["--version"]).stdout
+    assert printed.removesuffix("\n").partition(" (commit ")[0] == f"registry, version {told}"
 
 
 ROUTE = "/api/v1/projects/<project>/grids"
@@ -118,15 +91,13 @@ def test_publications_are_measured_apart_from_reads_of_the_same_route(house: Hou
 def test_nobody_makes_up_labels(house: House) -> None:
     house.call("BREW", "/coffee-c81d")
     said = metrics(house)
-    assert "BREW" not in said
-    assert "c81d" not in said
+    assert ("BREW" in said, "c81d" in said) == (False, False)
     assert figure(said, "registry_requests_total", method="other", route="none") >= 1
 
 
 def test_a_refusal_is_counted_by_its_reason(house: House) -> None:
-    strict = House(
-        create_app(replace(house.settings, address_rate=0.001, address_burst=1.0)), house.database, house.settings
-    )
+    slow = replace(house.settings, address_rate=0.001, address_burst=1.0)
+    strict = replace(house, app=create_app(slow))
     reason = {"status": "429", "reason": "address_rate"}
     before = figure(metrics(house), "registry_refusals_total", **reason)
     assert [strict.call("GET", "/api/v1").status_code for _ in range(3)] == [200, 429, 429]
@@ -135,13 +106,13 @@ def test_a_refusal_is_counted_by_its_reason(house: House) -> None:
 
 def test_a_scrape_sees_itself_and_the_process(house: House) -> None:
     said = metrics(house)
-    assert figure(said, "registry_threads") == house.settings.web_threads
-    assert figure(said, "process_resident_memory_bytes") > 1e6
+    settings = house.settings
     # The scrape itself has one connection, and has given it back by the time it is written.
-    assert figure(said, "registry_pool_size") == house.settings.pool_size
-    assert figure(said, "registry_pool_in_use") == 0
-    assert figure(said, "registry_circuit_breaker_open") == 0
+    exactly = {"threads": settings.web_threads, "pool_size": settings.pool_size, "pool_in_use": 0}
+    assert {name: figure(said, f"registry_{name}") for name in exactly} == exactly
+    assert "registry_circuit_breaker_open 0" in said
     assert figure(said, "registry_pool_wait_seconds_total") > 0
+    assert figure(said, "process_resident_memory_bytes") > 1e6
 
 
 def test_a_request_is_in_flight_until_its_last_byte_is_read(house: House, project: Project) -> None:
@@ -169,7 +140,7 @@ def test_without_a_database_refusals_are_counted_and_old_figures_are_not_repeate
 
 
 def test_what_a_worker_did_is_told_by_every_web_process(house: House, project: Project) -> None:
-    other = House(create_app(house.settings), house.database, house.settings)
+    other = replace(house, app=create_app(house.settings))
     house.compute()
     counts = Reporter(house.database, "worker")
     counts.report()
@@ -180,14 +151,13 @@ def test_what_a_worker_did_is_told_by_every_web_process(house: House, project: P
     counts.report()
     for web in (house, other):
         after = metrics(web)
-        grown = [
-            figure(after, "registry_jobs_total", kind=kind, outcome="computed")
-            - figure(before, "registry_jobs_total", kind=kind, outcome="computed")
+        jobs = [
+            [figure(said, "registry_jobs_total", kind=kind, outcome="computed") for said in (before, after)]
             for kind in ("statistics", "ranking")
         ]
+        grown = [after - before for before, after in jobs]
         assert grown == [3, 1]
-        assert figure(after, "registry_job_seconds_total", kind="statistics") > figure(
-            before, "registry_job_seconds_total", kind="statistics"
-        )
+        seconds = [figure(said, "registry_job_seconds_total", kind="statistics") for said in (before, after)]
+        assert seconds[0] < seconds[1]
         assert figure(after, "registry_processes", role="worker") >= 1
     counts.end()

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 
 from tests.house import House, Project, publication
+from tests.recorder import statements
 
 RATIOS = [{"name": "Ratio", "kind": "numeric", "levels": [0.1, 0.2, 0.3]}]
 SWEEP = "experiment=sweep&metric=accuracy"
+TRADE_OFF = "trade-offs?experiment=sweep&x=metric:accuracy&y=metric:accuracy"
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +29,7 @@ def sweep(house: House) -> Project:
 def asked(project: Project, path: str) -> Any:
     """The answer to a question that is computed when it is asked."""
     address = f"projects/{project.slug}/{path}"
-    if project.get(address).status_code == 202:
+    while project.get(address, headers={"Prefer": "wait=0"}).status_code in (202, 503):
         project.house.compute()
     return project.get(address)
 
@@ -39,17 +41,26 @@ def fault(project: Project, path: str) -> tuple[str, str]:
     return one["pointer"], one["detail"]
 
 
-@pytest.mark.parametrize("table", ["cells", "cells.csv", "trends", "peaks.csv", "coverage.ndjson"])
-def test_a_table_of_a_name_that_no_grid_ever_had_is_refused(sweep: Project, table: str) -> None:
-    told = fault(sweep, f"{table}?model=A&model=C")
-    assert told == ("/model", 'no grid of this project has the model "C"; there are A, B')
-    assert fault(sweep, f"{table}?experiment=Sweep")[1].endswith('did you mean "sweep"; there is sweep')
-    assert fault(sweep, f"{table}?model=A,B")[1].endswith("; repeat the parameter for several")
+def test_a_table_of_a_name_that_no_grid_ever_had_is_refused(sweep: Project) -> None:
+    for table in ("cells", "cells.csv", "trends", "peaks.csv", "coverage.ndjson"):
+        told = fault(sweep, f"{table}?model=A&model=C")
+        assert told == ("/model", 'no grid of this project has the model "C"; there are A, B')
+        assert fault(sweep, f"{table}?experiment=Sweep")[1].endswith('did you mean "sweep"; there is sweep')
+        assert fault(sweep, f"{table}?model=A,B")[1].endswith("; repeat the parameter for several")
+    for names in ("model=A", "model=Ay", "model=B&variant=", "updated_since=2999-01-01"):  # known, however empty
+        assert sweep.get(f"projects/{sweep.slug}/cells.csv?{names}").status_code == 200
 
 
-@pytest.mark.parametrize("names", ["model=A", "model=Ay", "model=B&variant=", "updated_since=2999-01-01"])
-def test_a_table_of_known_names_is_served_however_empty(sweep: Project, names: str) -> None:
-    assert sweep.get(f"projects/{sweep.slug}/cells.csv?{names}").status_code == 200
+def test_of_hundreds_of_names_ten_are_told_with_what_there_is(sweep: Project) -> None:
+    many = "&".join(f"model=m{number}" for number in range(300))
+    with statements() as seen:
+        listed = sweep.get(f"projects/{sweep.slug}/grids?{many}").get_json()["warnings"]
+    assert len(seen) < 20
+    ranked = sweep.get(f"projects/{sweep.slug}/rankings?{SWEEP}&{many}").get_json()["errors"]
+    for told in (listed, ranked):
+        with_names = [one for one in told if "there" in one["detail"]]
+        assert with_names == told[:10]
+    assert (len(listed), listed[-1]["detail"]) == (300, 'no grid of this project has the model "m299"')
 
 
 def test_names_of_deleted_grids_are_known(project: Project) -> None:
@@ -67,58 +78,34 @@ def test_a_list_of_a_name_that_no_grid_ever_had_warns(sweep: Project) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("path", "pointer"),
-    [
+def test_an_axis_in_other_letters_is_meant_and_found_in_the_question(sweep: Project) -> None:
+    for path, pointer in (
         (f"rankings?{SWEEP}&by=axis:ratio", "/by"),
         (f"aggregates?{SWEEP}&group_by=axis:ratio", "/group_by"),
         (f"lines?{SWEEP}&along=ratio", "/along"),
         (f"rankings?{SWEEP}&at.ratio=0.1", "/at.ratio"),
-        (
-            "trade-offs?experiment=sweep&x=metric:accuracy&y=metric:accuracy&x.at.ratio=0.1&y.at.Ratio=0.2",
-            "/x.at.ratio",
-        ),
-        (
-            "trade-offs?experiment=sweep&x=metric:accuracy&y=metric:accuracy&x.at.Ratio=0.1&y.at.ratio=0.2",
-            "/y.at.ratio",
-        ),
-        ("trade-offs?experiment=sweep&x=metric:accuracy&y=metric:accuracy&at.ratio=0.1", "/at.ratio"),
-    ],
-)
-def test_an_axis_in_other_letters_is_meant_and_found_in_the_question(sweep: Project, path: str, pointer: str) -> None:
-    told = fault(sweep, path)
-    assert told[0] == pointer
-    assert 'did you mean "Ratio"' in told[1]
-
-
-def test_an_axis_of_one_grid_in_other_letters(sweep: Project) -> None:
-    location = sweep.get(f"projects/{sweep.slug}/grid/trends?model=A&along=ratio").headers["Location"]
-    [one] = sweep.get(location).get_json()["errors"]
+        (f"{TRADE_OFF}&x.at.ratio=0.1&y.at.Ratio=0.2", "/x.at.ratio"),
+        (f"{TRADE_OFF}&x.at.Ratio=0.1&y.at.ratio=0.2", "/y.at.ratio"),
+        (f"{TRADE_OFF}&at.ratio=0.1", "/at.ratio"),
+    ):
+        place, detail = fault(sweep, path)
+        assert (place, 'did you mean "Ratio"' in detail) == (pointer, True)
+    [one] = sweep.get(f"projects/{sweep.slug}/grid/trends?model=A&along=ratio").get_json()["errors"]
     assert one == {"pointer": "/along", "detail": 'the grid has no axis "ratio"; did you mean "Ratio"; there is Ratio'}
 
 
-def test_faults_of_the_form_of_a_slice_point_at_the_quantity_too(sweep: Project) -> None:
-    path = "trade-offs?experiment=sweep&x=metric:accuracy&y=metric:accuracy&x.at.Ratio=&y.at.Ratio=0.1"
-    assert fault(sweep, path)[0] == "/x.at.Ratio"
-
-
-@pytest.mark.parametrize("path", [f"rankings?{SWEEP}", f"aggregates?{SWEEP}&group_by=model", "cells.csv?"])
-def test_a_range_with_its_ends_exchanged_is_told(sweep: Project, path: str) -> None:
-    told = fault(sweep, f"{path}&at.Ratio=>=0.3&at.Ratio=<=0.1")
-    assert told == (
-        "/at.Ratio",
-        'the axis "Ratio" has no level that is at most 0.1 and at least 0.3 at once; there are 0.1, 0.2, 0.3',
-    )
+def test_faults_of_a_slice_point_at_the_quantity_and_tell_ends_that_were_exchanged(sweep: Project) -> None:
+    assert fault(sweep, f"{TRADE_OFF}&x.at.Ratio=&y.at.Ratio=0.1")[0] == "/x.at.Ratio"
+    exchanged = 'the axis "Ratio" has no level that is at most 0.1 and at least 0.3 at once; there are 0.1, 0.2, 0.3'
+    for path in (f"rankings?{SWEEP}", f"aggregates?{SWEEP}&group_by=model", "cells.csv?"):
+        assert fault(sweep, f"{path}&at.Ratio=>=0.3&at.Ratio=<=0.1") == ("/at.Ratio", exchanged)
 
 
 def test_a_suite_warns_of_benchmarks_that_no_grid_has(sweep: Project) -> None:
     path, sent = f"projects/{sweep.slug}/suites/mine", {"benchmarks": ["Core Generalization", "core generalization"]}
     told = sweep.call("PUT", path, json=sent).get_json()
-    detail = (
-        'no grid of this project has the benchmark "core generalization"; did you mean "Core Generalization"; there is '
-        "Core Generalization"
-    )
-    assert told["warnings"] == [{"code": "unknown_name", "detail": detail}]
+    detail = 'no grid of this project has the benchmark "core generalization"; did you mean "Core Generalization"; '
+    assert told["warnings"] == [{"code": "unknown_name", "detail": f"{detail}there is Core Generalization"}]
     assert sweep.call("PUT", path, json={"benchmarks": ["Core Generalization"]}).get_json()["warnings"] == []
 
 
@@ -130,11 +117,25 @@ def test_a_table_says_who_is_left_when_a_name_has_nothing(sweep: Project) -> Non
     assert asked(sweep, f"aggregates?{SWEEP}&group_by=model").get_json()["warnings"] == []
 
 
-def test_a_ranking_says_how_many_of_its_cells_were_compared(sweep: Project) -> None:
+def test_a_ranking_and_a_trade_off_say_what_was_compared(sweep: Project) -> None:
     told = asked(sweep, f"rankings?{SWEEP}").get_json()
     assert {one["name"]: (one["cells"], one["compared"]) for one in told["ranking"]} == {"A": (3, 1), "B": (1, 1)}
-    text = sweep.get(f"projects/{sweep.slug}/rankings.txt?{SWEEP}").text
-    assert "1 of 3" in text
+    assert "1 of 3" in sweep.get(f"projects/{sweep.slug}/rankings.txt?{SWEEP}").text
+    path = TRADE_OFF.replace("?", ".txt?") + "&x.at.Ratio=0.1&y.at.Ratio=0.2"
+    text = asked(sweep, path).text
+    for slot in ("0.1", "0.2"):
+        assert f"accuracy (%), Ratio {slot}" in text.splitlines()[3]
+    assert "accuracy, Ratio 0.2: the mean over the 1 slot that it has." in text
+
+
+def test_who_is_compared_with_nobody_comes_last_and_has_no_place(sweep: Project) -> None:
+    for slot, rows in (("0.2", [("A", 0), ("B", 0)]), ("0.1", [("A", 1), ("B", 1)])):
+        told = asked(sweep, f"rankings?{SWEEP}&at.Ratio={slot}").get_json()
+        assert sorted((one["name"], one["compared"]) for one in told["ranking"]) == rows
+        ranked = [one for one in told["ranking"] if one["rank"] is not None]
+        assert (told["status"], bool(told["groups"]), len(ranked)) == (
+            ("ok", True, 2) if slot == "0.1" else ("insufficient", False, 0)
+        )
 
 
 def test_differences_of_counts_are_said_to_be_so(project: Project) -> None:
@@ -143,20 +144,11 @@ def test_differences_of_counts_are_said_to_be_so(project: Project) -> None:
         project.published(model=model, axes=[], values=value, trials=150)
     pair = "experiment=type-by-length&metric=accuracy&baseline_model=B&contender_model=A"
     told = asked(project, f"comparisons?{pair}").get_json()
-    assert (told["by_benchmark"][0]["mean"], told["whole"]["difference"]) == pytest.approx(
-        (12.7, 100 * (94 - 75) / 150)
-    )
+    found = told["by_benchmark"][0]["mean"], told["whole"]["difference"]
+    assert found == pytest.approx((12.7, 100 * (94 - 75) / 150))
     assert told["assumes"] == ["independent_trials", "whole_successes"]
     text = project.get(f"projects/{project.slug}/comparisons.txt?{pair}").text
     assert "the nearest whole number of successes" in text
     project.published(model="C", axes=[], values=40.0, trials=150)
     exact = pair.replace("contender_model=A", "contender_model=C")
     assert asked(project, f"comparisons?{exact}").get_json()["assumes"] == ["independent_trials"]
-
-
-def test_the_columns_of_a_trade_off_at_two_slices_have_names_of_their_own(sweep: Project) -> None:
-    query = "experiment=sweep&x=metric:accuracy&y=metric:accuracy&x.at.Ratio=0.1&y.at.Ratio=0.2"
-    text = sweep.get(f"projects/{sweep.slug}/trade-offs.txt?{query}").text
-    assert "accuracy (%), Ratio 0.2" in text.splitlines()[3]
-    assert "accuracy (%), Ratio 0.1" in text.splitlines()[3]
-    assert "accuracy, Ratio 0.2: the mean over the 1 slot that it has." in text

@@ -10,11 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from flask import Flask
-from openapi_spec_validator import OpenAPIV31SpecValidator
-from ruamel.yaml import YAML
 
-from registry.api.openapi import openapi_yaml
 from results_registry import __version__
 from tests.house import House, Project
 
@@ -41,55 +37,15 @@ def client_view(house: House) -> dict[str, Any]:
     return found
 
 
-def test_the_document_is_valid_openapi_3_1(document: dict[str, Any], client_view: dict[str, Any]) -> None:
-    assert document["openapi"].startswith("3.1")
-    for one in (document, client_view):
-        assert [error.message for error in OpenAPIV31SpecValidator(one).iter_errors()] == []
-
-
-def test_it_is_the_same_as_yaml(document: dict[str, Any], house: House) -> None:
-    assert yaml.safe_load(house.call("GET", "/openapi.yaml").text) == document
-
-
-def strings(value: Any) -> Iterator[str]:
-    match value:
-        case str():
-            yield value
-        case dict():
-            for name, one in value.items():
-                yield name
-                yield from strings(one)
-        case list():
-            for one in value:
-                yield from strings(one)
-
-
-NUMBERS = [
-    "0193",
-    "1e3",
-    "0o17",
-    "0x1f",
-    "0b1",
-    ".5",
-    "1.",
-    "-0",
-    "+1",
-    "1_000",
-    "1:20",
-    ".inf",
-    "yes",
-    "~",
-    "null",
-    "",
-]
-
-
-def test_every_string_of_it_is_one_by_yaml_1_2_too(document: dict[str, Any], house: House) -> None:
-    written = sorted({*strings(document), *NUMBERS})
-    app = Flask(__name__)
-    app.extensions["openapi"] = {"strings": written}
-    reader = YAML(typ="safe", pure=True)
-    assert reader.load(openapi_yaml(app)) == {"strings": written}
+def test_it_is_the_same_as_yaml_small_enough_to_be_read_and_begins_with_what_it_is(
+    document: dict[str, Any], house: House
+) -> None:
+    """What each operation may add was 250,000 bytes for 56; what operations share must not be written twice."""
+    written = house.call("GET", "/openapi.yaml").text
+    assert yaml.load(written, getattr(yaml, "CSafeLoader", yaml.SafeLoader)) == document  # noqa: S506 (both are safe)
+    assert len(written.encode()) <= 4_464 * len(list(operations(document)))
+    assert list(document)[:5] == ["openapi", "info", "servers", "paths", "components"]
+    assert (document["openapi"][:3], document["info"]["version"]) == ("3.1", __version__)
 
 
 def test_a_picture_for_vega_is_an_object(document: dict[str, Any], project: Project) -> None:
@@ -115,42 +71,33 @@ def test_operation_ids_are_those_that_clients_were_generated_with(
 def test_a_grid_to_publish_is_one_object_that_generators_can_type(document: dict[str, Any]) -> None:
     grid = document["components"]["schemas"]["GridIn"]
     assert not {"oneOf", "anyOf", "allOf"} & set(grid)
-    assert {"values", "cells"} <= set(grid["properties"])
-    assert "`values`" in grid["description"]
-    assert "`cells`" in grid["description"]
+    for form in ("values", "cells"):
+        assert (form in grid["properties"], f"`{form}`" in grid["description"]) == (True, True)
 
 
 def test_every_operation_says_what_it_does_and_how_it_fails(document: dict[str, Any]) -> None:
     for name, operation in operations(document):
+        assert next(iter(operation)) == "summary", name
         assert operation["summary"], name
+        assert operation.get("description"), name
         assert "default" in operation["responses"] or "503" in operation["responses"], name
-        assert any(status.startswith(("2", "307")) for status in operation["responses"]), name
+        assert any(status.startswith("2") for status in operation["responses"]), name
 
 
-@pytest.mark.parametrize(
-    "path, shape",
-    [
-        ("/api/v1/projects/{project}/webhooks/{webhook}/test", "Delivery"),
-        ("/api/v1/deliveries/{delivery}/redeliver", "Delivery"),
-        ("/api/v1/projects/{project}/webhooks/{webhook}/recover", "Recovery"),
-    ],
-)
-def test_what_will_be_sent_is_described_as_what_is_answered(document: dict[str, Any], path: str, shape: str) -> None:
-    accepted = document["paths"][path]["post"]["responses"]["202"]
-    assert accepted["content"]["application/json"]["schema"] == {"$ref": f"#/components/schemas/{shape}"}
+def test_what_will_be_sent_is_described_as_what_is_answered(document: dict[str, Any]) -> None:
+    hook = "/api/v1/projects/{project}/webhooks/{webhook}"
+    paths = {f"{hook}/test": "Delivery", "/api/v1/deliveries/{delivery}/redeliver": "Delivery"}
+    for path, shape in (paths | {f"{hook}/recover": "Recovery"}).items():
+        [content] = document["paths"][path]["post"]["responses"]["202"]["content"].values()
+        assert content["schema"] == {"$ref": f"#/components/schemas/{shape}"}
 
 
-OLDER_SPELLING = "/api/v1/grids/{grid}/revisions/{a}..{b}"
-"""Served as /difference is, and not described: its template would match what that of a revision matches."""
-
-
-REDIRECTS = [
+NOT_DESCRIBED = {
+    "get /api/v1/grids/{grid}/revisions/{a}..{b}",  # as /difference; it would match what that of a revision matches
+    "delete /api/v1/projects/{project}/grid",  # 405; the others are told in the description of `findGridPart`
     "patch /api/v1/projects/{project}/grid/cells",
-    "delete /api/v1/projects/{project}/grid",
-    "post /api/v1/projects/{project}/grid/restore",
     *(f"get /api/v1/projects/{{project}}/grid.{form}" for form in ("csv", "md", "txt")),
-]
-"""Told in the description of the grid by its names."""
+}
 
 
 def spelled(rule: str) -> Iterator[str]:
@@ -178,23 +125,23 @@ def test_every_route_of_the_application_is_described(
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
         if f"{method.lower()} {path}" not in described
     ]
-    assert {one for one in missing if not one.endswith(".json")} == {f"get {OLDER_SPELLING}", *REDIRECTS}
+    assert {one for one in missing if not one.endswith(".json")} == NOT_DESCRIBED
 
 
-def test_the_forms_of_a_resource_are_said_where_it_is_described(document: dict[str, Any]) -> None:
-    about = document["paths"]["/api/v1/grids/{grid}/cells"]["get"]["description"]
-    assert "`.json`, `.txt`, `.md`, `.csv`, `.ndjson`, `.parquet`, `.arrow`" in about
+def test_what_a_client_need_not_send_is_not_required_by_the_types_of_openapi_typescript(
+    client_view: dict[str, Any],
+) -> None:
+    """It takes a property with a default for one that is always there."""
+    for name, schema in client_view["components"]["schemas"].items():
+        assert [one for one, said in schema.get("properties", {}).items() if "default" in said] == [], name
 
 
-def test_the_view_for_clients_has_one_media_type_an_answer(client_view: dict[str, Any]) -> None:
+def test_the_view_for_clients_has_one_media_type_an_answer_and_one_path_a_request(client_view: dict[str, Any]) -> None:
     for name, operation in operations(client_view):
         bodies = operation.get("requestBody", {}).get("content", {"application/json": None})
         answers = [one.get("content", {}) for status, one in operation["responses"].items() if status == "200"]
         assert list(bodies) == ["application/json"], name
         assert all(len(content) == 1 for content in answers), name
-
-
-def test_no_two_paths_of_the_view_for_clients_match_the_same_request(client_view: dict[str, Any]) -> None:
     templates = [re.sub(r"\{\w+\}", "{}", path) for path in client_view["paths"]]
     assert len(set(templates)) == len(templates)
     assert [path for path in client_view["paths"] if "{suffix}" in path or "{form}" in path or "}..{" in path] == []
@@ -219,39 +166,36 @@ def undescribed(schemas: dict[str, Any]) -> Iterator[str]:
         yield from walk(schema, name)
 
 
-def test_no_schema_and_no_field_lacks_a_description(document: dict[str, Any]) -> None:
+def unions(node: Any) -> Iterator[list[Any]]:
+    """Every `anyOf` and `oneOf`."""
+    if isinstance(node, dict):
+        yield from (node[key] for key in ("anyOf", "oneOf") if isinstance(node.get(key), list))
+    for one in node.values() if isinstance(node, dict) else node if isinstance(node, list) else ():
+        yield from unions(one)
+
+
+def test_generators_can_tell_what_the_view_for_clients_has(client_view: dict[str, Any]) -> None:
+    """Two names in other letters are one type to some, and lists of two depths one branch."""
+    components = client_view["components"]
+    for kind, found in components.items():
+        assert len({name.lower() for name in found}) == len(found), kind
+    for union in unions(client_view):
+        members = [components["schemas"][one["$ref"].rpartition("/")[2]] if "$ref" in one else one for one in union]
+        assert sum(one.get("type") == "array" for one in members) <= 1, union
+
+
+def test_no_schema_field_or_parameter_lacks_a_description(document: dict[str, Any]) -> None:
     assert list(undescribed(document["components"]["schemas"])) == []
-
-
-def test_no_parameter_lacks_a_description(document: dict[str, Any]) -> None:
-    inline = [
-        one for _, operation in operations(document) for one in operation.get("parameters", []) if "$ref" not in one
-    ]
+    inline = [one for _, operation in operations(document) for one in operation.get("parameters", [])]
     shared = document["components"]["parameters"].values()
-    without = {one["name"] for one in [*inline, *shared] if not one.get("description") and one["in"] != "path"}
-    assert without == set()
+    described = [one for one in [*inline, *shared] if "$ref" not in one and one["in"] != "path"]
+    assert {one["name"] for one in described if not one.get("description")} == set()
 
 
 def test_another_view_is_refused(house: House) -> None:
     answer = house.call("GET", "/openapi.json?view=clients")
     assert answer.status_code == 422
     assert answer.get_json()["errors"] == [{"pointer": "/view", "detail": "must be one of whole, client"}]
-
-
-def test_the_document_is_small_enough_to_be_read(house: House, document: dict[str, Any]) -> None:
-    """What each operation may add was 250,000 bytes for 56; what operations share must not be written twice."""
-    assert len(house.call("GET", "/openapi.yaml").data) <= 4_464 * len(list(operations(document)))
-
-
-def test_a_reader_sees_first_what_the_document_and_an_operation_are(document: dict[str, Any], house: House) -> None:
-    assert list(document)[:5] == ["openapi", "info", "servers", "paths", "components"]
-    assert document["info"]["version"] == __version__
-    for name, operation in operations(document):
-        assert next(iter(operation)) == "summary", name
-
-
-def test_every_operation_and_every_schema_says_what_it_is(document: dict[str, Any]) -> None:
-    assert [name for name, operation in operations(document) if not operation.get("description")] == []
 
 
 def test_every_body_and_every_answer_has_an_example(document: dict[str, Any]) -> None:
@@ -267,7 +211,6 @@ def test_every_body_and_every_answer_has_an_example(document: dict[str, Any]) ->
 
 
 def test_the_document_is_readable_as_a_page(house: House) -> None:
-    page = house.call("GET", "/docs")
-    assert (page.status_code, page.mimetype) == (200, "text/html")
-    assert "/api/v1/projects/{project}/grids" in page.text
-    assert page.text.count("<script") == page.text.count('<script src="/assets/')
+    page = house.call("GET", "/docs").text
+    assert "/api/v1/projects/{project}/grids" in page
+    assert page.count("<script") == page.count('<script src="/assets/')

@@ -168,15 +168,11 @@ def _read(house: House, ask: Callable[[Connection], object]) -> dict[str, set[st
     return read
 
 
-def test_tables_come_into_partitions_once(parted: tuple[House, Project]) -> None:
+def test_tables_come_into_partitions_once_and_not_where_there_are_none(parted: tuple[House, Project]) -> None:
     house, _ = parted
-    ran = command(house.settings, "partition", "--parts", PARTS, "--yes")
-    assert (ran.returncode, "in partitions already" in ran.stderr) == (1, True)
-    ran = command(house.settings, "partition")
-    assert (ran.returncode, ran.stdout, "in partitions already" in ran.stderr) == (1, "", True)
-
-
-def test_a_database_that_is_away_is_told(own: House) -> None:
-    nowhere = make_url(own.url).set(database="registry_of_nobody").render_as_string(hide_password=False)
-    ran = command(replace(own.settings, database_url=nowhere), "partition", "--yes")
+    for words in (("--parts", PARTS, "--yes"), ()):
+        ran = command(house.settings, "partition", *words)
+        assert (ran.returncode, ran.stdout, "in partitions already" in ran.stderr) == (1, "", True)
+    nowhere = make_url(house.url).set(database="registry_of_nobody").render_as_string(hide_password=False)
+    ran = command(replace(house.settings, database_url=nowhere), "partition", "--yes")
     assert (ran.returncode, 'database "registry_of_nobody" does not exist' in ran.stderr) == (5, True)

@@ -9,27 +9,27 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from registry.api.shapes import COMPONENTS
-from tests.house import House, Project, publication
+from tests.house import ACCURACY, House, Project
+
+POINTS = ACCURACY | {"lower": None, "upper": None}
 
 NAMES = {"experiment": "e", "metric": "accuracy", "baseline_model": "A", "contender_model": "B"}
 SEPARATE = {"kind": "separate", **NAMES}
 
 
-def number(
-    project: Project, model: str, value: Any, benchmark: str = "X", trials: int | None = 200, **more: Any
-) -> Any:
-    names = {"experiment": "e", "variant": "", "model": model, "benchmark": benchmark}
-    return project.published(**names | {"axes": [], "values": value, "trials": trials} | more)
+def number(project: Project, model: str, value: Any, **more: Any) -> Any:
+    names = {"experiment": "e", "variant": "", "model": model, "benchmark": "X"}
+    return project.published(**names | {"axes": [], "values": value, "trials": 200} | more)
 
 
 def planned(project: Project, question: dict[str, Any], **more: Any) -> dict[str, Any]:
     """The plan, computed now if its comparison is due."""
-    path = f"projects/{project.slug}/plan"
-    answer = project.call("POST", path, "reader", json={"question": question, **more})
+    sent = {"json": {"question": question, **more}}
+    answer = project.call("POST", f"projects/{project.slug}/plan", "reader", **sent)
     if answer.status_code == 202:
         assert ("Location" in answer.headers, answer.headers["Retry-After"]) == (False, "1")
         project.house.compute()
-        answer = project.call("POST", path, "reader", json={"question": question, **more})
+        answer = project.call("POST", f"projects/{project.slug}/plan", "reader", **sent)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.get_json()
     promised = {"$ref": "#/components/schemas/Plan", "components": {"schemas": COMPONENTS}}
@@ -44,10 +44,14 @@ def refused(project: Project, question: dict[str, Any], **more: Any) -> dict[str
     return {one["pointer"]: one["detail"] for one in answer.get_json()["errors"]}
 
 
+def two(project: Project, first: Any, second: Any, **more: Any) -> list[str]:
+    """The ids of the grids of A and B."""
+    return [number(project, model, value, **more)["id"] for model, value in (("A", first), ("B", second))]
+
+
 def test_two_models_that_are_not_told_apart_get_the_factor_that_tells_them_apart(project: Project) -> None:
     """70 and 74 of 100 at 200 trials: se = sqrt(.7 x .3/200 + .74 x .26/200) = 4.4849 points."""
-    number(project, "A", 70.0)
-    number(project, "B", 74.0)
+    pair = dict(zip(("baseline", "contender"), two(project, 70.0, 74.0), strict=True))
     found = planned(project, SEPARATE)
     se = 100 * math.sqrt((0.7 * 0.3 + 0.74 * 0.26) / 200)
     factor = (2.8015852 * se / 4.0) ** 2
@@ -59,11 +63,22 @@ def test_two_models_that_are_not_told_apart_get_the_factor_that_tells_them_apart
     assert found["total"] == pytest.approx(400 * factor, rel=2e-3)
     [one] = found["allocation"]
     assert (one["benchmark"], one["share"], one["trials_now"], len(one["grids"])) == ("X", 1.0, 200.0, 2)
+    by_ids = planned(project, {"kind": "separate", **pair}, one_sided=True)
+    assert (by_ids["observed"], by_ids["one_sided"]) == (pytest.approx(4.0), True)
+    assert by_ids["detectable"] == pytest.approx(2.486475 * by_ids["stderr"])
+    limited = planned(project, SEPARATE, item_limit=200)
+    assert (limited["impossible"], "200 items" in limited["reason"]) == ("item_limit", True)
+    assert "impossible" not in planned(project, SEPARATE, item_limit=100_000)
+    for effect in (1e-200, 5e-324):
+        assert planned(project, SEPARATE | {"effect": effect})["impossible"] == "not_worth"
+    told = refused(project, SEPARATE | {"contender_model": "Bb"})
+    assert "there are B, A" in told["/question/contender_model"]
+    missing = refused(project, {"kind": "peak", "grid": "0193a1b2-0000-7000-8000-000000000001"})
+    assert "has no grid" in missing["/question/grid"]
 
 
 def test_a_gap_that_was_found_is_planned_for_the_near_end_of_its_interval_too(project: Project) -> None:
-    number(project, "A", 50.0)
-    number(project, "B", 70.0)
+    two(project, 50.0, 70.0)
     found = planned(project, SEPARATE)
     near = 20.0 - 1.959964 * 100 * math.sqrt((0.25 + 0.21) / 200)
     assert found["decidable_now"] is True
@@ -71,28 +86,18 @@ def test_a_gap_that_was_found_is_planned_for_the_near_end_of_its_interval_too(pr
     assert found["cautious"]["factor"] > found["needed"]["factor"]
 
 
-def test_a_budget_is_split_where_it_makes_the_error_smallest(project: Project) -> None:
-    """The deviation of a trial is 50 points on X and 21.8 on Y: Neyman gives X 50 / (50 + 21.8) = 69.6 %."""
-    for benchmark, value in (("X", 50.0), ("Y", 95.0)):
-        number(project, "A", value, benchmark)
-        number(project, "B", value + 1, benchmark)
-    found = planned(project, SEPARATE, budget=4_000)
-    shares = {one["benchmark"]: one["share"] for one in found["allocation"]}
-    assert shares["X"] == pytest.approx(0.70, abs=0.01)
-    assert sum(2 * one["trials"] for one in found["allocation"]) == pytest.approx(4_000, abs=4)
-    assert planned(project, SEPARATE, budget=10**8)["affordable"] is True
-
-
 def test_total_shares_trials_and_affordable_are_of_one_design(project: Project) -> None:
     """With errors s1 and s2 of the gap of one trial a side on X and Y, the error of the mean gap is
     sqrt(s1^2/n1 + s2^2/n2) / 2: the split in proportion to s1 : s2 takes (s1 + s2)^2 / (2 effect / 2.8)^2 of a side."""
     for benchmark, value, trials in (("X", 50.0, 500), ("Y", 95.0, 100)):
-        number(project, "A", value, benchmark, trials)
-        number(project, "B", value + 1, benchmark, trials)
+        two(project, value, value + 1, benchmark=benchmark, trials=trials)
     found = planned(project, SEPARATE | {"effect": 2.0})
     s1, s2 = (100 * math.sqrt(a * (1 - a) + b * (1 - b)) for a, b in ((0.5, 0.51), (0.95, 0.96)))
     fewest = 2 * (s1 + s2) ** 2 * (2.8015852 / (2 * 2.0)) ** 2
     assert found["total"] == pytest.approx(fewest, rel=0.01)
+    assert {one["benchmark"]: one["share"] for one in found["allocation"]}["X"] == pytest.approx(
+        s1 / (s1 + s2), abs=0.01
+    )
     assert found["total"] < 0.95 * 2 * (500 + 100) * found["needed"]["factor"]
 
     def reaches(plan: dict[str, Any]) -> bool:
@@ -114,26 +119,12 @@ def test_total_shares_trials_and_affordable_are_of_one_design(project: Project) 
             assert one["cells"] * one["trials"] == pytest.approx(one["share"] * budget, abs=4)
 
 
-def test_thirty_items_cannot_be_asked_more_often(project: Project) -> None:
-    number(project, "A", 50.0, trials=30)
-    number(project, "B", 60.0, trials=30)
-    found = planned(project, SEPARATE, item_limit=30)
-    assert found["impossible"] == "item_limit"
-    assert "30 items" in found["reason"]
-    assert planned(project, SEPARATE, item_limit=100_000).get("impossible") is None
-
-
-@pytest.mark.parametrize("exact", [{"stderr": [0.0] * 3}, {"repeats": [3] * 3, "sd": [0.0] * 3}])
+@pytest.mark.parametrize("exact", [{"stderr": [0.0] * 3, "metric": POINTS}, {"repeats": [3] * 3, "sd": [0.0] * 3}])
 def test_cells_without_any_noise_are_decided_now(project: Project, exact: dict[str, Any]) -> None:
     axis = {"name": "Length", "kind": "numeric", "levels": [1, 2, 3]}
-    grids = [
-        project.published(**names, variant="", axes=[axis], values=values, trials=None, **exact)
-        for names, values in (
-            ({"experiment": "e", "model": "A", "benchmark": "X"}, [70.0, 70.0, 70.0]),
-            ({"experiment": "e", "model": "B", "benchmark": "X"}, [70.0, 70.0, 69.85]),
-        )
-    ]
-    pair = {"kind": "separate", "baseline": grids[0]["id"], "contender": grids[1]["id"]}
+    values = [70.0, 70.0, 70.0], [70.0, 70.0, 69.85]
+    first, second = two(project, *values, axes=[axis], trials=None, **exact)
+    pair = {"kind": "separate", "baseline": first, "contender": second}
     for question in (SEPARATE, pair, SEPARATE | {"effect": 0.01}):
         found = planned(project, question)
         assert (found["decidable_now"], found["stderr"], found["detectable"]) == (True, 0.0, 0.0)
@@ -142,46 +133,24 @@ def test_cells_without_any_noise_are_decided_now(project: Project, exact: dict[s
 
 
 def test_both_sides_must_be_without_noise(project: Project) -> None:
-    number(project, "A", 70.0, trials=None, stderr=0.0)
-    number(project, "B", 73.0, trials=None, stderr=2.0)
-    found = planned(project, SEPARATE)
-    assert (found["decidable_now"], found["stderr"], "impossible" in found) == (False, 2.0, False)
-    number(project, "B", 74.0, trials=None, stderr=2.0)
-    assert planned(project, SEPARATE)["decidable_now"] is True
-    number(project, "B", 74.0, trials=None, stderr=0.0)
-    assert planned(project, SEPARATE)["decidable_now"] is True
-
-
-def test_no_noise_no_plan(project: Project) -> None:
-    number(project, "A", 50.0, trials=None)
-    number(project, "B", 60.0, trials=None)
+    two(project, 50.0, 60.0, benchmark="Y", trials=None)
     assert planned(project, SEPARATE)["impossible"] == "unknown_noise"
+    number(project, "A", 70.0, trials=None, stderr=0.0, metric=POINTS)
+    number(project, "B", 73.0, trials=None, stderr=2.0, metric=POINTS)
+    only = SEPARATE | {"benchmark": ["X"]}
+    found = planned(project, only)
+    assert (found["decidable_now"], found["stderr"], "impossible" in found) == (False, 2.0, False)
+    for stderr in (2.0, 0.0):
+        number(project, "B", 74.0, trials=None, stderr=stderr, metric=POINTS)
+        assert planned(project, only)["decidable_now"] is True
 
 
 def test_a_gap_of_nothing_needs_an_effect_and_one_beyond_the_scale_is_none(project: Project) -> None:
-    number(project, "A", 50.0)
-    number(project, "B", 50.0)
+    two(project, 50.0, 50.0)
     assert planned(project, SEPARATE | {"effect": 2.0})["needed"]["effect"] == 2.0
     assert "needed where the measured gap is 0" in refused(project, SEPARATE)["/question/effect"]
     assert planned(project, SEPARATE | {"effect": 101.0})["impossible"] == "beyond_scale"
     assert planned(project, SEPARATE | {"effect": 1e-7})["impossible"] == "not_worth"
-
-
-def test_two_grids_are_planned_by_their_ids(project: Project) -> None:
-    first, second = number(project, "A", 50.0), number(project, "B", 58.0)
-    found = planned(project, {"kind": "separate", "baseline": first["id"], "contender": second["id"]}, one_sided=True)
-    assert found["observed"] == pytest.approx(8.0)
-    assert found["one_sided"] is True
-    assert found["detectable"] == pytest.approx(2.486475 * found["stderr"])
-
-
-def test_unknown_names_are_refused_with_what_there_is(project: Project) -> None:
-    number(project, "A", 50.0)
-    number(project, "Qwen", 58.0)
-    told = refused(project, SEPARATE | {"contender_model": "Qwem"})
-    assert "there are Qwen, A" in told["/question/contender_model"]
-    missing = refused(project, {"kind": "peak", "grid": "0193a1b2-0000-7000-8000-000000000001"})
-    assert "has no grid" in missing["/question/grid"]
 
 
 def test_the_best_cell_and_its_rival_are_measured_again(project: Project) -> None:
@@ -193,67 +162,51 @@ def test_the_best_cell_and_its_rival_are_measured_again(project: Project) -> Non
     assert sum(one["share"] for one in found["allocation"]) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("question", "trials"),
-    [
+def test_a_question_of_numbers_needs_nothing_stored_and_a_token_on_a_private_project_alone(house: House) -> None:
+    project = house.make_project("public")
+    for question, trials in (
         ({"kind": "items", "effect": 0.03, "between": 1 / 9}, 969),
         ({"kind": "discordant", "effect": 0.03, "discordant": 0.1}, 870),
         ({"kind": "all_pass", "floor": 0.9}, 29),
         ({"kind": "rates", "first": 0.7, "second": 0.73}, 3_554),
-    ],
-)
-def test_a_question_of_numbers_needs_nothing_stored(project: Project, question: dict[str, Any], trials: int) -> None:
-    assert planned(project, question)["needed"]["trials"] == trials
-
-
-@pytest.mark.parametrize("effect", [1e-5, 1e-200, -1e-300, 5e-324])
-def test_an_effect_that_no_number_of_trials_finds_is_not_worth_a_plan(project: Project, effect: float) -> None:
-    for question in ({"kind": "items", "between": 0.1}, {"kind": "discordant", "discordant": 0.1}):
-        found = planned(project, question | {"effect": effect})
-        assert (found["impossible"], found["needed"].get("trials")) == ("not_worth", None)
-
-
-def test_two_models_are_not_planned_for_an_effect_of_nearly_nothing(project: Project) -> None:
-    number(project, "A", 70.0)
-    number(project, "B", 74.0)
-    for effect in (1e-200, 5e-324):
-        assert planned(project, SEPARATE | {"effect": effect})["impossible"] == "not_worth"
-
-
-def test_exact_trials_stand_beside_those_of_the_normal_law(project: Project) -> None:
-    found = planned(project, {"kind": "rates", "first": 0.9, "second": 0.6})
-    assert (found["needed"]["trials"], found["needed"]["exact"]) == (32, 36)
-
-
-@pytest.mark.parametrize(
-    ("question", "more", "pointer"),
-    [
-        ({"kind": "rates", "first": 0.5, "second": 0.5}, {}, "/question/second"),
-        ({"kind": "rates", "first": 0.5}, {}, "/question/second"),
-        ({"kind": "rates", "first": 0.5, "second": 1}, {}, "/question/second"),
-        ({"kind": "rates", "first": 0.5, "second": 0.4, "floor": 0.9}, {}, "/question/floor"),
-        ({"kind": "items", "effect": 0, "between": 1}, {}, "/question/effect"),
-        ({"kind": "items", "effect": 0.1, "between": 0}, {}, "/question/between"),
-        ({"kind": "items", "effect": -1.01, "between": 0.1}, {}, "/question/effect"),
-        ({"kind": "items", "effect": 1e308, "between": 1e308, "within": 1e308}, {}, "/question/effect"),
-        ({"kind": "items", "effect": 0.1, "between": 1.01}, {}, "/question/between"),
-        ({"kind": "items", "effect": 0.1, "between": 0.6, "within": 0.5}, {}, "/question/within"),
-        ({"kind": "discordant", "effect": 0.3, "discordant": 0.1}, {}, "/question/discordant"),
-        ({"kind": "separate", "experiment": "e"}, {}, "/question/metric"),
-        ({"kind": "all_pass", "floor": 0.9}, {"alpha": 0}, "/alpha"),
-        ({"kind": "all_pass", "floor": 0.9}, {"power": 0.01}, "/power"),
-        ({"kind": "all_pass", "floor": 0.9}, {"budget": 0}, "/budget"),
-        ({"kind": "guess"}, {}, "/question/kind"),
-    ],
-)
-def test_a_question_that_has_no_plan_is_refused_with_the_place(
-    project: Project, question: dict[str, Any], more: dict[str, Any], pointer: str
-) -> None:
-    assert pointer in refused(project, question, **more)
-
-
-def test_anybody_may_plan_on_a_public_project_and_nothing_is_stored(house: House) -> None:
-    project = house.make_project("public")
+        ({"kind": "rates", "first": 0.9, "second": 0.6}, 32),
+    ):
+        needed = planned(project, question)["needed"]
+        assert needed["trials"] == trials
+    assert needed["exact"] == 36, "beside the trials of the normal law"
+    for effect in (1e-5, 1e-200, -1e-300, 5e-324):
+        for question in ({"kind": "items", "between": 0.1}, {"kind": "discordant", "discordant": 0.1}):
+            found = planned(project, question | {"effect": effect})
+            assert (found["impossible"], found["needed"].get("trials")) == ("not_worth", None)
     body = {"question": {"kind": "all_pass", "floor": 0.9}}
     assert house.call("POST", f"projects/{project.slug}/plan", json=body).status_code == 200
-    assert project.call("POST", f"projects/{project.slug}/grids", "reader", json=publication()).status_code == 403
+    assert house.call("POST", f"projects/{house.make_project().slug}/plan", json=body).status_code == 401
+
+
+RATES = {"kind": "rates", "first": 0.5, "second": 0.4}
+ITEMS = {"kind": "items", "effect": 0.1, "between": 0.1}
+ALL_PASS = {"kind": "all_pass", "floor": 0.9}
+WITHOUT_A_PLAN: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    (RATES | {"second": 0.5}, {}, "/question/second"),
+    ({"kind": "rates", "first": 0.5}, {}, "/question/second"),
+    (RATES | {"second": 1}, {}, "/question/second"),
+    (RATES | {"floor": 0.9}, {}, "/question/floor"),
+    (ITEMS | {"effect": 0}, {}, "/question/effect"),
+    (ITEMS | {"between": 0}, {}, "/question/between"),
+    (ITEMS | {"effect": -1.01}, {}, "/question/effect"),
+    (ITEMS | {"effect": 1e308, "between": 1e308, "within": 1e308}, {}, "/question/effect"),
+    (ITEMS | {"between": 1.01}, {}, "/question/between"),
+    (ITEMS | {"between": 0.6, "within": 0.5}, {}, "/question/within"),
+    ({"kind": "discordant", "effect": 0.3, "discordant": 0.1}, {}, "/question/discordant"),
+    ({"kind": "separate", "experiment": "e"}, {}, "/question/metric"),
+    (ALL_PASS, {"alpha": 0}, "/alpha"),
+    (ALL_PASS, {"power": 0.01}, "/power"),
+    (ALL_PASS, {"budget": 0}, "/budget"),
+    ({"kind": "guess"}, {}, "/question/kind"),
+]
+
+
+def test_a_question_that_has_no_plan_is_refused_with_the_place(project: Project, subtests: pytest.Subtests) -> None:
+    for question, more, pointer in WITHOUT_A_PLAN:
+        with subtests.test(msg=f"{question} {more}"):
+            assert pointer in refused(project, question, **more)

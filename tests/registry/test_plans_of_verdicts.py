@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from scipy.stats import norm
 
-from tests.house import House, Project
+from tests.house import Project
 from tests.registry.test_plans import number, planned, refused
 from tests.workers.test_gates import baseline, put
 from tests.workers.test_gates import gate as verdict
@@ -56,22 +56,21 @@ def test_a_claim_on_one_sum_has_the_closed_form_and_neymans_split(project: Proje
     assert found["total"] == sum(one["trials"] for one in found["allocation"])
 
 
-def test_another_power_is_another_plan(project: Project) -> None:
+def test_another_power_a_budget_and_a_number_of_items_are_other_plans(project: Project) -> None:
     two(project)
     usual, more = of_claim(project, gap()), of_claim(project, gap(), power=0.95)
     factor = ((norm.ppf(0.975) + norm.ppf(0.95)) / REACH) ** 2
     assert more["needed"]["factor"] == pytest.approx(usual["needed"]["factor"] * factor, rel=0.01)
     assert more["power"] == 0.95
-
-
-def test_a_budget_and_a_number_of_items_bound_the_plan_of_a_claim(project: Project) -> None:
-    two(project)
     short = of_claim(project, gap(), budget=1_000)
     assert (short["affordable"], [one["trials"] for one in short["allocation"]]) == (False, [750, 250])
     rich = of_claim(project, gap(), budget=10_000)
     assert (rich["affordable"], rich["total"]) == (True, short["total"])
     assert sum(one["trials"] for one in rich["allocation"]) in (9_999, 10_000)
     assert of_claim(project, gap(), item_limit=30)["impossible"] == "item_limit"
+    small = replace(project, house=replace(project.house, settings=replace(project.house.settings, ranking_work=0)))
+    large = of_claim(small, gap(), power=0.5)
+    assert (large["impossible"], "decidable_now" in large) == ("too_large", False)
 
 
 def test_a_claim_that_is_decided_needs_nothing(project: Project) -> None:
@@ -83,14 +82,11 @@ def test_a_claim_that_is_decided_needs_nothing(project: Project) -> None:
 
 def test_cells_that_were_not_measured_come_first(project: Project) -> None:
     """One cell of 90 of two: with a missing one the mean is from 45 to 95, whatever the trials of the other are."""
-    grid = project.published(
-        experiment="e", model="A", benchmark="X", variant="", axes=[AXIS], values=[90.0, None], trials=100
-    )
+    grid = number(project, "A", [90.0, None], trials=100, axes=[AXIS])
     found = of_claim(project, above(60, of="mean", over="declared"))
     [cell] = found["next_cells"]
-    assert cell == {
-        "grid": grid["id"], "benchmark": "X", "model": "A", "at": {"L": 2.0}, "why": "missing_for_claim"
-    }  # fmt: skip
+    where = {"grid": grid["id"], "benchmark": "X", "model": "A", "at": {"L": 2.0}}
+    assert cell == where | {"why": "missing_for_claim"}
     assert (found["decidable_now"], "needed" in found, "impossible" in found) == (False, False, False)
     # What was measured alone is another claim, and decided.
     assert of_claim(project, above(60, of="mean"))["decidable_now"] is True
@@ -117,36 +113,37 @@ def test_what_trials_cannot_decide_has_a_reason(project: Project) -> None:
     assert (nowhere["impossible"], nowhere["reason"]) == ("not_noise", "no cell of it was measured")
 
 
-@pytest.mark.parametrize(
-    ("question", "more", "pointer"),
-    [
-        ({"kind": "claim"}, {}, "/question/claim"),
-        ({"kind": "claim", "claim": []}, {}, "/question/claim"),
-        ({"kind": "claim", "claim": above(1) | {"guess": 1}}, {}, "/question/claim/guess"),
-        ({"kind": "claim", "claim": above(1, about={"experiment": "e"})}, {}, "/question/claim/about"),
-        ({"kind": "claim", "claim": above(1, where={"Nope": [1]})}, {}, "/question/claim/where/Nope"),
-        ({"kind": "claim", "claim": above(1, alpha=0.4)}, {"power": 0.3}, "/question/claim/alpha"),
-        ({"kind": "claim", "claim": above(1), "effect": 1}, {}, "/question/effect"),
-        ({"kind": "claim", "claim": above(1)}, {"alpha": 0.05}, "/alpha"),
-        ({"kind": "claim", "claim": above(1)}, {"one_sided": True}, "/one_sided"),
-        ({"kind": "rates", "first": 0.1, "second": 0.2, "claim": {}}, {}, "/question/claim"),
-        ({"kind": "gate", "baseline": "main"}, {}, "/question/contender"),
-        ({"kind": "gate", "baseline": "nope", "contender": "B"}, {}, "/question/baseline"),
-        ({"kind": "gate", "baseline": "main", "contender": "A"}, {}, "/question/contender"),
-        ({"kind": "gate", "baseline": "main", "contender": "Nobody"}, {}, "/question/contender"),
-        ({"kind": "gate", "baseline": "main", "contender": "B"}, {"power": 0.9}, "/power"),
-        ({"kind": "gate", "baseline": "main", "contender": "B"}, {"budget": 10}, "/budget"),
-        ({"kind": "gate", "baseline": "main", "contender": "B"}, {"alpha": 0.1}, "/alpha"),
-        ({"kind": "separate", "baseline": "main", "contender": "B"}, {}, "/question/baseline"),
-    ],
-)
-def test_a_question_without_a_plan_is_refused_with_the_place(
-    project: Project, question: dict[str, Any], more: dict[str, Any], pointer: str
-) -> None:
+GATE = {"kind": "gate", "baseline": "main", "contender": "B"}
+CLAIM = {"kind": "claim", "claim": above(1)}
+WITHOUT_A_PLAN: list[tuple[dict[str, Any], dict[str, Any], str]] = [
+    ({"kind": "claim"}, {}, "/question/claim"),
+    ({"kind": "claim", "claim": []}, {}, "/question/claim"),
+    ({"kind": "claim", "claim": above(1) | {"guess": 1}}, {}, "/question/claim/guess"),
+    ({"kind": "claim", "claim": above(1, about={"experiment": "e"})}, {}, "/question/claim/about"),
+    ({"kind": "claim", "claim": above(1, where={"Nope": [1]})}, {}, "/question/claim/where/Nope"),
+    ({"kind": "claim", "claim": above(1, alpha=0.4)}, {"power": 0.3}, "/question/claim/alpha"),
+    (CLAIM | {"effect": 1}, {}, "/question/effect"),
+    (CLAIM, {"alpha": 0.05}, "/alpha"),
+    (CLAIM, {"one_sided": True}, "/one_sided"),
+    ({"kind": "rates", "first": 0.1, "second": 0.2, "claim": {}}, {}, "/question/claim"),
+    ({"kind": "gate", "baseline": "main"}, {}, "/question/contender"),
+    (GATE | {"baseline": "nope"}, {}, "/question/baseline"),
+    (GATE | {"contender": "A"}, {}, "/question/contender"),
+    (GATE | {"contender": "Nobody"}, {}, "/question/contender"),
+    (GATE, {"power": 0.9}, "/power"),
+    (GATE, {"budget": 10}, "/budget"),
+    (GATE, {"alpha": 0.1}, "/alpha"),
+    (GATE | {"kind": "separate"}, {}, "/question/baseline"),
+]
+
+
+def test_a_question_without_a_plan_is_refused_with_the_place(project: Project, subtests: pytest.Subtests) -> None:
     two(project)
     number(project, "C", [1.0, 2.0], axes=[AXIS])
     baseline(project, margin=3.0)
-    assert pointer in refused(project, question, **more)
+    for question, more, pointer in WITHOUT_A_PLAN:
+        with subtests.test(msg=f"{question} {more}"):
+            assert pointer in refused(project, question, **more)
 
 
 def test_a_gate_that_is_open_says_what_decides_it(project: Project) -> None:
@@ -185,10 +182,3 @@ def test_what_a_gate_cannot_compare_or_has_no_noise_is_no_plan(project: Project)
     blind, apart = of_gate(project), of_gate(project, "C")
     assert (blind["impossible"], blind["decidable_now"]) == ("unknown_noise", False)
     assert (apart["impossible"], apart["gate"]["passes"]) == ("not_comparable", None)
-
-
-def test_a_claim_on_too_many_cells_is_said_to_be(house: House) -> None:
-    project = House(house.app, house.database, replace(house.settings, ranking_work=0)).make_project()
-    two(project)
-    found = of_claim(project, gap())
-    assert (found["impossible"], "decidable_now" in found) == ("too_large", False)

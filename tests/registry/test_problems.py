@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import uuid
-from html.parser import HTMLParser
-
-import pytest
 
 from registry import errors
 from registry.api.problems import KINDS, plain_problem
 from tests.house import House, Project
 
 
-class Anchors(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: set[str] = set()
-
-    def handle_starttag(self, _tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        self.found.update(text or "" for name, text in attributes if name == "id")
-
-
 def test_every_type_of_problem_is_explained_where_it_points(house: House) -> None:
-    anchors = Anchors()
-    anchors.feed(house.call("GET", "/docs").text)
-    assert {f"problem-{code}" for code in KINDS} <= anchors.found
+    page = house.call("GET", "/docs").text
+    assert [code for code in KINDS if f'id="problem-{code}"' not in page] == []
 
 
 def test_every_error_that_is_answered_has_a_kind() -> None:
@@ -37,12 +24,11 @@ def test_every_error_that_is_answered_has_a_kind() -> None:
     assert found - {"try_later", "misconfigured"} <= KINDS.keys()
 
 
-@pytest.mark.parametrize("status", range(400, 600))
-def test_what_http_itself_refuses_is_of_a_known_kind_and_keeps_its_status(status: int) -> None:
-    problem = plain_problem(status, "x", request=str(uuid.uuid4()))
-    code = problem["type"].removeprefix("/docs#problem-")
-    assert problem["title"] == KINDS[code].title
-    assert problem["status"] == status
+def test_what_http_itself_refuses_is_of_a_known_kind_and_keeps_its_status() -> None:
+    for status in range(400, 600):
+        problem = plain_problem(status, "x", request=str(uuid.uuid4()))
+        code = problem["type"].removeprefix("/docs#problem-")
+        assert (problem["title"], problem["status"]) == (KINDS[code].title, status)
 
 
 def test_a_path_without_a_resource_is_said_in_our_words(project: Project) -> None:

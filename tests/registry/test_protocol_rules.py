@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from tests.house import House, Project
 from tests.registry.test_notes import acts
+from tests.workers.asking import computed
 
 NOTHING = {"binding": [], "free": [], "required": False}
 
@@ -26,29 +27,20 @@ def logged(project: Project) -> list[dict[str, Any]]:
     return [one["detail"] for one in acts(project, "experiment.protocol_set")]
 
 
-def test_no_key_binds_until_one_is_declared(project: Project) -> None:
-    project.published()
-    assert project.get(rules(project)).get_json() == {"experiment": "type-by-length"} | NOTHING
-
-
 def test_declared_keys_are_read_back_in_the_form_in_which_they_are_compared(project: Project) -> None:
     project.published()
+    nothing = {"experiment": "type-by-length"} | NOTHING
+    assert project.get(rules(project)).get_json() == nothing
     answer = declare(project, binding=["Shots", "cafe\u0301", "shots"], free=["GIT_HASH"], required=True)
     wanted = {"binding": ["caf\u00e9", "shots"], "free": ["git_hash"], "required": True}
     assert answer.get_json() == {"experiment": "type-by-length"} | wanted
     read = project.get(rules(project))
     assert (read.get_json(), read.headers["ETag"]) == (answer.get_json(), answer.headers["ETag"])
     assert project.get(rules(project), headers={"If-None-Match": read.headers["ETag"]}).status_code == 304
-    assert declare(project).get_json() == {"experiment": "type-by-length"} | NOTHING
-
-
-def test_a_declaration_is_logged_once_with_who_made_it(project: Project) -> None:
-    project.published()
+    assert declare(project).get_json() == nothing
     for _ in range(2):
         assert declare(project, binding=["shots"]).status_code == 200
-    assert logged(project) == [NOTHING | {"binding": ["shots"]}]
-    assert declare(project).status_code == 200
-    assert logged(project) == [NOTHING, NOTHING | {"binding": ["shots"]}]
+    assert logged(project) == [NOTHING | {"binding": ["shots"]}, NOTHING, wanted], "each change once"
 
 
 def test_two_people_do_not_overwrite_each_others_declaration(project: Project) -> None:
@@ -63,54 +55,42 @@ def test_two_people_do_not_overwrite_each_others_declaration(project: Project) -
     assert project.call("PUT", rules(project), json={}, headers={"If-Match": "*"}).status_code == 200
 
 
-@pytest.mark.parametrize(
-    ("sent", "pointer"),
-    [
-        ({"binding": "shots"}, "/binding"),
-        ({"binding": ["a=b"]}, "/binding/0"),
-        ({"binding": ["ok", ""]}, "/binding/1"),
-        ({"free": [5]}, "/free/0"),
-        ({"free": ["\n"]}, "/free/0"),
-        ({"binding": [f"k{i}" for i in range(33)]}, "/binding"),
-        ({"binding": ["shots"], "free": ["SHOTS"]}, "/free"),
-        ({"required": "perhaps"}, "/required"),
-        ({"keys": []}, "/keys"),
-        ([], ""),
-    ],
-)
-def test_what_cannot_be_meant_is_refused_at_its_place(project: Project, sent: Any, pointer: str) -> None:
-    project.published()
-    answer = project.call("PUT", rules(project), json=sent)
-    assert answer.status_code == 422
-    assert [one["pointer"] for one in answer.get_json()["errors"]] == [pointer]
+REFUSED: list[tuple[Any, str]] = [
+    ({"binding": "shots"}, "/binding"),
+    ({"binding": ["a=b"]}, "/binding/0"),
+    ({"binding": ["ok", ""]}, "/binding/1"),
+    ({"free": [5]}, "/free/0"),
+    ({"free": ["\n"]}, "/free/0"),
+    ({"binding": [f"k{i}" for i in range(33)]}, "/binding"),
+    ({"binding": ["shots"], "free": ["SHOTS"]}, "/free"),
+    ({"required": "perhaps"}, "/required"),
+    ({"keys": []}, "/keys"),
+    ([], ""),
+]
 
 
-def test_an_experiment_that_nobody_published_declares_nothing(project: Project) -> None:
+def test_what_cannot_be_meant_is_refused_at_its_place(project: Project, subtests: pytest.Subtests) -> None:
     project.published()
-    assert project.get(rules(project, "type-by-lenght")).status_code == 404
+    for sent, pointer in REFUSED:
+        with subtests.test(sent=sent):
+            answer = project.call("PUT", rules(project), json=sent)
+            assert answer.status_code == 422
+            assert [one["pointer"] for one in answer.get_json()["errors"]] == [pointer]
+    assert project.get(rules(project, "type-by-lenght")).status_code == 404, "nobody published it"
     assert declare(project, "type-by-lenght", binding=["shots"]).status_code == 404
-
-
-def test_readers_read_and_writers_declare(project: Project) -> None:
-    project.published()
     assert project.call("PUT", rules(project), "reader", json={}).status_code == 403
     assert project.house.call("GET", rules(project)).status_code == 401
+    assert logged(project) == []
 
 
-def test_joined_experiments_declare_together(project: Project) -> None:
-    for experiment in ("old", "new/protocol"):
-        project.published(experiment=experiment)
+def test_joined_experiments_declare_together_and_until_a_purge(project: Project) -> None:
+    made = [project.published(experiment=experiment) for experiment in ("old", "new/protocol")]
     alias = {"kind": "experiment", "alias": "old", "name": "new/protocol"}
     project.call("POST", f"projects/{project.slug}/aliases", json=alias)
     assert declare(project, "old", binding=["shots"]).get_json()["experiment"] == "new/protocol"
+    for grid in made:
+        assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
     assert project.get(rules(project, "new/protocol")).get_json()["binding"] == ["shots"]
-
-
-def test_a_declaration_outlives_its_grids_until_a_purge(project: Project) -> None:
-    grid = project.published()["id"]
-    declare(project, binding=["shots"])
-    project.call("DELETE", f"grids/{grid}")
-    assert project.get(rules(project)).get_json()["binding"] == ["shots"]
 
 
 def generations(house: House, project: Project) -> dict[str, int]:
@@ -166,15 +146,12 @@ def test_the_keys_in_which_two_grids_differ_are_told_with_what_each_means(projec
     assert [one["key"] for one in older["differences"]] == ["git_hash", "new", "shots"]
     same = project.get(f"grids/{one}/protocol-difference?with={one}").get_json()
     assert (same["comparable"], same["reason"], same["differences"]) == (True, None, [])
-
-
-def test_a_grid_of_another_project_is_not_told_of(project: Project, house: House) -> None:
-    mine, theirs = project.published()["id"], house.make_project().published()["id"]
-    answer = project.get(f"grids/{mine}/protocol-difference?with={theirs}")
-    assert answer.status_code == 404
-    assert house.call("GET", f"grids/{mine}/protocol-difference?with={theirs}", token=house.operator).status_code == 404
-    assert project.get(f"grids/{mine}/protocol-difference").status_code == 422
-    assert project.get(f"grids/{mine}/protocol-difference?with={mine}&revision=2").status_code == 404
+    theirs = project.house.make_project().published()["id"]
+    for token in (project.tokens["reader"], project.house.operator):
+        path = f"grids/{one}/protocol-difference?with={theirs}"
+        assert project.house.call("GET", path, token=token).status_code == 404, "not told of another project's"
+    assert project.get(f"grids/{one}/protocol-difference").status_code == 422
+    assert project.get(f"grids/{one}/protocol-difference?with={one}&revision=2").status_code == 404
 
 
 def test_the_page_of_an_experiment_says_which_keys_bind(project: Project) -> None:
@@ -187,23 +164,16 @@ def test_the_page_of_an_experiment_says_which_keys_bind(project: Project) -> Non
     assert "free: git_hash" in page
 
 
-@pytest.mark.parametrize("chart", ["lines", "trade-offs"])
-def test_a_chart_warns_of_grids_that_were_measured_in_different_ways(project: Project, chart: str) -> None:
-    scope = "experiment=type-by-length"
+def test_a_chart_leaves_out_what_the_table_leaves_out(project: Project) -> None:
     asked = {"lines": "metric=accuracy", "trade-offs": "x=metric:accuracy&y=metric:accuracy&x.at.Type=1&y.at.Type=2"}
-    path = f"projects/{project.slug}/{chart}?{scope}&{asked[chart]}"
-    project.published(model="a", protocol={"shots": 5, "git_hash": "x"})
-    project.published(model="b", protocol={"shots": 3, "git_hash": "y"})
+    charts = [f"projects/{project.slug}/{one}?experiment=type-by-length&{query}" for one, query in asked.items()]
+    for model, shots in (("a", 5), ("b", 3), ("c", 5)):
+        project.published(model=model, protocol={"shots": shots, "git_hash": model})
 
-    def warned() -> list[str]:
-        answer = project.get(path)
-        assert answer.status_code == 200, answer.text
-        warnings = answer.get_json()["warnings"]
-        return [one["detail"] for one in warnings if one["code"] == "protocol_differs"]
+    def told(field: str) -> list[list[dict[str, Any]]]:
+        return [computed(project, path).get(field, []) for path in charts]
 
-    told = "Grids of one benchmark were measured by protocols that differ in"
-    assert warned() == [f"{told} git_hash and shots; no such key binds."]
-    tag = project.get(path).headers["ETag"]
+    differ = "Grids of one benchmark were measured by protocols that differ in git_hash and shots; no such key binds."
+    assert [warnings[0]["detail"] for warnings in told("warnings")] == [differ] * 2
     declare(project, binding=["shots"], free=["git_hash"])
-    assert project.get(path, headers={"If-None-Match": tag}).status_code == 200
-    assert warned() == [f"{told} shots, by which they are not comparable."]
+    assert [[one["model"] for one in grids] for grids in told("incomparable")] == [["b"]] * 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import itertools
 from hashlib import sha256
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from werkzeug.test import TestResponse
 
 from registry.api import examples
-from tests.house import Project
+from tests.house import House, Project
 
 NAMES = {"experiment": "e", "benchmark": "b", "model": "m", "metric": "accuracy"}
 PERCENT = {"unit": "%", "direction": "higher", "lower": "0", "upper": "100"}
@@ -37,31 +38,40 @@ def values(project: Project, answer: TestResponse) -> Any:
 EXPECTED = [[99.3, 96.7, 98.3], [None, 100.0, 99.7]]
 
 
-@pytest.mark.parametrize(
-    ("body", "media", "query"),
-    [
-        (PIVOT, "text/csv", {"columns": "Length"}),
-        (PIVOT.replace("\n", "\r\n"), "text/csv; charset=utf-8", {"columns": "Length"}),
-        (PIVOT.replace(",", "\t"), "text/csv", {"columns": "Length"}),
-        (PIVOT.replace(",", ";"), "text/csv", {"columns": "Length"}),
-        (PIVOT.replace("Type", "Type / Length"), "text/csv", {}),
-        (TIDY, "text/csv", {}),
-        (PIPES, "text/markdown", {}),
-        (PIPES.replace("Length ", ""), "text/markdown", {"rows": "Type", "columns": "Length"}),
-    ],
-    ids=["pivot", "CRLF", "tabs", "semicolons", "corner", "tidy", "pipes", "pipes with named axes"],
-)
-def test_a_table_becomes_the_grid_that_it_shows(project: Project, body: str, media: str, query: dict[str, str]) -> None:
-    answer = post(project, body, media, nominal="Type", **PERCENT, **query)
-    assert answer.status_code == 201, answer.text
-    grid = answer.get_json()
-    assert grid["axes"] == [
-        {"name": "Type", "kind": "nominal", "levels": ["1", "2"], "unit": None, "scale": "linear"},
-        {"name": "Length", "kind": "numeric", "levels": [0, 1, 2], "unit": None, "scale": "linear"},
-    ]
-    assert grid["metric"] == {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0.0, "upper": 100.0}
-    assert grid["warnings"] == []
-    assert values(project, answer) == EXPECTED
+SHOWN: dict[str, tuple[str, str, dict[str, str]]] = {
+    "pivot": (PIVOT, "text/csv", {"columns": "Length"}),
+    "CRLF": (PIVOT.replace("\n", "\r\n"), "text/csv; charset=utf-8", {"columns": "Length"}),
+    "tabs": (PIVOT.replace(",", "\t"), "text/csv", {"columns": "Length"}),
+    "semicolons": (PIVOT.replace(",", ";"), "text/csv", {"columns": "Length"}),
+    "corner": (PIVOT.replace("Type", "Type / Length"), "text/csv", {}),
+    "tidy": (TIDY, "text/csv", {}),
+    "quoted": ('"Type"' + TIDY.removeprefix("Type"), "text/csv", {}),
+    "pipes": (PIPES, "text/markdown", {}),
+    "pipes with named axes": (PIPES.replace("Length ", ""), "text/markdown", {"rows": "Type", "columns": "Length"}),
+}
+BOM = b"\xef\xbb\xbf"
+
+
+def test_a_table_becomes_the_grid_that_it_shows(house: House, subtests: pytest.Subtests) -> None:
+    """A byte order mark, or two, is no part of the first heading."""
+    for case, (body, media, query) in SHOWN.items():
+        project = house.make_project()
+        with subtests.test(case):
+            answer = post(project, body, media, nominal="Type", **PERCENT, **query)
+            assert answer.status_code == 201, answer.text
+            grid = answer.get_json()
+            assert grid["axes"] == [
+                {"name": "Type", "kind": "nominal", "levels": ["1", "2"], "unit": None, "scale": "linear"},
+                {"name": "Length", "kind": "numeric", "levels": [0, 1, 2], "unit": None, "scale": "linear"},
+            ]
+            assert grid["metric"] == {
+                "name": "accuracy", "unit": "%", "direction": "higher", "lower": 0.0, "upper": 100.0,
+            }  # fmt: skip
+            assert grid["warnings"] == []
+            assert values(project, answer) == EXPECTED
+            for mark in (BOM, BOM + BOM):
+                again = post(project, mark + body.encode(), media, nominal="Type", **PERCENT, **query)
+                assert (again.status_code, again.get_json()["digest"]) == (200, grid["digest"])
 
 
 def test_the_same_content_as_json_and_as_a_table_is_one_revision(project: Project) -> None:
@@ -78,25 +88,13 @@ def test_the_same_content_as_json_and_as_a_table_is_one_revision(project: Projec
     assert first.get_json()["digest"] == second.get_json()["digest"]
 
 
-def test_nothing_is_guessed_over_the_wire(project: Project) -> None:
-    metric = post(project, PIPES, "text/markdown").get_json()["metric"]
-    assert metric == {"name": "accuracy", "unit": None, "direction": None, "lower": None, "upper": None}
-
-
-def test_a_dry_run_of_a_table_stores_nothing(project: Project) -> None:
-    answer = post(project, PIVOT, columns="Length", dry_run="true")
+def test_nothing_is_guessed_over_the_wire_and_a_dry_run_stores_nothing(project: Project) -> None:
+    answer = post(project, PIPES, "text/markdown", dry_run="true")
     assert (answer.status_code, answer.get_json()["shape"]) == (200, [2, 3])
+    unknown = {"unit": None, "direction": None, "lower": None, "upper": None}
+    assert answer.get_json()["metric"] == {"name": "accuracy"} | unknown
     assert "Location" not in answer.headers
     assert project.get(f"projects/{project.slug}/grids").get_json()["items"] == []
-
-
-def test_a_table_may_be_sent_compressed(project: Project) -> None:
-    path = f"projects/{project.slug}/grids"
-    answer = project.call(
-        "POST", path, data=gzip.compress(PIVOT.encode()), content_type="text/csv",
-        headers={"Content-Encoding": "gzip"}, query_string={**NAMES, "columns": "Length"},
-    )  # fmt: skip
-    assert answer.status_code == 201
 
 
 def test_a_row_that_comes_twice_is_repeats_of_one_cell(project: Project) -> None:
@@ -109,36 +107,19 @@ def test_a_row_that_comes_twice_is_repeats_of_one_cell(project: Project) -> None
     assert (warning["code"], warning["detail"][:10]) == ("repeats_read", "1 more row")
 
 
-BOM = b"\xef\xbb\xbf"
-
-
-@pytest.mark.parametrize("mark", [BOM, BOM + BOM])
-@pytest.mark.parametrize(
-    ("body", "media", "query"),
-    [
-        (PIVOT, "text/csv", {"columns": "Length"}),
-        (TIDY, "text/csv", {}),
-        ('"Type"' + TIDY.removeprefix("Type"), "text/csv", {}),
-        (PIPES, "text/markdown", {}),
-    ],
-    ids=["pivot", "tidy", "quoted", "pipes"],
-)
-def test_a_byte_order_mark_is_no_part_of_the_first_heading(
-    project: Project, mark: bytes, body: str, media: str, query: dict[str, str]
-) -> None:
-    answer = post(project, mark + body.encode(), media, **PERCENT, **query)
-    assert [axis["name"] for axis in answer.get_json()["axes"]] == ["Type", "Length"]
-
-
-def test_a_column_of_bounds_is_the_metrics_bounds(project: Project) -> None:
+def test_a_column_has_its_meaning_or_is_an_axis(project: Project) -> None:
     metric = post(project, "T,lower,upper,value\na,-1,2e1,5\n").get_json()["metric"]
     assert (metric["lower"], metric["upper"]) == (-1, 20)
-
-
-@pytest.mark.parametrize("name", ["grid", "Revision"])
-def test_a_column_of_a_strangers_table_is_an_axis_whatever_it_is_called(project: Project, name: str) -> None:
-    grid = post(project, f"{name},value\na,1\nb,2\n").get_json()
-    assert [(axis["name"], axis["levels"]) for axis in grid["axes"]] == [(name, ["a", "b"])]
+    for name in ("grid", "Revision"):
+        grid = post(project, f"{name},value\na,1\nb,2\n", model=f"a column {name}").get_json()
+        assert [(axis["name"], axis["levels"]) for axis in grid["axes"]] == [(name, ["a", "b"])]
+    table = "experiment,benchmark,model,variant,metric,unit,value\nE,B,M,V,loss,nats,0.5\n"
+    path = f"projects/{project.slug}/grids"
+    grid = project.call("POST", path, data=table.encode(), content_type="text/csv").get_json()
+    assert [grid[name] for name in ("experiment", "benchmark", "model", "variant")] == ["E", "B", "M", "V"]
+    assert (grid["metric"]["name"], grid["metric"]["unit"], grid["axes"]) == ("loss", "nats", [])
+    grid = post(project, "Task,value\n'=1+1,1\n'-x,2\n-3,4\n", model="quoted against formulas").get_json()
+    assert grid["axes"][0]["levels"] == ["=1+1", "-x", "-3"]
 
 
 FED: dict[str, dict[str, Any]] = {
@@ -156,75 +137,59 @@ FED: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("suffix", ["/cells.csv", ".csv"])
-@pytest.mark.parametrize("case", FED)
-def test_the_registrys_own_csv_can_be_posted_back(project: Project, case: str, suffix: str) -> None:
-    grid = project.published(metric={"name": "m", "lower": 0, "upper": 100}, **FED[case])
-    table = project.get(f"grids/{grid['id']}{suffix}").data
-    answer = project.call(
-        "POST", f"projects/{project.slug}/grids", data=table, content_type="text/csv",
-        query_string={"lower": "0", "upper": "100", "ordinal": "Size"} if case == "ordinal" else
-                     {"lower": "0", "upper": "100"},
-    )  # fmt: skip
-    assert answer.status_code in (200, 201), answer.text
-    again = answer.get_json()
-    assert again["id"] == grid["id"]
-    assert again["axes"] == grid["axes"]
-    assert again.get("protocol") == grid.get("protocol")
-    assert values(project, answer) == project.get(f"grids/{grid['id']}?revision=1").get_json()["values"]
+def test_the_registrys_own_csv_can_be_posted_back(project: Project, subtests: pytest.Subtests) -> None:
+    path, query = f"projects/{project.slug}/grids", {"lower": "0", "upper": "100"}
+    for case, suffix in itertools.product(FED, ("/cells.csv", ".csv")):
+        with subtests.test(case, suffix=suffix):
+            metric = {"name": "m", "lower": 0, "upper": 100}
+            grid = project.published(metric=metric, model=case + suffix, **FED[case])
+            table = project.get(f"grids/{grid['id']}{suffix}").data
+            told = query | ({"ordinal": "Size"} if case == "ordinal" else {})
+            answer = project.call("POST", path, data=table, content_type="text/csv", query_string=told)
+            assert answer.status_code in (200, 201), answer.text
+            again = answer.get_json()
+            lost = " ".join(one["detail"] for one in again["warnings"] if one["code"] == "left_out")
+            assert ("labels" in lost, "units and scales" in lost) == (True, True)
+            assert (again["id"], again["axes"]) == (grid["id"], grid["axes"])
+            assert again.get("protocol") == grid.get("protocol")
+            assert values(project, answer) == project.get(f"grids/{grid['id']}?revision=1").get_json()["values"]
 
 
 def test_own_markdown_of_four_axes_can_be_posted_back(project: Project) -> None:
     axes = [{"name": name, "kind": "nominal", "levels": ["a", "b"]} for name in ("One", "Two", "Three", "Four")]
     cells = [[[[1.5, 2], [3, 4]], [[5, 6], [7, 8]]], [[[None, 2], [3, 4]], [[None, None], [None, None]]]]
-    grid = project.published(axes=axes, values=cells, metric={"name": "loss"}, trials=None)
+    grid = project.published(axes=axes, values=cells, metric={"name": "loss"}, trials=None, protocol={"shots": 5})
     answer = project.call(
         "POST", f"projects/{project.slug}/grids", data=project.get(f"grids/{grid['id']}.md").data,
         content_type="text/markdown", query_string={"experiment": grid["experiment"]},
     )  # fmt: skip
+    assert "protocol" in " ".join(one["detail"] for one in answer.get_json()["warnings"] if one["code"] == "left_out")
     assert answer.get_json()["id"] == grid["id"]
     assert [axis["levels"] for axis in answer.get_json()["axes"]] == [["a", "b"]] * 4
     assert values(project, answer) == cells
 
 
-def test_columns_of_a_tidy_table_say_the_identity(project: Project) -> None:
-    table = "experiment,benchmark,model,variant,metric,unit,value\nE,B,M,V,loss,nats,0.5\n"
-    path = f"projects/{project.slug}/grids"
-    grid = project.call("POST", path, data=table.encode(), content_type="text/csv").get_json()
-    assert [grid[name] for name in ("experiment", "benchmark", "model", "variant")] == ["E", "B", "M", "V"]
-    assert (grid["metric"]["name"], grid["metric"]["unit"], grid["axes"]) == ("loss", "nats", [])
-
-
-def test_a_level_that_was_quoted_against_formulas_is_what_it_was(project: Project) -> None:
-    grid = post(project, "Task,value\n'=1+1,1\n'-x,2\n-3,4\n").get_json()
-    assert grid["axes"][0]["levels"] == ["=1+1", "-x", "-3"]
-
-
-def test_text_around_a_table_is_left_out_with_a_warning(project: Project) -> None:
+def test_what_is_doubted_is_told_at_its_place(project: Project) -> None:
     warnings = post(project, "# A title\n\n" + PIPES, "text/markdown").get_json()["warnings"]
     assert [one["code"] for one in warnings] == ["text_left_out"]
-
-
-def test_a_doubt_points_to_its_line_and_cell(project: Project) -> None:
     [warning] = post(project, TIDY.replace("96.7", "96.6"), nominal="Type", **PERCENT).get_json()["warnings"]
     assert (warning["code"], warning["pointer"]) == ("off_lattice", "/line/3/column/3")
 
 
-@pytest.mark.parametrize("name", ["GRID_TIDY", "GRID_PIVOT", "GRID_PIPES"])
-def test_the_examples_of_the_document_can_be_sent(project: Project, name: str) -> None:
-    media = "text/markdown" if name == "GRID_PIPES" else "text/csv"
-    query = {"columns": "Length"} if name == "GRID_PIVOT" else {}
-    assert post(project, getattr(examples, name), media, **PERCENT, **query).status_code == 201
+def test_the_examples_of_the_document_can_be_sent(house: House) -> None:
+    for body, media, query in (
+        (examples.GRID_TIDY, "text/csv", {}),
+        (examples.GRID_PIVOT, "text/csv", {"columns": "Length"}),
+        (examples.GRID_PIPES, "text/markdown", {}),
+    ):
+        assert post(house.make_project(), body, media, **PERCENT, **query).status_code == 201, body
 
 
-def test_json_says_its_names_in_the_body(project: Project) -> None:
+def test_what_is_sent_as_something_else_is_told_how_to_send_it(project: Project) -> None:
     answer = project.publish(None, query_string={"model": "x", "rows": "Type"})
     assert answer.status_code == 422
     assert [one["pointer"] for one in answer.get_json()["errors"]] == ["/model", "/rows"]
-
-
-def test_what_curl_sends_unasked_is_415_with_what_to_send(project: Project) -> None:
-    answer = post(project, PIVOT, "application/x-www-form-urlencoded")
+    answer = post(project, PIVOT, "application/x-www-form-urlencoded")  # by curl, unasked
     assert answer.status_code == 415
     for word in ("application/json", "text/csv", "text/markdown", "curl -d"):
         assert word in answer.get_json()["detail"]

@@ -1,24 +1,16 @@
-"""Reading costs in proportion to the body: twice the input, about twice the time, and so many bytes for each byte."""
+"""Reading holds so many bytes for each that came; how long it takes is measured in `tests/live/faults`."""
 
 from __future__ import annotations
 
 import contextlib
-import gc
-import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from marshmallow import ValidationError
 
-from registry.api.fields import Instant, Quantity, Share, Whole
-from registry.api.picture_schemas import PictureParameters
-from registry.api.query_schemas import RankingParameters
 from registry.api.request_body import read_json, read_lines
-from registry.api.schemas import FindParameters
 from registry.errors import RegistryError
-from registry.grids.derived_names import looks_derived
-from registry.grids.intake.levels import has_control, read_number
+from registry.grids.intake.levels import read_number
 from registry.importers import delimited, markdown
 from registry.importers.cell_text import common_words
 from registry.importers.imported_grid import Overrides
@@ -31,9 +23,6 @@ LONG, MANY, ROWS = 1_000_000, 60_000, 15_000
 """Of texts, of small things, and of what takes longest to read."""
 FIELD = 40_000
 """Twice as many characters are still one cell of a CSV."""
-NOISE = 0.02
-"""Processor seconds by which a short measurement may be off."""
-
 Body = Callable[[int], bytes]
 Reader = Callable[[bytes], object]
 
@@ -149,94 +138,33 @@ READERS: dict[str, tuple[Reader, dict[str, tuple[Body, int]]]] = {
     "Markdown": (markdown_of, MARKDOWN),
     "prose": (prose_of, PROSE),
 }
-ALL = [pytest.param(read, *body, id=f"{form}, {name}") for form, (read, bodies) in READERS.items()
-       for name, body in bodies.items()]  # fmt: skip
+HELD = {
+    30: [
+        ("JSON", "one long text"), ("JSON", "a text of backslashes"), ("JSON", "a text of escaped quotes"),
+        ("CSV", "many empty lines"), ("CSV", "many columns"), ("CSV", "many commas"), ("Markdown", "one long cell"),
+        ("Markdown", "backslashes"), ("Markdown", "pipes above a rule"), ("Markdown", "many paragraphs"),
+        ("Markdown", "many small tables"),
+    ],
+    40: [("JSON", "many cells"), ("JSON", "many empty lists"), ("JSON", "many keys")],
+}  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _without_looking_for_cycles() -> Iterator[None]:
-    gc.disable()
-    yield
-    gc.enable()
+def test_reading_holds_so_many_bytes_for_each_that_came(subtests: pytest.Subtests) -> None:
+    for most, bodies in HELD.items():
+        for form, name in bodies:
+            read, made = READERS[form]
+            body = made[name][0](MANY)
+            with subtests.test(form, body=name):
+                tracemalloc.start()
+                with contextlib.suppress(RegistryError):
+                    read(body)
+                peak = tracemalloc.get_traced_memory()[1]
+                tracemalloc.stop()
+                assert peak < most * len(body)
 
 
-def seconds(read: Callable[[], object]) -> float:
-    """The processor time of a call, the better of two."""
-    best = float("inf")
-    for _ in range(2):
-        begun = time.process_time()
-        with contextlib.suppress(RegistryError):
-            read()
-        best = min(best, time.process_time() - begun)
-    return best
-
-
-def in_proportion(once: Callable[[], object], twice: Callable[[], object]) -> None:
-    """What is in proportion is so in one of three looks at least; what is quadratic is never."""
-    looks = ((seconds(once), seconds(twice)) for _ in range(3))
-    assert any(long < 3 * short + NOISE for short, long in looks)
-
-
-@pytest.mark.parametrize(("read", "body", "size"), ALL)
-def test_twice_the_body_is_read_in_twice_the_time(read: Reader, body: Body, size: int) -> None:
-    short, long = body(size), body(2 * size)
-    assert len(long) > 1.9 * len(short)
-    in_proportion(lambda: read(short), lambda: read(long))
-
-
-def test_many_lines_of_a_batch_are_read_in_proportion() -> None:
-    line = b'{"a":"' + b"x" * 1000 + b'"}\n'
-    in_proportion(lambda: read_lines(line * 500, 9000), lambda: read_lines(line * 1000, 9000))
-    in_proportion(lambda: ndjson_of(b"\n" * LONG), lambda: ndjson_of(b"\n" * 2 * LONG))
-
-
-@pytest.mark.parametrize("text", ["5" + " " * FIELD + "x", "1" * FIELD + "x", "1e" + "1" * FIELD, " " * FIELD])
-def test_the_number_of_a_label_is_read_in_proportion(text: str) -> None:
-    in_proportion(lambda: read_number(text), lambda: read_number(text[:1] + text[1:-1] * 2 + text[-1:]))
-
-
-QUERY: dict[str, Callable[[str], object]] = {
-    "a number": Quantity().deserialize,
-    "a whole number": Whole(1, 10, text=True).deserialize,
-    "an instant": Instant().deserialize,
-    "a share": Share().deserialize,
-    "a colour range": PictureParameters().fields["range"].deserialize,
-    "the slots of a ranking": RankingParameters().fields["by"].deserialize,
-    "a cursor": FindParameters().fields["cursor"].deserialize,
-    "a control character": has_control,
-    "an average": looks_derived,
-}
-LONG_TEXTS = {
-    "digits": "1" * LONG + "x",
-    "signs": "-" * LONG,
-    "points": "1." * (LONG // 2),
-    "spaces": "5" + " " * LONG + "x",
-    "an axis": "axis:" + "x" * LONG + "\n",
-    "hexadecimal": "0" * LONG + "~",
-    "instants": "2026-11-21T08:00:00." + "1" * LONG,
-    "averages": "(average" * (LONG // 8) + "x",
-}
-
-
-@pytest.mark.parametrize("text", LONG_TEXTS)
-@pytest.mark.parametrize("kind", QUERY)
-def test_a_parameter_of_a_query_is_read_in_proportion(kind: str, text: str) -> None:
-    def read(given: str) -> None:
-        with contextlib.suppress(ValidationError):
-            QUERY[kind](given)
-
-    given = LONG_TEXTS[text]
-    in_proportion(lambda: read(given), lambda: read(given[:1] + given[1:-1] * 2 + given[-1:]))
-
-
-def test_an_exponent_that_no_number_has_makes_no_number() -> None:
-    assert read_number("1e" + "9" * 5000) is None
-    assert read_number("1e999999999") is None
-
-
-@pytest.mark.parametrize(
-    ("texts", "common"),
-    [
+def test_the_words_that_texts_begin_with_are_whole_and_an_exponent_that_no_number_has_makes_none() -> None:
+    for texts, common in (
         (["Length 0", "Length 1"], ["Length"]),
         (["Length 10", "Length 1"], ["Length"]),
         (["Length", "Length 1"], ["Length"]),
@@ -244,37 +172,6 @@ def test_an_exponent_that_no_number_has_makes_no_number() -> None:
         (["a", "b"], []),
         (["x y", "x y"], ["x", "y"]),
         ([], []),
-    ],
-)
-def test_the_words_that_texts_begin_with_are_whole_words(texts: list[str], common: list[str]) -> None:
-    assert common_words(texts) == common
-
-
-HELD: dict[str, tuple[Reader, Body, int]] = {
-    "JSON, one long text": (json_of, JSON["one long text"][0], 30),
-    "JSON, a text of backslashes": (json_of, JSON["a text of backslashes"][0], 30),
-    "JSON, a text of escaped quotes": (json_of, JSON["a text of escaped quotes"][0], 30),
-    "JSON, many cells": (json_of, JSON["many cells"][0], 40),
-    "JSON, many empty lists": (json_of, JSON["many empty lists"][0], 40),
-    "JSON, many keys": (json_of, JSON["many keys"][0], 40),
-    "CSV, many empty lines": (csv_of, CSV["many empty lines"][0], 30),
-    "CSV, many columns": (csv_of, CSV["many columns"][0], 30),
-    "CSV, many commas": (csv_of, CSV["many commas"][0], 30),
-    "Markdown, one long cell": (markdown_of, MARKDOWN["one long cell"][0], 30),
-    "Markdown, backslashes": (markdown_of, MARKDOWN["backslashes"][0], 30),
-    "Markdown, pipes above a rule": (markdown_of, MARKDOWN["pipes above a rule"][0], 30),
-    "Markdown, many paragraphs": (markdown_of, MARKDOWN["many paragraphs"][0], 30),
-    "Markdown, many small tables": (markdown_of, MARKDOWN["many small tables"][0], 30),
-}
-
-
-@pytest.mark.parametrize("case", HELD)
-def test_reading_holds_so_many_bytes_for_each_that_came(case: str) -> None:
-    read, make, most = HELD[case]
-    body = make(MANY)
-    tracemalloc.start()
-    with contextlib.suppress(RegistryError):
-        read(body)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < most * len(body)
+    ):
+        assert common_words(texts) == common
+    assert read_number("1e" + "9" * 5000) is read_number("1e999999999") is None

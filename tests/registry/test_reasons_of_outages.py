@@ -5,12 +5,15 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 
 import pytest
 import redis
+import structlog
 from sqlalchemy import create_engine, make_url, text
 from sqlalchemy.pool import NullPool
 from structlog.testing import capture_logs
@@ -32,12 +35,13 @@ from registry.storage.database import Database
 PASSWORD = "hush+hush/hush"
 
 
-@pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True)
+def _a_logger_that_nobody_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outages, "log", structlog.get_logger())
+
+
+def test_a_reason_is_logged_once_and_so_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(outages, "SETTLED_SECONDS", 0.0)
-
-
-def test_a_reason_is_logged_once_and_so_is_the_end(at_once: None) -> None:
     outage = OutageLog("database", f"postgresql://u:{PASSWORD}@h/d")
     with capture_logs() as lines:
         outage.answered()
@@ -47,8 +51,7 @@ def test_a_reason_is_logged_once_and_so_is_the_end(at_once: None) -> None:
         outage.answered()
         outage.answered()
         outage.failed("connection from port 9 refused")
-    told = [(line["event"], line.get("reason")) for line in lines]
-    assert told == [
+    assert [(line["event"], line.get("reason")) for line in lines] == [
         ("database away", "connection from port 0 refused"),
         ("database away", "too many clients"),
         ("database back", None),
@@ -65,10 +68,10 @@ def test_a_server_that_refuses_and_accepts_by_turns_is_one_outage() -> None:
     assert [line["event"] for line in lines] == ["database away"]
 
 
-@pytest.mark.parametrize("spelled", ["hush+hush/hush", "hush%2Bhush%2Fhush"])
-def test_no_reason_tells_the_password(spelled: str) -> None:
-    outage = OutageLog("database", f"postgresql://u:hush%2Bhush%2Fhush@h/d?sslpassword={spelled}")
-    assert outage.reason_of(f'invalid dsn\nnear "{spelled}"') == 'invalid dsn near "…"'
+def test_no_reason_tells_the_password() -> None:
+    for spelled in ("hush+hush/hush", "hush%2Bhush%2Fhush"):
+        outage = OutageLog("database", f"postgresql://u:hush%2Bhush%2Fhush@h/d?sslpassword={spelled}")
+        assert outage.reason_of(f'invalid dsn\nnear "{spelled}"') == 'invalid dsn near "…"'
 
 
 @pytest.fixture
@@ -109,31 +112,29 @@ def test_a_full_server_is_named_in_the_log_and_by_the_doctor(
 
 
 def checks(settings: Settings, **wanted: int) -> list[Check]:
-    database = Database(settings, name="tests")
-    try:
+    with closing(Database(settings, name="tests")) as database:
         return list(run_checks(settings, database, **wanted))
-    finally:
-        database.close()
 
 
-@pytest.mark.parametrize(
-    ("reason", "advice"),
-    [
-        ('FATAL:  password authentication failed for user "registry_web"', "REGISTRY_WEB_PASSWORD"),
-        ("FATAL:  sorry, too many clients already", "max_connections"),
-        ("FATAL:  unsupported startup parameter: options", "REGISTRY_POOLER"),
-        ("FATAL:  no more connections allowed (max_client_conn)", "max_client_conn"),
-        ("SSL error: certificate verify failed", "sslrootcert"),
-        ('root certificate file "/x/root.crt" does not exist', "sslrootcert"),
-        ('FATAL:  no pg_hba.conf entry for host "10.0.0.1", user "u", database "d", no encryption', "pg_hba.conf"),
-        ('FATAL:  database "x" does not exist', "a database that this server does not have"),
-        ("session is read-only", "promote"),
-        ("Connection refused", "Is PostgreSQL running?"),
-    ],
-)
-def test_every_refusal_has_its_advice(reason: str, advice: str) -> None:
-    sign = check_unreachable(Unavailable("The database does not answer.", cause=reason))
-    assert (sign.found, advice in sign.advice) == (reason, True)
+ADVICE = {
+    'FATAL:  password authentication failed for user "registry_web"': "REGISTRY_WEB_PASSWORD",
+    "FATAL:  sorry, too many clients already": "max_connections",
+    "FATAL:  unsupported startup parameter: options": "REGISTRY_POOLER",
+    "FATAL:  no more connections allowed (max_client_conn)": "max_client_conn",
+    "SSL error: certificate verify failed": "sslrootcert",
+    'root certificate file "/x/root.crt" does not exist': "sslrootcert",
+    'FATAL:  no pg_hba.conf entry for host "10.0.0.1", user "u", database "d", no encryption': "pg_hba.conf",
+    'FATAL:  database "x" does not exist': "a database that this server does not have",
+    "session is read-only": "promote",
+    "permission denied for table projects": "--grant-web-role",
+    "Connection refused": "Is PostgreSQL running?",
+}
+
+
+def test_every_refusal_has_its_advice() -> None:
+    for reason, advice in ADVICE.items():
+        sign = check_unreachable(Unavailable("The database does not answer.", cause=reason))
+        assert (sign.found, advice in sign.advice) == (reason, True), sign.advice
 
 
 def test_who_has_a_connection_is_served_while_others_are_refused(
@@ -143,51 +144,43 @@ def test_who_has_a_connection_is_served_while_others_are_refused(
     settings, role = narrow
     as_owner(own_database_url, f"ALTER ROLE {role} CONNECTION LIMIT 1")
     database = Database(replace(settings, pool_timeout=60.0), name="tests", breaker=CircuitBreaker(8))
-    served: list[Any] = []
     taken, over = Event(), Event()
 
-    def hold() -> None:
+    def hold() -> Any:
         with database.reading() as connection:
-            served.append(connection.scalar(text("SELECT 1")))
             taken.set()
             over.wait(60)
+            return connection.scalar(text("SELECT 1"))
 
-    def ask() -> None:
+    def ask() -> Any:
         with database.reading() as connection:
-            served.append(connection.scalar(text("SELECT 2")))
+            return connection.scalar(text("SELECT 2"))
 
-    threads = [Thread(target=hold), *(Thread(target=ask) for _ in range(5))]
-    threads[0].start()
-    assert taken.wait(60)
-    for thread in threads[1:]:
-        thread.start()
-    until = time.monotonic() + 60
-    while database._gate._closed_until is None and time.monotonic() < until:
-        time.sleep(0.01)
-    over.set()
-    for thread in threads:
-        thread.join(60)
-    assert served == [1, 2, 2, 2, 2, 2]
+    with ThreadPoolExecutor(6) as pool:
+        first = pool.submit(hold)
+        assert taken.wait(60)
+        others = [pool.submit(ask) for _ in range(5)]
+        until = time.monotonic() + 60
+        while database._gate._closed_until is None and time.monotonic() < until:
+            time.sleep(0.01)
+        over.set()
+        assert [one.result(60) for one in (first, *others)] == [1, 2, 2, 2, 2, 2]
     database.close()
 
 
-def test_a_process_has_no_more_connections_than_its_pool(settings: Settings, own_database_url: str) -> None:
-    own = replace(settings, database_url=own_database_url, pool_size=3)
-    database = Database(own, name="counted")
+def test_a_pool_is_as_large_as_it_says_and_its_connections_go_from_snapshots_to_statements_and_back(
+    settings: Settings, own_database_url: str
+) -> None:
+    own = replace(settings, database_url=own_database_url)
+    database = Database(replace(own, pool_size=3), name="counted")
+    mine = "datname = current_database() AND application_name = 'registry-counted'"
     for _ in range(2):
         with database.reading() as one, database.transaction() as two, database.snapshot() as three:
             for connection in (one, two, three):
                 connection.execute(text("SELECT 1"))
-            found = text(
-                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
-                " AND application_name = 'registry-counted'"
-            )
-            assert one.scalar(found) == 3
+            assert one.scalar(text(f"SELECT count(*) FROM pg_stat_activity WHERE {mine}")) == 3
     database.close()
-
-
-def test_a_connection_goes_from_snapshots_to_single_statements_and_back(settings: Settings) -> None:
-    database = Database(replace(settings, pool_size=1), name="tests")
+    database = Database(replace(own, pool_size=1), name="tests")
     for _ in range(2):
         with database.snapshot() as connection:
             assert connection.scalar(text("SHOW transaction_isolation")) == "repeatable read"
@@ -203,10 +196,9 @@ def test_a_connection_goes_from_snapshots_to_single_statements_and_back(settings
 
 def test_the_doctor_counts_what_the_processes_may_take(settings: Settings) -> None:
     assert connections_needed(settings, web=8, workers=4) == 8 * 6 + 4 * 2 * 2 + 3 + 4
-    few = [one for one in checks(settings) if one.name == "connections"]
-    many = [one for one in checks(settings, web=10_000) if one.name == "connections"]
-    assert [one.state for one in (*few, *many)] == ["good", "bad"]
-    assert "max_connections" in many[0].advice
+    [few] = [one for one in checks(settings) if one.name == "connections"]
+    [many] = [one for one in checks(settings, web=10_000) if one.name == "connections"]
+    assert (few.state, many.state, "max_connections" in many.advice) == ("good", "bad", True)
 
 
 def test_the_doctor_finds_a_user_of_redis_that_may_not_do_what_workers_do(settings: Settings) -> None:

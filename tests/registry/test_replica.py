@@ -1,209 +1,126 @@
-"""Reads from a streaming replica: never older than what their client has written, and never said to be current."""
+"""Which reads go to a replica: here the database itself, which has replayed what a test says."""
 
 from __future__ import annotations
 
-import contextlib
-import subprocess
-import time
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from contextlib import closing
+from dataclasses import replace
+from types import SimpleNamespace
 
-import psycopg2
 import pytest
-from sqlalchemy import create_engine, make_url, text
-from sqlalchemy.pool import NullPool
+from sqlalchemy import text
+from werkzeug.test import TestResponse
 
-from migrations.apply import migrate
 from registry import create_app
-from registry.local.embedded import Home, Postgres, Supervisor
-from registry.local.embedded.copying import find_program
+from registry.operations import database_checks
+from registry.operations.check import Check
 from registry.operations.doctor import run_checks
-from registry.settings import Settings, driver_url
-from registry.storage import replica as replica_module
+from registry.settings import Settings
+from registry.storage import replica
+from registry.storage.circuit_breaker import CircuitBreaker
 from registry.storage.database import Database
 from registry.storage.replica import ReplicatedDatabase, header_of, position_of
-from tests.conftest import UNCOUNTED
 from tests.house import House, Project, publication
 
 
-@dataclass
-class Pair:
-    """A primary and its replica."""
-
-    primary: str
-    replica: str
-    replicating: Supervisor
-
-    def on(self, url: str, statement: str) -> object:
-        with create_engine(driver_url(url), isolation_level="AUTOCOMMIT", poolclass=NullPool).connect() as connection:
-            found = connection.execute(text(statement))
-            return found.scalar() if found.returns_rows else None
-
-    @contextlib.contextmanager
-    def paused(self) -> Iterator[None]:
-        """The replica applies nothing."""
-        self.on(self.replica, "SELECT pg_wal_replay_pause()")
-        try:
-            until(lambda: self.on(self.replica, "SELECT pg_get_wal_replay_pause_state()") == "paused")
-            yield
-        finally:
-            self.on(self.replica, "SELECT pg_wal_replay_resume()")
-
-
-def until(happened: object, within: float = 60.0) -> None:
-    deadline = time.monotonic() + within
-    while not happened():  # type: ignore[operator]
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-
-
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    place = tmp_path_factory.mktemp("pair")
-    with Home(place / "a") as first, Home(place / "b") as second, contextlib.ExitStack() as running:
-        one = running.enter_context(Supervisor(first, signals=()))
-        two = running.enter_context(Supervisor(second, signals=()))
-        primary, standby = Postgres(first), Postgres(second)
-        one.start(primary.child())
-        migrate(primary.url)
-        where = make_url(driver_url(primary.url))
-        login = ["-h", str(first.sockets), "-p", str(where.query.get("port", 5432)), "-U", str(where.username)]
-        unfinished = place / "copy"
-        copy = [find_program("pg_basebackup"), *login, "-D", str(unfinished), "-c", "fast", "-R"]
-        subprocess.run(copy, check=True, capture_output=True)
-        unfinished.rename(second.postgres_data)
-        two.start(replace(standby.child(), ready=lambda: answers(standby.url)))
-        yield Pair(primary.url, standby.url, two)
-
-
-def answers(url: str) -> bool:
-    address = make_url(driver_url(url)).set(drivername="postgresql").render_as_string(hide_password=False)
-    with contextlib.suppress(psycopg2.OperationalError):
-        psycopg2.connect(address).close()
-        return True
-    return False
-
-
-def settings_of(pair: Pair, redis_url: str, **changes: float) -> Settings:
-    own = {"database_url": pair.primary, "replica_url": pair.replica, "redis_url": redis_url, "replica_lag": 3600.0}
-    return replace(Settings(), **{**own, **UNCOUNTED, **changes})
-
-
-@pytest.fixture(scope="module")
-def served(pair: Pair, redis_url: str) -> Iterator[House]:
-    """An application that takes a replica of any age up to an hour, unless a client says what it has seen."""
-    settings = settings_of(pair, redis_url)
-    database = Database(settings, name="tests")
-    yield House(create_app(settings), database, settings)
+def served(settings: Settings) -> Iterator[House]:
+    own = replace(settings, replica_url=settings.database_url, replica_lag=3600.0)
+    database = Database(own, name="tests")
+    yield House(create_app(own), database, own)
     database.close()
 
 
-@pytest.fixture(autouse=True)
-def _notes_at_every_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replica_module, "NOTE_EVERY", 0.0)
-
-
 @pytest.fixture
-def caught_up(pair: Pair, served: House) -> Project:
-    """A project that the replica has."""
-    project = served.make_project()
-    reached(pair)
-    return project
+def project(served: House, monkeypatch: pytest.MonkeyPatch) -> Project:
+    monkeypatch.setattr(replica, "NOTE_EVERY", 0.0)
+    # Ahead, since what another process writes between two questions is not behind.
+    monkeypatch.setattr(replica, "_REPLAYED", text("SELECT pg_current_wal_flush_lsn() - '0/0' + 1000000000"))
+    return served.make_project()
 
 
-def reached(pair: Pair) -> None:
-    """Wait until the replica has all that the primary has."""
-    now = pair.on(pair.primary, "SELECT pg_current_wal_flush_lsn()::text")
-    until(lambda: pair.on(pair.replica, f"SELECT pg_last_wal_replay_lsn() >= '{now}'"))
+def lagging(answer: TestResponse) -> tuple[int, bool]:
+    """The status of an answer, and whether it says that it is from the replica."""
+    return answer.status_code, "Registry-Lag" in answer.headers
 
 
-def test_a_client_reads_what_it_wrote_and_others_are_told_how_old_theirs_is(pair: Pair, caught_up: Project) -> None:
-    assert "Registry-Lag" in caught_up.get(f"projects/{caught_up.slug}").headers
-    with pair.paused():
-        made = caught_up.publish(publication())
-        position = {"Registry-Position": made.headers["Registry-Position"]}
-        path = f"grids/{made.get_json()['id']}"
-        own = caught_up.get(path, headers=position)
-        assert (own.status_code, "Registry-Lag" in own.headers) == (200, False), "from the primary"
-        assert position_of(own.headers["Registry-Position"]) >= position_of(position["Registry-Position"])
-        other = caught_up.get(path)
-        assert (other.status_code, float(other.headers["Registry-Lag"]) > 0) == (404, True), "from the replica"
-    reached(pair)
-    again = caught_up.get(path, headers=position)
-    assert (again.status_code, "Registry-Lag" in again.headers) == (200, True)
-    assert position_of(again.headers["Registry-Position"]) >= position_of(position["Registry-Position"])
+def test_a_read_is_from_the_replica_unless_it_must_be_newer(project: Project) -> None:
+    made = project.publish(publication())
+    assert lagging(made) == (201, False)
+    position, path = {"Registry-Position": made.headers["Registry-Position"]}, f"grids/{made.get_json()['id']}"
+    plain, own = project.get(path), project.get(path, headers=position)
+    assert (lagging(plain), lagging(own)) == ((200, True), (200, True))
+    assert re.fullmatch(r"\d+\.\d", plain.headers["Registry-Lag"])
+    assert "Registry-Position" not in plain.headers
+    assert position_of(own.headers["Registry-Position"]) >= position_of(position["Registry-Position"])
+    asked = {"If-None-Match": plain.headers["ETag"]}
+    assert lagging(project.get(path, headers=asked)) == (304, False), "what is not modified there may be here"
+    assert lagging(project.get(path, headers={"If-Modified-Since": "Sun, 06 Nov 1994 08:49:37 GMT"})) == (200, False)
+    assert lagging(project.get(path, headers=asked | position)) == (304, True)
+    with_a_cookie = {"Authorization": f"Bearer {project.tokens['reader']}", "Cookie": "session=x"}
+    client = project.house.app.test_client(use_cookies=False)
+    assert lagging(client.get(f"/api/v1/{path}", headers=with_a_cookie)) == (200, False)
+    assert lagging(project.house.call("GET", "/readyz")) == (200, False)
+    assert lagging(project.get(path, headers={"Registry-Position": "FFFFFFFF/FFFFFFFF"})) == (200, False)
+    for wrong in ("", "x", "1/2/3", "123456789/0", "-1/0", "0/G"):
+        answer = project.get(path, headers={"Registry-Position": wrong})
+        assert (answer.status_code, answer.get_json()["type"]) == (422, "/docs#problem-invalid"), wrong
 
 
-def test_nothing_is_not_modified_by_what_the_replica_has_not_seen(pair: Pair, caught_up: Project) -> None:
-    """A client without a position that asks whether its copy is current is answered by the primary."""
-    grid = caught_up.published()
-    reached(pair)
-    first = caught_up.get(f"grids/{grid['id']}")
-    assert "Registry-Lag" in first.headers
-    with pair.paused():
-        changed = caught_up.call("PATCH", f"grids/{grid['id']}", json={"description": "new"})
-        assert changed.status_code == 200, changed.text
-        asked = caught_up.get(f"grids/{grid['id']}", headers={"If-None-Match": first.headers["ETag"]})
-        assert (asked.status_code, "Registry-Lag" in asked.headers) == (200, False)
-        assert asked.get_json()["description"] == "new"
+def test_the_use_of_a_token_is_noted_though_it_was_read_on_the_replica(project: Project) -> None:
+    here = f"project_id = '{project.id}' AND role = 'reader'"
+    with project.house.database.transaction() as connection:
+        connection.execute(text(f"UPDATE tokens SET last_used_at = now() - interval '1 day' WHERE {here}"))
+    assert lagging(project.get(f"projects/{project.slug}")) == (200, True)
+    with project.house.database.reading() as connection:
+        noted = text(f"SELECT last_used_at > now() - interval '10 minutes' FROM tokens WHERE {here}")
+        assert connection.scalar(noted)
 
 
-def test_who_has_a_cookie_reads_from_the_primary(caught_up: Project) -> None:
-    client = caught_up.house.app.test_client(use_cookies=False)
-    headers = {"Authorization": f"Bearer {caught_up.tokens['reader']}"}
-    path = f"/api/v1/projects/{caught_up.slug}"
-    for cookie, told in (({}, True), ({"Cookie": "session=x"}, False)):
-        answer = client.get(path, headers=headers | cookie)
-        assert (answer.status_code, "Registry-Lag" in answer.headers) == (200, told)
-
-
-def test_the_use_of_a_token_is_noted_though_it_was_read_on_the_replica(pair: Pair, caught_up: Project) -> None:
-    pair.on(pair.primary, "UPDATE tokens SET last_used_at = now() - interval '1 day'")
-    reached(pair)
-    answer = caught_up.get(f"projects/{caught_up.slug}")
-    assert (answer.status_code, "Registry-Lag" in answer.headers) == (200, True)
-    noted = "SELECT count(*) FROM tokens WHERE last_used_at > now() - interval '1 minute'"
-    assert pair.on(pair.primary, noted) == 1
-
-
-@pytest.mark.parametrize("sent", ["", "x", "1/2/3", "123456789/0", "-1/0", "0/G"])
-def test_a_position_that_is_none_is_refused(caught_up: Project, sent: str) -> None:
-    answer = caught_up.get(f"projects/{caught_up.slug}", headers={"Registry-Position": sent})
-    assert (answer.status_code, answer.get_json()["type"]) == (422, "/docs#problem-invalid")
-
-
-def test_a_position_that_never_comes_is_read_from_the_primary(caught_up: Project) -> None:
-    answer = caught_up.get(f"projects/{caught_up.slug}", headers={"Registry-Position": "FFFFFFFF/FFFFFFFF"})
-    assert (answer.status_code, "Registry-Lag" in answer.headers) == (200, False)
-
-
-def test_positions_are_what_postgresql_writes(pair: Pair) -> None:
+def test_positions_are_what_postgresql_writes(house: House) -> None:
     for written in ("0/0", "16/B374D848", "FFFFFFFF/FFFFFFFF"):
-        assert pair.on(pair.primary, f"SELECT '{written}'::pg_lsn - '0/0'") == position_of(written)
+        with house.database.reading() as connection:
+            assert connection.scalar(text(f"SELECT '{written}'::pg_lsn - '0/0'")) == position_of(written)
         assert header_of(position_of(written)) == written
 
 
-def test_a_replica_that_is_too_old_or_away_is_not_read(pair: Pair, redis_url: str) -> None:
-    settings = settings_of(pair, redis_url, replica_lag=0.2)
-    database = ReplicatedDatabase(settings, name="tests", breaker=replica_module.CircuitBreaker(4), threads=4)
+def test_a_replica_that_is_too_old_or_away_is_not_read(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
 
-    def from_replica() -> bool:
-        database.choose(None)
-        return database.behind is not None
+    def pass_(seconds: float) -> None:
+        now[0] += seconds
 
-    until(from_replica)
-    with pair.paused():
-        pair.on(pair.primary, "UPDATE tokens SET last_used_at = now()")
-        until(lambda: not from_replica())
-        pair.on(pair.primary, "UPDATE tokens SET last_used_at = now()")
-        assert not from_replica()
-    until(from_replica)
+    monkeypatch.setattr(replica, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=pass_))
+    own = replace(settings, replica_url=settings.database_url, replica_lag=2.0)
+    database = ReplicatedDatabase(own, name="tests", breaker=CircuitBreaker(4), threads=4)
+
+    def behind(flushed: int, replayed: int | None, least: int | None = None) -> float | None:
+        monkeypatch.setattr(replica, "_FLUSHED", text(f"SELECT {flushed}"))
+        monkeypatch.setattr(replica, "_REPLAYED", text(f"SELECT {'NULL' if replayed is None else replayed}"))
+        database.choose(least)
+        return database.behind
+
+    assert behind(flushed=10, replayed=9) is None, "it has reached nothing that is known"
+    assert behind(flushed=10, replayed=10) == 0.0
+    pass_(0.4)
+    assert behind(flushed=20, replayed=10) == pytest.approx(0.4), "the primary is not asked again so soon"
+    pass_(1.6)
+    assert behind(flushed=20, replayed=10) == 2.0
+    pass_(0.1)
+    assert behind(flushed=30, replayed=10) is None, "older than the bound"
+    assert behind(flushed=30, replayed=20) == pytest.approx(0.1)
+    assert behind(flushed=30, replayed=None) is None, "no standby"
+    begun = now[0]
+    assert behind(flushed=30, replayed=20, least=21) is None
+    assert now[0] - begun == pytest.approx(0.2, abs=0.011), "it waits so long and no longer"
+    assert behind(flushed=30, replayed=20, least=20) is not None
     with database.transaction():
         assert database.behind is None, "what follows a write is read where it was written"
     database.leave()
     database.close()
-    gone = replace(settings, replica_url="postgresql://127.0.0.1:1/nowhere")
-    database = ReplicatedDatabase(gone, name="tests", breaker=replica_module.CircuitBreaker(4), threads=4)
+    gone = replace(own, replica_url="postgresql://127.0.0.1:1/nowhere")
+    database = ReplicatedDatabase(gone, name="tests", breaker=CircuitBreaker(4), threads=4)
     database.choose(None)
     assert database.behind is None
     with database.reading() as connection:
@@ -211,23 +128,16 @@ def test_a_replica_that_is_too_old_or_away_is_not_read(pair: Pair, redis_url: st
     database.close()
 
 
-def test_the_doctor_looks_at_the_replica(pair: Pair, redis_url: str) -> None:
-    settings = settings_of(pair, redis_url)
-    for url, state in ((pair.replica, "good"), (pair.primary, "bad"), ("postgresql://127.0.0.1:1/nowhere", "bad")):
+def test_the_doctor_looks_at_the_replica(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def seen(url: str) -> Check:
         own = replace(settings, replica_url=url)
-        with contextlib.closing(Database(own, name="tests")) as database:
+        with closing(Database(own, name="tests")) as database:
             [sign] = [one for one in run_checks(own, database) if one.name == "replica"]
-        assert sign.state == state, sign
+        return sign
 
-
-def test_a_standby_alone_serves_readers_and_refuses_writers_cleanly(
-    pair: Pair, caught_up: Project, redis_url: str
-) -> None:
-    """As after a careless failover: a token that was not used for a while reads all the same."""
-    pair.on(pair.primary, "UPDATE tokens SET last_used_at = now() - interval '1 day'")
-    reached(pair)
-    settings = replace(settings_of(pair, redis_url), database_url=pair.replica, replica_url="")
-    alone = replace(caught_up, house=House(create_app(settings), caught_up.house.database, settings))
-    assert alone.get(f"projects/{alone.slug}").status_code == 200
-    refused = alone.publish(publication())
-    assert (refused.status_code, "takes no writes" in refused.get_json()["detail"]) == (503, True)
+    assert (seen(settings.database_url).state, seen(settings.database_url).found) == ("bad", "is no standby")
+    away = seen("postgresql://127.0.0.1:1/nowhere")
+    assert (away.state, "everything is read from the primary" in away.advice) == ("bad", True)
+    monkeypatch.setattr(database_checks, "_PLACE", text("SELECT pg_current_wal_flush_lsn() - 20"))
+    good = seen(settings.database_url)
+    assert (good.state, int(good.found.removesuffix(" bytes behind")) >= 20) == ("good", True)

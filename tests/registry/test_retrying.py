@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from click.testing import CliRunner
 from sqlalchemy import select, update
 
-from registry.cli import main
 from registry.operations.health import health_of
 from registry.storage.tables import audit_log, cached_results, derivations
 from tests.house import House, Project
+from tests.registry.test_upkeep import command
 
 
 def failed(house: House) -> tuple[int, int]:
@@ -42,7 +41,7 @@ def test_a_superseded_revision_a_deleted_grid_and_a_deleted_project_are_no_failu
     assert failed(house) == (before[0] + 1, before[1] + 1)
     assert project.call("DELETE", f"grids/{grid}").status_code == 204
     assert failed(house)[0] == before[0]
-    assert project.call("DELETE", f"projects/{project.slug}", "admin").status_code == 204
+    assert project.call("DELETE", f"projects/{project.slug}?cascade=true", "admin").status_code == 204
     assert failed(house) == before
 
 
@@ -66,7 +65,7 @@ def test_failed_jobs_are_due_again_with_all_attempts_and_the_alarm_ends(project:
     assert project.get(f"grids/{grid}/statistics").status_code == 200
 
 
-def test_a_project_retries_its_own_failures_only(project: Project, house: House) -> None:
+def test_a_writer_retries_the_failures_of_the_project_only(project: Project, house: House) -> None:
     other = house.make_project()
     two_revisions(other)
     there = failed(house)
@@ -78,12 +77,10 @@ def test_a_project_retries_its_own_failures_only(project: Project, house: House)
 
 def test_the_command_retries_one_project_or_all(project: Project) -> None:
     house = project.house
-    environment = {"REGISTRY_DATABASE_URL": house.settings.database_url}
     two_revisions(project)
-    runner = CliRunner(env=environment)
-    assert "There is no project nowhere." in runner.invoke(main, ["retry", "--project", "nowhere"]).output
-    one = runner.invoke(main, ["retry", "--project", project.slug])
-    assert one.output == "1 statistics and 1 rankings and other answers are tried again.\n"
+    assert "There is no project nowhere." in command(house.settings, "retry", "--project", "nowhere").stderr
+    one = command(house.settings, "retry", "--project", project.slug)
+    assert one.stdout == "1 statistics and 1 rankings and other answers are tried again.\n"
     house.compute()
-    assert runner.invoke(main, ["retry"]).exit_code == 0
+    assert command(house.settings, "retry").returncode == 0
     assert failed(house) == (0, 0)

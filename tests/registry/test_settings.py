@@ -1,115 +1,212 @@
-"""Settings do what they say: each is read somewhere, and each limit is one."""
+"""Settings do what they say: each limit is one, and is told."""
 
 from __future__ import annotations
 
-import ast
 import gzip
 import json
+import re
+import socket
 from collections.abc import Callable
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from werkzeug.test import TestResponse
 
 from registry import create_app
-from registry.settings import Settings
+from registry.cli import main
+from registry.errors import Misconfigured
+from registry.settings import Settings, range_of, refuse_unknown
+from tests import ROOT
 from tests.house import House, Project, publication
 
-ROOT = Path(__file__).resolve().parents[2]
-
 Act = Callable[[Project], TestResponse]
+LIMITS = {
+    "max_cells": 6, "max_levels": 3, "max_body": 2000, "max_inflated": 1900, "max_batch": 1, "max_labels": 1,
+    "max_label_length": 3, "max_name": 20, "max_outcomes": 2, "max_description": 3, "max_wait": 1,
+}  # fmt: skip
 
 
 def publish(**changes: Any) -> Act:
     return lambda project: project.publish(publication(**changes))
 
 
-def packed(project: Project) -> TestResponse:
-    body = gzip.compress(json.dumps(publication()).encode())
-    headers = {"Content-Encoding": "gzip"}
-    path = f"projects/{project.slug}/grids"
-    return project.call("POST", path, data=body, content_type="application/json", headers=headers)
+def padded(size: int, pack: Callable[[bytes], bytes] = bytes, **headers: str) -> Act:
+    """A small publication in so many bytes."""
+    body = pack(json.dumps(publication()).encode().ljust(size))
+    return lambda project: project.call(
+        "POST", f"projects/{project.slug}/grids", data=body, content_type="application/json", headers=headers
+    )
 
 
 def batch(project: Project) -> TestResponse:
-    return project.call("POST", f"projects/{project.slug}/grids/batch", json=[publication(), publication(model="b")])
+    sent = [publication(axes=[], values=number) for number in (1, 2)]
+    return project.call("POST", f"projects/{project.slug}/grids/batch", json=sent)
 
 
-def outcomes(project: Project) -> TestResponse:
-    made = project.published(axes=[], values=100.0, trials=None)
-    sent = {"set": {"name": "x", "count": 3, "digest": "ab" * 32}, "cells": [{"at": {}, "outcomes": [1, 1, 1]}]}
-    return project.call("POST", f"grids/{made['id']}/items", json=sent)
+def outcomes(count: int) -> Act:
+    def add(project: Project) -> TestResponse:
+        made = project.published(axes=[], values=100.0, trials=None)
+        sent = {
+            "set": {"name": "x", "count": count, "digest": "ab" * 32},
+            "cells": [{"at": {}, "outcomes": [1] * count}],
+        }
+        return project.call("POST", f"grids/{made['id']}/items", json=sent)
+
+    return add
 
 
-LIMITS: list[tuple[str, Any, Act, int]] = [
-    ("max_cells", 5, publish(), 422),
-    ("max_levels", 2, publish(), 422),
-    ("max_body", 100, publish(), 413),
-    ("max_inflated", 100, packed, 413),
-    ("max_batch", 1, batch, 422),
-    ("max_labels", 1, publish(labels={"a": "b", "c": "d"}), 422),
-    ("max_label_length", 3, publish(labels={"a": "bcde"}), 422),
-    ("max_name", 10, publish(), 422),
-    ("max_outcomes", 2, outcomes, 422),
-    ("max_description", 3, publish(description="four"), 422),
+def sized(first: int, second: int) -> Act:
+    axes = [{"name": name, "levels": list(range(size))} for name, size in (("a", first), ("b", second))]
+    return publish(axes=axes, values=[[1] * second] * first)
+
+
+BEYOND: dict[str, tuple[Act, int]] = {
+    "max_cells": (sized(3, 3), 422),
+    "max_levels": (sized(4, 1), 422),
+    "max_body": (padded(2001), 413),
+    "max_inflated": (padded(1901, gzip.compress, **{"Content-Encoding": "gzip"}), 413),
+    "max_batch": (batch, 422),
+    "max_labels": (publish(labels={"a": "b", "c": "d"}), 422),
+    "max_label_length": (publish(labels={"a": "bcde"}), 422),
+    "max_name": (publish(model="m" * 21), 422),
+    "max_outcomes": (outcomes(3), 422),
+    "max_description": (publish(description="four"), 422),
+}
+WITHIN = [
+    sized(2, 3),
+    padded(2000),
+    padded(1900, gzip.compress, **{"Content-Encoding": "gzip"}),
+    publish(labels={"a": "bcd"}, model="m" * 20, description="abc"),
+    outcomes(2),
 ]
 
 
-def having(house: House, **changes: Any) -> Project:
-    """A project of an application with other settings."""
-    other = replace(house.settings, **changes)
-    return House(create_app(other), house.database, other).make_project()
+@pytest.fixture(scope="module")
+def limited(house: House) -> House:
+    """An application with other settings."""
+    more = {"token_days": 3, "max_range_cells": 4, "public_url": "https://results.example.org/", **LIMITS}
+    other = replace(house.settings, **more)
+    return House(create_app(other), house.database, other)
 
 
-@pytest.mark.parametrize(("name", "value", "act", "status"), LIMITS, ids=[name for name, *_ in LIMITS])
-def test_a_limit_is_one_and_is_told(
-    house: House, project: Project, name: str, value: Any, act: Act, status: int
-) -> None:
-    assert act(project).status_code in (200, 201)
-    limited = having(house, **{name: value})
-    assert act(limited).status_code == status
-    assert limited.get("limits").get_json()[name] == value
+def test_a_limit_is_one_and_is_told(limited: House, project: Project, subtests: pytest.Subtests) -> None:
+    """Each act exceeds one of them, and none where they are the usual ones."""
+    mine = limited.make_project()
+    for name, (act, status) in BEYOND.items():
+        with subtests.test(name):
+            assert act(project).status_code in (200, 201)
+            assert act(mine).status_code == status
+    for act in WITHIN:
+        assert act(mine).status_code in (200, 201)
+    told = mine.get("limits").get_json()
+    assert {name: told[name] for name in LIMITS} == LIMITS
 
 
-def test_nobody_waits_longer_than_the_longest_wait(house: House) -> None:
-    project = having(house, max_wait=1)
-    grid = project.published()["id"]
-    house.compute()
-    answer = project.get(f"grids/{grid}/statistics", headers={"Prefer": "wait=999"})
-    assert answer.headers["Preference-Applied"] == "wait=1"
-
-
-def test_a_token_lives_for_the_days_that_are_usual(house: House) -> None:
-    project = having(house, token_days=3)
+def test_settings_of_answers_are_kept_to(limited: House) -> None:
+    project = limited.make_project()
+    grid = project.published()
+    assert grid["html_url"].startswith("https://results.example.org/grids/")
+    limited.compute()
+    answer = project.get(f"grids/{grid['id']}/statistics", headers={"Prefer": "wait=999"})
+    assert answer.headers["Preference-Applied"] == "wait=1", "nobody waits longer than the longest wait"
+    answer = project.get(f"grids/{grid['id']}/cells.csv", headers={"Range": "bytes=0-1"})
+    assert (answer.status_code, answer.headers["Accept-Ranges"]) == (200, "none"), "more cells are sent whole"
     made = project.call("POST", f"projects/{project.slug}/tokens", "admin", json={"name": "x"}).get_json()
     lives = datetime.fromisoformat(made["expires_at"]) - datetime.now(UTC)
     assert timedelta(days=2) < lives <= timedelta(days=3)
 
 
-def test_an_export_of_more_cells_is_sent_whole(house: House) -> None:
-    project = having(house, max_range_cells=4)
-    grid = project.published()["id"]
-    answer = project.get(f"grids/{grid}/cells.csv", headers={"Range": "bytes=0-1"})
-    assert (answer.status_code, answer.headers["Accept-Ranges"]) == (200, "none")
+MANUAL = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8").split("## Settings")[1].split("\n## ")[0]
 
 
-def test_addresses_begin_with_the_public_one(house: House) -> None:
-    project = having(house, public_url="https://results.example.org/")
-    assert project.published()["html_url"].startswith("https://results.example.org/grids/")
+def test_every_setting_stands_in_the_manual_with_its_default_and_range(subtests: pytest.Subtests) -> None:
+    told: dict[str, str] = {}
+    for line in re.findall(r"^\| (`REGISTRY_.*)\|$", MANUAL, re.MULTILINE):
+        names, default, ranges, _ = (cell.strip() for cell in re.split(r"(?<!\\)\|", line, maxsplit=3))
+        group = [name.lower() for name in re.findall(r"`REGISTRY_(\w+)`", names)]
+        told |= dict.fromkeys(group, ranges)
+        numbers = [getattr(Settings(), name) for name in group]
+        if all(isinstance(number, int | float) for number in numbers):
+            said = [float(one.replace(",", "")) for one in re.findall(r"\d[\d,]*\d(?:\.\d+)?|\d+(?:\.\d+)?", default)]
+            with subtests.test(names):
+                assert said == numbers
+    assert [name for name in Settings().environment() if name.removeprefix("REGISTRY_").lower() not in told] == []
+    for name, ranges in told.items():
+        with subtests.test(name):
+            assert not range_of(name) or range_of(name) in ranges.split("; ")
 
 
-def test_every_setting_is_read_somewhere() -> None:
-    read = set()
-    for directory in ("registry", "workers", "migrations", "deploy"):
-        for path in (ROOT / directory).rglob("*.py"):
-            tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            read |= {node.attr for node in tree if isinstance(node, ast.Attribute)}
-    assert {field.name for field in fields(Settings)} - read == set()
+# Of each the word that the sentence has besides the name and the value.
+WRONG = (
+    """
+PORT=70000 65,535|PORT=0 65,535|PORT=-1 65,535|PORT=http 65,535|PORT=80.5 whole|PORT=tcp://10.0.0.1:80 65,535
+POOL_SIZE=0 500|POOL_SIZE=-3 500|POOL_SIZE=many 500|POOL_TIMEOUT=-1 600|STATEMENT_TIMEOUT=60 REQUEST_TIMEOUT
+STATEMENT_TIMEOUT=0 0.01|REQUEST_TIMEOUT=1 STATEMENT_TIMEOUT|REQUEST_TIMEOUT=nan 600|REQUEST_TIMEOUT=inf 600
+LOCK_TIMEOUT=0 0.01|IDLE_TIMEOUT=1e9 3,600|WEB_THREADS=100000 500|WEB_THREADS=0 500|WORKER_PROCESSES=0 500
+LEASE_SECONDS=0 3,600|LEASE_SECONDS=soon 3,600|ATTEMPTS=0 100|BATCH_CELLS=0 1,000,000,000|DISPATCH_SECONDS=0 60
+UNANSWERED_SECONDS=-1 3,600|RANKING_CELLS=-1 1,000,000,000|MAX_BODY=16M whole|MAX_CELLS=0 100,000,000
+MAX_BATCH=0 100,000|MAX_NAME=5000 1,000|MAX_WAIT=3600 300|MAX_STREAMS=1000000 5,000|EVENT_DAYS=0 36,500
+TOKEN_DAYS=1000000 36,500
+PROXIES=yes 10|PROXIES=-1 10|SESSION_HOURS=0 8,760|TOKEN_RATE=-1 1,000,000|REPLICA_LAG=600 60|EXPORTS_SIZE=1T whole
+PUBLIC_URL=registry.lab https://|PUBLIC_URL=ftp://registry.lab https://|PUBLIC_URL=https:// https://
+HOSTS=http://a.b name|HOSTS=a.b,c/d name|HOST=http://0.0.0.0 name|CORS_ORIGINS=registry.lab https://
+EMBED_ORIGINS=wiki https://|LOG_LEVEL=LOUD DEBUG|TRACES=yes http://|POOLER=statement session
+PROXY_ADDRESSES=proxy address|PROXY_USER_HEADER=X:Y header|PROXY_SIGN_OUT=sign-out path|OIDC_ISSUER=http://id.lab https://
+WEBHOOK_SCHEMES=ftp https
+WEBHOOK_ALLOW=10.0.0.0/33 network|DATABASE_URL=mysql://h/d postgresql|REDIS_URL=amqp://h redis
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
 
 
-def test_every_setting_stands_in_the_manual() -> None:
-    manual = (ROOT / "docs" / "operating.md").read_text(encoding="utf-8")
-    assert [name for name in Settings().environment() if f"`{name}`" not in manual] == []
+def test_a_value_that_cannot_work_stops_the_process_with_its_name_and_range(subtests: pytest.Subtests) -> None:
+    assert len(WRONG) >= 46
+    for line in WRONG:
+        given, word = line.split(" ")
+        name, value = given.split("=", 1)
+        with subtests.test(given):
+            with pytest.raises(Misconfigured) as refused:
+                Settings.from_environment({f"REGISTRY_{name}": value})
+            said = refused.value.detail
+            assert f"REGISTRY_{name}" in said or word == "STATEMENT_TIMEOUT"
+            assert word in said
+            assert said.endswith(".")
+            assert "\n" not in said
+    for name in Settings().environment():
+        known = range_of(name.removeprefix("REGISTRY_").lower())
+        if known:
+            least, most = (one.replace(",", "") for one in known.split(" ")[:3:2])
+            for value in (f"-{least}1", f"{most}1"):
+                with subtests.test(name, value=value), pytest.raises(Misconfigured, match=name):
+                    Settings.from_environment({name: value})
+    own = replace(Settings(), home=Path.home())
+    assert Settings.from_environment(own.environment()) == own
+
+
+def test_up_begins_nothing_on_a_port_that_somebody_has(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        told = CliRunner().invoke(main, ["up", "--home", str(tmp_path / "home"), "--port", str(port)])
+    assert told.exit_code != 0
+    assert f"Port {port} of 127.0.0.1 cannot be had: another registry, or another program, has it." in told.output
+    assert not list((tmp_path / "home").glob("*token*"))
+
+
+def test_a_variable_that_nothing_reads_stops_a_process_of_the_service(subtests: pytest.Subtests) -> None:
+    for command in ("serve", "worker", "dispatch", "up", "migrate"):
+        with subtests.test(command):
+            told = CliRunner().invoke(main, [command], env={"REGISTRY_POOL_SZIE": "9"})
+            assert told.exit_code != 0
+            assert "REGISTRY_POOL_SZIE is no setting; REGISTRY_POOL_SIZE is the nearest that is." in told.output
+    theirs = (
+        *("URL", "TOKEN", "PROJECT", "SPOOL", "SPOOL_BYTES", "COALESCE_SECONDS", "EXIT_SECONDS", "HOME", "COMMIT"),
+        *("TEST_DATABASE_URL", "BI_HOST", "SERVICE_HOST", "PORT_8080_TCP_ADDR", "CLIENT_ANYTHING"),
+    )
+    refuse_unknown({f"REGISTRY_{name}": "x" for name in theirs} | Settings().environment())
+    with pytest.raises(Misconfigured, match="has all that are"):
+        refuse_unknown({"REGISTRY_QQQQQQQQQQQQ": "1"})

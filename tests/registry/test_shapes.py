@@ -3,32 +3,27 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import orjson
 import pytest
 from jsonschema import Draft202012Validator
 
-from registry import create_app
 from registry.api.openapi import openapi_for_clients
 from registry.api.shapes import COMPONENTS
 from registry.demo import demo_grids
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.grids.intake import Limits, read_submission
-from registry.settings import Settings
+from registry.results.codec import from_document, to_document
+from registry.results.statistics import GridStatistics
 from registry.storage.rows import axis_document, metric_document
-from tests.workers.statistics.documents import describe
+from tests.house import House
+from workers.statistics import describe
 
-DOCUMENTED = openapi_for_clients(create_app(Settings()))["components"]["schemas"]
 OPEN, PERCENT = Metric("a", None, "higher"), Metric("a", "%", "higher", 0, 100)
 
 
 def numeric(size: int, name: str = "x") -> Axis:
     return Axis(name, "numeric", tuple(Level(str(i), float(i)) for i in range(size)))
-
-
-def words(*labels: str, kind: Any = "nominal") -> Axis:
-    return Axis("w", kind, tuple(map(Level, labels)))
 
 
 def noisy(*shape: int) -> Grid:
@@ -46,8 +41,8 @@ GRIDS = {
     "no number": Grid(OPEN, (), (None,)),
     "one axis with a gap": Grid(OPEN, (numeric(5),), (1.0, 2.0, None, 2.0, 5.0)),
     "an axis without levels": Grid(OPEN, (numeric(0),), ()),
-    "a nominal axis": Grid(OPEN, (words("a", "b"),), (1.0, 2.0)),
-    "no better end": Grid(Metric("a"), (words("a", "b", "c", kind="ordinal"),), (1.0, 2.0, 3.0)),
+    "a nominal axis": Grid(OPEN, (Axis("w", "nominal", (Level("a"), Level("b"))),), (1.0, 2.0)),
+    "no better end": Grid(Metric("a"), (Axis("w", "ordinal", (Level("a"), Level("b"), Level("c"))),), (1.0, 2.0, 3.0)),
     "three axes with errors": noisy(4, 3, 2),
     "four axes with errors": noisy(3, 2, 2, 2),
     "separated successes": Grid(PERCENT, (numeric(4),), (0.0, 0.0, 100.0, 100.0), 10),
@@ -55,51 +50,45 @@ GRIDS = {
     "astronomic": Grid(OPEN, (numeric(3),), (1e300, 2.0, 3.0)),
     "repeats": Grid(OPEN, (numeric(3),), (1.0, 2.0, 3.0), repeats=(3, 3, None), sd=(0.1, 0.2, None)),
 } | {
-    f"{sent['benchmark']}, {sent['model']}": read_submission({"axes": []} | sent, Limits()).grid
+    f"of document {sent['labels']['seed']}": read_submission({"axes": []} | sent, Limits()).grid
     for sent in demo_grids()
 }
 
-
-@pytest.mark.parametrize("name", GRIDS)
-def test_a_description_has_the_promised_shape(name: str) -> None:
-    grid = GRIDS[name]
-    head = {
-        "grid": "0193a1b2-0000-7000-8000-000000000000",
-        "state": "ready",
-        "metric": metric_document(grid.metric),
-        "axes": [axis_document(axis) for axis in grid.axes],
-    }
-    document = orjson.loads(orjson.dumps(head | describe(grid)))
-    promised = {"$ref": "#/components/schemas/Statistics", "components": {"schemas": COMPONENTS}}
-    faults = Draft202012Validator(promised).iter_errors(document)
-    assert [f"{list(fault.absolute_path)}: {fault.message}" for fault in faults] == []
+HEAD = {
+    "grid": "0193a1b2-0000-7000-8000-000000000000",
+    "revision": 1,
+    "digest": "sha256:" + "0" * 64,
+    "state": "ready",
+    "methods_version": "1",
+    "computed_at": "2026-11-22T00:00:00Z",
+}
+PARTS = ("Statistics", "Trends", "PeaksPart", "CoveragePart", "SensitivityPart", "PrecisionPart")
 
 
-@pytest.mark.parametrize("name", GRIDS)
-def test_a_description_has_every_field_that_the_document_promises_to_clients(name: str) -> None:
-    grid = GRIDS[name]
-    head = {
-        "grid": "0193a1b2-0000-7000-8000-000000000000",
-        "revision": 1,
-        "digest": "sha256:" + "0" * 64,
-        "state": "ready",
-        "methods_version": "1",
-        "computed_at": "2026-11-22T00:00:00Z",
-        "metric": metric_document(grid.metric),
-        "axes": [axis_document(axis) for axis in grid.axes],
-    }
-    document = orjson.loads(orjson.dumps(head | describe(grid)))
-    for part in ("Statistics", "Trends", "PeaksPart", "CoveragePart", "SensitivityPart", "PrecisionPart"):
-        promised = {"$ref": f"#/components/schemas/{part}", "components": {"schemas": DOCUMENTED}}
-        faults = Draft202012Validator(promised).iter_errors(document)
-        assert [f"{part} {list(fault.absolute_path)}: {fault.message}" for fault in faults] == []
-
-
-@pytest.mark.parametrize("name", GRIDS)
-def test_a_description_has_no_field_that_the_document_does_not_name(name: str) -> None:
-    described = describe(GRIDS[name])
-    assert described.keys() <= COMPONENTS["Statistics"]["properties"].keys()
-    for series in described["series"]:
-        assert series.keys() <= COMPONENTS["Series"]["properties"].keys()
-    for part, shape in (("peaks", "Peaks"), ("coverage", "Coverage"), ("sensitivity", "Sensitivity")):
-        assert described[part].keys() <= COMPONENTS[shape]["properties"].keys()
+def test_a_description_has_the_promised_shape_and_no_other_field_and_is_read_as_it_was_written(
+    house: House, subtests: pytest.Subtests
+) -> None:
+    to_clients = openapi_for_clients(house.app)["components"]["schemas"]
+    promises = [("Statistics", COMPONENTS), *((part, to_clients) for part in PARTS)]
+    checks = [
+        Draft202012Validator({"$ref": f"#/components/schemas/{part}", "components": {"schemas": schemas}})
+        for part, schemas in promises
+    ]
+    for name, grid in GRIDS.items():
+        with subtests.test(name):
+            statistics = describe(grid)
+            described = to_document(statistics)
+            told = {"metric": metric_document(grid.metric), "axes": [axis_document(axis) for axis in grid.axes]}
+            written = orjson.dumps(described)
+            document = HEAD | told | orjson.loads(written)
+            for check in checks:
+                faults = [f"{list(one.absolute_path)}: {one.message}" for one in check.iter_errors(document)]
+                assert faults == [], check.schema["$ref"]
+            assert described.keys() <= COMPONENTS["Statistics"]["properties"].keys()
+            for series in described["series"]:
+                assert series.keys() <= COMPONENTS["Series"]["properties"].keys()
+            for part, shape in (("peaks", "Peaks"), ("coverage", "Coverage"), ("sensitivity", "Sensitivity")):
+                assert described[part].keys() <= COMPONENTS[shape]["properties"].keys()
+            again = from_document(GridStatistics, orjson.loads(written))
+            assert orjson.dumps(to_document(again)) == written
+            assert (again.series, again.peaks) == (statistics.series, statistics.peaks)

@@ -2,51 +2,71 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 from urllib.parse import urlsplit
 
-import pytest
 from sqlalchemy import func, text, update
 
 from registry.logs import redact
 from registry.storage.tables import shares
 from tests.house import Project
 
+API = "/api/v1/"
+
 
 def share(project: Project, path: str, **more: Any) -> Any:
     return project.call("POST", f"projects/{project.slug}/shares", "admin", json={"path": path} | more)
 
 
-def opened(project: Project, url: str) -> int:
+def opened(project: Project, url: str, method: str = "GET", **options: Any) -> int:
     parts = urlsplit(url)
-    return project.house.call("GET", f"{parts.path}?{parts.query}").status_code
-
-
-def carried(url: str) -> str:
-    return urlsplit(url).query
+    return project.house.call(method, f"{parts.path}?{parts.query}", **options).status_code
 
 
 def test_a_link_opens_its_path_its_forms_and_what_is_below_and_nothing_else(project: Project) -> None:
     grid, other = project.published()["id"], project.published(model="other")["id"]
     made = share(project, f"/api/v1/grids/{grid}")
     assert made.status_code == 201
-    link = carried(made.get_json()["url"])
-    inside = [f"grids/{grid}", f"grids/{grid}.csv", f"grids/{grid}/heatmap.svg", f"grids/{grid}/cells.csv"]
-    outside = [f"grids/{other}", f"projects/{project.slug}", f"projects/{project.slug}/cells"]
-    for path in inside:
-        assert project.house.call("GET", f"{path}?{link}").status_code == 200, path
-        assert project.house.call("GET", path).status_code == 401
-    for path in outside:
-        assert project.house.call("GET", f"{path}?{link}").status_code == 401, path
-    assert project.house.call("GET", f"grids/{grid}/heatmap.svg?theme=dark&{link}").status_code == 200
+    link = urlsplit(made.get_json()["url"]).query
+    for path in (f"grids/{grid}", f"grids/{grid}.csv", f"grids/{grid}/heatmap.svg", f"grids/{grid}/cells.csv"):
+        assert (opened(project, f"{API}{path}?{link}"), opened(project, API + path)) == (200, 401), path
+    assert opened(project, f"{API}grids/{grid}/heatmap.svg?theme=dark&{link}") == 200
+    for path in (f"grids/{other}", f"projects/{project.slug}", f"projects/{project.slug}/cells"):
+        assert opened(project, f"{API}{path}?{link}") == 401, path
+    cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 1.0}]}
+    assert opened(project, f"{API}grids/{grid}/cells?{link}", "PATCH", json=cells) == 401, "a link only reads"
+    assert opened(project, f"{API}grids/{grid}?{link}", "DELETE") == 401
+    whole = urlsplit(share(project, f"{API}projects/{project.slug}").get_json()["url"]).query
+    for part in ("tokens", "shares"):
+        assert opened(project, f"{API}projects/{project.slug}/{part}?{whole}") == 403
+
+
+def test_a_link_to_a_name_does_not_open_a_longer_name(project: Project) -> None:
+    for experiment in ("size", "size.secret", "size/secret"):
+        project.published(experiment=experiment)
+    home = f"/projects/{project.slug}/experiments"
+    link = urlsplit(share(project, f"{home}/size").get_json()["url"]).query
+    for base in (home, f"/api/v1{home}", f"/data{home}"):
+        assert [opened(project, f"{base}/{name}?{link}") for name in ("size", "size.secret", "size%2Fsecret")] == [
+            200, 401, 401,
+        ]  # fmt: skip
+    assert opened(project, f"/api/v1{home}/size/protocol?{link}") == 200
+    assert opened(project, f"/api/v1{home}/size.secret/protocol?{link}") == 401
+
+
+def test_a_link_to_a_grid_says_nothing_of_the_protocol_of_another(project: Project) -> None:
+    grid, other = project.published()["id"], project.published(model="other")["id"]
+    link = urlsplit(share(project, f"/grids/{grid}").get_json()["url"]).query
+    difference = f"grids/{grid}/protocol-difference"
+    assert [opened(project, f"{API}{difference}?with={one}&{link}") for one in (grid, other)] == [200, 401]
+    assert project.get(f"{difference}?with={other}").status_code == 200
 
 
 def test_the_next_page_of_a_link_is_open_too(project: Project) -> None:
     for model in ("a", "b", "c"):
         project.published(model=model)
     path = f"/api/v1/projects/{project.slug}"
-    link = carried(share(project, path).get_json()["url"])
+    link = urlsplit(share(project, path).get_json()["url"]).query
     following, seen = f"{path}/grids?limit=2&{link}", 0
     while following:
         answer = project.house.call("GET", following)
@@ -54,17 +74,6 @@ def test_the_next_page_of_a_link_is_open_too(project: Project) -> None:
         seen += len(answer.get_json()["items"])
         following = answer.headers.get("Link", "").partition(">")[0].removeprefix("<")
     assert seen == 3
-
-
-def test_a_link_only_reads(project: Project) -> None:
-    grid = project.published()["id"]
-    link = carried(share(project, f"/api/v1/grids/{grid}").get_json()["url"])
-    cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 1.0}]}
-    assert project.house.call("PATCH", f"grids/{grid}/cells?{link}", json=cells).status_code == 401
-    assert project.house.call("DELETE", f"grids/{grid}?{link}").status_code == 401
-    whole = carried(share(project, f"/api/v1/projects/{project.slug}").get_json()["url"])
-    assert project.house.call("GET", f"projects/{project.slug}/tokens?{whole}").status_code == 403
-    assert project.house.call("GET", f"projects/{project.slug}/shares?{whole}").status_code == 403
 
 
 def test_a_link_that_was_taken_back_or_expired_or_altered_is_worthless(project: Project) -> None:
@@ -102,46 +111,30 @@ def test_a_link_of_one_project_cannot_be_made_for_another(project: Project) -> N
     assert share(project, f"/api/v1/projects/{project.slug}/cells", expires_in=5).status_code == 422
 
 
-def test_the_list_never_shows_a_link_again(project: Project) -> None:
+def test_the_list_and_the_log_never_show_a_link_and_who_made_it_is_recorded(project: Project) -> None:
     made = share(project, f"/api/v1/projects/{project.slug}/cells").get_json()
-    listed = project.call("GET", f"projects/{project.slug}/shares", "admin")
+    path, url = f"projects/{project.slug}/shares", made["url"]
+    listed = project.call("GET", path, "admin")
     assert [one["id"] for one in listed.get_json()["items"]] == [made["id"]]
-    assert carried(made["url"]).removeprefix("share=") not in listed.text
-    assert project.call("GET", f"projects/{project.slug}/shares", "writer").status_code == 403
-
-
-def test_who_makes_a_link_or_takes_it_back_is_recorded(project: Project) -> None:
-    made = share(project, f"/api/v1/projects/{project.slug}/cells").get_json()
-    project.call("DELETE", f"projects/{project.slug}/shares/{made['id']}", "admin")
+    assert urlsplit(url).query.removeprefix("share=") not in listed.text
+    assert project.call("GET", path, "writer").status_code == 403
+    assert redact(None, "info", {"event": f"GET {url} failed"})["event"].endswith("cells?share=… failed")
+    project.call("DELETE", f"{path}/{made['id']}", "admin")
     with project.house.database.reading() as connection:
         query = text("SELECT action FROM audit_log WHERE subject = :id ORDER BY id")
         acts = connection.execute(query, {"id": made["id"]}).scalars().all()
     assert acts == ["share.created", "share.revoked"]
 
 
-def test_a_link_does_not_reach_the_log(project: Project) -> None:
-    url = share(project, f"/api/v1/projects/{project.slug}/cells").get_json()["url"]
-    logged = redact(None, "info", {"event": f"GET {url} failed"})
-    assert logged["event"].endswith("cells?share=… failed")
-
-
-@pytest.mark.parametrize(
-    ("query", "message"),
-    [("", "100.0 %"), ("?axis=Type&level=1", "99.3 %"), ("?axis=Length&level=2", "99.7 %")],
-)
-def test_a_badge_says_the_best_value(project: Project, query: str, message: str) -> None:
+def test_a_badge_says_the_best_value_what_ties_and_what_was_never_measured(project: Project) -> None:
     grid = project.published()["id"]
-    found = project.get(f"grids/{grid}/badge.json{query}").get_json()
-    assert found == {"schemaVersion": 1, "label": "accuracy", "message": message, "color": "0b5a8f"}
-    svg = project.get(f"grids/{grid}/badge.svg{query}")
-    assert svg.mimetype == "image/svg+xml"
-    assert f"<title>accuracy: {message}</title>" in svg.text
-
-
-def test_a_badge_says_what_ties_and_what_was_never_measured(project: Project) -> None:
-    grid = project.published()["id"]
+    for query, message in (("", "100.0 %"), ("?axis=Type&level=1", "99.3 %"), ("?axis=Length&level=2", "99.7 %")):
+        found = project.get(f"grids/{grid}/badge.json{query}").get_json()
+        assert found == {"schemaVersion": 1, "label": "accuracy", "message": message, "color": "0b5a8f"}
+        svg = project.get(f"grids/{grid}/badge.svg{query}")
+        assert (svg.mimetype, f"<title>accuracy: {message}</title>" in svg.text) == ("image/svg+xml", True)
     project.house.compute()
-    assert json.loads(project.get(f"grids/{grid}/badge.json").data)["message"].endswith("cells may be best)")
+    assert project.get(f"grids/{grid}/badge.json").get_json()["message"].endswith("cells may be best)")
     bare = project.published(model="bare", values=[[None] * 3] * 2)["id"]
     assert project.get(f"grids/{bare}/badge.json").get_json()["message"] == "not measured"
     for query in ("axis=Type", "axis=Type&level=9", "axis=No&level=1"):

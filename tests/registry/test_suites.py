@@ -21,9 +21,7 @@ def test_a_suite_is_set_read_changed_listed_and_deleted(project: Project) -> Non
     assert put(project, "another", "D") == 201
     listed = project.get(path, query_string={"limit": 1})
     assert [one["name"] for one in listed.get_json()["items"]] == [name]
-    rest = project.house.call(
-        "GET", listed.headers["Link"].split(">")[0].split("/api/v1/")[1], token=project.tokens["reader"]
-    )
+    rest = project.get(listed.headers["Link"].split(">")[0].removeprefix("<"))
     assert [(one["name"], one["benchmarks"]) for one in rest.get_json()["items"]] == [("another", ["D"])]
     assert project.call("DELETE", f"{path}/{name}").status_code == 204
     assert project.get(f"{path}/{name}").status_code == 404
@@ -64,24 +62,18 @@ def test_what_a_suite_names_and_no_grid_is_about_is_said(project: Project) -> No
     assert refused.get_json()["errors"][0]["pointer"] == "/suite"
 
 
-def test_an_unknown_suite_is_refused_with_what_there_is(project: Project) -> None:
+def test_an_unknown_suite_is_refused_with_what_there_is(project: Project, house: House) -> None:
+    """And one of another project is none."""
     score(project, "A", 9.0, benchmark="X")
+    put(house.make_project(), "math", "X")
+    assert ask(project, suite="math").get_json()["errors"][0]["detail"].endswith("there is none")
     put(project, "maths", "X")
     put(project, "code", "X")
     refused = ask(project, suite="math")
-    assert refused.status_code == 422
-    [error] = refused.get_json()["errors"]
-    assert error["pointer"] == "/suite"
-    assert error["detail"] == 'the project has no suite "math"; there are code, maths'
+    detail = 'the project has no suite "math"; there are code, maths'
+    assert (refused.status_code, refused.get_json()["errors"]) == (422, [{"pointer": "/suite", "detail": detail}])
     both = ask(project, suite="maths", benchmark="X")
     assert (both.status_code, both.get_json()["errors"][0]["pointer"]) == (422, "/suite")
-
-
-def test_a_suite_of_another_project_is_none(project: Project, house: House) -> None:
-    other = house.make_project()
-    put(other, "theirs", "X")
-    score(project, "A", 9.0, benchmark="X")
-    assert ask(project, suite="theirs").get_json()["errors"][0]["detail"].endswith("there is none")
 
 
 def test_the_page_of_a_ranking_takes_a_suite(project: Project, house: House) -> None:

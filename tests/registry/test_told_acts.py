@@ -76,18 +76,18 @@ def test_claims_baselines_items_and_descriptions_are_told(project: Project) -> N
 
 
 def test_a_batch_that_names_its_sources_is_told_as_an_import(project: Project) -> None:
+    def post(*sent: dict[str, Any]) -> Any:
+        return done(project, "POST", f"projects/{project.slug}/grids/batch", 200, "writer", json=list(sent))
+
     source = {"format": "csv", "name": "results.csv"}
-    sent = [publication(model=f"m{n}", source=source) for n in range(3)] + [{"no": "grid"}]
-    assert done(project, "POST", f"projects/{project.slug}/grids/batch", 200, "writer", json=sent)["failed"] == 1
-    again = [*sent[:3], publication(model="m4", source={"format": "csv", "name": "more.csv"})]
-    done(project, "POST", f"projects/{project.slug}/grids/batch", 200, "writer", json=again)
-    done(project, "POST", f"projects/{project.slug}/grids/batch", 200, "writer", json=again)
-    done(project, "POST", f"projects/{project.slug}/grids/batch", 200, "writer", json=[publication(model="m5")])
+    sent = [publication(model=f"m{n}", source=source) for n in range(3)]
+    assert post(*sent, {"no": "grid"})["failed"] == 1
+    for _ in range(2):
+        post(*sent, publication(model="m4", source={"format": "csv", "name": "more.csv"}))
+    post(publication(model="m5"))
     first = {"source": "results.csv", "format": "csv", "sources": 1, "new": 3, "unchanged": 0, "failed": 1}
-    assert [data for _, data in told(project, "import.finished")] == [
-        first,
-        first | {"sources": 2, "new": 1, "unchanged": 3, "failed": 0},
-    ]
+    second = first | {"sources": 2, "new": 1, "unchanged": 3, "failed": 0}
+    assert [data for _, data in told(project, "import.finished")] == [first, second]
 
 
 def test_what_is_repeated_under_a_key_is_told_once(project: Project) -> None:

@@ -17,11 +17,6 @@ def lines(project: Project, query: str = "", **options: Any) -> list[dict[str, A
     return [json.loads(line) for line in answer.text.splitlines()]
 
 
-def own(project: Project, grid: str) -> dict[str, Any]:
-    document: dict[str, Any] = project.get(f"grids/{grid}").get_json()
-    return document
-
-
 def test_a_line_is_the_grid_as_its_own_path_has_it(project: Project) -> None:
     first = project.published(protocol={"seed": 1})["id"]
     failed = {"at": {"Length": 2}, "value": None, "reason": "failed"}
@@ -34,7 +29,7 @@ def test_a_line_is_the_grid_as_its_own_path_has_it(project: Project) -> None:
     gone = project.published(model="C")["id"]
     project.call("DELETE", f"grids/{gone}")
     found = lines(project)
-    assert found == [own(project, first), own(project, second)]
+    assert found == [project.get(f"grids/{one}").get_json() for one in (first, second)]
     assert found[1]["repeats"] == [2, None]
     assert found[1]["reasons"] == [{"at": {"Length": 2}, "reason": "failed"}]
 
@@ -74,12 +69,11 @@ def test_its_lines_can_be_published_elsewhere(house: House, project: Project) ->
     assert (item["status"], item["grid"]["digest"]) == (201, mine["digest"])
 
 
-def test_large_answers_are_streamed_and_compressed_and_whole(house: House, project: Project) -> None:
+def test_large_answers_are_streamed_and_compressed_and_whole(project: Project) -> None:
     axes = [{"name": name, "kind": "numeric", "levels": list(range(150))} for name in ("x", "y")]
     values = [[float(x * 150 + y) for y in range(150)] for x in range(150)]
-    metric = {"name": "loss", "direction": "lower"}
     for model in ("A", "B"):
-        project.publish(publication(model=model, axes=axes, values=values, metric=metric, trials=None))
+        project.published(model=model, axes=axes, values=values, metric={"name": "loss"}, trials=None)
     assert [one["values"] for one in lines(project)] == [values, values]
     packed = project.get(f"projects/{project.slug}/grids.ndjson", headers={"Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip"

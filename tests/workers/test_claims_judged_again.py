@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from registry.storage.tables import cached_results
+from registry.query import StoredClaimsQuery
+from registry.storage.tables import cached_results, claims, judgements
 from tests.house import Project
+from tests.workers.asking import answer_due, join
+from tests.workers.deaths import let_leases_run_out
 from tests.workers.test_stored_claims import ABOUT, add, at, history, judged, measure, read
+from workers import queries
 from workers.claims import keys, stored
 from workers.jobs.cpu_limit import TookTooLong
+from workers.jobs.invalidation import apply_invalidations
 from workers.jobs.old_methods import requeue_old_methods
 from workers.queries import compute_due
 from workers.verify_checks import check_results
@@ -52,102 +57,53 @@ def about(model: str, **more: Any) -> dict[str, Any]:
     return at(99.3, about=ABOUT | {"model": model}, **{"is": {"op": ">=", "number": 50.0}, **more})
 
 
-Mine = dict[str, Any]
-
-
-def _cell(project: Project, mine: Mine, _patch: Any) -> None:
-    measure(project, mine, 12.0)
-
-
-def _amendment(project: Project, mine: Mine, _patch: Any) -> None:
-    cells = {"cells": [{"at": {"Type": "2", "Length": 0}, "value": 50.0}]}
-    assert project.call("PATCH", f"grids/{mine['id']}/cells", json=cells).status_code == 200
-
-
-def _publication(project: Project, _mine: Mine, _patch: Any) -> None:
-    project.published(model="mine", trials=3000)
-
-
-def _new_grid(project: Project, _mine: Mine, _patch: Any) -> None:
-    project.published(model="mine", benchmark="Another")
-
-
-def _joined(project: Project, _mine: Mine, _patch: Any) -> None:
-    alias = {"kind": "model", "alias": "third", "name": "mine"}
-    assert project.call("POST", f"projects/{project.slug}/aliases", json=alias).status_code == 201
-
-
-def _renamed(project: Project, _mine: Mine, _patch: Any) -> None:
-    """The variant of all grids gets another name."""
-    alias = {"kind": "variant", "alias": "Baseline", "name": "Base"}
-    assert project.call("POST", f"projects/{project.slug}/aliases", json=alias).status_code == 201
-
-
-def _deletion(project: Project, mine: Mine, _patch: Any) -> None:
-    assert project.call("DELETE", f"grids/{mine['id']}").status_code == 204
-
-
-def _rules(project: Project, _mine: Mine, _patch: Any) -> None:
-    path = f"projects/{project.slug}/experiments/type-by-length/protocol"
-    assert project.call("PUT", path, json={"binding": ["shots"], "required": True}).status_code == 200
-
-
-def _methods(project: Project, _mine: Mine, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(keys, "METHODS_VERSION", "next")
-    with project.house.database.transaction() as connection:
-        old = cached_results.c.project_id == project.id
-        connection.execute(update(cached_results).where(old).values(methods_version="0"))
-        requeue_old_methods(connection, 30)
-
-
-def _limit(project: Project, mine: Mine, patch: pytest.MonkeyPatch) -> None:
-    """The claim becomes too large, which is found without judging it."""
-    patch.setattr("workers.queries.MOST_CELLS", 1)
-    _cell(project, mine, patch)
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        (_cell, ["mine"]),
-        (_amendment, ["mine"]),
-        (_publication, ["mine"]),
-        (_new_grid, ["mine"]),
-        (_joined, ["mine"]),
-        (_deletion, ["mine"]),
-        (_renamed, ["mine", "other"]),
-        (_rules, ["mine", "other"]),
-        (_methods, ["mine", "other"]),
-        (_limit, []),
-    ],
-)
 def test_a_claim_is_judged_again_when_what_it_depends_on_changed(
-    project: Project, watch: Watch, monkeypatch: pytest.MonkeyPatch, change: Callable[..., None], expected: list[str]
+    project: Project, watch: Watch, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
     mine = project.published(model="mine")
     for model in ("other", "third"):
         project.published(model=model)
     claim, other = add(project, [about("mine"), about("other")])["items"]
-    first = {one["id"]: judged(project, one)["checked_at"] for one in (claim, other)}
-    assert sorted(watch.judged) == ["mine", "other"]
-    watch.forget()
-    change(project, mine, monkeypatch)
-    for one in (claim, other):
-        assert judged(project, one)["checked_at"] > first[one["id"]]
-    assert sorted(watch.judged) == expected
-    assert list(check_results(project.house.database, project.house.settings, project.id)) == []
+    house, both = project.house, ["mine", "other"]
+    answer_due(house)
+    assert sorted(watch.judged) == both
+    grid, rules = f"grids/{mine['id']}", f"projects/{project.slug}/experiments/type-by-length/protocol"
+    cells = {"cells": [{"at": {"Type": "2", "Length": 0}, "value": 50.0}]}
 
+    def new_methods() -> None:
+        monkeypatch.setattr(keys, "METHODS_VERSION", "next")
+        with house.database.transaction() as connection:
+            old = cached_results.c.project_id == project.id
+            connection.execute(update(cached_results).where(old).values(methods_version="0"))
+            requeue_old_methods(connection, 30)
 
-def test_what_is_undone_is_judged_again(project: Project, watch: Watch) -> None:
-    grid = project.published(model="mine")
-    claim = add(project, about("mine"))
-    judged(project, claim)
-    for method, path in (("DELETE", ""), ("POST", "/restore")):
-        watch.forget()
-        assert project.call(method, f"grids/{grid['id']}{path}").status_code in (200, 204)
-        judged(project, claim)
-        assert watch.judged == ["mine"]
-    assert [verdict for _, verdict, _ in history(project, claim)] == ["supported", "not_decidable", "supported"]
+    def too_large() -> None:
+        """Which is found without judging it."""
+        monkeypatch.setattr(queries, "MOST_CELLS", 1)
+        measure(project, mine, 13.0)
+
+    for name, change, expected in (
+        ("the cell", lambda: measure(project, mine, 12.0), ["mine"]),
+        ("another cell", lambda: project.call("PATCH", f"{grid}/cells", json=cells), ["mine"]),
+        ("a revision", lambda: project.published(model="mine", trials=3000), ["mine"]),
+        ("another grid", lambda: project.published(model="mine", benchmark="Another"), ["mine"]),
+        ("a name that stands for it", lambda: join(project, "model", "third", "mine"), ["mine"]),
+        ("another name of the variant of all", lambda: join(project, "variant", "Baseline", "Base"), both),
+        ("the methods", new_methods, both),
+        ("the rules", lambda: project.call("PUT", rules, json={"binding": ["shots"], "required": True}), both),
+        ("its deletion", lambda: project.call("DELETE", grid), ["mine"]),
+        ("its return", lambda: project.call("POST", f"{grid}/restore"), ["mine"]),
+        ("too many cells", too_large, []),
+    ):
+        with subtests.test(msg=name):
+            before = [read(project, one)["checked_at"] for one in (claim, other)]
+            watch.forget()
+            change()
+            answer_due(house)
+            after = [read(project, one)["checked_at"] for one in (claim, other)]
+            assert all(now > then for then, now in zip(before, after, strict=True))
+            assert sorted(watch.judged) == expected
+            assert list(check_results(house.database, house.settings, project.id)) == []
 
 
 def test_a_change_of_another_grid_judges_nothing_and_reads_no_cells(project: Project, watch: Watch) -> None:
@@ -163,35 +119,25 @@ def test_a_change_of_another_grid_judges_nothing_and_reads_no_cells(project: Pro
     assert (watch.judged, watch.read) == ([], [])
     assert second["checked_at"] > first["checked_at"]
     assert second["judgement"] == first["judgement"]
+    judged(project, add(project, at(12.0, about=ABOUT | {"model": "third"})))
+    assert watch.judged == ["third"], "what is added is judged alone"
 
 
-def test_a_claim_that_is_added_is_judged_alone(project: Project, watch: Watch) -> None:
-    project.published(model="mine")
-    judged(project, add(project, about("mine")))
-    watch.forget()
-    judged(project, add(project, at(12.0, about=ABOUT | {"model": "mine"})))
-    assert watch.judged == ["mine"]
-
-
-def test_a_claim_about_a_revision_is_judged_once(project: Project, watch: Watch) -> None:
+def test_a_claim_about_a_revision_is_judged_once_and_looks_at_the_current_one_are_counted_on(
+    project: Project, watch: Watch
+) -> None:
     grid = project.published()
     claim = add(project, at(99.3, about={"grid": grid["id"], "revision": 1}))
-    judged(project, claim)
-    watch.forget()
-    measure(project, grid, 12.0)
-    assert judged(project, claim)["verdict"] == "supported"
-    assert watch.judged == []
-    assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
-    assert judged(project, claim)["verdict"] == "not_decidable"
-
-
-def test_looks_are_counted_on(project: Project) -> None:
-    grid = project.published()
-    claim = add(project, at(99.3, looks="every_revision"))
+    looked = add(project, at(99.3, looks="every_revision", **{"is": {"op": ">=", "number": 50.0}}))
     judged(project, claim)
     for look, value in ((2, 99.0), (3, 99.3)):
+        watch.forget()
         measure(project, grid, value)
-        assert judged(project, claim)["judgement"]["look"] == look
+        assert judged(project, claim)["verdict"] == "supported"
+        assert read(project, looked)["judgement"]["look"] == look
+        assert len(watch.judged) == 1
+    assert project.call("DELETE", f"grids/{grid['id']}").status_code == 204
+    assert judged(project, claim)["verdict"] == "not_decidable"
 
 
 def test_a_warning_about_a_name_follows_the_names_that_there_are(project: Project, watch: Watch) -> None:
@@ -269,3 +215,56 @@ def test_a_claim_that_takes_too_long_fails_alone(project: Project, monkeypatch: 
     assert verdicts == ["supported", "not_decidable", "contradicted"]
     assert tried == [99.3, 12.0, 12.0, 50.0, 99.3], "the first is within the noise: its trials are found last"
     assert history(project, kept[1]) == [(1, "not_decidable", "failed")]
+
+
+def _meanwhile(monkeypatch: pytest.MonkeyPatch, project: Project, happens: Callable[[], Any]) -> None:
+    """Let something happen between the first judging of the project's claims and its settling."""
+    compute, met = queries.compute, list[int]()
+
+    def slow(database: Any, settings: Any, project_id: Any, query: Any) -> Any:
+        found = compute(database, settings, project_id, query)
+        if isinstance(query, StoredClaimsQuery) and project_id == project.id and not met:
+            met.append(1)
+            happens()
+        return found
+
+    monkeypatch.setattr(queries, "compute", slow)
+
+
+def test_a_worker_whose_lease_ran_out_adds_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = project.house
+    project.published()
+    house.compute()
+    claim = add(project, at(99.3))
+    _meanwhile(monkeypatch, project, lambda: (let_leases_run_out(house.database), answer_due(house)))
+    judged(project, claim)
+    assert history(project, claim) == [(1, "supported", "within_noise")]
+
+
+def test_what_was_judged_before_a_grid_changed_is_no_judgement(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = project.house
+    grid = project.published()
+    house.compute()
+    claim = add(project, at(99.3))
+    _meanwhile(
+        monkeypatch,
+        project,
+        lambda: (measure(project, grid, 12.0), apply_invalidations(house.database, house.settings)),
+    )
+    assert judged(project, claim)["verdict"] == "contradicted"
+    assert len(history(project, claim)) == 1
+
+
+def test_a_claim_that_is_removed_while_it_is_judged_gets_no_judgement(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.published()
+    project.house.compute()
+    removed, kept = add(project, [at(99.3), at(12.0)])["items"]
+    _meanwhile(monkeypatch, project, lambda: project.call("DELETE", f"claims/{removed['id']}"))
+    assert judged(project, kept)["verdict"] == "contradicted"
+    with project.house.database.reading() as connection:
+        found = connection.scalars(select(judgements.c.claim_id).join(claims).where(claims.c.project_id == project.id))
+        assert [str(one) for one in found] == [kept["id"]]

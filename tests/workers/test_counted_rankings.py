@@ -5,8 +5,10 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,8 +29,10 @@ from registry.storage.tables import (
     pair_sum_scopes,
     pair_sums,
 )
-from tests.house import House, Project
+from tests.house import ENDED, House, Project
+from tests.workers.asking import join
 from tests.workers.test_rankings import ask, publish_seeds, records, score
+from workers import queries
 from workers.jobs.invalidation import APPLIED_AT_ONCE, apply_invalidations
 from workers.queries import compute, compute_from_rows, document_of
 from workers.rankings.pair_sums.scopes import close_scope, open_scope
@@ -68,6 +72,10 @@ def stored(project: Project) -> tuple[Any, ...]:
     return canonical(sums).tobytes(), names, scope.grids, scope.slots, scope.compared, scope.kinds, scope.checksum
 
 
+def scope_of(project: Project) -> Any:
+    return select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id == project.id).scalar_subquery()
+
+
 def rebuilt(project: Project) -> tuple[Any, ...]:
     """The same from nothing."""
     close_scope(project.house.database, project.id, QUESTION)
@@ -94,42 +102,74 @@ def publish_ragged(project: Project, models: int = 6) -> None:
                     table(project, f"m{model}", benchmark, values)
 
 
-@pytest.mark.parametrize("target", ["rerun", "new_benchmarks"])
-@pytest.mark.parametrize("method", ["mean_difference", "win_rate", "bradley_terry"])
+@pytest.fixture(scope="module")
+def ragged(house: House) -> Iterator[Project]:
+    """Six models on four benchmarks, of which everybody reads."""
+    project = house.make_project()
+    publish_ragged(project)
+    yield project
+    ENDED.append(project)
+
+
+SAME = ("by", "method", "missing", "alpha", "experiment", "metric", "benchmarks", "slots", "components")
+
+
 def test_sums_give_the_order_the_records_and_the_intervals_that_the_cells_give(
-    large: House, project: Project, method: str, target: str
+    large: House, ragged: Project, subtests: pytest.Subtests
 ) -> None:
-    publish_ragged(project)
-    question = replace(QUESTION, method=method, target=target)
-    sums, cells = from_sums(large, project, question), from_cells(project, question)
-    assert sums["inputs_left_out"]["count"] == len(cells["inputs"])
-    for name in ("by", "method", "missing", "alpha", "experiment", "metric", "benchmarks", "slots", "components"):
-        assert sums[name] == cells[name]
-    assert records(sums) == records(cells)
-    for one, other in zip(sums["ranking"], cells["ranking"], strict=True):
-        assert (one["name"], one["rank"], one["cells"]) == (other["name"], other["rank"], other["cells"])
-        assert one["score"] == pytest.approx(other["score"], rel=1e-9, abs=1e-9)
-    for one, other in zip(sums["pairs"], cells["pairs"], strict=True):
-        for name in ("a", "b", "n_common", "wins", "ties", "losses", "target"):
-            assert one[name] == other[name]
-        assert one["lead"] == pytest.approx(other["lead"], rel=1e-8, abs=1e-8)
-        assert (one["difference"] is None) == (other["difference"] is None) == (method != "mean_difference")
-        if one["difference"] is not None:
-            assert one["difference"] == pytest.approx(other["difference"], rel=1e-9, abs=1e-9)
-        if one["interval"]:
-            assert one["interval"]["low"] == pytest.approx(other["interval"]["low"], rel=1e-7, abs=1e-7)
-            assert one["interval"]["high"] == pytest.approx(other["interval"]["high"], rel=1e-7, abs=1e-7)
+    for method, target in product(("mean_difference", "win_rate", "bradley_terry"), ("rerun", "new_benchmarks")):
+        with subtests.test(msg=f"{method}, {target}"):
+            question = replace(QUESTION, method=method, target=target)
+            sums, cells = from_sums(large, ragged, question), from_cells(ragged, question)
+            assert sums["inputs_left_out"]["count"] == len(cells["inputs"])
+            assert {name: sums[name] for name in SAME} == {name: cells[name] for name in SAME}
+            assert records(sums) == records(cells)
+            for one, other in zip(sums["ranking"], cells["ranking"], strict=True):
+                assert (one["name"], one["rank"], one["cells"]) == (other["name"], other["rank"], other["cells"])
+                assert one["score"] == pytest.approx(other["score"], rel=1e-9, abs=1e-9)
+            named = [(one["name"], one["rank"]) for one in sums["ranking"]]
+            assert sorted((one["name"], one["rank"]) for one in sums["policy_sensitivity"]) == sorted(named)
+            for one, other in zip(sums["pairs"], cells["pairs"], strict=True):
+                for name in ("a", "b", "n_common", "wins", "ties", "losses", "target"):
+                    assert one[name] == other[name]
+                assert one["lead"] == pytest.approx(other["lead"], rel=1e-8, abs=1e-8)
+                assert (one["difference"] is None) == (other["difference"] is None) == (method != "mean_difference")
+                if one["difference"] is not None:
+                    assert one["difference"] == pytest.approx(other["difference"], rel=1e-9, abs=1e-9)
+                if one["interval"]:
+                    ends, others = ([pair["interval"][end] for end in ("low", "high")] for pair in (one, other))
+                    assert ends == pytest.approx(others, rel=1e-7, abs=1e-7)
 
 
-def test_p_values_from_sums_are_near_the_exact_ones(large: House, project: Project) -> None:
-    publish_ragged(project)
-    exact = {(pair["a"], pair["b"]): pair["p"] for pair in from_cells(project)["pairs"]}
-    for pair in from_sums(large, project)["pairs"]:
-        assert pair["p"] == pytest.approx(exact[pair["a"], pair["b"]], rel=0.25, abs=0.02)
+def test_p_values_from_sums_are_near_the_exact_ones_and_models_can_be_picked_out(large: House, ragged: Project) -> None:
+    exact = {(pair["a"], pair["b"]): pair for pair in from_cells(ragged)["pairs"]}
+    for pair in from_sums(large, ragged)["pairs"]:
+        assert pair["p"] == pytest.approx(exact[pair["a"], pair["b"]]["p"], rel=0.25, abs=0.02)
         assert pair["test"] == "sign_flip_normal"
+    document = from_sums(large, ragged, replace(QUESTION, model=("m1", "m4")))
+    assert {row["name"] for row in document["ranking"]} == {"m1", "m4"}
+    [pair] = document["pairs"]
+    assert [pair[name] for name in ("wins", "ties", "losses")] == [
+        exact["m1", "m4"][name] for name in ("wins", "ties", "losses")
+    ]
 
 
-def test_where_lower_is_better_smaller_values_win(large: House, project: Project) -> None:
+def test_what_needs_every_cell_is_refused_with_a_reason(large: House, ragged: Project) -> None:
+    for change in (
+        {"method": "mean"},
+        {"missing": "worst"},
+        {"by": "variant"},
+        {"by": "axis:Length"},
+        {"benchmark": ("A",)},
+    ):
+        document = from_sums(large, ragged, replace(QUESTION, **change))
+        assert (document["status"], "ask about fewer" in document["reason"]) == ("undefined", True)
+        assert "REGISTRY_RANKING_CELLS is 0" in document["reason"]
+
+
+def test_where_lower_is_better_smaller_values_win_and_mixed_directions_are_not_compared(
+    large: House, project: Project
+) -> None:
     loss = {"name": "accuracy", "unit": "nats", "direction": "lower", "lower": 0, "upper": None}
     table(project, "A", "X", [1.0, 2.0, 3.0], metric=loss)
     table(project, "B", "X", [1.5, 2.0, 3.5], metric=loss)
@@ -138,36 +178,28 @@ def test_where_lower_is_better_smaller_values_win(large: House, project: Project
     assert records(sums) == records(cells) == {"A": (2, 1, 0), "B": (0, 1, 2)}
     assert [row["name"] for row in sums["ranking"]] == ["A", "B"]
     assert sums["ranking"][0]["score"] == pytest.approx(cells["ranking"][0]["score"])
+    table(project, "C", "X", [1.0, 2.0, 3.0], metric=loss | {"direction": "higher"})
+    assert from_sums(large, project)["reason"].startswith("units, directions or bounds differ")
 
 
 def test_a_change_is_subtracted_and_added_and_nothing_is_left_of_what_was(large: House, project: Project) -> None:
     publish_ragged(project)
     from_sums(large, project)
     table(project, "m1", "A", [99.9, None, 12.3])
-    gone = table(project, "new", "B", [1.0, 2.0, 3.0, 4.0])
+    gone, purged = table(project, "new", "B", [1.0, 2.0, 3.0, 4.0]), table(project, "old", "A", [1.0, 2.0, 3.0])
     table(project, "m0", "E", [50.0])
     from_sums(large, project)
-    assert project.call("DELETE", f"grids/{gone['id']}", "writer").status_code == 204
+    for grid in (gone, purged):
+        assert project.call("DELETE", f"grids/{grid['id']}", "writer").status_code == 204
     table(project, "m2", "A", [5.55, 6.66])
-    document = from_sums(large, project)
-    assert "new" not in records(document)
-    assert records(document) == records(from_cells(project))
-    assert stored(project) == rebuilt(project)
-
-
-def test_a_grid_that_was_purged_before_it_was_counted_away_leaves_nothing_behind(
-    large: House, project: Project
-) -> None:
-    """Workers may have been away for as long as deleted grids are kept."""
-    publish_ragged(project)
-    gone = table(project, "new", "A", [1.0, 2.0, 3.0, 4.0])
-    from_sums(large, project)
-    assert project.call("DELETE", f"grids/{gone['id']}", "writer").status_code == 204
+    # Workers may have been away for as long as deleted grids are kept.
     with large.database.transaction() as connection:
         long_ago = {"deleted_at": func.now() - timedelta(days=4000)}
-        connection.execute(update(grids).where(grids.c.id == gone["id"]).values(long_ago))
+        connection.execute(update(grids).where(grids.c.id == purged["id"]).values(long_ago))
         assert purge(connection, COMMAND, older_than_days=3999) == 1
-    assert records(from_sums(large, project)) == records(from_cells(project))
+    document = from_sums(large, project)
+    assert not {"new", "old"} & set(records(document))
+    assert records(document) == records(from_cells(project))
     assert stored(project) == rebuilt(project)
 
 
@@ -176,11 +208,9 @@ def test_a_second_telling_changes_nothing(large: House, project: Project) -> Non
     from_sums(large, project)
     before = stored(project)
     with project.house.database.transaction() as connection:
-        scope = connection.scalar(select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id == project.id))
         every = select(pair_sum_inputs.c.scope_id, grids.c.benchmark, grids.c.id)
-        every = every.join_from(pair_sum_inputs, grids, grids.c.id == pair_sum_inputs.c.grid_id).where(
-            pair_sum_inputs.c.scope_id == scope
-        )
+        every = every.join_from(pair_sum_inputs, grids, grids.c.id == pair_sum_inputs.c.grid_id)
+        every = every.where(pair_sum_inputs.c.scope_id == scope_of(project))
         for _ in range(2):
             connection.execute(insert(pair_sum_queue).from_select(["scope_id", "benchmark", "grid_id"], every))
     from_sums(large, project)
@@ -192,11 +222,11 @@ def test_sixteen_writers_and_counting_at_the_same_time_leave_the_sums_of_a_rebui
 ) -> None:
     publish_ragged(project)
     from_sums(large, project)
-    chances = [random.Random(number) for number in range(16)]
     done = threading.Event()
 
-    def write(chance: random.Random) -> None:
-        for _ in range(6):
+    def write(number: int) -> None:
+        chance = random.Random(number)
+        for _ in range(3):
             values = [None if chance.random() < 0.2 else round(chance.uniform(0, 100), 2) for _ in range(8)]
             table(project, f"m{chance.randrange(8)}", chance.choice("ABC"), values)
 
@@ -205,7 +235,7 @@ def test_sixteen_writers_and_counting_at_the_same_time_leave_the_sums_of_a_rebui
             apply_invalidations(large.database, large.settings)
             catch_up(large.database, project.id, QUESTION, 0.0)
 
-    writers = [threading.Thread(target=write, args=(chance,)) for chance in chances]
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(16)]
     counters = [threading.Thread(target=count) for _ in range(2)]
     for thread in (*writers, *counters):
         thread.start()
@@ -234,10 +264,7 @@ def test_a_night_of_batches_that_nobody_folded_is_folded(large: House, project: 
     hasty = Database(replace(large.settings, idle_timeout=0.2), name="hasty")
     assert apply_invalidations(hasty, large.settings) >= len(batches)
     hasty.close()
-    mine = (
-        pair_sum_queue.c.scope_id
-        == select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id == project.id).scalar_subquery()
-    )
+    mine = pair_sum_queue.c.scope_id == scope_of(project)
     with large.database.transaction() as connection:
         assert connection.scalar(select(func.count()).where(mine)) == 500 * len(batches)
         connection.execute(delete(pair_sum_queue).where(mine))
@@ -247,37 +274,30 @@ def test_an_alias_counts_the_scope_from_nothing(large: House, project: Project) 
     publish_seeds(project, aliases=False)
     question = RankingQuery("window-by-ratio", "Pass@1")
     assert from_sums(large, project, question)["slots"]["compared"] == 8
-    alias = {"kind": "benchmark", "alias": "AIME25", "name": "AIME'25"}
-    assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
+    join(project, "benchmark", "AIME25", "AIME'25")
     document = from_sums(large, project, question)
     assert document["slots"]["compared"] == 16
     assert records(document) == records(from_cells(project, question))
-
-
-def test_what_was_listed_under_an_alias_that_is_lost_holds_nobody_up(large: House, project: Project) -> None:
-    table(project, "A", "X", [1.0, 2.0])
-    table(project, "B", "X", [2.0, 1.0])
-    alias = {"kind": "experiment", "alias": "old", "name": "leaderboard"}
-    assert project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias).status_code == 201
-    from_sums(large, project)
-    table(project, "C", "X", [3.0, 3.0], experiment="old")
-    apply_invalidations(large.database, large.settings)
-    with large.database.transaction() as connection:
-        connection.execute(delete(aliases).where(aliases.c.project_id == project.id))
-    assert catch_up(large.database, project.id, QUESTION, time.monotonic() + 60)
-    assert set(records(from_sums(large, project))) == {"A", "B"}
 
 
 def test_grids_that_an_alias_makes_one_are_counted_as_the_cells_say(large: House, project: Project) -> None:
     table(project, "long name", "X", [1.0, 2.0, None])
     table(project, "B", "X", [1.5, 1.5, 1.5])
     table(project, "short", "X", [None, 1.0, 9.0])
-    alias = {"kind": "model", "alias": "long name", "name": "short"}
-    project.call("POST", f"projects/{project.slug}/aliases", "admin", json=alias)
+    join(project, "model", "long name", "short")
     assert records(from_sums(large, project)) == records(from_cells(project)) == {"B": (2, 0, 1), "short": (1, 0, 2)}
     table(project, "long name", "X", [1.0, 2.0, 3.0])
     assert records(from_sums(large, project)) == records(from_cells(project)) == {"B": (1, 0, 2), "short": (2, 0, 1)}
     assert stored(project) == rebuilt(project)
+    # What was listed under an alias that is lost holds nobody up.
+    join(project, "experiment", "old", "leaderboard")
+    from_sums(large, project)
+    table(project, "C", "X", [3.0, 3.0, 3.0], experiment="old")
+    apply_invalidations(large.database, large.settings)
+    with large.database.transaction() as connection:
+        connection.execute(delete(aliases).where(aliases.c.project_id == project.id, aliases.c.alias == "old"))
+    assert catch_up(large.database, project.id, QUESTION, time.monotonic() + 60)
+    assert set(records(from_sums(large, project))) == {"short", "B"}
 
 
 def test_a_value_too_large_for_the_sums_has_everything_counted_anew(large: House, project: Project) -> None:
@@ -290,32 +310,6 @@ def test_a_value_too_large_for_the_sums_has_everything_counted_anew(large: House
     assert records(from_sums(large, project)) == {"A": (1, 0, 3), "B": (3, 0, 1)}
 
 
-def test_models_can_be_picked_out_of_a_large_scope(large: House, project: Project) -> None:
-    publish_ragged(project)
-    document = from_sums(large, project, replace(QUESTION, model=("m1", "m4")))
-    assert {row["name"] for row in document["ranking"]} == {"m1", "m4"}
-    [pair] = document["pairs"]
-    [other] = [pair for pair in from_cells(project)["pairs"] if (pair["a"], pair["b"]) == ("m1", "m4")]
-    assert (pair["wins"], pair["ties"], pair["losses"]) == (other["wins"], other["ties"], other["losses"])
-
-
-@pytest.mark.parametrize(
-    "change",
-    [{"method": "mean"}, {"missing": "worst"}, {"by": "variant"}, {"by": "axis:Length"}, {"benchmark": ("A",)}],
-)
-def test_what_needs_every_cell_is_refused_with_a_reason(large: House, project: Project, change: dict[str, Any]) -> None:
-    publish_ragged(project, 2)
-    document = from_sums(large, project, replace(QUESTION, **change))
-    assert document["status"] == "undefined"
-    assert "ask about fewer" in document["reason"]
-
-
-def test_mixed_directions_are_not_compared(large: House, project: Project) -> None:
-    score(project, "A", 1.0)
-    score(project, "B", 2.0, metric={"name": "accuracy", "unit": "%", "direction": "lower", "lower": 0, "upper": 100})
-    assert from_sums(large, project)["reason"].startswith("units, directions or bounds differ")
-
-
 def test_a_scope_that_has_become_small_is_read_from_its_cells_again(house: House, project: Project) -> None:
     score(project, "A", 1.0)
     score(project, "B", 2.0)
@@ -324,20 +318,15 @@ def test_a_scope_that_has_become_small_is_read_from_its_cells_again(house: House
     document = ask(project).get_json()
     assert document["pairs"][0]["test"] == "sign_flip"
     with house.database.reading() as connection:
-        assert (
-            connection.execute(select(pair_sum_scopes).where(pair_sum_scopes.c.project_id == project.id)).first()
-            is None
-        )
+        assert connection.scalar(select(scope_of(project))) is None
 
 
 def test_while_sums_are_counted_the_answer_is_pending(
     large: House, project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from workers import queries as module
-
     publish_ragged(project, 2)
     apply_invalidations(large.database, large.settings)
-    monkeypatch.setattr(module, "_COUNTING_SHIFT", 0.0)
+    monkeypatch.setattr(queries, "_COUNTING_SHIFT", 0.0)
     turns = 0
     while compute(large.database, large.settings, project.id, QUESTION) is None:
         turns += 1
@@ -349,10 +338,9 @@ def test_while_sums_are_counted_the_answer_is_pending(
 
 def test_a_change_that_the_release_before_noted_has_everything_counted_anew(large: House, project: Project) -> None:
     """It writes invalidations without the grids that changed."""
-    table(project, "A", "X", [1.0, 2.0])
-    table(project, "B", "X", [2.0, 1.0])
-    from_sums(large, project)
-    table(project, "B", "X", [2.0, 3.0])
+    for model, values in (("A", [1.0, 2.0]), ("B", [2.0, 1.0]), ("B", [2.0, 3.0])):
+        from_sums(large, project)
+        table(project, model, "X", values)
     with large.database.transaction() as connection:
         connection.execute(update(invalidations).where(invalidations.c.project_id == project.id).values(grid_ids=None))
     assert records(from_sums(large, project)) == {"A": (0, 0, 2), "B": (2, 0, 0)}
@@ -367,10 +355,7 @@ def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Pro
     with large.database.snapshot() as connection:
         assert check_sums(connection, project.id, QUESTION) == []
     with large.database.transaction() as connection:
-        mine = (
-            pair_sums.c.scope_id
-            == select(pair_sum_scopes.c.id).where(pair_sum_scopes.c.project_id == project.id).scalar_subquery()
-        )
+        mine = pair_sums.c.scope_id == scope_of(project)
         sums = connection.scalar(select(pair_sums.c.sums).where(mine, pair_sums.c.name == "m3"))
         wrong = unpacked(sums)
         wrong[LARGER, 0] += 1
@@ -379,9 +364,8 @@ def test_a_recount_finds_nothing_until_a_sum_is_wrong(large: House, project: Pro
         [difference] = check_sums(connection, project.id, QUESTION)
     assert "m3" in difference
     with large.database.transaction() as connection:  # as if counted by an older version
-        connection.execute(
-            update(pair_sum_scopes).where(pair_sum_scopes.c.project_id == project.id).values(is_complete=False)
-        )
+        mine = pair_sum_scopes.c.project_id == project.id
+        connection.execute(update(pair_sum_scopes).where(mine).values(is_complete=False))
     assert records(from_sums(large, project)) == records(from_cells(project))
     with large.database.snapshot() as connection:
         assert check_sums(connection, project.id, QUESTION) == []

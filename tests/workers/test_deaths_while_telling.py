@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
-from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import pytest
-from sqlalchemy import event, func, select, text, update
+from sqlalchemy import select
 
 from registry.grids.intake import Limits, Submission, read_submission
 from registry.operations.acts import delete_grid
 from registry.operations.audit_log import COMMAND
 from registry.operations.publish import publish
 from registry.storage.database import Database
-from registry.storage.tables import audit_log, cached_results, derivations, grids, projects
+from registry.storage.tables import audit_log, grids, projects
 from tests.house import House, Project, publication
+from tests.workers.deaths import dies_at, let_leases_run_out
 from tests.workers.feed import feed
 from tests.workers.test_gates import baseline, put
-from tests.workers.test_stored_claims import add, at
+from tests.workers.test_stored_claims import add, at, measure
 from workers.derive import derive_due
 from workers.jobs import sequencing
 from workers.jobs.invalidation import apply_invalidations
@@ -28,34 +27,7 @@ from workers.jobs.sequencing import sequence_arrivals
 from workers.queries import compute_due
 from workers.verify_checks import check_events
 
-_DEAD = 9
 _MOST = 80
-Work = Callable[[Database], Any]
-
-
-def _dies_at(house: House, step: int, work: Work) -> bool:
-    """Do the work in a process of its own that ends without a word at this step, before or after each statement and
-    commit; whether it came so far."""
-    child = os.fork()
-    if child == 0:
-        left = step
-
-        def die(*_sent: Any, **_named: Any) -> None:
-            nonlocal left
-            left -= 1
-            if left == 0:
-                os._exit(_DEAD)
-
-        try:
-            database = Database(house.settings, name="killed")
-            event.listen(database._engine, "after_cursor_execute", die)
-            event.listen(database._engine, "commit", die)
-            work(database)
-        finally:
-            os._exit(0)
-    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    assert ended in (0, _DEAD)
-    return ended == _DEAD
 
 
 def _whole(project: Project) -> list[Any]:
@@ -67,11 +39,8 @@ def _whole(project: Project) -> list[Any]:
     return found
 
 
-def _let_leases_run_out(house: House) -> None:
-    with house.database.transaction() as connection:
-        over = {"leased_until": func.now() - text("interval '1 second'"), "attempts": 0, "due_at": func.now()}
-        for table in (derivations, cached_results):
-            connection.execute(update(table).where(table.c.state == "pending").values(over))
+def _grids(found: list[Any], kind: str) -> list[str]:
+    return [one.data["grid"] for one in found if one.type == kind]
 
 
 def _sent(**changes: Any) -> Submission:
@@ -92,33 +61,29 @@ def test_an_act_that_died_is_told_if_it_is_there_and_else_not(project: Project) 
                 found = publish(connection, row, sent)
                 delete_grid(connection, COMMAND, project.id, found[0].stored.id)
 
-        if not _dies_at(house, step, act):
+        if not dies_at(house.database, step, act):
             break
         died += 1
     assert died > 10
     with house.database.reading() as connection:
-        there = select(grids.c.id, grids.c.deleted_at).where(grids.c.project_id == project.id)
-        stored = connection.execute(there).all()
+        there = connection.scalars(select(grids.c.id).where(grids.c.project_id == project.id)).all()
         mine = (audit_log.c.project_id == project.id, audit_log.c.action == "grid.deleted")
         deleted = connection.scalars(select(audit_log.c.subject).where(*mine)).all()
-    assert 0 < len(stored) < 3 * (died + 1)
+    assert 0 < len(there) < 3 * (died + 1)
     found = _whole(project)
-    assert Counter(one.data["grid"] for one in found if one.type == "grid.published") == Counter(
-        str(one.id) for one in stored
-    )
-    assert Counter(one.data["grid"] for one in found if one.type == "grid.deleted") == Counter(deleted)
+    assert Counter(_grids(found, "grid.published")) == Counter(map(str, there))
+    assert Counter(_grids(found, "grid.deleted")) == Counter(deleted)
 
 
 def test_a_sequencer_that_died_gave_each_place_once(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sequencing, "SEQUENCED_AT_ONCE", 2)
-    house = project.house
     expected = []
     for step in range(1, _MOST):
         expected += [project.published(model=f"{step} {n}")["id"] for n in range(3)]
-        if not _dies_at(house, step, sequence_arrivals):
+        if not dies_at(project.house.database, step, sequence_arrivals):
             break
     assert step > 8
-    assert [one.data["grid"] for one in _whole(project) if one.type == "grid.published"] == expected
+    assert _grids(_whole(project), "grid.published") == expected
 
 
 def test_statistics_whose_worker_died_are_told_once(project: Project) -> None:
@@ -127,43 +92,47 @@ def test_statistics_whose_worker_died_are_told_once(project: Project) -> None:
     made = []
     for step in range(1, _MOST):
         made += [project.published(model=f"{step} {n}")["id"] for n in range(2)]
-        died = _dies_at(house, step, lambda database: derive_due(database, house.settings))
-        _let_leases_run_out(house)
+        died = dies_at(house.database, step, lambda database: derive_due(database, house.settings))
+        let_leases_run_out(house.database)
         while derive_due(house.database, house.settings):
             pass
         if not died:
             break
     assert step > 5
-    assert Counter(one.data["grid"] for one in _whole(project) if one.type == "statistics.ready") == Counter(made)
+    assert Counter(_grids(_whole(project), "statistics.ready")) == Counter(made)
 
 
 def test_conclusions_whose_worker_died_are_told_once(project: Project) -> None:
-    """Rankings that change, claims that flip, verdicts and alerts: one of each for each change of the grids."""
+    told_once_at_every(6, project)
+
+
+def told_once_at_every(stride: int, project: Project) -> None:
+    """Rankings that change, claims that flip, verdicts and alerts: one of each for each change of the grids, whose
+    worker dies at one of every so many steps."""
     house = project.house
     put(project, "A", 70.0)
     grid = project.published()
     baseline(project, margin=3.0)
     claim = add(project, at(99.3))
     house.compute()
-    for step in range(1, _MOST):
+    for change in range(1, _MOST):
         # By turns B fails and passes, before or behind A, and the claim is true or not.
-        put(project, "B", 60.0 if step % 2 else 80.0, trials=100_000)
-        cells = {"cells": [{"at": {"Type": "1", "Length": 0}, "value": 12.0 if step % 2 else 99.3}]}
-        assert project.call("PATCH", f"grids/{grid['id']}/cells", json=cells).status_code == 200
+        put(project, "B", 60.0 if change % 2 else 80.0, trials=100_000)
+        measure(project, grid, 12.0 if change % 2 else 99.3)
         apply_invalidations(house.database, house.settings)
-        _let_leases_run_out(house)
-        died = _dies_at(house, step, lambda database: _answer(database, house))
-        _let_leases_run_out(house)
+        let_leases_run_out(house.database)
+        died = dies_at(house.database, 1 + (change - 1) * stride, lambda database: _answer(database, house))
+        let_leases_run_out(house.database)
         _answer(house.database, house)
         if not died:
             break
-    assert step > 10
+    assert change > 30 / stride
     found = _whole(project)
     kinds = Counter(one.type for one in found)
-    assert (kinds["claim.judged"], kinds["claim.flipped"], kinds["gate.verdict"]) == (1, step, step)
-    assert (kinds["alert.opened"], kinds["alert.resolved"]) == ((step + 1) // 2, step // 2)
+    assert (kinds["claim.judged"], kinds["claim.flipped"], kinds["gate.verdict"]) == (1, change, change)
+    assert (kinds["alert.opened"], kinds["alert.resolved"]) == ((change + 1) // 2, change // 2)
     judged = [one.data["judgement"] for one in found if one.type in ("claim.judged", "claim.flipped")]
-    assert judged == list(range(1, step + 2))
+    assert judged == list(range(1, change + 2))
     assert {one.subject for one in found if one.type == "claim.flipped"} == {f"claims/{claim['id']}"}
     led = [tuple(one.data["leaders"]) for one in found if one.type == "ranking.changed" and one.data["models"] == 2]
     assert all(before != after for before, after in pairwise(led))

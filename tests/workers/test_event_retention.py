@@ -11,7 +11,7 @@ from sqlalchemy import delete, func, select, update
 from registry.operations.events import head_of, read_events
 from registry.storage.database import Database
 from registry.storage.tables import event_heads, events
-from tests.house import Project
+from tests.house import House, Project
 from tests.workers.test_sequencing import write
 from workers.jobs import retention
 from workers.jobs.retention import delete_old_events
@@ -44,25 +44,26 @@ def until_none_is_left(database: Database, days: int, most: int) -> None:
         pass
 
 
-@pytest.mark.parametrize("at_once", [2, 3, 100])
 def test_events_go_by_their_age_and_number_and_the_feed_goes_on(
-    project: Project, monkeypatch: pytest.MonkeyPatch, at_once: int
+    house: House, monkeypatch: pytest.MonkeyPatch, subtests: pytest.Subtests
 ) -> None:
-    monkeypatch.setattr(retention, "EVENTS_AT_ONCE", at_once)
-    database = project.house.database
-    happen(project, range(9))
-    until_none_is_left(database, 30, 9)
-    assert kept(project) == (1, 9, list(range(1, 10)))
-    age(database, project, 4)
-    until_none_is_left(database, 30, 9)
-    assert kept(project) == (5, 9, [5, 6, 7, 8, 9])
-    until_none_is_left(database, 30, 2)
-    assert kept(project) == (8, 9, [8, 9])
-    age(database, project, 9)
-    until_none_is_left(database, 30, 9)
-    assert kept(project) == (10, 9, [])
-    happen(project, [10])
-    assert kept(project) == (10, 10, [10])
+    for at_once in (2, 3, 100):
+        with subtests.test(msg=f"{at_once} at once"):
+            monkeypatch.setattr(retention, "EVENTS_AT_ONCE", at_once)
+            project, database = house.make_project(), house.database
+            happen(project, range(9))
+            until_none_is_left(database, 30, 9)
+            assert kept(project) == (1, 9, list(range(1, 10)))
+            age(database, project, 4)
+            until_none_is_left(database, 30, 9)
+            assert kept(project) == (5, 9, [5, 6, 7, 8, 9])
+            until_none_is_left(database, 30, 2)
+            assert kept(project) == (8, 9, [8, 9])
+            age(database, project, 9)
+            until_none_is_left(database, 30, 9)
+            assert kept(project) == (10, 9, [])
+            happen(project, [10])
+            assert kept(project) == (10, 10, [10])
 
 
 def test_what_takes_long_goes_on_in_the_next_call(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,9 +77,13 @@ def test_what_takes_long_goes_on_in_the_next_call(project: Project, monkeypatch:
     assert kept(project)[0] == 7
 
 
-def test_a_project_whose_places_are_being_given_is_left_for_the_next_time(project: Project) -> None:
+def test_a_project_whose_places_are_being_given_is_left_for_the_next_time(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "_SECONDS", 600.0)
     database = project.house.database
     happen(project, range(3))
+    until_none_is_left(database, 30, 3)
     with database.transaction() as connection:
         connection.execute(select(event_heads).with_for_update())
         assert not delete_old_events(database, 30, 1)

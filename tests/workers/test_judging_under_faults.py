@@ -1,24 +1,17 @@
-"""Judging under faults: whatever dies or runs twice, one verdict and one alert for each change."""
+"""Judging under faults: whatever is late, twice or at the same time, one verdict and one alert for each change."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import func, select
 
-from registry import create_app
-from registry.settings import Settings
-from registry.storage.database import Database
-from registry.storage.tables import alerts, cached_results, gate_verdicts
-from tests.house import House, Project
-from tests.workers.dying_worker import STEPS
+from registry.storage.tables import alerts, gate_verdicts
+from tests.house import Project
+from tests.workers.deaths import let_leases_run_out
 from tests.workers.test_gates import baseline, put
 from tests.workers.test_stored_verdicts import stored, turn
 from workers import queries
@@ -33,30 +26,6 @@ def counted(project: Project) -> tuple[int, int]:
         ]
         found = [connection.scalar(one) or 0 for one in counts]
     return found[0], found[1]
-
-
-def test_a_worker_that_is_killed_at_any_step_leaves_all_or_nothing(own_database_url: str, settings: Settings) -> None:
-    own = replace(settings, database_url=own_database_url)
-    database = Database(own, name="tests")
-    project = House(create_app(own), database, own).make_project()
-    for model, value in (("A", 70.0), ("B", 60.0)):
-        put(project, model, value)
-    turn(project)
-    baseline(project, margin=3.0)
-    known = {"REGISTRY_DATABASE_URL": own_database_url, "REGISTRY_REDIS_URL": own.redis_url}
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.workers.dying_worker"],
-        env={**os.environ, **known},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    told = [tuple(line.split("|")) for line in done.stdout.splitlines() if line.count("|") == 3]
-    last = len(STEPS) - 1
-    assert told == [(step, "9", str(int(place == last)), str(int(place != last))) for place, step in enumerate(STEPS)]
-    turn(project)
-    assert counted(project) == (1, 1)
-    database.close()
 
 
 @pytest.fixture
@@ -88,10 +57,7 @@ def test_a_worker_whose_lease_ran_out_stores_nothing_after_another_has(
     house = failing.house
 
     def another() -> None:
-        with house.database.transaction() as connection:
-            over = {"leased_until": func.now() - text("interval '1 second'")}
-            mine = (cached_results.c.project_id == failing.id, cached_results.c.lease.is_not(None))
-            connection.execute(update(cached_results).where(*mine).values(over))
+        let_leases_run_out(house.database)
         assert queries.compute_due(house.database, house.settings) == 1
 
     meanwhile(monkeypatch, another)

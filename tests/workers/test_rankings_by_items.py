@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.house import Project
-from tests.workers.test_comparisons_of_models import computed
+from tests.workers.asking import computed
 from tests.workers.test_item_comparisons import post, published
 
 NEW = {"experiment": "e", "metric": "accuracy", "target": "new_questions"}
@@ -52,13 +52,14 @@ def test_pairs_rest_on_the_items_that_both_answered(project: Project, three: Any
     found = ranking(project)
     told = pairs(found)
     errors = [stats.sem((table[0] - table[1]).mean(axis=0)) for table in tables.values()]
-    assert told["AB"]["test"] == "paired_items"
-    assert told["AB"]["stderr"] == pytest.approx(100 * np.hypot(*errors) / 2, rel=1e-9)
-    assert told["AB"]["df"] == pytest.approx(sum(e**2 for e in errors) ** 2 / sum(e**4 / 39 for e in errors), rel=1e-9)
-    assert told["AB"]["difference"] == pytest.approx(pairs(before)["AB"]["difference"])
-    assert told["AB"]["stderr"] < pairs(before)["AB"]["stderr"]
-    p = 2 * stats.t.sf(abs(told["AB"]["difference"]) / told["AB"]["stderr"], told["AB"]["df"])
-    assert told["AB"]["p"] == pytest.approx(p, rel=1e-9)
+    both, bound = told["AB"], pairs(before)["AB"]
+    assert both["test"] == "paired_items"
+    assert both["stderr"] == pytest.approx(100 * np.hypot(*errors) / 2, rel=1e-9)
+    assert both["df"] == pytest.approx(sum(e**2 for e in errors) ** 2 / sum(e**4 / 39 for e in errors), rel=1e-9)
+    assert both["difference"] == pytest.approx(bound["difference"])
+    assert both["stderr"] < bound["stderr"]
+    p = 2 * stats.t.sf(abs(both["difference"]) / both["stderr"], both["df"])
+    assert both["p"] == pytest.approx(p, rel=1e-9)
     assert told["AC"] | {"p_holm": 0} == pairs(before)["AC"] | {"p_holm": 0}
     assert found["assumes"] == ["independent_items", "p(1-p)/questions"]
 

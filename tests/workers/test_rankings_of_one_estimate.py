@@ -13,27 +13,29 @@ from scipy.stats import norm
 from registry.query import METHODS
 from tests.house import House, Project
 from tests.workers.test_counted_rankings import QUESTION, from_sums
-from tests.workers.test_rankings import answered, records, score
+from tests.workers.test_rankings import all_answered, answered, records, score
 
 PERCENT = {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100}
 BARE = {"name": "accuracy", "unit": None, "direction": "higher"}
-
-
-def board(project: Project, values: dict[str, dict[str, float]], trials: dict[str, int] | None, **more: Any) -> None:
-    """Single scores by benchmark and model."""
-    for benchmark, each in values.items():
-        for model, value in each.items():
-            given = None if trials is None else trials[benchmark]
-            score(project, model, value, benchmark=benchmark, trials=given, **{"metric": PERCENT} | more)
-
-
-def ranges(document: dict[str, Any]) -> dict[str, tuple[int, int, int]]:
-    return {row["name"]: (row["rank"], row["rank_low"], row["rank_high"]) for row in document["ranking"]}
+LENGTHS = [{"name": "Length", "levels": [1, 2, 3, 4]}]
 
 
 def content(document: dict[str, Any]) -> dict[str, Any]:
     """What does not name grids or instants."""
-    return {name: value for name, value in document.items() if name not in ("inputs", "computed_at", "warnings")}
+    unlike = ("inputs", "computed_at", "warnings", "experiment")
+    return {name: value for name, value in document.items() if name not in unlike}
+
+
+def codes(document: dict[str, Any]) -> list[str]:
+    return [warning["code"] for warning in document["warnings"]]
+
+
+def names(document: dict[str, Any]) -> list[str]:
+    return [row["name"] for row in document["ranking"]]
+
+
+def by_names(document: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    return {pair["a"] + pair["b"]: pair for pair in document["pairs"]}
 
 
 FOUR = {
@@ -56,8 +58,10 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
     project: Project, values: dict[str, dict[str, float]], trials: dict[str, int]
 ) -> None:
     """The variance of each benchmark is p q / n of either side; their mean has the sum over B squared. Shares are
-    those of whole numbers of successes: 46.0 % of 990 are 455."""
-    board(project, values, trials)
+    those of whole numbers of successes: 46.0 % of 990 are 455. `fixed_cells` is the old word for a rerun."""
+    for benchmark, each in values.items():
+        for model, value in each.items():
+            score(project, model, value, benchmark=benchmark, trials=trials[benchmark])
     document = answered(project)
     [pair] = document["pairs"]
     shares = {
@@ -74,79 +78,69 @@ def test_the_test_of_a_pair_weighs_benchmarks_as_the_order_does(
     assert pair["interval"]["low"] == pytest.approx(difference - norm.ppf(0.975) * stderr, rel=1e-9)
     assert pair["detectable"] == pytest.approx((norm.ppf(0.975) + norm.ppf(0.8)) * stderr, rel=1e-9)
     assert document["ranking"][0]["score"] == pytest.approx(difference / 2, rel=1e-9)
-    assert all(low <= rank <= high for rank, low, high in ranges(document).values())
+    assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in document["ranking"])
     nearest = ["whole_successes"] if shares != values else []
     assert document["assumes"] == ["independent_trials", *nearest]
+    assert answered(project, target="fixed_cells") == document
+    assert document["target"] == "rerun"
+    assert answered(project, missing="observed") == answered(project, missing="available")
+    asked = {"experiment": document["experiment"], "metric": document["metric"], "missing": "observed"}
+    assert project.get(f"projects/{project.slug}/rankings", query_string=asked).headers["Deprecation"].startswith("@")
+    assert replace(QUESTION, target="rerun").key == QUESTION.key
 
 
-def test_a_fraction_is_compared_with_a_percentage_on_one_scale(project: Project, large: House) -> None:
-    score(project, "A", 0.92, metric=BARE | {"lower": 0, "upper": 1}, trials=300)
-    score(project, "B", 61.0, metric=BARE | {"lower": 0, "upper": 100}, trials=300)
-    for method in METHODS:
-        document = answered(project, method=method)
-        assert [row["name"] for row in document["ranking"]] == ["A", "B"], method
-    [pair] = answered(project)["pairs"]
-    assert pair["difference"] == pytest.approx(31.0)
-    assert from_sums(large, project)["reason"].startswith("units, directions or bounds differ")
-
-
-@pytest.mark.parametrize(
-    "first, second",
-    [
+def test_scales_are_joined_where_they_are_one_and_never_meet_where_not(
+    project: Project, large: House, subtests: pytest.Subtests
+) -> None:
+    others = [
         (PERCENT | {"unit": ""}, BARE | {"unit": "points", "lower": 0, "upper": 10}),
         (PERCENT, PERCENT | {"direction": "lower"}),
         (BARE | {"lower": 0, "upper": 1}, BARE | {"unit": "%"}),
-    ],
-)
-@pytest.mark.parametrize("method", METHODS)
-def test_values_on_other_scales_never_meet_in_a_slot(
-    project: Project, first: dict[str, Any], second: dict[str, Any], method: str
-) -> None:
-    score(project, "A", 0.9, metric=first)
-    score(project, "B", 9.0, metric=second)
-    document = answered(project, method=method)
-    [pair] = document["pairs"]
-    assert (pair["status"], pair["n_common"]) == ("not_comparable", 0)
-    assert pair["reason"].startswith("scale")
-    assert [warning["code"] for warning in document["warnings"]] == ["scale"]
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_grid_without_a_direction_takes_that_of_the_others_and_turns_nothing(project: Project, method: str) -> None:
-    loss = {"name": "loss", "unit": "nats", "direction": "lower"}
+    ]
+    for place, metrics in enumerate(others):
+        for model, value, metric in zip("AB", (0.9, 9.0), metrics, strict=True):
+            score(project, model, value, experiment=f"other {place}", metric=metric)
+    score(project, "A", 0.92, experiment="fraction", metric=BARE | {"lower": 0, "upper": 1}, trials=300)
+    score(project, "B", 61.0, experiment="fraction", metric=BARE | {"lower": 0, "upper": 100}, trials=300)
     for model, value in (("C", 5.0), ("A", 1.0), ("B", 2.0)):
-        score(project, model, value, metric=loss | ({"direction": None} if model == "C" else {}))
-    document = answered(project, metric="loss", method=method)
-    assert [row["name"] for row in document["ranking"]] == ["A", "B", "C"]
-    assert [warning["code"] for warning in document["warnings"]] == ["direction_assumed"]
+        loss = {"name": "accuracy", "unit": "nats", "direction": None if model == "C" else "lower"}
+        score(project, model, value, experiment="undirected", metric=loss)
+    experiments = ["fraction", "undirected", *(f"other {place}" for place in range(3))]
+    asked = [{"experiment": one, "method": method} for one in experiments for method in METHODS]
+    for question, document in zip(asked, all_answered(project, *asked), strict=True):
+        with subtests.test(**question):
+            if question["experiment"] == "fraction":
+                assert names(document) == ["A", "B"]
+            elif question["experiment"] == "undirected":
+                assert (names(document), codes(document)) == (["A", "B", "C"], ["direction_assumed"])
+            else:
+                [pair] = document["pairs"]
+                assert (pair["status"], pair["n_common"]) == ("not_comparable", 0)
+                assert pair["reason"].startswith("scale")
+                assert codes(document) == ["scale"]
+    [pair] = answered(project, experiment="fraction")["pairs"]
+    assert pair["difference"] == pytest.approx(31.0)
+    counted = from_sums(large, project, replace(QUESTION, experiment="fraction"))
+    assert counted["reason"].startswith("units, directions or bounds differ")
 
 
-def test_what_is_published_last_decides_nothing(house: House) -> None:
+def test_what_is_published_last_decides_nothing(project: Project) -> None:
     """A and B are bounded and have trials, C has neither."""
     cells = {"A": [90.0, 80.0, 70.0, 60.0], "B": [70.0, 60.0, 55.0, 50.0], "C": [80.0, 70.0, 60.0, 50.0]}
-    found = []
-    for order in itertools.permutations("ABC"):
-        project = house.make_project()
+    orders = ["".join(order) for order in itertools.permutations("ABC")]
+    for order in orders:
         for model in order:
-            metric = BARE if model == "C" else BARE | {"lower": 0, "upper": 100}
-            axes = [{"name": "Length", "levels": [1, 2, 3, 4]}]
-            score(project, model, cells[model], metric=metric, axes=axes, trials=None if model == "C" else 300)
-        found.append(content(answered(project)))
+            bounds, trials = ({}, None) if model == "C" else ({"lower": 0, "upper": 100}, 300)
+            score(project, model, cells[model], experiment=order, metric=BARE | bounds, axes=LENGTHS, trials=trials)
+    found = [content(one) for one in all_answered(project, *({"experiment": order} for order in orders))]
     assert all(one == found[0] for one in found)
-    pairs = {(pair["a"], pair["b"]): pair["test"] for pair in found[0]["pairs"]}
-    assert pairs == {("A", "B"): "mantel_haenszel", ("A", "C"): "sign_flip", ("B", "C"): "sign_flip"}
+    tests = {names: pair["test"] for names, pair in by_names(found[0]).items()}
+    assert tests == {"AB": "mantel_haenszel", "AC": "sign_flip", "BC": "sign_flip"}
 
 
-def test_a_ranking_over_no_cells_ranks_nobody(project: Project) -> None:
-    axes = [{"name": "Length", "levels": [1, 2]}]
-    for model in "AB":
-        score(project, model, [None, None], axes=axes)
-    document = answered(project)
-    assert (document["status"], document["ranking"]) == ("insufficient", [])
-    assert document["reason"] == "no cell was measured"
-
-
-def test_a_derived_benchmark_is_shown_and_not_counted(project: Project, large: House) -> None:
+def test_a_derived_benchmark_is_shown_and_not_counted_and_one_that_looks_derived_is_warned_of(
+    project: Project, large: House
+) -> None:
     """A leads by one on X, B by one on Y: the average of both says what both say, and adds nothing."""
     for model, x, y in (("A", 61.0, 50.0), ("B", 60.0, 51.0)):
         score(project, model, x, benchmark="X")
@@ -156,21 +150,15 @@ def test_a_derived_benchmark_is_shown_and_not_counted(project: Project, large: H
         score(project, model, value, benchmark="Average", derived=["X", "Y"])
     document = answered(project)
     assert content(document) | {"derived": []} == content(plain)
-    assert sorted((one["benchmark"], one["model"]) for one in document["derived"]) == [
-        ("Average", "A"),
-        ("Average", "B"),
-    ]
+    derived = sorted((one["benchmark"], one["model"]) for one in document["derived"])
+    assert derived == [("Average", "A"), ("Average", "B")]
     assert records(from_sums(large, project)) == records(plain)
-
-
-def test_a_benchmark_that_is_called_like_an_average_is_counted_with_a_warning(project: Project, large: House) -> None:
-    for benchmark in ("X", "Macro avg"):
-        score(project, "A", 61.0, benchmark=benchmark)
-        score(project, "B", 60.0, benchmark=benchmark)
-    document = answered(project)
-    assert [warning["code"] for warning in document["warnings"]] == ["looks_derived"]
-    assert records(document)["A"] == (2, 0, 0)
-    assert [warning["code"] for warning in from_sums(large, project)["warnings"]] == ["looks_derived"]
+    for model, value in (("A", 61.0), ("B", 60.0)):
+        for benchmark in ("X", "Macro avg"):
+            score(project, model, value, experiment="named", benchmark=benchmark)
+    named = answered(project, experiment="named")
+    assert (codes(named), records(named)["A"]) == (["looks_derived"], (2, 0, 0))
+    assert codes(from_sums(large, project, replace(QUESTION, experiment="named"))) == ["looks_derived"]
 
 
 def test_a_large_benchmark_makes_no_ties_in_a_small_one(project: Project, large: House) -> None:
@@ -178,57 +166,41 @@ def test_a_large_benchmark_makes_no_ties_in_a_small_one(project: Project, large:
     for benchmark, a, b in (("small", 0.39, 0.31), ("large", 3.2e12, 3.2e12)):
         score(project, "A", a, benchmark=benchmark, metric=tokens)
         score(project, "B", b, benchmark=benchmark, metric=tokens)
-    assert records(answered(project)) == {"A": (1, 1, 0), "B": (0, 1, 1)}
-    assert records(from_sums(large, project)) == {"A": (1, 1, 0), "B": (0, 1, 1)}
+    for document in (answered(project), from_sums(large, project)):
+        assert records(document) == {"A": (1, 1, 0), "B": (0, 1, 1)}
 
 
 def test_one_benchmark_of_another_size_is_named(project: Project) -> None:
     """Sentences a second beside scores in millions."""
-    score_ = {"name": "accuracy", "unit": None, "direction": "higher"}
-    for model, each in (
-        ("A", (10.0, 9.0, 1_300_000.0)),
-        ("B", (9.0, 8.0, 1_310_000.0)),
-        ("C", (8.0, 7.0, 1_290_000.0)),
-    ):
+    values = {"A": (10.0, 9.0, 1_300_000.0), "B": (9.0, 8.0, 1_310_000.0), "C": (8.0, 7.0, 1_290_000.0)}
+    for model, each in values.items():
         for benchmark, value in zip(("X", "Y", "points"), each, strict=True):
-            score(project, model, value, benchmark=benchmark, metric=score_)
-    document = answered(project)
+            score(project, model, value, benchmark=benchmark, metric=BARE)
+    document, standardised = all_answered(project, {}, {"method": "standardised_difference"})
     [warning] = document["warnings"]
     assert (warning["code"], '"points" carries 100%' in warning["detail"]) == ("one_benchmark_dominates", True)
-    assert [row["name"] for row in document["ranking"]] == ["B", "A", "C"]
-    standardised = answered(project, method="standardised_difference")
-    assert [row["name"] for row in standardised["ranking"]] == ["A", "B", "C"]
+    assert (names(document), names(standardised)) == (["B", "A", "C"], ["A", "B", "C"])
     # Each benchmark has the standard deviation of three numbers a step apart, one step: (1 + 1 - 1) / 3.
-    pairs = {(pair["a"], pair["b"]): pair["difference"] for pair in standardised["pairs"]}
-    assert pairs["A", "B"] == pytest.approx(1 / 3, rel=1e-9)
+    assert by_names(standardised)["AB"]["difference"] == pytest.approx(1 / 3, rel=1e-9)
 
 
 def test_new_questions_need_the_number_of_questions(project: Project) -> None:
-    for model, value in (("A", 70.0), ("B", 60.0)):
-        score(project, model, value, metric=PERCENT, trials=480, questions=30)
-    score(project, "C", 50.0, metric=PERCENT, trials=480)
-    pairs = {(p["a"], p["b"]): p for p in answered(project, target="new_questions")["pairs"]}
+    for model, value, more in (("A", 70.0, {"questions": 30}), ("B", 60.0, {"questions": 30}), ("C", 50.0, {})):
+        score(project, model, value, trials=480, **more)
+    document = answered(project, target="new_questions")
+    pairs = by_names(document)
     shares = [(0.7 * 30 + 0.5) / 31, (0.6 * 30 + 0.5) / 31]
     stderr = 100 * math.sqrt(sum(p * (1 - p) / 30 for p in shares))
-    assert pairs["A", "B"]["stderr"] == pytest.approx(stderr, rel=1e-9)
-    assert pairs["A", "B"]["p"] == pytest.approx(2 * norm.sf(10 / stderr), rel=1e-9)
-    assert (pairs["A", "C"]["status"], pairs["A", "C"]["p"]) == ("insufficient", None)
-    document = answered(project, target="new_questions")
+    assert pairs["AB"]["stderr"] == pytest.approx(stderr, rel=1e-9)
+    assert pairs["AB"]["p"] == pytest.approx(2 * norm.sf(10 / stderr), rel=1e-9)
+    assert (pairs["AC"]["status"], pairs["AC"]["p"]) == ("insufficient", None)
     assert (document["target"], document["assumes"]) == ("new_questions", ["p(1-p)/questions"])
 
 
 def test_a_design_effect_multiplies_the_variance_and_is_no_assumption(project: Project) -> None:
     for model, value in (("A", 70.0), ("B", 60.0)):
-        score(project, model, value, metric=PERCENT, trials=300, design_effect=2.0)
+        score(project, model, value, trials=300, design_effect=2.0)
     document = answered(project)
     [pair] = document["pairs"]
     assert pair["stderr"] == pytest.approx(math.sqrt(2 * (70 * 30 + 60 * 40) / 300), rel=1e-9)
     assert document["assumes"] == []
-
-
-def test_the_old_word_for_the_target_is_still_read_and_is_the_same_question(project: Project) -> None:
-    board(project, FOUR, TRIALS)
-    new, old = answered(project), answered(project, target="fixed_cells")
-    assert new == old
-    assert new["target"] == "rerun"
-    assert replace(QUESTION, target="rerun").key == QUESTION.key

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.house import Project
-from tests.workers.test_comparisons_of_models import computed
+from tests.workers.asking import computed
 from tests.workers.test_gates import put
 from workers.statistics.repeat_noise import RepeatedCells, between, ratio
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from threading import Thread
 
 import pytest
 from sqlalchemy import delete, func, select, update
@@ -35,18 +35,18 @@ def counted(house: House, kind: str) -> Done:
     return Done(row.computed, row.failed, row.seconds)
 
 
-def test_counts_of_many_processes_add_up(house: House) -> None:
+def test_counts_of_many_processes_add_up_and_what_the_database_did_not_take_is_told_later(house: House) -> None:
     reporters = []
+    away = Database(replace(house.settings, database_url="postgresql://nobody@127.0.0.1:1/registry"), name="tests")
     for number in range(8):
         counts = JobCounts()
         counts.add("one-of-tests", 10, failed=1, seconds=0.5)
         counts.add(f"another-of-tests-{number % 2}", 1)
         reporters.append(Reporter(house.database, "worker", counts))
-    threads = [Thread(target=one.report) for one in reporters]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with pytest.raises(Unavailable):
+        Reporter(away, "worker", counts).report()
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(Reporter.report, reporters))
     assert counted(house, "one-of-tests") == Done(80, 8, 4.0)
     assert counted(house, "another-of-tests-1") == Done(4, 0, 0.0)
     assert len(activity(house).alive("worker")) == 8
@@ -54,16 +54,6 @@ def test_counts_of_many_processes_add_up(house: House) -> None:
         one.end()
     assert activity(house).alive("worker") == []
     assert counted(house, "one-of-tests") == Done(80, 8, 4.0)
-
-
-def test_what_the_database_did_not_take_is_told_later(house: House) -> None:
-    counts = JobCounts()
-    counts.add("late-of-tests", 3, failed=2, seconds=1.5)
-    away = Database(replace(house.settings, database_url="postgresql://nobody@127.0.0.1:1/registry"), name="tests")
-    with pytest.raises(Unavailable):
-        Reporter(away, "worker", counts).report()
-    Reporter(house.database, "worker", counts).end()
-    assert counted(house, "late-of-tests") == Done(3, 2, 1.5)
 
 
 def test_a_process_that_falls_silent_is_gone_and_forgotten(house: House) -> None:

@@ -6,7 +6,7 @@ import csv
 import json
 import random
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 from hypothesis import given
@@ -14,22 +14,26 @@ from hypothesis import strategies as st
 
 from registry.errors import Invalid
 from registry.grids.grid import Level
-from registry.grids.slices import kept_levels, read_slice, slice_text
-from tests.house import House, Project
+from registry.grids.slices import kept_levels, read_slice
+from tests.house import ACCURACY, House, Project
 
 AXES = [
     {"name": "Task", "kind": "nominal", "levels": ["lookup", "sum", "<8k"]},
     {"name": "Context", "kind": "numeric", "unit": "tokens", "levels": [1000, 8000, 64000, 128000]},
 ]
-METRIC = {"name": "accuracy", "unit": "%", "direction": "higher", "lower": 0, "upper": 100}
+WHOLE = [0, 1, 2], [0, 1, 2, 3]
+SCOPE = {"experiment": "long", "metric": "accuracy"}
 LONG = {"at.Context": ">=64000"}
 CASES: list[tuple[dict[str, Any], list[int], list[int]]] = [
-    (LONG, [0, 1, 2], [2, 3]),
     ({"at.Context": [">1000", "<128000"]}, [0, 1, 2], [1, 2]),
+    (LONG, [0, 1, 2], [2, 3]),
     ({"at.Task": ["sum", "<8k"], "at.Context": "<=64000"}, [1, 2], [0, 1, 2]),
     ({"at.Task": "lookup", "at.Context": ["1000", "64000.0"]}, [0], [0, 2]),
 ]
 """A query, and the levels that it keeps of both axes."""
+RANKINGS: list[dict[str, Any]] = [
+    {"by": "axis:Context"}, {"method": "borda"}, {"by": "axis:Task", "missing": "available"}, {}
+]  # fmt: skip
 
 
 def values(model: int, benchmark: int) -> list[list[float | None]]:
@@ -41,20 +45,50 @@ def values(model: int, benchmark: int) -> list[list[float | None]]:
     ]  # fmt: skip
 
 
-def fill(project: Project, tasks: list[int], contexts: list[int]) -> dict[tuple[int, int], dict[str, Any]]:
-    """Grids with only these levels, by the number of their model and benchmark."""
+def fill(project: Project, tasks: list[int], contexts: list[int]) -> dict[tuple[int, int], str]:
+    """The ids of grids with only these levels, by the number of their model and benchmark."""
     axes = [
         {**axis, "levels": [axis["levels"][place] for place in kept]}
         for axis, kept in zip(AXES, (tasks, contexts), strict=True)
     ]
     return {
         (model, benchmark): project.published(
-            experiment="long", model=f"model {model}", benchmark=f"benchmark {benchmark}", axes=axes, metric=METRIC,
+            experiment="long", model=f"model {model}", benchmark=f"benchmark {benchmark}", axes=axes, trials=200,
             values=[[values(model, benchmark)[task][context] for context in contexts] for task in tasks],
-            trials=200,
-        )
+        )["id"]
         for model in range(3) for benchmark in range(2)
     }  # fmt: skip
+
+
+class Filled(NamedTuple):
+    """A project, and its grids."""
+
+    project: Project
+    grids: dict[tuple[int, int], str]
+
+    def paths(self, ranking: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+        """Everything that is computed of a slice, and its query."""
+        here, grid = f"projects/{self.project.slug}", f"grids/{self.grids[2, 1]}"
+        return [
+            *((f"{here}/rankings", SCOPE | more) for more in ({}, ranking)),
+            (f"{here}/experiments/long/sweet-spot", {"metric": "accuracy"}),
+            (f"{here}/comparisons", {"baseline": self.grids[0, 0], "contender": self.grids[1, 0]}),
+            *((f"{grid}/{part}", {}) for part in ("statistics", "trends", "peaks", "coverage", "sensitivity")),
+            (f"{grid}/thresholds", {"value": 60}),
+        ]
+
+
+@pytest.fixture(scope="module")
+def whole(house: House) -> Filled:
+    project = house.make_project()
+    return Filled(project, fill(project, *WHOLE))
+
+
+@pytest.fixture(scope="module")
+def parts(house: House) -> list[Filled]:
+    """For each case a project whose grids have nothing else."""
+    projects = [house.make_project() for _ in CASES]
+    return [Filled(one, fill(one, *kept)) for one, (_, *kept) in zip(projects, CASES, strict=True)]
 
 
 def answered(project: Project, path: str, query: dict[str, Any]) -> dict[str, Any]:
@@ -78,54 +112,45 @@ def plain(value: Any) -> Any:
     return [plain(inner) for inner in value] if isinstance(value, list) else value
 
 
-@pytest.fixture(params=CASES, ids=lambda case: slice_text(read_slice(_pairs(case[0]))))
-def case(request: pytest.FixtureRequest, house: House) -> tuple[dict[str, Any], Any, Any, Any, Any]:
-    query, tasks, contexts = request.param
-    whole, part = house.make_project(), house.make_project()
-    return query, whole, part, fill(whole, [0, 1, 2], [0, 1, 2, 3]), fill(part, tasks, contexts)
+def test_every_answer_of_a_slice_is_that_of_grids_which_have_nothing_else(
+    whole: Filled, parts: list[Filled], subtests: pytest.Subtests
+) -> None:
+    asked = []
+    for (query, *_), part, ranking in zip(CASES, parts, RANKINGS, strict=True):
+        sliced = [(path, more | query) for path, more in whole.paths(ranking)]
+        asked += [(query, part.project, *both) for both in zip(sliced, part.paths(ranking), strict=True)]
+    for _, project, mine, theirs in asked:
+        whole.project.get(mine[0], query_string=mine[1])
+        project.get(theirs[0], query_string=theirs[1])
+    for query, project, mine, theirs in asked:
+        with subtests.test(mine[0].rpartition("/")[2], **mine[1]):
+            found = answered(whole.project, *mine)
+            assert plain(found) == plain(answered(project, *theirs))
+            given = {name: [texts] if isinstance(texts, str) else texts for name, texts in query.items()}
+            assert found["slice"] == {name.removeprefix("at."): sorted(texts) for name, texts in given.items()}
 
 
-def _pairs(query: dict[str, Any]) -> list[tuple[str, list[str]]]:
-    return [(name, [texts] if isinstance(texts, str) else texts) for name, texts in query.items()]
-
-
-def test_every_answer_of_a_slice_is_that_of_grids_which_have_nothing_else(case: Any) -> None:
-    query, whole, part, grids, cut = case
-    scope = {"experiment": "long", "metric": "accuracy"}
-    for more in ({}, {"by": "axis:Context"}, {"method": "borda"}, {"by": "axis:Task", "missing": "observed"}):
-        mine = answered(whole, f"projects/{whole.slug}/rankings", scope | more | query)
-        assert plain(mine) == plain(answered(part, f"projects/{part.slug}/rankings", scope | more))
-        assert mine["slice"] == {name.removeprefix("at."): sorted(texts) for name, texts in _pairs(query)}
-    spot = "experiments/long/sweet-spot"
-    mine = answered(whole, f"projects/{whole.slug}/{spot}", {"metric": "accuracy"} | query)
-    assert plain(mine) == plain(answered(part, f"projects/{part.slug}/{spot}", {"metric": "accuracy"}))
-    sides = [{"baseline": own[0, 0]["id"], "contender": own[1, 0]["id"]} for own in (grids, cut)]
-    mine = answered(whole, f"projects/{whole.slug}/comparisons", sides[0] | query)
-    assert plain(mine) == plain(answered(part, f"projects/{part.slug}/comparisons", sides[1]))
-    for path in ("statistics", "trends", "peaks", "coverage", "sensitivity"):
-        mine = answered(whole, f"grids/{grids[2, 1]['id']}/{path}", query)
-        assert plain(mine) == plain(answered(part, f"grids/{cut[2, 1]['id']}/{path}", {}))
-    crossed = {"value": 60}
-    mine = answered(whole, f"grids/{grids[2, 1]['id']}/thresholds", crossed | query)
-    assert plain(mine) == plain(answered(part, f"grids/{cut[2, 1]['id']}/thresholds", crossed))
-
-
-@pytest.mark.parametrize("form", ["csv", "ndjson", "json"])
-def test_feeds_of_a_slice_have_its_cells_and_no_other(case: Any, form: str) -> None:
-    query, whole, part, grids, cut = case
-    for missing in ("absent", "explicit"):
-        paths = [(whole, f"projects/{whole.slug}", query), (part, f"projects/{part.slug}", {})]
-        paths += [(whole, f"grids/{grids[1, 1]['id']}", query), (part, f"grids/{cut[1, 1]['id']}", {})]
-        for (one, path, asked), (other, there, _) in zip(paths[::2], paths[1::2], strict=True):
-            mine, theirs = (
-                project.get(f"{where}/cells.{form}", query_string={"missing": missing} | more)
-                for project, where, more in ((one, path, asked), (other, there, {}))
-            )
-            assert (mine.status_code, theirs.status_code) == (200, 200), mine.text
-            assert numbers(mine, form) == numbers(theirs, form)
-    shown = whole.get(f"grids/{grids[1, 1]['id']}/cells.md", query_string=query).text
-    told = re.sub(r"\nOnly .*; nothing else is counted\.\n", "", shown)
-    assert told == part.get(f"grids/{cut[1, 1]['id']}/cells.md").text != shown
+def test_feeds_of_a_slice_have_its_cells_and_no_other(
+    whole: Filled, parts: list[Filled], subtests: pytest.Subtests
+) -> None:
+    for (query, *_), part in zip(CASES, parts, strict=True):
+        for form in ("csv", "ndjson", "json"):
+            for missing in ("absent", "explicit"):
+                with subtests.test(form, missing=missing, **query):
+                    for of_grid in (False, True):
+                        mine, theirs = (
+                            one.project.get(
+                                f"grids/{one.grids[1, 1]}/cells.{form}" if of_grid
+                                else f"projects/{one.project.slug}/cells.{form}",
+                                query_string={"missing": missing} | more,
+                            )
+                            for one, more in ((whole, query), (part, {}))
+                        )  # fmt: skip
+                        assert (mine.status_code, theirs.status_code) == (200, 200), mine.text
+                        assert numbers(mine, form) == numbers(theirs, form) != []
+        shown = whole.project.get(f"grids/{whole.grids[1, 1]}/cells.md", query_string=query).text
+        told = re.sub(r"\nOnly .*; nothing else is counted\.\n", "", shown)
+        assert told == part.project.get(f"grids/{part.grids[1, 1]}/cells.md").text != shown
 
 
 def numbers(answer: Any, form: str) -> list[Any]:
@@ -138,76 +163,47 @@ def numbers(answer: Any, form: str) -> list[Any]:
     return [{name: one for name, one in row.items() if name not in ("grid", "revision", "updated_at")} for row in found]
 
 
-@pytest.mark.parametrize(
-    ("query", "pointer", "told"),
-    [
-        ({"at.Depth": "1"}, "/at.Depth", 'axis "Depth"; there are '),
-        ({"at.Context": "5"}, "/at.Context", 'no level "5"; there are 1000, 8000, 64000, 128000'),
-        ({"at.Context": ">200000"}, "/at.Context", "no level above 200000; there are 1000"),
-        (
-            {"at.Task": ">=1"},
-            "/at.Task",
-            "no level at least 1 (its levels have no numbers); there are lookup, sum, <8k",
-        ),
-        ({"at.Context": ">=long"}, "/at.Context", 'a range is >= and a number, which "long" is not; there are 1000'),
-        ({"at.Context": "<=64k"}, "/at.Context", 'a range is <= and a number, which "64k" is not; there are 1000'),
-        ({"at.Task": "Lookup"}, "/at.Task", 'no level "Lookup"; did you mean "lookup"; there are lookup, sum'),
-        ({"at.Task": ">=SUM"}, "/at.Task", 'which "SUM" is not; did you mean "sum"; there are lookup, sum'),
-        ({"at.context": "1000"}, "/at.context", 'axis "context"; did you mean "Context"; there are '),
-        ({"at.": "1"}, "/at.", "names no axis"),
-        ({"at.Context": ""}, "/at.Context", "is a level"),
-    ],
-)
-def test_a_slice_that_no_grid_has_is_refused_with_what_there_is(
-    project: Project, query: dict[str, str], pointer: str, told: str
-) -> None:
-    grids = fill(project, [0, 1, 2], [0, 1, 2, 3])
-    one, other = grids[0, 0]["id"], grids[1, 0]["id"]
-    here, scope = f"projects/{project.slug}", {"experiment": "long", "metric": "accuracy"}
-    for path, more in (
-        (f"{here}/rankings", scope),
-        (f"{here}/cells.csv", {}),
-        (f"{here}/experiments/long/sweet-spot", {"metric": "accuracy"}),
-        (f"{here}/comparisons", {"baseline": one, "contender": other}),
-        (f"grids/{one}/trends", {}),
-        (f"grids/{one}/thresholds", {"value": 3}),
-        (f"grids/{one}/cells", {}),
-    ):
-        answer = project.get(path, query_string=more | query)
-        assert answer.status_code == 422, (path, answer.text)
-        assert any(pointer == fault["pointer"] and told in fault["detail"] for fault in answer.get_json()["errors"]), (
-            answer.text
-        )
+REFUSED = [
+    ({"at.Depth": "1"}, "/at.Depth", 'axis "Depth"; there are '),
+    ({"at.Context": "5"}, "/at.Context", 'no level "5"; there are 1000, 8000, 64000, 128000'),
+    ({"at.Context": ">200000"}, "/at.Context", "no level above 200000; there are 1000"),
+    ({"at.Task": ">=1"}, "/at.Task", "no level at least 1 (its levels have no numbers); there are lookup, sum, <8k"),
+    ({"at.Context": ">=long"}, "/at.Context", 'a range is >= and a number, which "long" is not; there are 1000'),
+    ({"at.Context": "<=64k"}, "/at.Context", 'a range is <= and a number, which "64k" is not; there are 1000'),
+    ({"at.Task": "Lookup"}, "/at.Task", 'no level "Lookup"; did you mean "lookup"; there are lookup, sum'),
+    ({"at.Task": ">=SUM"}, "/at.Task", 'which "SUM" is not; did you mean "sum"; there are lookup, sum'),
+    ({"at.context": "1000"}, "/at.context", 'axis "context"; did you mean "Context"; there are '),
+    ({"at.": "1"}, "/at.", "names no axis"),
+    ({"at.Context": ""}, "/at.Context", "is a level"),
+    ({"att.Context": "1"}, "/att.Context", ""),
+]
 
 
-def test_a_parameter_that_is_no_slice_is_refused_as_before(project: Project) -> None:
-    grid = project.published()
-    for path in (f"grids/{grid['id']}/trends", f"projects/{project.slug}/rankings"):
-        answer = project.get(path, query_string={"att.Context": "1", "experiment": "x", "metric": "y"})
-        assert answer.status_code == 422
-        assert "/att.Context" in {fault["pointer"] for fault in answer.get_json()["errors"]}
+def test_a_slice_that_no_grid_has_is_refused_with_what_there_is(whole: Filled, subtests: pytest.Subtests) -> None:
+    grid, here = f"grids/{whole.grids[0, 0]}", f"projects/{whole.project.slug}"
+    paths = [*whole.paths({})[1:4], (f"{here}/cells.csv", {}), (f"{grid}/trends", {}), (f"{grid}/cells", {})]
+    paths += [(f"{grid}{form}", {}) for form in ("/heatmap.svg", "/heatmap.png", "/report.md", "", ".csv", ".md")]
+    paths += [(f"{grid}/heatmap.vl.json", {}), (f"{grid}/thresholds", {"value": 3})]
+    for path, more in paths:
+        for query, pointer, told in REFUSED:
+            with subtests.test(path.rpartition("/")[2], **query):
+                answer = whole.project.get(path, query_string=more | query)
+                assert answer.status_code == 422, answer.text
+                faults = [(fault["pointer"], told in fault["detail"]) for fault in answer.get_json()["errors"]]
+                assert (pointer, True) in faults, answer.text
 
 
-def test_grids_without_the_axis_are_not_in_the_slice(project: Project) -> None:
-    fill(project, [0, 1, 2], [0, 1, 2, 3])
-    project.published(experiment="long", model="scalar", benchmark="benchmark 0", axes=[], values=99, metric=METRIC)
-    scope = {"experiment": "long", "metric": "accuracy"}
-    document = answered(project, f"projects/{project.slug}/rankings", scope | LONG)
-    assert {row["name"] for row in document["ranking"]} == {"model 0", "model 1", "model 2"}
-    whole = answered(project, f"projects/{project.slug}/rankings", scope)
-    assert "scalar" in {row["name"] for row in whole["ranking"]}
-    assert "slice" not in whole
-
-
-def test_a_ranking_of_a_slice_follows_its_inputs(project: Project) -> None:
-    fill(project, [0, 1, 2], [0, 1, 2, 3])
-    scope = {"experiment": "long", "metric": "accuracy"} | LONG
-    before = answered(project, f"projects/{project.slug}/rankings", scope)
-    better = [[10.0] * 4] * 3
-    project.published(
-        experiment="long", model="model 2", benchmark="benchmark 0", axes=AXES, metric=METRIC, values=better
-    )
-    after = answered(project, f"projects/{project.slug}/rankings", scope)
+def test_a_ranking_of_a_slice_follows_its_inputs_and_leaves_out_grids_without_the_axis(project: Project) -> None:
+    fill(project, *WHOLE)
+    project.published(experiment="long", model="scalar", benchmark="benchmark 0", axes=[], values=99, metric=ACCURACY)
+    path = f"projects/{project.slug}/rankings"
+    project.get(path, query_string=SCOPE | LONG)
+    all_of_them, before = (answered(project, path, SCOPE | more) for more in ({}, LONG))
+    models = {"model 0", "model 1", "model 2"}
+    assert [{row["name"] for row in one["ranking"]} - models for one in (all_of_them, before)] == [{"scalar"}, set()]
+    assert "slice" not in all_of_them
+    project.published(experiment="long", model="model 2", benchmark="benchmark 0", axes=AXES, values=[[10.0] * 4] * 3)
+    after = answered(project, path, SCOPE | LONG)
     assert before["ranking"][0]["name"] == "model 2" != after["ranking"][0]["name"]
 
 

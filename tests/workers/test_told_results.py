@@ -15,7 +15,6 @@ from tests.workers.test_alerts import alerts, answer, failing  # noqa: F401 (a f
 from tests.workers.test_gates import put
 from tests.workers.test_leases import let_leases_expire
 from tests.workers.test_rankings import score
-from tests.workers.test_stored_claims import add, at, judged, measure
 from tests.workers.test_stored_verdicts import turn
 from workers import queries
 from workers.derive import derive_due
@@ -25,10 +24,12 @@ from workers.queries import compute_due
 from workers.rankings.told import change_of
 from workers.statistics import METHODS_VERSION
 
+OTHER = [[1.0, 2.0, 3.0], [None, 20.0, 9.7]]
+
 
 def test_statistics_of_the_current_revision_are_told_and_of_no_other(project: Project) -> None:
     grid = project.published()
-    project.published(values=[[1.0, 2.0, 3.0], [None, 20.0, 9.7]])
+    project.published(values=OTHER)
     project.house.compute()
     [event] = feed(project, "statistics.ready")
     assert event.subject == f"grids/{grid['id']}"
@@ -48,15 +49,25 @@ def test_statistics_that_fail_are_told_once_with_the_reason(project: Project, ho
     assert (kind, data["reason"][:17], len(data["reason"])) == ("statistics.failed", "ValueError: no 4!", 300)
 
 
-def test_statistics_whose_workers_died_are_told(project: Project, house: House) -> None:
+def test_statistics_whose_workers_died_are_told_and_what_is_not_settled_is_not(project: Project, house: House) -> None:
     house.compute()
     project.published()
+    late = claim(house.database, house.settings, derivations, 100)
+    with house.database.transaction() as connection:
+        mine = derivations.c.lease == late.lease
+        connection.execute(update(derivations).where(mine).values(lease=None, leased_until=None, attempts=0))
+    fail_attempt(house.database, house.settings, late, late.rows[0], ValueError("too late"))
+    assert told(project, "statistics.*") == []
+    while derive_due(house.database, house.settings):
+        pass
+    assert [kind for kind, _ in told(project, "statistics.*")] == ["statistics.ready"]
+    project.published(values=OTHER)
     for _ in range(house.settings.attempts):
         claim(house.database, house.settings, derivations, 100)
         let_leases_expire(house)
     with house.database.transaction() as connection:
         assert fail_exhausted(connection, derivations, house.settings.attempts) == 1
-    assert [kind for kind, _ in told(project, "statistics.*")] == ["statistics.failed"]
+    assert [kind for kind, _ in told(project, "statistics.*")] == ["statistics.ready", "statistics.failed"]
 
 
 def rank(project: Project) -> list[dict[str, Any]]:
@@ -65,42 +76,38 @@ def rank(project: Project) -> list[dict[str, Any]]:
     return [data for _, data in told(project, "ranking.changed")]
 
 
-def test_a_ranking_is_told_first_and_when_its_order_changes(project: Project) -> None:
-    low = score(project, "low", 10.0)
+@pytest.fixture
+def two(project: Project) -> Project:
+    """Two models, of which one is ahead."""
+    score(project, "low", 10.0)
     score(project, "high", 90.0)
-    [first] = rank(project)
+    return project
+
+
+def test_the_default_ranking_is_told_first_and_when_its_order_changes(two: Project) -> None:
+    asked = {"experiment": "leaderboard", "metric": "accuracy", "method": "borda"}
+    assert two.get(f"projects/{two.slug}/rankings", query_string=asked).status_code == 202
+    [first] = rank(two)
     assert (first["experiment"], first["metric"], first["models"]) == ("leaderboard", "accuracy", 2)
     assert (first["leaders"], first["leader_count"], first["first"], first["moved"]) == (["high"], 1, True, [])
-    score(project, "low", 20.0)
-    assert len(rank(project)) == 1, "other numbers, the same order"
-    score(project, "low", 99.0)
-    _, second = rank(project)
+    score(two, "low", 20.0)
+    assert len(rank(two)) == 1, "other numbers, the same order"
+    low = score(two, "low", 99.0)
+    _, second = rank(two)
     assert (second["leaders"], second["first"]) == (["low"], False)
-    assert sorted((one["name"], one["before"], one["now"]) for one in second["moved"]) == [
-        ("high", 1, 2),
-        ("low", 2, 1),
-    ]
-    assert project.call("DELETE", f"grids/{low['id']}").status_code == 204
-    *_, third = rank(project)
-    assert third["leaders"] == ["high"]
+    moved = sorted((one["name"], one["before"], one["now"]) for one in second["moved"])
+    assert moved == [("high", 1, 2), ("low", 2, 1)]
+    assert two.call("DELETE", f"grids/{low['id']}").status_code == 204
+    *_, third = rank(two)
+    assert third["leaders"] == [], "compared with nobody"
     assert {"name": "low", "before": 1, "now": None} in third["moved"]
 
 
-def test_only_the_default_ranking_is_told(project: Project) -> None:
-    score(project, "low", 10.0)
-    score(project, "high", 90.0)
-    asked = {"experiment": "leaderboard", "metric": "accuracy", "method": "borda"}
-    assert project.get(f"projects/{project.slug}/rankings", query_string=asked).status_code == 202
-    assert len(rank(project)) == 1
-
-
 def test_a_ranking_that_was_never_served_is_not_taken_for_one_that_was_told(
-    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+    two: Project, house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    score(project, "low", 10.0)
-    score(project, "high", 90.0)
-    assert len(rank(project)) == 1
-    score(project, "low", 99.0)
+    assert len(rank(two)) == 1
+    score(two, "low", 99.0)
     apply_invalidations(house.database, house.settings)
     compute, met = queries.compute, list[int]()
 
@@ -109,32 +116,28 @@ def test_a_ranking_that_was_never_served_is_not_taken_for_one_that_was_told(
         if isinstance(query, RankingQuery) and not met:
             met.append(1)
             # The same order again: what follows differs from what was told, not from what is computed here.
-            score(project, "low", 99.5)
+            score(two, "low", 99.5)
             apply_invalidations(house.database, house.settings)
         return found
 
     monkeypatch.setattr(queries, "compute", overtaken)
-    turn(project)
+    turn(two)
     assert met
     # A question that took long rests before its next turn: `rank` does not wait for that.
-    assert [one["leaders"] for one in rank(project)] == [["high"], ["low"]]
-    assert len(rank(project)) == 2
+    assert [one["leaders"] for one in rank(two)] == [["high"], ["low"]]
+    assert len(rank(two)) == 2
 
 
-def test_a_ranking_that_somebody_asked_for_before_it_was_a_default_one_is_told(project: Project, house: House) -> None:
-    score(project, "low", 10.0)
-    score(project, "high", 90.0)
+def test_a_ranking_that_somebody_asked_for_before_it_was_a_default_one_is_told(two: Project, house: House) -> None:
     asked = {"experiment": "leaderboard", "metric": "accuracy"}
-    assert project.get(f"projects/{project.slug}/rankings", query_string=asked).status_code == 202
+    assert two.get(f"projects/{two.slug}/rankings", query_string=asked).status_code == 202
     while compute_due(house.database, house.settings):
         pass
     with house.database.reading() as connection:
-        mine = select(cached_results.c.is_default, cached_results.c.facts).where(
-            cached_results.c.project_id == project.id
-        )
-        [row] = connection.execute(mine).all()
+        columns = select(cached_results.c.is_default, cached_results.c.facts)
+        [row] = connection.execute(columns.where(cached_results.c.project_id == two.id)).all()
     assert (row.is_default, len(row.facts["ranking"])) == (False, 2)
-    assert [one["first"] for one in rank(project)] == [True]
+    assert [one["first"] for one in rank(two)] == [True]
 
 
 def test_other_ties_are_a_change_and_many_moves_are_not_listed() -> None:
@@ -145,26 +148,6 @@ def test_other_ties_are_a_change_and_many_moves_are_not_listed() -> None:
     assert change_of("e", "m", many, turned)["moved"] == []
     long = [[number, "é" * 200 + str(number), *[0] * 7, []] for number in range(1, 4)]
     assert change_of("e", "m", [], long)["moved"] == []
-
-
-def test_a_claim_is_told_when_it_is_judged_first_with_other_numbers_and_when_it_flips(project: Project) -> None:
-    grid = project.published()
-    kept = add(project, at(99.3, text="It is 99.3. " * 40))
-    judged(project, kept)
-    for value in (99.0, 98.0, 99.3):
-        measure(project, grid, value)
-        judged(project, kept)
-    found = feed(project, "claim.judged", "claim.flipped")
-    assert {one.subject for one in found} == {f"claims/{kept['id']}"}
-    said = [(one.type, one.data["verdict"], one.data.get("before"), one.data["estimate"]) for one in found]
-    assert said == [
-        ("claim.judged", "supported", None, 99.3),
-        ("claim.flipped", "contradicted", "supported", 99.0),
-        ("claim.judged", "contradicted", None, 98.0),
-        ("claim.flipped", "supported", "contradicted", 99.3),
-    ]
-    assert [one.data["judgement"] for one in found] == [1, 2, 3, 4]
-    assert all(len(one.data["text"]) == 300 and one.data["experiment"] == "type-by-length" for one in found)
 
 
 def test_verdicts_and_alerts_of_a_baseline_are_told(failing: Project) -> None:  # noqa: F811
@@ -196,17 +179,3 @@ def test_verdicts_and_alerts_of_a_baseline_are_told(failing: Project) -> None:  
     assert {one.subject for one in found[:2]} == {
         f"{below}/baselines/main/verdicts?contender=B", f"{below}/alerts/{alert['id']}"
     }  # fmt: skip
-
-
-def test_a_result_that_is_not_settled_is_not_told(project: Project, house: House) -> None:
-    house.compute()
-    project.published()
-    claimed = claim(house.database, house.settings, derivations, 100)
-    with house.database.transaction() as connection:
-        mine = derivations.c.lease == claimed.lease
-        connection.execute(update(derivations).where(mine).values(lease=None, leased_until=None, attempts=0))
-    fail_attempt(house.database, house.settings, claimed, claimed.rows[0], ValueError("too late"))
-    assert told(project, "statistics.*") == []
-    while derive_due(house.database, house.settings):
-        pass
-    assert [kind for kind, _ in told(project, "statistics.*")] == ["statistics.ready"]

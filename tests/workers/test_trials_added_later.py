@@ -53,30 +53,34 @@ def computed(project: Project) -> Project:
     return project
 
 
-def test_the_verdict_is_told_first_and_the_trials_are_added(computed: Project) -> None:
+def test_the_verdict_is_told_first_and_the_trials_are_added_once(computed: Project) -> None:
     claim = add(computed, at(99.3))
     turn(computed)
     first = read(computed, claim)
     assert (first["state"], first["verdict"], impossible(first)) == ("pending", "supported", LATER)
     assert "trials" not in first["judgement"]["sentence"]
     assert [kind for kind, _ in told(computed, "claim.*")] == ["claim.created", "claim.judged"]
+    _refuses(computed, {"verdict": "contradicted"}, {"fingerprint": b"other"}, {"inputs": []})
+    _refuses(computed, {"is_complete": True, "number": 7})
     turn(computed)
     second = read(computed, claim)
     assert (second["state"], second["judged_at"]) == ("ready", first["judged_at"])
     assert second["judgement"]["trials_needed"] != first["judgement"]["trials_needed"]
-    assert len(history(computed, claim)) == 1
-    assert len(told(computed, "claim.*")) == 2
+    assert (len(history(computed, claim)), len(told(computed, "claim.*"))) == (1, 2)
+    _refuses(computed, {"document": b""}, {"is_complete": False})
     # Judged whole, at once, it is the same.
     assert list(check_results(computed.house.database, computed.house.settings, computed.id)) == []
-
-
-def test_trials_are_what_they_are_for_who_asks_once(computed: Project) -> None:
-    claim = add(computed, at(99.3))
-    turn(computed)
-    turn(computed)
     [whole] = settled(computed, [at(99.3)])["items"]
-    kept = read(computed, claim)["judgement"]
+    kept = second["judgement"]
     assert {kept[name] == whole[name] for name in ("trials_needed", "sentence", "verdict", "parts")} == {True}
+
+
+def _refuses(project: Project, *changes: dict[str, Any]) -> None:
+    mine = select(stored.claims.c.id).where(stored.claims.c.project_id == project.id).scalar_subquery()
+    for values in changes:
+        change = update(judgements).where(judgements.c.claim_id.in_(mine)).values(values)
+        with pytest.raises(IntegrityError, match="never changed"), project.house.database.transaction() as connection:
+            connection.execute(change)
 
 
 def test_a_correction_between_two_turns_is_judged_before_trials_are_added(project: Project) -> None:
@@ -106,63 +110,29 @@ def test_a_turn_of_trials_ends_soon_and_what_it_leaves_comes_next(
     assert left == [2, 1, 0]
 
 
-def test_trials_that_take_too_long_leave_the_verdict(computed: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    claim = add(computed, at(99.3))
-
-    def slow(*_: Any) -> Any:
-        raise TookTooLong
-
-    monkeypatch.setattr(trials.NoisyClaim, "answer", slow)
-    monkeypatch.setattr(trials.NoisyClaim, "is_enough", slow)
-    turn(computed)
-    turn(computed)
-    found = read(computed, claim)
-    assert (found["state"], found["verdict"], impossible(found)) == ("ready", "supported", "too_large")
-
-
-def test_trials_whose_planning_fails_leave_the_verdict_and_are_not_tried_for_ever(
-    computed: Project, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("error", "word"), [(TookTooLong(), "too_large"), (ZeroDivisionError(), "failed")])
+def test_trials_that_cannot_be_planned_leave_the_verdict_and_are_not_tried_for_ever(
+    computed: Project, monkeypatch: pytest.MonkeyPatch, error: Exception, word: str
 ) -> None:
     claim = add(computed, at(99.3))
-    asked = list[float]()
+    asked = list[Any]()
 
-    def broken(_claim: Any, factor: float, *_: Any) -> Any:
-        asked.append(factor)
-        raise ZeroDivisionError
+    def broken(*given: Any) -> Any:
+        asked.append(given)
+        raise error
 
     monkeypatch.setattr(trials.NoisyClaim, "answer", broken)
+    monkeypatch.setattr(trials.NoisyClaim, "is_enough", broken)
     turn(computed)
     with capture_logs() as lines:
         turn(computed)
     found = read(computed, claim)
-    assert (found["state"], found["verdict"], impossible(found)) == ("ready", "supported", "failed")
-    assert found["judgement"]["sentence"].endswith(" is not known: planning for it failed.")
+    assert (found["state"], found["verdict"], impossible(found)) == ("ready", "supported", word)
     assert [kind for kind, _ in told(computed, "claim.*")] == ["claim.created", "claim.judged"]
     assert history(computed, claim) == [(1, "supported", "within_noise")]
-    [line] = [one for one in lines if one["log_level"] == "error"]
-    assert (line["claim"], line["error"]) == (claim["id"], "ZeroDivisionError()")
+    errors = [(one["claim"], one["error"]) for one in lines if one["log_level"] == "error"]
+    assert errors == ([] if word == "too_large" else [(claim["id"], "ZeroDivisionError()")])
+    said = " is not known: planning for it failed."
+    assert found["judgement"]["sentence"].endswith(said) == (word == "failed")
     computed.house.compute()
     assert len(asked) == 1
-
-
-def _change(project: Project, **changes: Any) -> None:
-    with project.house.database.transaction() as connection:
-        mine = select(stored.claims.c.id).where(stored.claims.c.project_id == project.id).scalar_subquery()
-        connection.execute(update(judgements).where(judgements.c.claim_id.in_(mine)).values(changes))
-
-
-def test_only_the_trials_are_added_and_only_once(computed: Project) -> None:
-    add(computed, at(99.3))
-    turn(computed)
-    for changes in (
-        {"verdict": "contradicted"},
-        {"fingerprint": b"other"},
-        {"inputs": []},
-        {"is_complete": True, "number": 7},
-    ):
-        with pytest.raises(IntegrityError, match="never changed"):
-            _change(computed, **changes)
-    turn(computed)
-    for changes in ({"document": b""}, {"is_complete": False}):
-        with pytest.raises(IntegrityError, match="never changed"):
-            _change(computed, **changes)

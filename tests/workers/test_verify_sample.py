@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import gzip
+import json
+import re
 import uuid
 from collections import Counter
-from collections.abc import Callable
 from datetime import timedelta
 from itertools import combinations
 from typing import Any
 
 import orjson
 import pytest
-from scipy.stats import chi2
+from click.testing import CliRunner
+from scipy.stats import chi2, hypergeom
 from sqlalchemy import func, insert, select, text, update
 
+from registry.cli import main
 from registry.operations.audit_log import COMMAND
 from registry.operations.purge import purge
 from registry.query import RankingQuery
@@ -23,19 +26,36 @@ from tests.house import House, Project
 from tests.registry.test_items import FIRST
 from tests.registry.test_items import grid as grid_with_items
 from tests.registry.test_items import post as post_items
+from tests.registry.test_upkeep import command
 from workers import verify as verify_process
 from workers import verify_checks
 from workers.rankings.pair_sums.scopes import open_scope
 from workers.rankings.pair_sums.update import catch_up
 from workers.verify import Tally, verify_sample
 from workers.verify_draws import draw_grids
-from workers.verify_sample import DrawOptions, Sample
+from workers.verify_sample import DrawOptions, Sample, Seen
+
+AIMLESS = {"name": "accuracy", "unit": "%", "direction": None, "lower": 0, "upper": 100}
+"""A metric whose rankings take no time."""
 
 
-def sampled(house: House, size: int, seed: int = 1, project: str | None = None) -> tuple[Tally, Sample]:
-    *_, tally = verify_sample(house.database, house.settings, DrawOptions(size, seed, project))
+def sampled(of: House | Project, size: int, seed: int = 1) -> tuple[Tally, Sample]:
+    """What is found in a sample of a project or of a whole registry."""
+    house, slug = (of.house, of.slug) if isinstance(of, Project) else (of, None)
+    *_, tally = verify_sample(house.database, house.settings, DrawOptions(size, seed, slug))
     assert tally.sample is not None
     return tally, tally.sample
+
+
+def published(project: Project, count: int) -> list[str]:
+    """The ids of so many grids, in their order, of which everything is computed."""
+    made = [project.published(model=str(number), metric=AIMLESS)["id"] for number in range(count)]
+    project.house.compute()
+    return sorted(made)
+
+
+def found(tally: Tally) -> set[tuple[str, str]]:
+    return {(str(one.grid), one.check) for one in tally.differences if one.grid}
 
 
 def tamper(house: House, *statements: Any) -> None:
@@ -62,63 +82,11 @@ def change_value(house: House, grid_id: str) -> None:
 
 
 def lose_revision(house: House, grid_id: str) -> None:
-    here = f"WHERE grid_id = '{grid_id}'"
-    tamper(house, f"DELETE FROM derivations {here}", f"DELETE FROM statistics {here}")
-    tamper(house, f"DELETE FROM stored_revisions {here}")
+    tables = ("derivations", "statistics", "stored_revisions")
+    tamper(house, *(f"DELETE FROM {table} WHERE grid_id = '{grid_id}'" for table in tables))
 
 
-@pytest.mark.parametrize(
-    ("tampering", "checks"),
-    [(bend_statistics, {"statistics"}), (change_value, {"digest", "statistics"}), (lose_revision, {"revisions"})],
-)
-def test_one_bad_grid_of_several_is_found_where_all_are_drawn_and_counts_once(
-    own: House, tampering: Callable[[House, str], None], checks: set[str]
-) -> None:
-    project = own.make_project()
-    made = [project.published(model=str(number))["id"] for number in range(25)]
-    own.compute()
-    before, sample = sampled(own, 25)
-    assert before.differences == []
-    assert (sample.grids.checked, sample.grids.differing, sample.statistics) == (25, 0, 25)
-    tampering(own, made[7])
-    after, sample = sampled(own, 25)
-    assert {(str(one.grid), one.check) for one in after.differences if one.grid} == {(made[7], one) for one in checks}
-    assert (sample.grids.total, sample.grids.checked, sample.grids.differing) == (25, 25, 1)
-    assert sample.grids.limits() == (1, 1)
-
-
-def test_superseded_revisions_and_outcomes_of_items_are_checked_too(own: House) -> None:
-    project = own.make_project()
-    old, *_ = (project.published(trials=trials)["id"] for trials in (100, 200, 300))
-    items = grid_with_items(project, model="items")["id"]
-    assert post_items(project, items, FIRST).status_code == 201
-    own.compute()
-    tally, sample = sampled(own, 9)
-    assert (tally.revisions, sample.grids.checked, tally.differences) == (4, 2, [])
-    change_value(own, old)
-    tamper(own, f"UPDATE item_outcomes SET outcomes = 'torn' WHERE grid_id = '{items}'")
-    tally, sample = sampled(own, 9)
-    assert {(str(one.grid), one.revision, one.check) for one in tally.differences} == {
-        (old, 1, "digest"),
-        (items, 1, "items"),
-    }
-    assert sample.grids.differing == 2
-
-
-def test_a_share_is_found_and_what_is_said_of_all_holds(own: House) -> None:
-    """Of 12, half are bad: a sample of 6 finds some of them, and its limits hold 6 by either side."""
-    project = own.make_project()
-    made = [project.published(model=str(number))["id"] for number in range(12)]
-    own.compute()
-    for bad in made[::2]:
-        bend_statistics(own, bad)
-    tally, sample = sampled(own, 6, seed=3)
-    assert (sample.grids.total, sample.grids.checked) == (12, 6)
-    bad = {str(one.grid) for one in tally.differences if one.grid}
-    assert bad <= set(made[::2])
-    assert sample.grids.differing == len(bad) > 0
-    low, high = sample.grids.limits()
-    assert low <= 6 <= high
+# --- what is drawn --------------------------------------------------------------------------------------------------
 
 
 def test_a_seed_draws_the_same_again_also_after_rows_have_moved(project: Project) -> None:
@@ -140,93 +108,145 @@ def test_a_seed_draws_the_same_again_also_after_rows_have_moved(project: Project
 def test_every_grid_and_every_pair_is_drawn_as_often_as_any_other(project: Project) -> None:
     """Ids and seeds, and so the counts, are the same in each run. Other seeds would pass the bounds once in 10,000
     times. Ids follow one another, as those of one moment do."""
-    count, size, draws = 40, 10, 1_000
+    count, size, draws = 40, 10, 500
     ids = [uuid.UUID(int=0x01A1FE08BDCB7000800000000000F000 + number) for number in range(count)]
     names = {"experiment": "e", "benchmark": "b", "variant": "", "metric": "m", "revision": 1}
     rows = [names | {"id": one, "project_id": project.id, "identity": one, "model": str(one)} for one in ids]
-    found, pairs = Counter[uuid.UUID](), Counter[tuple[uuid.UUID, uuid.UUID]]()
+    seen, pairs = Counter[uuid.UUID](), Counter[tuple[uuid.UUID, uuid.UUID]]()
     with project.house.database.engine.connect() as connection:  # never committed
         connection.execute(insert(grids), rows)
         for seed in range(draws):
             drawn = draw_grids(connection, project.id, size, seed)
             assert (len(drawn.ids), drawn.total) == (size, count)
-            found.update(drawn.ids)
+            seen.update(drawn.ids)
             pairs.update(combinations(sorted(drawn.ids), 2))
     share = size / count
     spread = draws * share * (1 - share) * count / (count - 1)
-    assert sum((found[one] - draws * share) ** 2 for one in ids) / spread < chi2.isf(1e-4, count - 1)
+    assert sum((seen[one] - draws * share) ** 2 for one in ids) / spread < chi2.isf(1e-4, count - 1)
     both = share * (size - 1) / (count - 1)
     furthest = max(abs(pairs[pair] - draws * both) for pair in combinations(ids, 2))
     assert furthest < 5.5 * (draws * both * (1 - both)) ** 0.5, "of 780 pairs, by a normal deviate"
     assert len(pairs) == count * (count - 1) // 2
 
 
-def test_grids_that_were_purged_since_the_draw_belong_to_nothing(own: House) -> None:
-    project = own.make_project()
-    made = sorted(project.published(model=str(number))["id"] for number in range(23))
-    own.compute()
-    run = verify_sample(own.database, own.settings, DrawOptions(23, 1))
+# --- what is found --------------------------------------------------------------------------------------------------
+
+
+def test_each_bad_grid_of_several_is_found_where_all_are_drawn_and_counts_once(project: Project) -> None:
+    """One more grid is purged between the draw and its turn, and belongs to nothing."""
+    house, made = project.house, published(project, 22)
+    run = verify_sample(house.database, house.settings, DrawOptions(22, 1, project.slug))
     next(run)
     assert project.call("DELETE", f"grids/{made[-1]}", "writer").status_code == 204
-    with own.database.transaction() as connection:
+    with house.database.transaction() as connection:
         long_ago = {"deleted_at": func.now() - timedelta(days=400)}
         connection.execute(update(grids).where(grids.c.id == made[-1]).values(long_ago))
         assert purge(connection, COMMAND, older_than_days=399) == 1
-    *_, tally = run
-    assert tally.sample is not None
-    assert (tally.sample.grids.checked, tally.sample.grids.total, tally.differences) == (22, 22, [])
+    *_, before = run
+    assert before.sample is not None
+    assert (before.sample.grids.total, before.sample.grids.checked, before.sample.statistics) == (21, 21, 21)
+    assert (before.sample.grids.differing, before.differences) == (0, [])
+    bad = ((bend_statistics, {"statistics"}), (change_value, {"digest", "statistics"}), (lose_revision, {"revisions"}))
+    expected = set[tuple[str, str]]()
+    for place, (tampering, checks) in enumerate(bad):
+        tampering(house, made[7 * place])
+        expected |= {(made[7 * place], check) for check in checks}
+        after, sample = sampled(project, 22)
+        assert found(after) == expected
+        assert (sample.grids.total, sample.grids.checked, sample.grids.differing) == (21, 21, place + 1)
+        assert sample.grids.limits() == (place + 1, place + 1)
 
 
-def test_statistics_that_cannot_be_compared_are_not_counted_as_compared(own: House) -> None:
-    project = own.make_project()
-    project.published(model="computed")
-    own.compute()
+def test_superseded_revisions_and_outcomes_of_items_are_checked_too(project: Project) -> None:
+    house = project.house
+    old, *_ = (project.published(trials=trials)["id"] for trials in (100, 200, 300))
+    items = grid_with_items(project, model="items")["id"]
+    assert post_items(project, items, FIRST).status_code == 201
+    house.compute()
+    tally, sample = sampled(project, 9)
+    assert (tally.revisions, sample.grids.checked, tally.differences) == (4, 2, [])
+    change_value(house, old)
+    tamper(house, f"UPDATE item_outcomes SET outcomes = 'torn' WHERE grid_id = '{items}'")
+    tally, sample = sampled(project, 9)
+    places = {(str(one.grid), one.revision, one.check) for one in tally.differences}
+    assert places == {(old, 1, "digest"), (items, 1, "items")}
+    assert sample.grids.differing == 2
+
+
+def test_a_share_is_found_and_what_is_said_of_all_holds(project: Project) -> None:
+    """Of 12, half are bad, and of the 6 that are drawn, so are 2: the limits hold 6 by either side."""
+    made = published(project, 12)
+    with project.house.database.snapshot() as connection:
+        drawn = [str(one) for one in draw_grids(connection, project.id, 6, 3).ids]
+    rest = [one for one in made if one not in drawn]
+    for bad in drawn[:2] + rest[:4]:
+        bend_statistics(project.house, bad)
+    tally, sample = sampled(project, 6, seed=3)
+    assert found(tally) == {(bad, "statistics") for bad in drawn[:2]}
+    assert (sample.grids.total, sample.grids.checked, sample.grids.differing) == (12, 6, 2)
+    low, high = sample.grids.limits()
+    assert low <= 6 <= high
+
+
+def test_statistics_that_cannot_be_compared_are_not_counted_as_compared_and_events_are_all_counted(
+    project: Project,
+) -> None:
+    published(project, 1)
     project.published(model="pending")
-    tally, sample = sampled(own, 2)
+    tally, sample = sampled(project, 2)
     assert (tally.differences, sample.grids.checked, sample.statistics) == ([], 2, 1)
-    assert sample.sentences()[1] == (
-        "Statistics of 1 of these 2 grids were compared; the others have none by this release's methods."
+    assert sample.sentences()[0] == (
+        "Statistics of 1 of the 2 checked grids were compared; the others have none by this release's methods."
     )
+    tamper(project.house, f"UPDATE event_heads SET position = position + 1 WHERE project_id = '{project.id}'")
+    assert [one.check for one in sampled(project, 1)[0].differences] == ["events"]
 
 
 def test_stored_answers_are_drawn_too(own: House) -> None:
+    tally, sample = sampled(own, 5)
+    assert tally.differences == []
+    nothing = ["There is no grid.", "There is no stored answer.", "There is no set of pair sums."]
+    assert sample.sentences()[:3] == nothing
     project, other = own.make_project(), own.make_project()
     for experiment in ("one", "two"):
         for model in ("a", "b"):
             project.published(experiment=experiment, model=model)
             other.published(experiment=experiment, model=model)
     own.compute()
-    tally, sample = sampled(own, 10, project=project.slug)
+    tally, sample = sampled(project, 10)
     assert (sample.results.total, sample.results.checked, tally.differences) == (2, 2, [])
     mine = (cached_results.c.project_id == project.id, cached_results.c.experiment == "one")
     tamper(own, update(cached_results).where(*mine).values(etag="bent"))
-    tally, sample = sampled(own, 10, project=project.slug)
+    tally, sample = sampled(project, 10)
     assert [one.check for one in tally.differences] == ["answer"]
     assert (sample.results.checked, sample.results.differing, sample.grids.differing) == (2, 1, 0)
-    assert sampled(own, 10, project=other.slug)[0].differences == []
+    assert sampled(other, 10)[0].differences == []
     assert sampled(own, 1)[1].results.total == 4
     tamper(own, update(cached_results).where(*mine).values(state="pending"))
-    assert sampled(own, 10, project=project.slug)[1].results.total == 1, "what is not served is not drawn"
+    assert sampled(project, 10)[1].results.total == 1, "what is not served is not drawn"
 
 
-def test_pair_sums_are_counted_again_within_what_a_sample_may_read(own: House, monkeypatch: pytest.MonkeyPatch) -> None:
-    project = own.make_project()
+def test_pair_sums_are_counted_again_within_what_a_sample_may_read(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = project.house
     for experiment, models in (("small", 2), ("large", 5)):
         for model in range(models):
             project.published(experiment=experiment, model=str(model))
-    own.compute()
+    house.compute()
     for experiment in ("small", "large"):
         question = RankingQuery(experiment, "accuracy")
-        open_scope(own.database, project.id, question)
-        assert catch_up(own.database, project.id, question, float("inf"))
-    tally, sample = sampled(own, 10)
+        open_scope(house.database, project.id, question)
+        assert catch_up(house.database, project.id, question, float("inf"))
+    tally, sample = sampled(project, 10)
     assert (sample.sums.checked, sample.sums.total, sample.sums.not_compared, tally.differences) == (2, 2, 0, [])
-    tamper(own, update(pair_sum_scopes).where(pair_sum_scopes.c.experiment == "small").values(slots=999))
-    tally, sample = sampled(own, 10)
+    mine = (pair_sum_scopes.c.project_id == project.id, pair_sum_scopes.c.experiment == "small")
+    tamper(house, update(pair_sum_scopes).where(*mine).values(slots=999))
+    tally, sample = sampled(project, 10)
     assert [one.check for one in tally.differences] == ["sums"]
     assert 'experiment "small"' in tally.differences[0].detail
     monkeypatch.setattr(verify_process, "GRIDS_OF_SUMS", 2)
-    _, sample = sampled(own, 2)
+    _, sample = sampled(project, 2)
     assert (sample.sums.checked, sample.sums.differing, sample.sums.not_compared) == (1, 1, 1)
     assert sample.sums.limits() == (1, 2), "the other one may differ too"
     assert sample.sums.sentence() == (
@@ -235,39 +255,99 @@ def test_pair_sums_are_counted_again_within_what_a_sample_may_read(own: House, m
 
 
 def test_an_answer_that_changes_while_it_is_compared_is_not_counted_as_equal(
-    own: House, monkeypatch: pytest.MonkeyPatch
+    project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project = own.make_project()
-    for model in ("a", "b"):
-        project.published(model=model)
-    own.compute()
+    published(project, 2)
     monkeypatch.setattr(verify_checks, "compute_again", lambda *_: None)
-    tally, sample = sampled(own, 10)
+    tally, sample = sampled(project, 10)
     assert (sample.results.total, sample.results.checked, sample.results.not_compared) == (1, 0, 1)
     assert (tally.differences, sample.results.limits()) == ([], (0, 1))
 
     def change(*_: Any) -> None:
-        tamper(own, update(cached_results).values(state="pending"))
+        mine = cached_results.c.project_id == project.id
+        tamper(project.house, update(cached_results).where(mine).values(state="pending"))
 
     monkeypatch.setattr(verify_checks, "compute_again", change)
-    tally, sample = sampled(own, 10)
+    tally, sample = sampled(project, 10)
     assert (sample.results.total, sample.results.checked, tally.differences) == (0, 0, []), "it is served no longer"
 
 
-def test_events_are_all_counted(own: House) -> None:
-    project = own.make_project()
-    project.published()
-    own.compute()
-    assert sampled(own, 1)[0].differences == []
-    tamper(own, "UPDATE event_heads SET position = position + 1")
-    assert [one.check for one in sampled(own, 1)[0].differences] == ["events"]
+# --- what is said ---------------------------------------------------------------------------------------------------
 
 
-def test_a_registry_without_grids_has_nothing_to_draw(own: House) -> None:
-    tally, sample = sampled(own, 5)
-    assert tally.differences == []
-    assert sample.sentences()[:3] == [
-        "There is no grid.",
-        "There is no stored answer.",
-        "There is no set of pair sums.",
-    ]
+def test_the_end_says_what_was_seen_and_what_that_tells_of_all(subtests: pytest.Subtests) -> None:
+    """1 - 0.05^(1/1000) is 0.299 %. Of 20, where 19 are known, one is open. Of 9, where one is sound, 8 are."""
+    at_most = "0 differ; at most {} % of all differ (95 %, one-sided, exact)."
+    for total, checked, differing, expected in (
+        (1_234_567, 1_000, 0, f"Of 1,000 grids sampled out of 1,234,567, {at_most.format('0.30')}"),
+        (100_000_000, 100_000, 0, f"Of 100,000 grids sampled out of 100,000,000, {at_most.format('0.0030')}"),
+        (
+            20,
+            19,
+            1,
+            "Of 19 grids sampled out of 20, 1 differs; at least 5.0 % and at most 10 % of all differ (each 95 %, ",
+        ),
+        (9, 1, 0, f"Of 1 grid sampled out of 9, {at_most.format(89)}"),
+        (12, 12, 0, "Every grid was checked (12): 0 differ."),
+        (12, 12, 1, "Every grid was checked (12): 1 differs."),
+    ):
+        with subtests.test(total=total, checked=checked, differing=differing):
+            assert Seen("grid", "grids", total, checked, differing).sentence().startswith(expected)
+
+
+def test_what_could_not_be_compared_may_differ() -> None:
+    seen = Seen("answer", "answers", 1_000, 90, 2, 10, "busy")
+    possible = range(1_001)
+    low = min(d for d in possible if hypergeom.sf(1, 1_000, d, 100) > 0.05)
+    high = max(d for d in possible if hypergeom.cdf(12, 1_000, d, 100) > 0.05)
+    assert seen.limits() == (low, high)
+    said = "Of 100 answers sampled out of 1,000, 2 differ, 10 not compared (busy); at least "
+    assert seen.sentence().startswith(said)
+
+
+def test_limits_are_rounded_away_from_what_was_found() -> None:
+    """So that what is printed holds, too."""
+    total, checked, differing = 1_234_567, 1_000, 3
+    sentence = Seen("grid", "grids", total, checked, differing).sentence()
+    low, high = (float(one) / 100 for one in re.findall(r"at (?:least|most) ([0-9.]+) %", sentence))
+    assert hypergeom.sf(differing - 1, total, round(low * total) - 1, checked) < 0.05
+    assert hypergeom.cdf(differing, total, round(high * total) + 1, checked) < 0.05
+    # The 90 % limits of Clopper and Pearson for 3 of 1,000 are 0.0818 % and 0.7735 %.
+    assert (low, high) == (pytest.approx(0.00081), pytest.approx(0.0078))
+
+
+def test_a_sample_is_told_as_json_and_as_text_and_its_seed_draws_it_again(project: Project) -> None:
+    published(project, 3)
+    of_project, settings = ("--project", project.slug), project.house.settings
+    ran = command(settings, "verify", "--sample", 2, "--seed", 7, *of_project, "--json")
+    assert ran.returncode == 0, ran.stderr
+    told = json.loads(ran.stdout)
+    assert (told["revisions"], told["differences"], told["next"]) == (2, [], None)
+    sample = told["sample"]
+    assert (sample["size"], sample["seed"], sample["statistics"]) == (2, 7, 2)
+    nothing = {"differing": 0, "not_compared": 0, "at_least": 0}
+    assert sample["grids"] == nothing | {"total": 3, "checked": 2, "at_most": 1}
+    assert sample["answers"] == nothing | {"total": 1, "checked": 1, "at_most": 0}
+    said = command(settings, "verify", "--sample", 2, *of_project)
+    assert said.returncode == 0
+    lines = said.stdout.splitlines()
+    assert lines[0] == "Of 2 grids sampled out of 3, 0 differ; at most 34 % of all differ (95 %, one-sided, exact)."
+    again = re.fullmatch(rf"The same draw again: (--sample 2 --seed \d+ --project {project.slug})", lines[-1])
+    assert again is not None
+    assert f"Drawing: {again[1]}" in said.stderr, "a run that was broken off can be repeated too"
+    assert command(settings, "verify", *again[1].split()).stdout == said.stdout
+    assert command(settings, "verify", "--sample", 2, "--project", "nobody").returncode == 1
+
+
+def test_options_that_do_not_go_together_are_refused_by_name(subtests: pytest.Subtests) -> None:
+    for arguments, named in (
+        ("--sample 5 --most 5", "--most"),
+        ("--sample 5 --after x:1", "--after"),
+        ("--seed 5", "--seed"),
+        ("--sample 0", "--sample"),
+        ("--sample 2000000", "--sample"),
+        ("--sample 5 --seed -1", "--seed"),
+    ):
+        with subtests.test(arguments):
+            ran = CliRunner().invoke(main, ["verify", *arguments.split()])
+            assert (ran.exit_code, named in ran.stderr.splitlines()[-1]) == (2, True), ran.stderr

@@ -50,6 +50,11 @@ class Groups:
         return np.diff(np.append(self.firsts, self.starts.size))
 
     @property
+    def weights(self) -> FloatArray:
+        """N: what each cell weighs in the mean of means of its entry."""
+        return np.asarray(1 / np.repeat(self.sizes * np.repeat(self.levels, self.levels), self.sizes), dtype=np.float64)
+
+    @property
     def counts(self) -> IntArray:
         """E: cells of each entry."""
         return np.add.reduceat(self.sizes, self.firsts)
@@ -75,26 +80,32 @@ NO_SPREAD = "the repeats of every cell agree, which says nothing of its noise"
 def mean_intervals(groups: Groups, values: FloatArray, alpha: float) -> list[Found]:
     """The interval of each entry's mean of means."""
     cells = groups.cells
-    weight = 1 / np.repeat(groups.sizes * np.repeat(groups.levels, groups.levels), groups.sizes)
     pure = groups.all(cells.n > 0)
-    known = groups.all(np.isfinite(cells.variance))
-    low, high = wilson_ends(groups, weight, values, alpha)
-    part = weight**2 * np.where(np.isfinite(cells.variance), cells.variance, 0.0)
-    variance = groups.total(part)
-    freedom = groups.total(part**2 / cells.df)
+    low, high = wilson_ends(groups, groups.weights, values, alpha)
     found: list[Found] = []
-    for i, value in enumerate(values.tolist()):
+    for i, (value, error, df) in enumerate(
+        zip(values.tolist(), *map(np.ndarray.tolist, mean_errors(groups)), strict=True)
+    ):
         if pure[i]:
             found.append((_bounded(cells, 1 - alpha, low[i], high[i]), None))
-        elif not known[i]:
+        elif math.isnan(error):
             found.append((None, _unknown(groups, i)))
-        elif variance[i] == 0:
+        elif error == 0:
             found.append((None, NO_SPREAD))
         else:
-            df = float(variance[i] ** 2 / freedom[i]) if freedom[i] > 0 else None
-            reach = reach_of(1 - alpha, df) * math.sqrt(variance[i])
+            reach = reach_of(1 - alpha, df if math.isfinite(df) else None) * error
             found.append((_bounded(cells, 1 - alpha, value - reach, value + reach), None))
     return found
+
+
+def mean_errors(groups: Groups) -> tuple[FloatArray, FloatArray]:
+    """The standard error of each entry's mean of means, NaN where that of a cell is unknown, and its degrees of freedom
+    (Satterthwaite 1946), infinite where no error was estimated."""
+    part = groups.weights**2 * groups.cells.variance
+    variance, freedom = groups.total(part), groups.total(part**2 / groups.cells.df)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        df = np.where(freedom > 0, variance**2 / freedom, np.inf)
+    return np.sqrt(variance), df
 
 
 def wilson_ends(groups: Groups, weight: FloatArray, values: FloatArray, alpha: float) -> tuple[FloatArray, FloatArray]:

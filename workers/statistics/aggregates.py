@@ -2,12 +2,14 @@
 
 An entry is a combination of levels of the dimensions that are grouped by. Its cells are first reduced within each level
 of `over` (their mean, best or number), and these are averaged, each level with the same weight. Entries are comparable
-over the slots that all of them have (`matched`): a slot is a combination of levels of all other dimensions.
+over the slots that all of them have (`matched`), who has none at all aside: a slot is a combination of levels of all
+other dimensions. Where the rows, which are the levels of the first dimension, are names, this holds within each column.
 """
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +17,7 @@ import numpy as np
 
 from registry.results.aggregates import (
     Aggregation,
+    Column,
     DimensionLevels,
     Entry,
     LeftOut,
@@ -28,10 +31,11 @@ from workers.statistics.aggregate_intervals import (
     Found,
     Groups,
     best_intervals,
+    mean_errors,
     mean_intervals,
     t_interval,
 )
-from workers.statistics.cell_table import CellTable, SortedCells, sorted_cells
+from workers.statistics.cell_table import CellTable, SortedCells, code_of, sorted_cells
 from workers.statistics.slot_costs import MOST_NAMED, Sharing, costs_of, remedy_of
 from workers.statistics.terms import FloatArray, IntArray, computable
 
@@ -49,6 +53,12 @@ class Question:
     value: Reduction = "mean"
     missing: SlotPolicy = "matched"
     alpha: float = 0.05
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The dimensions within which slots are shared: where the rows are names, all others. A table whose rows are
+        levels of an axis is read as a whole."""
+        return () if self.group_by[0].startswith("axis:") else self.group_by[1:]
 
 
 Places = Mapping[int, Mapping[str, Place]]
@@ -72,12 +82,14 @@ def aggregate(table: CellTable, question: Question) -> Aggregation:
         return replace(empty, status="undefined", reason=reason)
     if not computable(table.values):
         return replace(empty, status="undefined", reason="the values are too large or too small to be averaged")
-    return _tabulated(sorted_cells(table, question.group_by, question.over, rest), question, empty)
+    # With the column in it, a slot is of one column.
+    found = sorted_cells(table, question.group_by, question.over, (*rest, *question.columns))
+    return _tabulated(found, question, empty, rest)
 
 
-def _tabulated(found: SortedCells, question: Question, empty: Aggregation) -> Aggregation:
-    sharing, places = Sharing.of(found), _places(found.cells, question.group_by)
-    shared = int(np.count_nonzero(sharing.shared))
+def _tabulated(found: SortedCells, question: Question, empty: Aggregation, rest: Sequence[str]) -> Aggregation:
+    sharing = Sharing.of(found, math.prod(len(found.cells.levels[name]) for name in question.columns))
+    places, shared = _places(found.cells, question.group_by), int(np.count_nonzero(sharing.shared))
     matched = question.missing == "matched"
     kept = found.kept(sharing.shared[found.slot]) if matched else found
     costs = costs_of(sharing, places, (*question.over, *empty.reduced))
@@ -88,6 +100,7 @@ def _tabulated(found: SortedCells, question: Question, empty: Aggregation) -> Ag
         slots=SharedSlots(found.slots, shared),
         left_out=LeftOut(found.slots - shared if matched else 0, left, found.entries - sharing.measured.size),
         costs=costs,
+        columns=tuple(_columns(sharing, question, rest)),
     )
     entries = tuple(_entries(found, kept, question, places))
     if matched and not shared:
@@ -95,6 +108,24 @@ def _tabulated(found: SortedCells, question: Question, empty: Aggregation) -> Ag
     independent = ("independent_trials",) if question.value != "count" and kept.cells.independent else ()
     warnings = (*_nothing_left(entries, question), *(() if matched else _own_slots(found, sharing, places)))
     return replace(known, status="ok", reason=None, entries=entries, assumes=independent, warnings=warnings)
+
+
+def _columns(sharing: Sharing, question: Question, rest: Sequence[str]) -> Iterator[Column]:
+    """The columns of a table of several dimensions."""
+    if not question.columns:
+        return
+    cells = sharing.found.cells
+    # The same slots of another column have the same numbers here.
+    first = np.unique(sharing.found.slot, return_index=True)[1]
+    _, alike = np.unique(code_of(cells.taken(first), (*question.over, *rest)), return_inverse=True)
+    sets: dict[bytes, int] = {}
+    order = np.lexsort([alike, sharing.column])
+    bounds = np.searchsorted(sharing.column[order], np.arange(1, sharing.columns))
+    places = _places(cells, question.columns)
+    for column, slots in enumerate(np.split(order, bounds)):
+        own = slots[sharing.shared[slots]]
+        number = sets.setdefault(alike[own].tobytes(), len(sets))
+        yield Column(places[column], int(slots.size), int(own.size), number)
 
 
 def _nothing_left(entries: Sequence[Entry], question: Question) -> Iterator[Warning]:
@@ -122,12 +153,12 @@ def _places(table: CellTable, group_by: Sequence[str]) -> Places:
 
 def _own_slots(found: SortedCells, sharing: Sharing, places: Places) -> tuple[Warning, ...]:
     """The warning that entries over their own slots are not comparable, with the names of those that lack some."""
-    lacking = [one for one in sharing.measured.tolist() if found.counts[one] < found.slots]
+    counts, missing = found.counts, sharing.missing
+    lacking = [one for one in sharing.measured.tolist() if missing[one]]
     if not lacking:
         return ()
-    counts = found.counts
     named = "; ".join(
-        f"{', '.join(str(level) for level in places[one].values())} ({counts[one]} of {found.slots})"
+        f"{', '.join(str(level) for level in places[one].values())} ({counts[one]} of {counts[one] + missing[one]})"
         for one in lacking[:MOST_NAMED]
     )
     more = f"; and {len(lacking) - MOST_NAMED} more" if len(lacking) > MOST_NAMED else ""
@@ -153,6 +184,7 @@ def _filled(
     reduced = reduced_values(groups, question.value)
     values = groups.mean(reduced)
     intervals = _intervals(groups, values, question)
+    errors, freedom = mean_errors(groups) if question.value == "mean" else (np.full(values.size, np.nan),) * 2
     parts = np.split(reduced, groups.firsts[1:])
     over_benchmarks = question.over == ("benchmark",) and question.value == "mean"
     return [
@@ -166,9 +198,18 @@ def _filled(
             reason,
             t_interval(part, question.alpha, kept.cells) if over_benchmarks else None,
             Spread(float(part.std(ddof=1)), float(part.min()), float(part.max())) if part.size > 1 else None,
+            error if error > 0 else None,
+            df if error > 0 and math.isfinite(df) else None,
         )
-        for i, value, n, part, (interval, reason) in zip(
-            filled.tolist(), values.tolist(), groups.counts.tolist(), parts, intervals, strict=True
+        for i, value, n, part, (interval, reason), error, df in zip(
+            filled.tolist(),
+            values.tolist(),
+            groups.counts.tolist(),
+            parts,
+            intervals,
+            errors.tolist(),
+            freedom.tolist(),
+            strict=True,
         )
     ]
 

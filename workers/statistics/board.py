@@ -104,7 +104,7 @@ def _others(
         # What was counted is in units of each benchmark's spread.
         methods.remove("mean_difference")
     found = {(method, label): _order(here, counted, part, method, label) for method in methods}
-    found["mean", "observed"] = order(posted, "mean", "observed")
+    found["mean", "available"] = order(posted, "mean", "available")
     found["borda", "zero_points"] = order(posted, "borda", "zero_points")
     own = (frame.method, frame.missing)
     return {

@@ -102,7 +102,7 @@ def averages(
         return _of_cells(here, helm_rates(here, missing), 1)
     if method != "mean":
         return None
-    usable = here.present if missing == "observed" else here.present.all(axis=0)
+    usable = here.present if missing == "available" else here.present.all(axis=0)
     return _of_cells(here, np.where(usable, here.values, np.nan), here.sign)
 
 

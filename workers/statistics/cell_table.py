@@ -88,8 +88,8 @@ def sorted_cells(table: CellTable, group_by: Sequence[str], over: Sequence[str],
     entry = np.zeros(table.values.size, dtype=np.int64)
     for name in group_by:
         entry = entry * len(table.levels[name]) + table.codes[name]
-    _, above = np.unique(_code(table, over), return_inverse=True)
-    found, slot = np.unique(_code(table, (*over, *rest)), return_inverse=True)
+    _, above = np.unique(code_of(table, over), return_inverse=True)
+    found, slot = np.unique(code_of(table, (*over, *rest)), return_inverse=True)
     # Slots are numbered level by level of `over`, so that sorting by slot sorts by `over` first.
     order = np.argsort(entry * max(1, found.size) + slot, kind="stable")
     entry, slot, above = entry[order], slot[order], above[order]
@@ -99,7 +99,7 @@ def sorted_cells(table: CellTable, group_by: Sequence[str], over: Sequence[str],
     return SortedCells(table.taken(order[last]), entry[last], above[last], slot[last], size, int(found.size))
 
 
-def _code(table: CellTable, names: Sequence[str]) -> IntArray:
+def code_of(table: CellTable, names: Sequence[str]) -> IntArray:
     """One number for each combination of levels, in the order of the levels, the first dimension slowest."""
     code, most = np.zeros(table.values.size, dtype=np.int64), 1
     for name in names:

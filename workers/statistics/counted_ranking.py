@@ -68,7 +68,7 @@ def rank_counted(
 
 def sums_have_order(method: str, missing: str) -> bool:
     """Return whether sums of pairs give an order by this method and policy."""
-    return method in _ORDERS and missing in ("matched", "observed")
+    return method in _ORDERS and missing in ("matched", "available")
 
 
 def too_large(names: Sequence[str], frame: Ranking) -> Ranking | None:

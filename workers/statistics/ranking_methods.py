@@ -109,8 +109,8 @@ def standardised(standings: ScoreMatrix) -> ScoreMatrix:
 
 
 def mean(standings: ScoreMatrix, missing: Missing) -> Scores | Refused:
-    """Weighted means over the slots that all names have; over each name's own slots under `observed`."""
-    if missing == "observed":
+    """Weighted means over the slots that all names have; over each name's own slots under `available`."""
+    if missing == "available":
         own = [np.flatnonzero(row) for row in standings.present]
         means = [float(standings.weights(slots) @ standings.values[i, slots]) for i, slots in enumerate(own)]
         return Scores(np.array(means), standings.sign > 0)

@@ -256,7 +256,7 @@ def averaged(kept: ScoreMatrix, method: Method, missing: Missing) -> tuple[Float
     """Values to be averaged, names x slots with NaN for nothing, and which way is better; benchmarks weigh the same."""
     if method == "helm_win_rate":
         return helm_rates(kept, missing), 1
-    usable = np.full(kept.values.shape[1], True) if missing == "observed" else kept.present.all(axis=0)
+    usable = np.full(kept.values.shape[1], True) if missing == "available" else kept.present.all(axis=0)
     return np.where(usable, kept.values, np.nan), kept.sign
 
 

@@ -19,21 +19,37 @@ MOST_WITHOUT = 100
 
 @dataclass(frozen=True)
 class Sharing:
-    """How many of the measured entries have each slot, and which slots all of them have."""
+    """How many of the measured entries have each slot, and which slots all of their column have.
+
+    The column of an entry is what it has of all dimensions but the first; a slot is of one column.
+    """
 
     found: SortedCells
+    columns: int
     measured: IntArray
     held: IntArray
+    column: IntArray
+    """The column of each slot."""
+    wanted: IntArray
+    """How many measured entries the column of each slot has."""
 
     @classmethod
-    def of(cls, found: SortedCells) -> Sharing:
+    def of(cls, found: SortedCells, columns: int) -> Sharing:
+        measured, column = np.flatnonzero(found.counts), np.zeros(found.slots, dtype=np.int64)
+        column[found.slot] = found.entry % columns
         held = np.bincount(found.slot, minlength=found.slots).astype(np.int64)
-        return cls(found, np.flatnonzero(found.counts), held)
+        return cls(found, columns, measured, held, column, np.bincount(measured % columns, minlength=columns)[column])
 
     @property
     def shared(self) -> BoolArray:
-        """Mask of the slots that every measured entry has."""
-        return np.asarray(self.held == self.measured.size, dtype=np.bool_)
+        """Mask of the slots that every measured entry of their column has."""
+        return np.asarray(self.held == self.wanted, dtype=np.bool_)
+
+    @property
+    def missing(self) -> IntArray:
+        """How many slots of its column each entry lacks."""
+        there = np.bincount(self.column, minlength=self.columns)
+        return there[np.arange(self.found.entries) % self.columns] - self.found.counts
 
 
 def costs_of(sharing: Sharing, places: Mapping[int, Mapping[str, Place]], others: Sequence[str]) -> Costs:
@@ -43,15 +59,15 @@ def costs_of(sharing: Sharing, places: Mapping[int, Mapping[str, Place]], others
 
 
 def _entries(sharing: Sharing, places: Mapping[int, Mapping[str, Place]]) -> list[EntryCost]:
-    found, measured = sharing.found, sharing.measured
-    missing = found.slots - found.counts
+    found, measured, missing = sharing.found, sharing.measured, sharing.missing
     gain = np.zeros(found.entries, dtype=np.int64)
-    alone = sharing.held == measured.size - 1
-    if measured.size > 1 and alone.any():
-        # Of the slots that one entry lacks, that one is what the sum of all entries has more than the sum of the
-        # others; sums of whole numbers below 2^53 are exact.
+    alone = sharing.held == sharing.wanted - 1
+    if alone.any():
+        # Of the slots that one entry lacks, that one is what the sum of all entries of the column has more than the sum
+        # of the others; sums of whole numbers below 2^53 are exact.
         total = np.bincount(found.slot, found.entry, found.slots)
-        lacking = np.rint(float(measured.sum()) - total[alone]).astype(np.int64)
+        every = np.bincount(measured % sharing.columns, measured, sharing.columns)[sharing.column]
+        lacking = np.rint((every - total)[alone]).astype(np.int64)
         gain = np.bincount(lacking, minlength=found.entries)
     lack = measured[missing[measured] > 0]
     order = lack[np.lexsort([lack, -missing[lack], -gain[lack]])][:MOST_NAMED]
@@ -77,13 +93,14 @@ def _levels(sharing: Sharing, others: Sequence[str]) -> list[LevelCost]:
 
 
 def remedy_of(sharing: Sharing, places: Mapping[int, Mapping[str, Place]]) -> Remedy | None:
-    """The smallest set of entries without which any slot is shared by the others; `None` where only one would be left.
+    """A smallest set of entries without which any slot is shared by the others of its column; `None` where only one
+    would be left.
 
-    A slot is shared when all that lack it are left out, so the smallest sets are those that lack a slot which the most
-    entries have. Of them one is taken that lacks the most slots alone.
+    A slot is shared when all that lack it are left out: those of a slot which the most entries have. Of several such
+    sets one is taken that lacks the most slots alone.
     """
     found, most = sharing.found, int(sharing.held.max(initial=0))
-    if most < 2 or most == sharing.measured.size:
+    if most < 2 or sharing.shared.any():
         return None
     widest = sharing.held[found.slot] == most
     by_slot = np.argsort(found.slot[widest], kind="stable")
@@ -92,6 +109,8 @@ def remedy_of(sharing: Sharing, places: Mapping[int, Mapping[str, Place]]) -> Re
     counted = Counter(row.tobytes() for row in owners)
     # The first of the most frequent ones, in the order of the slots.
     having, shared = max(counted.items(), key=lambda one: one[1])
-    without = np.setdiff1d(sharing.measured, np.frombuffer(having, dtype=owners.dtype))
+    kept = np.frombuffer(having, dtype=owners.dtype)
+    column = sharing.measured[sharing.measured % sharing.columns == kept[0] % sharing.columns]
+    without = np.setdiff1d(column, kept)
     named = tuple(places[one] for one in without[:MOST_WITHOUT].tolist())
     return Remedy(named, int(without.size), shared)

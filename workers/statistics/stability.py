@@ -56,8 +56,8 @@ def alternatives(standings: ScoreMatrix, method: Method, missing: Missing) -> di
     """The ranks under every other method with the same policy, and every other policy with the same method."""
     asked: list[tuple[Method, Missing]] = [(other, missing) for other in METHODS if other != method]
     asked += [(method, other) for other in MISSING if other != missing]
-    if method != "mean" and missing != "observed":
-        asked.append(("mean", "observed"))
+    if method != "mean" and missing != "available":
+        asked.append(("mean", "available"))
     found = {}
     for key in asked:
         scores = ordered(standings, *key)

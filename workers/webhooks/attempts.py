@@ -10,15 +10,15 @@ from email.utils import parsedate_to_datetime
 from typing import Any
 
 import structlog
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Uuid, bindparam, delete, exists, func, insert, select, update
 
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import arrivals, audit_log, deliveries, delivery_attempts, new_id, webhooks
 from workers.webhooks.bodies import body_of
-from workers.webhooks.lines import MOST_ATTEMPTS, Line, Sending, hold
+from workers.webhooks.lines import BEGIN, HOLD, MOST_ATTEMPTS, Line, Sending, begun, go_on, held_by, hold, is_sent
 from workers.webhooks.signing import sign
-from workers.webhooks.transport import Answer, Unreachable, post
+from workers.webhooks.transport import Answer, Sender, Unreachable
 
 log = structlog.get_logger()
 
@@ -49,7 +49,7 @@ class Outcome:
     retry_after: float = 0.0
 
 
-def send(settings: Settings, sending: Sending) -> Outcome:
+def send(settings: Settings, sending: Sending, sender: Sender) -> Outcome:
     """Sign and send a delivery; whatever comes of it is an outcome."""
     message_id, timestamp = str(sending.event_id), int(time.time())
     content, media = body_of(sending, settings.url)
@@ -62,7 +62,7 @@ def send(settings: Settings, sending: Sending) -> Outcome:
     }
     began = time.monotonic()
     try:
-        answer = post(sending.webhook.url, content, headers, settings.destinations)
+        answer = sender.post(sending.webhook.url, content, headers, settings.destinations)
     except Unreachable as error:
         told = {"webhook": str(sending.webhook.id), "delivery": str(sending.delivery_id)}
         log.info("webhook not reached", reason=error.reason, error=str(error), **told)
@@ -101,27 +101,78 @@ def seconds_of(retry_after: str) -> float:
     return min(max(seconds, 0.0), LONGEST_RETRY_AFTER)
 
 
-def settle(database: Database, line: Line, sending: Sending, outcome: Outcome) -> bool:
-    """Write down what came of an attempt; False, and nothing, if the lease ran out: another thread sends it again."""
+def settle(
+    database: Database, line: Line, sending: Sending, outcome: Outcome, *, leaving: bool = False
+) -> Sending | None:
+    """Write down what came of an attempt, and begin the next one with it, unless this thread is `leaving`. Nothing is
+    written if the lease ran out: another thread sends it again."""
     with database.transaction() as connection:
+        if outcome.error is None:
+            return _delivered(connection, line, sending, outcome, leaving=leaving)
         webhook = hold(connection, line)
         if webhook is None:
-            return False
-        _note(connection, sending, outcome)
-        if outcome.error is None:
-            _settle(connection, sending, "delivered")
-            if webhook.failures:
-                recovered = {"failures": 0, "failing_since": None, "paused_until": None}
-                connection.execute(update(webhooks).where(webhooks.c.id == webhook.id).values(recovered))
-            return True
+            return None
+        connection.execute(_NOTE, _noted(sending, outcome))
         if sending.attempts >= MOST_ATTEMPTS or outcome.status == _GONE:
-            _settle(connection, sending, "failed")
+            changed: dict[str, Any] = {"state": "failed", "settled_at": func.now()}
         else:
             pause = max(PAUSES[sending.attempts - 1] * _jitter(), outcome.retry_after)
-            due = {"due_at": func.now() + timedelta(seconds=pause)}
-            connection.execute(update(deliveries).where(deliveries.c.id == sending.delivery_id).values(due))
+            changed = {"due_at": func.now() + timedelta(seconds=pause)}
+        connection.execute(update(deliveries).where(deliveries.c.id == sending.delivery_id).values(changed))
         _note_failure(connection, webhook, outcome)
-    return True
+        _forget(connection, sending)
+        return go_on(connection, line, hold(connection, line), leaving=leaving)
+
+
+_HELD = HOLD.cte("held")
+_NUMBER = select(func.coalesce(func.max(delivery_attempts.c.number), 0) + 1).where(
+    delivery_attempts.c.delivery_id == bindparam("of")
+)
+_TOLD = ("status", "milliseconds", "error", "response")
+_ROW = (
+    bindparam("of", type_=Uuid).label("delivery_id"),
+    _NUMBER.scalar_subquery().label("number"),
+    *(bindparam(f"its_{name}", type_=delivery_attempts.c[name].type).label(name) for name in _TOLD),
+)
+_NAMES = ("delivery_id", "number", *_TOLD)
+_NOTE = insert(delivery_attempts).from_select(_NAMES, select(*_ROW))
+_IS_SETTLED = (
+    update(deliveries)
+    .values(state="delivered", settled_at=func.now())
+    .where(deliveries.c.id == bindparam("of"), deliveries.c.webhook_id == _HELD.c.id)
+)
+_IS_SENT_TO = (_HELD.c.state == "enabled", _HELD.c.failures == 0, ~_HELD.c.is_paused)
+_BEGUN = BEGIN.where(deliveries.c.webhook_id == _HELD.c.id, *_IS_SENT_TO).returning(deliveries.c.id).cte("begun")
+_DELIVERED = select(_HELD, exists(select(_BEGUN.c.id)).label("has_begun")).add_cte(
+    insert(delivery_attempts).from_select(_NAMES, select(*_ROW).select_from(_HELD)).cte("noted"),
+    _IS_SETTLED.cte("settled"),
+)
+"""Hold a webhook, write down that a delivery was taken, and begin the next: one statement, as each way to the database
+takes long where other programs want the processor too."""
+
+
+def _noted(sending: Sending, outcome: Outcome) -> dict[str, Any]:
+    return {"of": sending.delivery_id} | {f"its_{name}": getattr(outcome, name) for name in _TOLD}
+
+
+def _delivered(
+    connection: Connection, line: Line, sending: Sending, outcome: Outcome, *, leaving: bool
+) -> Sending | None:
+    """Write down that a delivery was taken, and begin the next one."""
+    found = None if leaving or line.next is None or not is_sent(line.next) else line.next
+    beginning = {"begun": found and found.id, "begun_attempts": found and found.attempts}
+    webhook = connection.execute(_DELIVERED, held_by(line) | _noted(sending, outcome) | beginning).one_or_none()
+    if webhook is None:
+        return None
+    if sending.attempts > 1:
+        _forget(connection, sending)
+    if webhook.has_begun:
+        return begun(webhook, line.ahead.popleft())
+    if webhook.failures:
+        recovered = {"failures": 0, "failing_since": None, "paused_until": None}
+        connection.execute(update(webhooks).where(webhooks.c.id == webhook.id).values(recovered))
+        webhook = hold(connection, line)
+    return go_on(connection, line, webhook, leaving=leaving)
 
 
 def _jitter() -> float:
@@ -129,19 +180,11 @@ def _jitter() -> float:
     return random.uniform(0.5, 1.5)  # noqa: S311 (no secret)
 
 
-def _note(connection: Connection, sending: Sending, outcome: Outcome) -> None:
+def _forget(connection: Connection, sending: Sending) -> None:
+    """Delete the attempts before the last ones of a delivery."""
     mine = delivery_attempts.c.delivery_id == sending.delivery_id
-    number = int(connection.scalar(select(func.max(delivery_attempts.c.number)).where(mine)) or 0) + 1
-    told = {"status": outcome.status, "milliseconds": outcome.milliseconds, "error": outcome.error}
-    row = {"delivery_id": sending.delivery_id, "number": number, "response": outcome.response, **told}
-    connection.execute(insert(delivery_attempts).values(row))
-    if number > _KEPT_ATTEMPTS:
-        connection.execute(delete(delivery_attempts).where(mine, delivery_attempts.c.number <= number - _KEPT_ATTEMPTS))
-
-
-def _settle(connection: Connection, sending: Sending, state: str) -> None:
-    settled = {"state": state, "settled_at": func.now()}
-    connection.execute(update(deliveries).where(deliveries.c.id == sending.delivery_id).values(settled))
+    last = select(func.max(delivery_attempts.c.number)).where(mine).scalar_subquery()
+    connection.execute(delete(delivery_attempts).where(mine, delivery_attempts.c.number <= last - _KEPT_ATTEMPTS))
 
 
 def _note_failure(connection: Connection, webhook: Any, outcome: Outcome) -> None:

@@ -19,6 +19,7 @@ from registry.settings import Settings
 from registry.storage.database import Database
 from workers.webhooks.attempts import send, settle
 from workers.webhooks.lines import Line, begin_next, claim_line
+from workers.webhooks.transport import Sender
 
 log = structlog.get_logger()
 
@@ -112,9 +113,11 @@ class Courier:
 def send_line(settings: Settings, database: Database, line: Line, is_stopped: Callable[[], bool] = bool) -> int:
     """Send what a webhook is due, one after another, for a while; return the number of attempts."""
     until, count = time.monotonic() + _TURN_SECONDS, 0
-    while sending := begin_next(database, line, leaving=is_stopped() or time.monotonic() > until):
-        outcome = send(settings, sending)
-        count += 1
-        if not settle(database, line, sending, outcome):
-            break
+    with Sender() as sender:
+        sending = begin_next(database, line)
+        while sending is not None:
+            outcome = send(settings, sending, sender)
+            count += 1
+            leaving = is_stopped() or time.monotonic() > until
+            sending = settle(database, line, sending, outcome, leaving=leaving)
     return count

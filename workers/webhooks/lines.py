@@ -8,13 +8,15 @@ and people write to a webhook's row too, and each statement behind the lock sees
 
 from __future__ import annotations
 
+import time
 import uuid
+from collections import deque
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import Connection, and_, case, func, null, or_, select, update
+from sqlalchemy import Connection, and_, bindparam, case, func, null, or_, select, update
 from sqlalchemy.dialects.postgresql import insert as upsert
 
 from registry.storage.database import Database, quietly_committed
@@ -30,16 +32,27 @@ _WINDOW = 500
 """Events looked at, and deliveries made, at once."""
 _MOST_WINDOWS = 20
 """In one transaction."""
+_READ_AT_ONCE = 100
+"""Due deliveries, with their events."""
+_READ_SECONDS = 1.0
+"""For which they are believed to be the next ones: then what came due before them meanwhile is seen."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Line:
-    """A webhook that this thread sends to until the lease runs out."""
+    """A webhook that this thread sends to until the lease runs out, and what it has read of what is next."""
 
     webhook_id: uuid.UUID
     project_id: uuid.UUID
     lease: uuid.UUID
     is_failing: bool
+    ahead: deque[Any] = field(default_factory=deque)
+    read_at: float = 0.0
+
+    @property
+    def next(self) -> Any:
+        """The delivery that is next by what was read; None if nothing was, or too long ago."""
+        return self.ahead[0] if self.ahead and time.monotonic() < self.read_at + _READ_SECONDS else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,43 +98,73 @@ def _is_over(instant: Any) -> Any:
     return or_(instant.is_(None), instant <= func.now(), instant > func.now() + _LONGEST_PAUSE)
 
 
-def begin_next(database: Database, line: Line, *, leaving: bool = False) -> Sending | None:
-    """Begin an attempt of the first delivery that is due, in the order of events. None: nothing is due, or this thread
-    is `leaving`, and the lease is given back; or it is another's."""
+def begin_next(database: Database, line: Line) -> Sending | None:
+    """Begin an attempt of the first delivery that is due; None if nothing is, or the line is another's."""
     with database.transaction() as connection:
         # What a crash of the server loses here is done again.
         quietly_committed(connection)
         webhook = hold(connection, line)
-        if webhook is None:
-            return None
-        for _ in range(_MOST_WINDOWS):
-            if leaving or webhook.state != "enabled" or webhook.is_paused:
-                break
-            found = _first_due(connection, webhook)
-            if found is not None and found.at is not None and found.attempts < MOST_ATTEMPTS:
-                return _begun(connection, webhook, found)
-            if found is not None:
-                # Its event is kept no longer, or each attempt took its process with it.
-                _fail(connection, found.id)
-            elif _advance(connection, webhook):
-                webhook = hold(connection, line)
-            else:
-                break
-        _give_back(connection, line.webhook_id)
+        return None if webhook is None else go_on(connection, line, webhook)
+
+
+def go_on(connection: Connection, line: Line, webhook: Any, *, leaving: bool = False) -> Sending | None:
+    """Begin an attempt of the first delivery that is due, in the order of events, of a webhook that is held. None:
+    nothing is due, or this thread is `leaving`, and the lease is given back."""
+    for _ in range(_MOST_WINDOWS):
+        if leaving or webhook is None or webhook.state != "enabled" or webhook.is_paused:
+            break
+        found = _first_due(connection, line)
+        if found is not None and is_sent(found):
+            if connection.execute(BEGIN, {"begun": found.id, "begun_attempts": found.attempts}).rowcount:
+                return begun(webhook, found)
+            line.ahead.clear()  # it is another one than was read
+        elif found is not None:
+            _fail(connection, found.id)
+        elif _advance(connection, webhook):
+            webhook = hold(connection, line)
+        else:
+            break
+    _give_back(connection, line)
     return None
 
 
+_IS_PAUSED = and_(webhooks.c.paused_until > func.now(), webhooks.c.paused_until <= func.now() + _LONGEST_PAUSE)
+HOLD = (
+    update(webhooks)
+    .where(webhooks.c.id == bindparam("held_webhook"), webhooks.c.lease == bindparam("held_lease"))
+    .where(projects.c.id == webhooks.c.project_id)
+    .values(leased_until=func.now() + LEASE)
+    .returning(webhooks, func.coalesce(_IS_PAUSED, False).label("is_paused"), projects.c.slug.label("project"))
+)
+"""Made once, as what is said for each delivery: to build it takes longer than the database does."""
+BEGIN = (
+    update(deliveries)
+    .where(deliveries.c.id == bindparam("begun"), deliveries.c.state == "pending")
+    .where(deliveries.c.attempts == bindparam("begun_attempts"))
+    # Counted before it is sent: an attempt that kills its process has been counted.
+    .values(attempts=deliveries.c.attempts + 1)
+)
+
+
 def hold(connection: Connection, line: Line) -> Any:
-    """The webhook's row, held until the transaction ends; None if the lease ran out and another thread has it."""
-    paused = and_(webhooks.c.paused_until > func.now(), webhooks.c.paused_until <= func.now() + _LONGEST_PAUSE)
-    mine = (webhooks.c.id == line.webhook_id, webhooks.c.lease == line.lease)
-    query = select(webhooks, func.coalesce(paused, False).label("is_paused"), projects.c.slug.label("project"))
-    joined = query.join(projects, projects.c.id == webhooks.c.project_id)
-    return connection.execute(joined.where(*mine).with_for_update(of=webhooks)).one_or_none()
+    """The webhook's row, held until the transaction ends and leased from now on; None if the lease ran out and another
+    thread has it."""
+    return connection.execute(HOLD, held_by(line)).one_or_none()
 
 
-def _first_due(connection: Connection, webhook: Any) -> Any:
+def held_by(line: Line) -> dict[str, uuid.UUID]:
+    return {"held_webhook": line.webhook_id, "held_lease": line.lease}
+
+
+def _first_due(connection: Connection, line: Line) -> Any:
     """The first delivery that is due, with its event; `at` is None where that is kept no longer."""
+    if line.next is None:
+        line.read_at = time.monotonic()
+        line.ahead = deque(_read_due(connection, line.webhook_id))
+    return line.ahead.popleft() if line.ahead else None
+
+
+def _read_due(connection: Connection, webhook_id: uuid.UUID) -> Sequence[Any]:
     own = deliveries.c.event
     query = (
         select(
@@ -139,19 +182,22 @@ def _first_due(connection: Connection, webhook: Any) -> Any:
             and_(events.c.project_id == deliveries.c.project_id, events.c.position == deliveries.c.position),
         )
         .where(
-            deliveries.c.webhook_id == webhook.id, deliveries.c.state == "pending", deliveries.c.due_at <= func.now()
+            deliveries.c.webhook_id == webhook_id, deliveries.c.state == "pending", deliveries.c.due_at <= func.now()
         )
         .order_by(deliveries.c.position.nulls_first())
-        .limit(1)
+        .limit(_READ_AT_ONCE)
     )
-    return connection.execute(query).one_or_none()
+    return connection.execute(query).all()
 
 
-def _begun(connection: Connection, webhook: Any, found: Any) -> Sending:
-    # Counted before it is sent: an attempt that kills its process has been counted.
-    one = deliveries.c.id == found.id
-    connection.execute(update(deliveries).where(one).values(attempts=deliveries.c.attempts + 1))
-    connection.execute(update(webhooks).where(webhooks.c.id == webhook.id).values(leased_until=func.now() + LEASE))
+def is_sent(found: Any) -> bool:
+    """Whether a delivery that was read can be tried: else its event is kept no longer, or each attempt took its process
+    with it."""
+    return found.at is not None and found.attempts < MOST_ATTEMPTS
+
+
+def begun(webhook: Any, found: Any) -> Sending:
+    """The attempt of a delivery that was counted just now."""
     event = (found.event_id, found.type, found.at, found.subject, found.position, found.data)
     return Sending(found.id, *event, found.attempts + 1, webhook, webhook.project)
 
@@ -198,11 +244,11 @@ def _make_deliveries(connection: Connection, webhook: Any, rows: Sequence[Any]) 
     connection.execute(statement, made)
 
 
-def _give_back(connection: Connection, webhook_id: uuid.UUID) -> None:
+def _give_back(connection: Connection, line: Line) -> None:
     """End the lease, and note when there will be something to send: now if there are events to pass."""
-    pending = (deliveries.c.webhook_id == webhook_id, deliveries.c.state == "pending")
+    pending = (deliveries.c.webhook_id == line.webhook_id, deliveries.c.state == "pending")
     due = select(func.min(deliveries.c.due_at)).where(*pending).scalar_subquery()
     head = select(event_heads.c.position).where(event_heads.c.project_id == webhooks.c.project_id).scalar_subquery()
     next_ = case((head > webhooks.c.position, func.now()), else_=due)
     free = {"lease": None, "leased_until": None, "due_at": next_}
-    connection.execute(update(webhooks).where(webhooks.c.id == webhook_id).values(free))
+    connection.execute(update(webhooks).where(webhooks.c.id == line.webhook_id).values(free))

@@ -1,7 +1,7 @@
 """Why an attempt got no answer, in the few words that users see.
 
-They say nothing of what is around the registry: no address, no port, no time, and of an address that is not allowed
-only that.
+They say nothing of what is around the registry: no address, no port, no time; and a name that does not resolve is told
+like one whose address is not allowed, lest names of inner networks be found by trying.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from http.client import HTTPException
 from typing import Literal
 
 Reason = Literal[
-    "the name does not resolve",
-    "the address is not allowed",
+    "no address that may be sent to",
     "the connection was refused",
     "there is no way to the host",
     "the certificate is not valid for this host, or not trusted",
@@ -26,6 +25,9 @@ Reason = Literal[
 ]
 
 
+NOWHERE: Reason = "no address that may be sent to"
+
+
 def reason_of(error: OSError | HTTPException | ValueError) -> Reason:
     """What users are told of what went wrong between a name and an answer."""
     if isinstance(error, OSError) and error.errno in (EHOSTUNREACH, ENETUNREACH):
@@ -35,7 +37,7 @@ def reason_of(error: OSError | HTTPException | ValueError) -> Reason:
 
 _REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], Reason], ...] = (
     # The first that fits: most of these are errors of the operating system too.
-    ((socket.gaierror, UnicodeError), "the name does not resolve"),
+    ((socket.gaierror, UnicodeError), NOWHERE),
     (ssl.SSLCertVerificationError, "the certificate is not valid for this host, or not trusted"),
     (ssl.SSLError, "no encrypted connection"),
     (TimeoutError, "timed out"),

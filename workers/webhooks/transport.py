@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import queue
+import select
 import socket
 import ssl
 import threading
@@ -22,7 +23,7 @@ from ipaddress import ip_address
 from typing import Any
 
 from registry.destinations import Address, Allowed, Destination, read_destination
-from workers.webhooks.reasons import Reason, reason_of
+from workers.webhooks.reasons import NOWHERE, Reason, reason_of
 
 SECONDS = 15.0
 """For one attempt, from resolving the name to the last byte of the answer's head."""
@@ -56,20 +57,74 @@ class Answer:
     body: bytes
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str], allowed: Allowed) -> Answer:
-    """POST a body and return the answer, whatever its status; redirects are not followed. `Unreachable` without one."""
-    deadline = time.monotonic() + SECONDS
-    try:
-        destination = read_destination(url, allowed)
-    except ValueError as error:
-        raise Unreachable("the address is not allowed", f"the URL {error}") from error
-    try:
+class Sender:
+    """POSTs to one receiver, on a connection that is kept from one request to the next as long as the block lasts."""
+
+    def __init__(self) -> None:
+        self._kept: socket.socket | None = None
+        self._peer: tuple[str, str, int] | None = None
+
+    def __enter__(self) -> Sender:
+        return self
+
+    def __exit__(self, *_raised: object) -> None:
+        self._close()
+
+    def post(self, url: str, body: bytes, headers: Mapping[str, str], allowed: Allowed) -> Answer:
+        """POST a body and return the answer, whatever its status; redirects are not followed. `Unreachable` without
+        one."""
+        deadline = time.monotonic() + SECONDS
+        try:
+            destination = read_destination(url, allowed)
+        except ValueError as error:
+            raise Unreachable(NOWHERE, f"the URL {error}") from error
+        try:
+            return self._asked(destination, body, headers, allowed, deadline)
+        # UnicodeError: of the codec idna, which getaddrinfo uses.
+        except (OSError, HTTPException, ValueError) as error:
+            raise Unreachable(reason_of(error), f"{type(error).__name__}: {error}") from error
+
+    def _asked(
+        self, destination: Destination, body: bytes, headers: Mapping[str, str], allowed: Allowed, deadline: float
+    ) -> Answer:
+        peer = (destination.scheme, destination.host, destination.port)
+        if self._kept is not None and self._peer == peer and not _has_word(self._kept):
+            try:
+                return self._ask(self._kept, destination, body, headers, deadline)
+            except (ConnectionError, ssl.SSLEOFError):
+                """The receiver closed it meanwhile, as it may."""
+        self._close()
         addresses = _resolved(destination, allowed, deadline)
-        with _connected(destination, addresses, deadline) as connection:
-            return _asked(connection, destination, body, headers, deadline)
-    # UnicodeError: of the codec idna, which getaddrinfo uses.
-    except (OSError, HTTPException, ValueError) as error:
-        raise Unreachable(reason_of(error), f"{type(error).__name__}: {error}") from error
+        self._kept, self._peer = _connected(destination, addresses, deadline), peer
+        return self._ask(self._kept, destination, body, headers, deadline)
+
+    def _ask(
+        self,
+        connection: socket.socket,
+        destination: Destination,
+        body: bytes,
+        headers: Mapping[str, str],
+        deadline: float,
+    ) -> Answer:
+        is_kept = False
+        try:
+            answer, is_kept = _ask(connection, destination, body, headers, deadline)
+        finally:
+            if not is_kept:
+                self._close()
+        return answer
+
+    def _close(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
+
+
+def _has_word(connection: socket.socket) -> bool:
+    """Whether something came on a connection on which nothing is awaited: its end, as a rule."""
+    looked = select.poll()
+    looked.register(connection, select.POLLIN)
+    return bool(looked.poll(0))
 
 
 def _resolved(destination: Destination, allowed: Allowed, deadline: float) -> list[Address]:
@@ -80,10 +135,10 @@ def _resolved(destination: Destination, allowed: Allowed, deadline: float) -> li
         found = [ip_address(one) for one in _look_up(destination.host, destination.port, deadline)]
     refused = [one for one in found if not allowed.permits(destination.host, one)]
     if not found:
-        raise Unreachable("the name does not resolve", f"{destination.host} has no address")
+        raise Unreachable(NOWHERE, f"{destination.host} has no address")
     if refused:
         detail = f"{destination.host} may not be sent to: it has the addresses {', '.join(map(str, found))}"
-        raise Unreachable("the address is not allowed", detail)
+        raise Unreachable(NOWHERE, detail)
     return found[:_MOST_ADDRESSES]
 
 
@@ -101,7 +156,7 @@ def _look_up(host: str, port: int, deadline: float) -> list[str]:
     try:
         found = answers.get(timeout=_left(deadline))
     except queue.Empty:
-        raise Unreachable("the name does not resolve", f"{host} was not resolved in time") from None
+        raise Unreachable(NOWHERE, f"{host} was not resolved in time") from None
     if isinstance(found, Exception):
         raise found
     return list(dict.fromkeys(str(address[0]) for *_, address in found))
@@ -121,7 +176,9 @@ def _connected(destination: Destination, addresses: list[Address], deadline: flo
         try:
             if ip_address(plain.getpeername()[0]) != address:
                 detail = f"connected to {plain.getpeername()[0]} instead of {address}"
-                raise Unreachable("the address is not allowed", detail)
+                raise Unreachable(NOWHERE, detail)
+            # The head and the body are two writes: on a kept connection the second would wait for the first's receipt.
+            plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return _encrypted(plain, destination, deadline)
         except BaseException:
             plain.close()
@@ -185,18 +242,20 @@ class _Incoming(io.RawIOBase):
         return count
 
 
-def _asked(
+def _ask(
     connection: socket.socket, destination: Destination, body: bytes, headers: Mapping[str, str], deadline: float
-) -> Answer:
+) -> tuple[Answer, bool]:
+    """An answer, and whether the connection can be asked again: the answer was read to its end."""
     wire = _Wire(connection, deadline)
     client = HTTPConnection(destination.host)
     client.sock = wire
-    sent = {"Host": destination.authority, "Connection": "close", **headers}
-    client.request("POST", destination.target, body, sent)
+    client.request("POST", destination.target, body, {"Host": destination.authority, **headers})
     response = client.getresponse()
     wire.deadline = min(deadline, time.monotonic() + _BODY_SECONDS)
     found = {name.lower(): value for name, value in response.getheaders()}
-    return Answer(response.status, found, _beginning(response))
+    beginning = _beginning(response)
+    is_read = response.isclosed() or response.length == 0
+    return Answer(response.status, found, beginning), is_read and not response.will_close
 
 
 def _beginning(response: HTTPResponse) -> bytes:

@@ -68,7 +68,17 @@ CELLS: dict[str, Shape] = {
     "Cell": described(object_of("at value", at=AT, **CELL), "A measured cell."),
     "Measurement": described(object_of("value", **CELL), "What a cell holds."),
     "FeedValue": described(object_of(" ".join(_FEED_ROW), **_FEED_ROW), "A cell of a grid, and whose it is."),
-    "FeedCell": extended("FeedValue", object_of("", **AS_SENT) | {"additionalProperties": AXIS_COLUMN}, _ROW_ABOUT),
+    # Generators make an index signature of the columns, with which nothing beside it in the same object may disagree.
+    "FeedCell": described(
+        {
+            "allOf": [
+                ref("FeedValue"),
+                object_of("", **AS_SENT),
+                {"type": "object", "additionalProperties": AXIS_COLUMN},
+            ]
+        },
+        _ROW_ABOUT,
+    ),
     "Feed": described(
         object_of("items", items=described(array_of(ref("FeedCell")), "A row a cell, the oldest grid first.")),
         "The cells of a project.",
@@ -81,7 +91,7 @@ CELLS: dict[str, Shape] = {
             repeats=described(NULLABLE, "How many measurements the value is the mean of; left out where it is one."),
             sd=described(NULLABLE, "The standard deviation of those measurements, with ddof 1."),
         )
-        | {"additionalProperties": AXIS_COLUMN},
+        | {"additionalProperties": {"description": AXIS_COLUMN["description"]}},
         _ROW_ABOUT,
     ),
     "Cells": described(

@@ -64,7 +64,7 @@ _GRID = {
 }
 _GRID_FIELDS = " ".join(_GRID)
 _MEMBERS: dict[str, Shape] = {
-    "html_url": described(TEXT, "The grid's page for people, in answers to who published it."),
+    "html_url": described(TEXT, "The grid's page for people; absent of a deleted grid and in a dry run."),
     "deleted_at": described(INSTANT, "When it was deleted; absent otherwise."),
     "source": _SOURCE,
     "questions": described(COUNT, "What the trials of each cell are about; where it was given."),
@@ -115,7 +115,7 @@ GRIDS: dict[str, Shape] = {
             {"type": "string", "pattern": "^[a-z][a-z0-9_]{0,63}$"}, "What kind of doubt it is: a word of your own."
         ),
         detail=described({"type": "string", "maxLength": 1000}, "The doubt, in a sentence."),
-        pointer=described({"type": "string", "maxLength": 1000}, "The place that it is about."),
+        pointer=described({"type": ["string", "null"], "maxLength": 1000}, "The place that it is about."),
     )
     | {"additionalProperties": False, "description": "A doubt of whoever read the values from something else."},
     "Metric": described(

@@ -12,7 +12,7 @@ _OUTCOMES = described(
 _REPEATS = described({"type": "integer", "minimum": 1}, "How many trials each score is the mean of; 1 if not given.")
 
 ITEMS: dict[str, Shape] = {
-    "ItemCellIn": object_of("at outcomes", at=AT, outcomes=_OUTCOMES, repeats=_REPEATS)
+    "ItemCellIn": object_of("at outcomes", at=AT, outcomes=_OUTCOMES, repeats=_REPEATS | {"type": ["integer", "null"]})
     | {"additionalProperties": False, "description": "Outcomes of the items in one cell."},
     "Items": described(
         object_of(

@@ -53,6 +53,7 @@ PROJECTS: dict[str, Shape] = {
             labels=described(LABELS, "Texts by name, such as an address of its code."),
             created_at=_MADE,
             updated_at=described(INSTANT, "When its name, visibility, description or labels last changed."),
+            deleted_at=described(INSTANT, "When it was deleted; absent otherwise."),
         ),
         "A project: it holds grids, and is the boundary of access.",
     ),

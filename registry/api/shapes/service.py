@@ -111,8 +111,12 @@ SERVICE: dict[str, Shape] = {
     ),
     "Readiness": described(
         object_of(
-            "status derivations answers",
+            "status writes derivations answers",
             status=described(one_of("ready"), "Requests can be served."),
+            writes=described(
+                one_of("taken", "disk_full", "read_only"),
+                "`disk_full`, `read_only`: why the database refused a write within a minute; reads are served.",
+            ),
             derivations=ref("Backlog"),
             answers=ref("Backlog"),
         ),

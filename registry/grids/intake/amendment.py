@@ -39,6 +39,7 @@ def amend(
     check_values(amended, place, report)
     check_amended(amended, lambda index: f"{pointers.get(index, '')}/trials", report)
     report.stop_at_faults()
+    amended = lattice.without_false_exactness(amended, place, report, pointers)
     lattice.warn_off_lattice(amended, place, report)
     mine = tuple(warning for warning in report.all_warnings() if warning.pointer != "/value")
     return in_numeric_order(amended), mine

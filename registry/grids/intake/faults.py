@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
@@ -14,6 +16,15 @@ REPORTED = 20
 
 
 MOST_TRIALS = 2**53
+
+
+_REST = "and {} more of these"
+
+
+def number_of(warnings: Iterable[Mapping[str, str]]) -> int:
+    """How many there were, the ones included that the last of a kind counts."""
+    found = (re.fullmatch(_REST.format(r"(\d+)"), one["detail"]) for one in warnings)
+    return sum(int(rest[1]) if rest else 1 for rest in found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +77,7 @@ class Report:
     def all_warnings(self) -> tuple[IntakeWarning, ...]:
         """Warnings, and for each code the number of further ones."""
         more = [(code, count - REPORTED) for code, count in self.counts.items() if count > REPORTED]
-        return (*self.warnings, *(IntakeWarning(code, f"and {rest} more of these") for code, rest in more))
+        return (*self.warnings, *(IntakeWarning(code, _REST.format(rest)) for code, rest in more))
 
     def stop_at_faults(self) -> None:
         """Raise `Invalid` with the faults found so far, if there are any."""

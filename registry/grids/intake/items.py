@@ -102,7 +102,7 @@ def _position(
 def _outcomes(cell: Mapping[str, Any], count: int, pointer: str, report: Report) -> Outcomes | None:
     """Outcomes of one cell; None after a fault."""
     given, before = cell["outcomes"], report.met
-    repeats = whole(cell.get("repeats", 1))
+    repeats = 1 if cell.get("repeats") is None else whole(cell["repeats"])
     if repeats is None or repeats > MOST_REPEATS:
         report.fault(f"{pointer}/repeats", f"must be a whole number from 1 to {MOST_REPEATS}")
         return None

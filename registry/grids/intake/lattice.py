@@ -1,4 +1,4 @@
-"""Find values that cannot be a count of successes: with n trials a proportion is on the lattice k / n.
+"""Find what a proportion cannot be: off the lattice k / n of its n trials, or without noise between its bounds.
 
 A value printed with d decimals is on the lattice when some whole k has |scale k / n - value| <= 10^-d / 2.
 """
@@ -6,7 +6,8 @@ A value printed with d decimals is on the lattice when some whole k has |scale k
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 from decimal import Decimal
 
 import orjson
@@ -50,3 +51,26 @@ def warn_off_lattice(grid: Grid, place: Callable[[int], str], report: Report) ->
         ]
     for index, value, trials in off:
         report.warn("off_lattice", place(index), f"{value} is not a whole count out of {trials} trials")
+
+
+def without_false_exactness(
+    grid: Grid, place: Callable[[int], str], report: Report, only: Container[int] | None = None
+) -> Grid:
+    """The grid without standard errors of exactly 0 beside proportions strictly between their bounds, each with a
+    warning: the noise is then that of the trials, or unknown. `only`: indexes of the cells that are looked at.
+
+    Some programs write 0 where they computed no standard error.
+    """
+    scale = grid.metric.proportion_of
+    if scale is None or grid.stderr is None or 0 not in grid.stderr:
+        return grid
+    kept = list(grid.stderr)
+    for index, (value, error) in enumerate(zip(grid.values, grid.stderr, strict=True)):
+        if error != 0 or value is None or not 0 < value < scale or (only is not None and index not in only):
+            continue
+        kept[index] = None
+        trials = grid.trials[index] if isinstance(grid.trials, tuple) else grid.trials
+        noise = "its noise is unknown" if trials is None else f"its noise is that of {trials} trials"
+        detail = f"the standard error of {value:g} is 0, which no proportion between 0 and {scale:g} has"
+        report.warn("stderr_zero", place(index), f"{detail}: it was left out, and {noise}")
+    return replace(grid, stderr=tuple(kept) if kept.count(None) < len(kept) else None)

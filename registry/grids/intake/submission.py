@@ -6,6 +6,7 @@ meaning is checked here: levels, blocks, bounds, trials, and statements about th
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -73,6 +74,7 @@ def read_submission(sent: Mapping[str, Any], limits: Limits) -> Submission:
     check_values(grid, place, report)
     check_members(grid, report)
     report.stop_at_faults()
+    grid = lattice.without_false_exactness(grid, place, report)
     lattice.warn_off_lattice(grid, place, report)
     warn_of_derived_names(sent, grid, report)
     names = Names(sent["experiment"], sent["benchmark"], sent["model"], sent["variant"], metric.name)
@@ -276,13 +278,21 @@ def check_values(grid: Grid, place: Callable[[int], str], report: Report) -> Non
             if value is not None and ((lower is not None and value < lower) or (upper is not None and value > upper)):
                 report.fault(place(index), f"{value} is outside the metric's bounds {_bounds(lower, upper)}")
     if grid.trials is not None and grid.metric.proportion_of is None:
-        report.fault("/trials", "needs a proportion: bounds 0 to 1 or 0 to 100; send stderr for other metrics")
+        own = grid.trials if isinstance(grid.trials, tuple) else ()
+        places = (_beside(place(index), "trials") for index, one in enumerate(own) if one is not None)
+        detail = "needs a proportion: bounds 0 to 1 or 0 to 100; send stderr for other metrics"
+        report.fault(next(places, "/trials"), detail)
     for name in ("trials", "stderr"):
         given = getattr(grid, name)
         if isinstance(given, tuple):
             for index, one in enumerate(given):
                 if one is not None and grid.values[index] is None:
-                    report.fault(place(index).replace("/values", f"/{name}", 1), f"{name} of a cell that has no value")
+                    report.fault(_beside(place(index), name), f"{name} of a cell that has no value")
+
+
+def _beside(pointer: str, name: str) -> str:
+    """Pointer to what stands beside a value: `/trials/0/1` of `/values/0/1`, `/cells/4/trials` of `/cells/4/value`."""
+    return re.sub(r"/values?(?=/|$)", f"/{name}", pointer, count=1)
 
 
 def _bounds(lower: float | None, upper: float | None) -> str:

@@ -30,7 +30,7 @@ class Valkey:
             "unixsocket": str(self.socket),
             "unixsocketperm": "700",
             "dir": str(self.home.valkey_data),
-            "appendonly": "yes",
+            "appendonly": "no",  # nothing here must be kept, and a full disk would stop the wake-ups
             "save": "",
             "maxmemory-policy": "noeviction",
         }

@@ -13,9 +13,9 @@ from sqlalchemy import Connection
 from registry.api.audit_log import actor
 from registry.api.context import caller, parts
 from registry.api.schemas import SLUG, ProjectChange, ProjectIn
-from registry.errors import Fault, Forbidden, Invalid, PreconditionFailed
+from registry.errors import Fault, Forbidden, Invalid, NotFound, PreconditionFailed
 from registry.operations import acts
-from registry.operations.projects import list_administered, lock_project
+from registry.operations.projects import find_restorable, list_administered, lock_project
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.layout import ROWS, path_of, show_section
 from registry.pages.administration.submitting import Typed, asked, home, read_form, submitted
@@ -39,8 +39,9 @@ def _projects(typed: Typed, status: int) -> Response:
         if not who.administers:
             raise Forbidden("Settings are for administrators, and you administer no project.")
         rows = list_administered(connection, who, after or None, ROWS + 1)
+        gone = list_administered(connection, who, None, ROWS, deleted=True)
     more = rows[ROWS - 1].slug if len(rows) > ROWS else None
-    return show_section(None, "", typed, status, operator=who.operates, rows=rows[:ROWS], more=more)
+    return show_section(None, "", typed, status, operator=who.operates, rows=rows[:ROWS], more=more, gone=gone)
 
 
 @administration.post("/settings")
@@ -52,6 +53,20 @@ def make_project() -> Response:
         return path_of(row.slug, "")
 
     return submitted(None, _projects, act, conflict_at="slug")
+
+
+@administration.post("/settings/restore/<slug>")
+def restore_project(slug: str) -> Response:
+    """Take the deletion of a project back and lead to its settings."""
+
+    def act(connection: Connection, _all: None) -> str:
+        row = find_restorable(connection, slug)
+        if row is None:
+            raise NotFound("There is no such project.")
+        acts.restore_project(connection, actor(connection), row)
+        return path_of(slug, "")
+
+    return submitted(None, _projects, act)
 
 
 @administration.get("/projects/<project>/settings")
@@ -97,7 +112,7 @@ def delete_project(project: str) -> Response:
         if read_form(_Deletion())["confirm"] != row.slug:
             raise Invalid([Fault("/confirm", f"is not {row.slug}: type the name to delete the project")])
         lock_project(connection, row.id)
-        acts.delete_project(connection, actor(connection), row)
+        acts.delete_project(connection, actor(connection), row, cascade=True)
         return "/settings"
 
     return submitted(project, partial(_general, project), act)

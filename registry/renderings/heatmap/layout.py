@@ -149,7 +149,7 @@ def _columns(labels: Sequence[str], cell: float) -> tuple[bool, int, list[str]]:
         return False, 1, list(labels)
     if cell < LABEL * 1.5:
         # Very narrow columns: upright labels as far apart as they are wide.
-        shown = [fitted(text, LABEL, 80.0) for text in labels]
+        shown = [fitted(text, LABEL, _COLUMN_ROOM) for text in labels]
         every = max(1, math.ceil((max(width(text, LABEL) for text in shown) + 10) / cell))
         return False, every, shown
     return True, 1, [fitted(text, LABEL, _COLUMN_ROOM) for text in labels]

@@ -55,11 +55,11 @@ def _of_set(document: GridDocument, best: frozenset[int], within: BestSet, measu
     if size == 1:
         return Marks(best, frozenset(), f"{sure} this cell.", size)
     if size == measured:
-        return Marks(best, frozenset(), f"{sure} one of {size} cells: none is ruled out, so none is dashed.", size)
+        return Marks(best, frozenset(), f"{sure} one of {size:,} cells: none is ruled out, so none is dashed.", size)
     listed = "" if size <= len(within.at) else f" ({len(within.at)} of them are marked)"
     found = (index for index in _indices(document["axes"], within.at) if index is not None)
     tied = frozenset(found) - best
-    return Marks(best, tied, f"{sure} one of {size} cells{listed}.", size)
+    return Marks(best, tied, f"{sure} one of {size:,} cells{listed}.", size)
 
 
 def _indices(axes: Sequence[PostedAxis], found: Iterable[At]) -> Iterable[int | None]:

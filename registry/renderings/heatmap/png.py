@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from importlib.resources import as_file, files
 
 import orjson
@@ -17,6 +18,8 @@ from registry.results.statistics import Statistics
 
 _SIZE = re.compile(r'<svg [^>]*?width="(\d+)" height="(\d+)"')
 MOST_PIXELS = 40_000_000
+_drawing = threading.Lock()
+"""One picture is drawn at a time: the largest takes 180 MiB meanwhile."""
 
 
 def heatmap_png(
@@ -52,7 +55,7 @@ def png_of(svg: str, zoom: float = 1.0) -> bytes:
     wide, high = (int(found[1]), int(found[2])) if found else (0, 0)
     if wide * high * zoom * zoom > MOST_PIXELS:
         raise Invalid([Fault("/scale", f"makes more than {MOST_PIXELS} pixels of a picture of {wide} × {high}")])
-    with as_file(files("registry.renderings") / "fonts" / "DejaVuSans.ttf") as font:
+    with as_file(files("registry.renderings") / "fonts" / "DejaVuSans.ttf") as font, _drawing:
         return svg_to_bytes(
             svg_string=svg,
             zoom=zoom,

@@ -194,12 +194,15 @@ def _runs(drawing: _Drawing, panel: Panel, corner: tuple[float, float]) -> Itera
     (x, y), (wide, high) = corner, drawing.layout.cell
     share = drawing.scale.share
     paths: dict[int, list[str]] = {}
+    # Neighbours share the very number that their edge is written with: a gap of 0.1 would be drawn as a white line.
+    across = [f"{x + place * wide:.1f}" for place in range(len(panel.values[0]) + 1)] if panel.values else []
+    down = [f"{y + place * high:.1f}" for place in range(len(panel.values) + 1)]
     for row, values in enumerate(panel.values):
         column = 0
         for step, run in itertools.groupby(-1 if value is None else step_of(share(value)) for value in values):
             count = sum(1 for _ in run)
-            spot = f"M{x + column * wide:.1f} {y + row * high:.1f}"
-            paths.setdefault(step, []).append(f"{spot}h{count * wide:.1f}v{high:.1f}h{-count * wide:.1f}z")
+            left, right = across[column], across[column + count]
+            paths.setdefault(step, []).append(f"M{left} {down[row]}H{right}V{down[row + 1]}H{left}z")
             column += count
     colours = ramp(drawing.options.palette)
     yield '<g shape-rendering="crispEdges">'

@@ -44,7 +44,7 @@ def subtitle(document: GridDocument, planes: Planes) -> str:
     count = len(planes.values) - planes.values.count(None)
     parts = [*slice_line(document.get("slice"), short=True), document["experiment"]]
     parts += [f"revision {document['revision']}"] if document["revision"] else []
-    parts.append(f"{count} of {len(planes.values)} measured")
+    parts.append(f"{count:,} of {len(planes.values):,} measured")
     direction = document["metric"]["direction"]
     return " · ".join([*parts, *([f"{direction} is better"] if direction else [])])
 
@@ -96,10 +96,10 @@ def description(document: GridDocument, planes: Planes, scale: Scale, *, joined:
 def _measured(cells: int, missing: int) -> Iterator[str]:
     """How much was measured; nothing of it is the word of the notes."""
     if cells and not missing:
-        yield "Its only cell was measured." if cells == 1 else f"All of its {cells} cells were measured."
+        yield "Its only cell was measured." if cells == 1 else f"All of its {cells:,} cells were measured."
     elif cells > missing:
         others = "the other is" if missing == 1 else "the others are"
-        yield f"{cells - missing} of {cells} cells were measured; {others} hatched."
+        yield f"{cells - missing:,} of {cells:,} cells were measured; {others} hatched."
 
 
 def _best(document: GridDocument, planes: Planes) -> Iterator[str]:

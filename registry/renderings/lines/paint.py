@@ -1,8 +1,9 @@
 """Colours, dashes and markers of lines: told apart without colour, and with every common colour-blindness.
 
-Six colours after Okabe and Ito 2008 (jfly.uni-koeln.de/color), darkened on light ground and lightened on dark so that
-each has a contrast of 3 to 1 with it (WCAG 2.2, 1.4.11); each has a marker of its own, and the second six lines are
-dashed with hollow markers. A picture of its own carries its colours; on a page they are classes of its style sheet.
+Eight colours from the hues of Okabe and Ito 2008 (jfly.uni-koeln.de/color), with the lightness and chroma that keep the
+nearest two apart (OKLab, Ottosson 2020) as Machado et al. 2009 simulate colour-blindness, and a contrast of 4.5 to 1
+with the ground, as names are written in them (WCAG 2.2, 1.4.3). Each has a marker of its own; the second eight
+are dashed with hollow markers. A picture of its own carries its colours; on a page they are classes of its style sheet.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from typing import Literal
 from registry.renderings.heatmap.colours import THEMES
 
 COLOURS = {
-    "light": ("#0072b2", "#c44e00", "#007a5a", "#a63f8c", "#16191d", "#8a6d00"),
-    "dark": ("#56b4e9", "#ff9a52", "#3ecfa5", "#e39ad0", "#eceff2", "#e8d44d"),
+    "light": ("#0052cb", "#d7371f", "#265d55", "#ba3c8a", "#16191d", "#794305", "#037eb1", "#737950"),
+    "dark": ("#3480fc", "#dea08d", "#5cfaa3", "#e04a9a", "#eceff2", "#fcd443", "#81c6f8", "#768b2e"),
 }
 LINES = {"light": "#d9dee3", "dark": "#30363d"}
-HUES = 6
+HUES = 8
 RADIUS = 3.6
 Ground = Literal["light", "dark", "page"]
 
@@ -29,7 +30,7 @@ class Paint:
     ground: Ground = "light"
 
     def group(self, name: str, extra: str = "") -> str:
-        """The opening of a group in a colour: `k0` to `k5`, `ink`, `faint` or `rule`."""
+        """The opening of a group in a colour: `k0` to `k7`, `ink`, `faint` or `rule`."""
         if self.ground == "page":
             return f'<g class="{name}"{extra}>'
         return f'<g color="{self._colour(self.ground, name)}"{extra}>'
@@ -52,12 +53,12 @@ def colour_of(number: int) -> str:
 
 
 def dashes(number: int) -> str:
-    """The dashes of the second six."""
+    """The dashes of the second eight."""
     return ' stroke-dasharray="7 4"' if number >= HUES else ""
 
 
 def marker(number: int, x: float, y: float, paint: Paint, title: str = "") -> str:
-    """The marker of a line at a point; hollow for the second six."""
+    """The marker of a line at a point; hollow for the second eight."""
     if number % HUES == 0:
         return dot(x, y, paint, title, hollow=number >= HUES)
     inside = _inside(paint, title, hollow=number >= HUES)
@@ -82,5 +83,7 @@ _SHAPES = (
     "m0-4.8 4.4 4.8-4.4 4.8-4.4-4.8z",
     "m0 4.4 4.2-7.4h-8.4z",
     "m-1.4-4.4h2.8v3h3v2.8h-3v3h-2.8v-3h-3v-2.8h3z",
+    "m-4.4-2.4 2-2 2.4 2.4 2.4-2.4 2 2-2.4 2.4 2.4 2.4-2 2-2.4-2.4-2.4 2.4-2-2 2.4-2.4z",
+    "m-4.6-1.8h9.2v3.6h-9.2z",
 )
-"""Square, triangle, diamond, triangle on its tip, cross; each from its middle."""
+"""Square, triangle, diamond, triangle on its tip, cross, slanted cross, bar; each from its middle."""

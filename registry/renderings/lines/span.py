@@ -76,6 +76,8 @@ def texts(values: Sequence[float], step: float) -> list[str]:
     decimals = max(0, -math.floor(math.log10(step) + 1e-9))
     if round(step * 10**decimals, 6) != round(step * 10**decimals):
         decimals += 1
+    if 1e5 <= largest < 1e15 and all(math.isclose(float(f"{value:.4g}"), value, rel_tol=1e-12) for value in values):
+        return [short(value + 0.0) for value in values]
     if largest < 1e9 and decimals <= 6:
         return [f"{value + 0.0:.{decimals}f}" for value in values]
     digits = max(1, min(17, math.floor(math.log10(largest or step)) - math.floor(math.log10(step)) + 2))
@@ -100,8 +102,8 @@ def _decades(low: float, high: float, most: int) -> list[tuple[float, str]]:
 
 
 def short(value: float) -> str:
-    """A number in few characters: `20k`, `7b`, `1e-12`."""
-    for size, letter in ((1e12, "t"), (1e9, "b"), (1e6, "m"), (1e3, "k")):
+    """A number in few characters: `20k`, `7B`, `1e-12`."""
+    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
         if size <= abs(value) < size * 1000:
             return f"{value / size:.4g}{letter}"
     return f"{value:.4g}"

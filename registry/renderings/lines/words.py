@@ -120,17 +120,13 @@ def policy(lines: Lines) -> str:
     shared = [level.shared for level in lines.levels]
     left = sum(level.left_out for level in lines.levels)
     none = shared.count(0)
-    whose = f"the {len(lines.lines)} {kinds(lines.by)} share" if len(lines.lines) > 1 else f"the {kind(lines.by)} has"
-    told = f"Each mean is over the {_range([one for one in shared if one])} that {whose} at that level"
+    whose = (
+        f"all {kinds(lines.by)} with that level share" if len(lines.lines) > 1 else f"the {kind(lines.by)} has there"
+    )
+    told = f"Each mean is over the {_range([one for one in shared if one])} that {whose}"
     rest = f"; {counted(left, 'slot is', 'slots are')} left out that only some of them have" if left else ""
     empty = f"; at {counted(none, 'level', 'levels')} they share none" if none else ""
-    same = "; each slot weighs the same, where a table averages benchmarks" if _several(shared) else ""
-    return f"{told}{same}{rest}{empty}."
-
-
-def _several(shared: Sequence[int]) -> bool:
-    """Whether a mean is over more than one slot, so that weights matter."""
-    return max(shared, default=0) > 1
+    return f"{told}{rest}{empty}."
 
 
 def _range(found: Sequence[int]) -> str:
@@ -144,8 +140,7 @@ def _gaps(lines: Lines) -> Iterator[str]:
     missing = sum(len(lines.levels) - len(line.points) for line in lines.lines)
     if missing:
         means = counted(missing, "mean is", "means are")
-        why = f"where the {kinds(lines.by)} share no cell" if lines.missing == "matched" else "for want of cells"
-        yield f"{means} missing {why}: lines are broken there, not drawn through."
+        yield f"{means} missing for want of cells: lines are broken there, not drawn through."
 
 
 def _noise(lines: Lines, options: ChartOptions) -> Iterator[str]:

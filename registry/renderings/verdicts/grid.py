@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -24,24 +25,33 @@ _COURSES = (
     ("shows no trend", "show no trend", ("inconclusive",)),
     ("has too few points", "have too few points", ("insufficient_points", "two_points", "single_point")),
 )
+_SHOWN = {direction for _, _, directions in _COURSES[:3] for direction in directions} - {"constant"}
 
 
 def grid_verdict(document: GridDocument, statistics: Statistics | None) -> Verdict:
-    """Which cell is best and how surely; then the trends along each axis and what is missing. Without statistics, only
-    what was measured."""
+    """The trends along numeric axes, where one is shown; which cell is best and how surely; then the trends along other
+    axes and what is missing. Without statistics, only what was measured."""
     values = flat(document["values"], len(document["axes"]))
     known = [value for value in values if value is not None]
     if not known:
         return Verdict("none", "Nothing was measured yet.")
     if len(values) == 1:
         return Verdict("none", _single(document, known[0]))
-    more = (*(_courses(statistics) if statistics else ()), *_holes(len(values) - len(known), len(values)))
+    courses = dict(_courses(document, statistics)) if statistics else {}
+    first = [courses.pop(along) for along in _trends(document, statistics) if along in courses] if statistics else []
+    more = (*courses.values(), *_holes(len(values) - len(known), len(values)))
+    best = _of_cells(document, statistics, len(known), more)
+    return Verdict("shown", " ".join(first), (best.sentence, *best.more)) if first else best
+
+
+def _of_cells(document: GridDocument, statistics: Statistics | None, cells: int, more: tuple[str, ...]) -> Verdict:
+    """Which of so many cells is best, as far as that can be said."""
     peaks = statistics.peaks if statistics else None
     if statistics is None or peaks is None or peaks.best is None:
         why = peaks.reason if peaks and peaks.reason else "its statistics are not there"
         return Verdict("none", sentence(f"No cell is named as the best: {why}"), more)
     counts = counts_note(document)
-    return _best(document, peaks, peaks.best, len(known), (*more, counts) if counts else more)
+    return _best(document, peaks, peaks.best, cells, (*more, counts) if counts else more)
 
 
 def _best(document: GridDocument, peaks: Peaks, best: Best, cells: int, more: tuple[str, ...]) -> Verdict:
@@ -89,8 +99,16 @@ def _value(document: GridDocument, value: float) -> str:
     return f"{fixed(value, decimals_of(known))} {unit or ''}".rstrip()
 
 
-def _courses(statistics: Statistics) -> Iterator[str]:
-    """In how many series along each axis it falls, rises, or neither."""
+def _trends(document: GridDocument, statistics: Statistics) -> list[str]:
+    """The numeric axes along which any series is shown to fall, to rise or to be level."""
+    shown = {one.along for one in statistics.series if one.direction in _SHOWN}
+    return [axis["name"] for axis in document["axes"] if axis["kind"] == "numeric" and axis["name"] in shown]
+
+
+def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[str, str]]:
+    """Each axis, and in how many series along it the metric falls, rises, or neither; of how
+    many, where not all were analysed."""
+    there = _series(document) if statistics.series_left_out else {}
     for along, found in itertools.groupby(statistics.series, key=lambda one: one.along):
         series = list(found)
         told = [
@@ -100,11 +118,25 @@ def _courses(statistics: Statistics) -> Iterator[str]:
         ]
         if not told:  # a document of release 0.1.0, which said of short series something else
             continue
-        count = len(series)
+        count, among = len(series), there.get(along, 0)
         first, *rest = told
         of = f" of {count:,} series" if rest else " series"
+        if among > count:
+            of = f" of the first {count:,} of {among:,} series"
         leading, _, verb = first.partition(" ")
-        yield f"Along {isolated(along)} {joined([f'{leading}{of} {verb}', *rest], len(_COURSES))}."
+        yield along, f"Along {isolated(along)} {joined([f'{leading}{of} {verb}', *rest], len(_COURSES))}."
+
+
+def _series(document: GridDocument) -> dict[str, int]:
+    """How many lines of cells along each axis hold a measured one."""
+    axes = document["axes"]
+    shape = [len(axis["levels"]) for axis in axes]
+    known = [place for place, value in enumerate(flat(document["values"], len(axes))) if value is not None]
+    found = {}
+    for place, axis in enumerate(axes):
+        step = math.prod(shape[place + 1 :])
+        found[axis["name"]] = len({(one // (step * shape[place]), one % step) for one in known})
+    return found
 
 
 def _holes(missing: int, total: int) -> Iterator[str]:
@@ -114,14 +146,18 @@ def _holes(missing: int, total: int) -> Iterator[str]:
 
 def counts_note(document: GridDocument) -> str | None:
     """That scores are counts out of their trials, by the example of the first that is neither none nor all of them;
-    None where no trials are known, or a score is no such share."""
+    None where no trials are known, or any score is no such share."""
     if document.get("trials") is None:
         return None
     values = flat(document["values"], len(document["axes"]))
     decimals = decimals_of(one for one in values if one is not None)
+    example = None
     for value, trials in zip(values, carried(document, "trials"), strict=True):
-        count = None if value is None else count_of(value, document["metric"], trials, decimals)
-        if count and count < trials:
-            told = f"{_value(document, value)} of {trials:,} trials is {count:,} of {trials:,}"
-            return f"Scores are counts out of trials: {told}."
-    return None
+        if value is None or trials is None:
+            continue
+        count = count_of(value, document["metric"], trials, decimals)
+        if count is None:
+            return None
+        if example is None and 0 < count < trials:
+            example = f"{_value(document, value)} of {trials:,} trials is {count:,} of {trials:,}"
+    return example and f"Scores are counts out of trials: {example}."

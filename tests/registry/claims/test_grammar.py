@@ -61,16 +61,15 @@ def faults(claim: Any) -> dict[str, str]:
     return {fault.pointer: fault.detail for fault in refused.value.faults}
 
 
-@pytest.mark.parametrize("name", CLAIMS)
-def test_the_normal_form_of_a_normal_form_is_itself(name: str) -> None:
-    claim = read_claim(said(name))
-    written = normal_form(claim)
-    again = read_claim(orjson.loads(orjson.dumps(written)))
-    assert again == claim
-    assert normal_form(again) == written
-
-
-def test_every_kind_is_among_the_examples() -> None:
+def test_the_normal_form_of_a_normal_form_is_itself(subtests, snapshot) -> None:
+    for name in CLAIMS:
+        with subtests.test(msg=name):
+            claim = read_claim(said(name))
+            written = normal_form(claim)
+            assert written == snapshot(name=name)
+            again = read_claim(orjson.loads(orjson.dumps(written)))
+            assert again == claim
+            assert normal_form(again) == written
     assert {claim["kind"] for claim in CLAIMS.values()} >= KINDS.keys()
 
 
@@ -108,90 +107,58 @@ def test_a_significant_difference_asks_for_noise() -> None:
     assert read_claim(said("compare", text="A is better than B")).strength == "numbers"
 
 
-@pytest.mark.parametrize(
-    ("claim", "pointer", "words"),
-    [
-        (said("value", kind="vlue"), "/kind", 'did you mean "value"?'),
-        (said("value", wher={}), "/wher", 'did you mean "where"?'),
-        (said("value", about={"experiment": "e"}), "/about", '"experiment" and "metric"'),
-        (said("value", about={"grid": "x"}), "/about/grid", "no id"),
-        ({"kind": "value", "is": IS}, "", '"about"'),
-        (said("value", where={"L": {"from": 3, "to": 2}}), "/where/L", 'above "to"'),
-        (said("value", where={"L": {"to": -1}}, **{"is": None}), "", 'lacks the field "is"'),
-        (said("value", where={"a/b": []}), "/where/a~1b", "a list of 1"),
-        (said("value", where={"L": {"until": 2}}), "/where/L/until", "no field"),
-        (said("value", **{"is": {"between": [2, 1]}}), "/is/between", "smaller one first"),
-        (said("value", **{"is": {"op": "=", "number": float("nan")}}), "/is/number", "finite"),
-        (said("value", **{"is": {"op": "=", "number": float("inf")}}), "/is/number", "finite"),
-        (said("value", **{"is": {"op": "=", "number": True}}), "/is/number", "finite"),
-        (said("value", **{"is": {"op": "==", "number": 1}}), "/is/op", "one of"),
-        (said("value", **{"is": {"op": "=", "number": 1, "unit": "percent"}}), "/is/unit", "points"),
-        (said("value", **{"is": {"number": 1}}), "/is", "number"),
-        (said("value", along="L"), "/along", "not for mean"),
-        (said("cells", holds={"at_least": 3}, **{"for": {"T": [1, 2]}}), "/holds", "3 groups"),
-        (said("cells", holds={"at_least": 0}), "/holds/at_least", "whole number"),
-        (said("cells", holds={"share": 1.5}), "/holds/share", "between 0 and 1"),
-        (said("cells", holds="some"), "/holds", "all, any"),
-        (said("value", holds="any"), "/holds", "for"),
-        (said("cells", **{"for": {"T": list(range(101)), "L": list(range(100))}, "holds": "all"}), "/for", "10,100"),
-        (said("cells", where={"T": [1]}), "/for", "where names too"),
-        (said("stable", except_=1), "/except_", "no field"),
-        (said("value", **{"except": [1]}), "/except", "for"),
-        (said("extreme", at=[1]), "/at", "coordinates"),
-        (said("extreme_level", at=[{"T": 1}]), "/at", "levels of T"),
-        (said("flat", margin=None), "/margin", "flat"),
-        (said("trend", margin=1), "/margin", "flat"),
-        (said("trend", goes="up"), "/turn", "up_down"),
-        (said("compare", margin=2), "/margin", "equal"),
-        (said("compare", **{"is": "equal"}), "/margin", "equal"),
-        (said("compare", right={"model": ["A"]}), "/right", "same cells"),
-        (said("compare", by={"op": ">", "number": 1, "unit": "metres"}), "/by/unit", "one of"),
-        (said("lie", highest=2), "", "one of matching"),
-        (said("lie", inside=[{}]), "/inside/0", "names no axis"),
-        (said("coverage", **{"is": "span", "levels": [1, 2, 3]}), "/levels", "first and its last"),
-        (said("coverage", **{"is": "most"}), "", '"level"'),
-        (said("rank", place=0), "/place", "whole number"),
-        (said("value", alpha=1), "/alpha", "between 0 and 1"),
-        (said("value", text="x" * 2001), "/text", "2,000"),
-        (said("value", revision=3), "/revision", "latest"),
-        (said("value", about=ABOUT | {"revision": 3}), "/about/revision", "in grid"),
-        (said("former", about=CLAIMS["former"]["about"] | {"revision": 0}), "/about/revision", "whole number"),
-        (said("former", about=CLAIMS["former"]["about"] | {"model": "A"}), "/about", "not both"),
-        (said("value", looks="sometimes"), "/looks", "fixed"),
-        (said("sweet_spot", at=[]), "/at", "a list of 1"),
-        (said("sweet_spot", at=[1]), "/at", "coordinates"),
-        (said("sweet_spot", criterion="rank"), "/criterion", "one of regret, mean_rank"),
-        (said("isolated", isolated=-1), "/isolated", "0 or more"),
-        (said("extreme_level", isolated=1), "/isolated", "for cells"),
-        (said("step", to=None, **{"from": None}), "", "one of to, onset and recovery"),
-        (said("step", onset=8), "", "one of to, onset and recovery"),
-        (said("step", margin=2), "/margin", "of onset and recovery"),
-        (said("onset", size=IS), "/size", "name it in to"),
-        (said("onset", largest=True), "/largest", "name it in to"),
-        (said("onset", **{"from": 2}), "/from", "no part of an onset"),
-        (said("recovery", recovery=8), "/recovery", "that from names"),
-        (said("gap", ahead=None), "", '"ahead" and "behind"'),
-        (said("gap", behind={}), "", '"ahead" and "behind"'),
-        (said("gap", behind={"model": ["A"]}), "/behind", "same cells"),
-        (said("gap", by={"op": ">", "number": 1, "unit": "factor"}), "/by/unit", "points"),
-        (said("gap", everywhere="all"), "/everywhere", "for means"),
-        (said("gap", left={"model": ["A"]}), "/ahead", '"model"'),
-        (said("gap", of="median"), "/of", "mean, gap"),
-        (said("compare", ahead={"T": [1]}), "/ahead", "with of gap"),
-        (said("interaction", axes=["T"]), "/axes", "two"),
-        (said("interaction", axes=["T", "T"]), "/axes", "two"),
-        ({"kind": "not", "about": ABOUT, "claims": [said("value"), said("value")]}, "/claims", "one statement"),
-        ({"kind": "all_of", "claims": []}, "/claims", "a list of 1"),
-        ({"kind": "all_of", "where": {}, "claims": [said("value")]}, "/where", "no field"),
-        ("Type 1 falls", "/kind", "one of"),
-        (None, "/kind", "one of"),
-        ([], "/kind", "one of"),
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_pointed_at(claim: Any, pointer: str, words: str) -> None:
-    found = faults(claim)
-    assert pointer in found, found
-    assert words in found[pointer]
+CHANGES: dict[str, list[dict[str, Any]]] = {
+    "value": [{"kind": "vlue"}, {"wher": {}}, {"about": {"experiment": "e"}}, {"about": {"grid": "x"}},
+        {"where": {"L": {"from": 3, "to": 2}}}, {"where": {"L": {"to": -1}}, "is": None}, {"where": {"a/b": []}},
+        {"where": {"L": {"until": 2}}}, {"is": {"between": [2, 1]}}, {"is": {"op": "=", "number": float("nan")}},
+        {"is": {"op": "=", "number": float("inf")}}, {"is": {"op": "=", "number": True}},
+        {"is": {"op": "==", "number": 1}}, {"is": {"op": "=", "number": 1, "unit": "percent"}}, {"is": {"number": 1}},
+        {"along": "L"}, {"holds": "any"}, {"except": [1]}, {"alpha": 1}, {"text": "x" * 2001}, {"revision": 3},
+        {"about": ABOUT | {"revision": 3}}, {"looks": "sometimes"}],
+    "cells": [{"holds": {"at_least": 3}, "for": {"T": [1, 2]}}, {"holds": {"at_least": 0}}, {"holds": {"share": 1.5}},
+        {"holds": "some"}, {"for": {"T": list(range(101)), "L": list(range(100))}, "holds": "all"},
+        {"where": {"T": [1]}}],
+    "stable": [{"except_": 1}],
+    "extreme": [{"at": [1]}],
+    "extreme_level": [{"at": [{"T": 1}]}, {"isolated": 1}],
+    "flat": [{"margin": None}],
+    "trend": [{"margin": 1}, {"goes": "up"}],
+    "compare": [{"margin": 2}, {"is": "equal"}, {"right": {"model": ["A"]}},
+        {"by": {"op": ">", "number": 1, "unit": "metres"}}, {"ahead": {"T": [1]}}],
+    "lie": [{"highest": 2}, {"inside": [{}]}],
+    "coverage": [{"is": "span", "levels": [1, 2, 3]}, {"is": "most"}, {"is": "span", "axis": None, "levels": [1, 2]}],
+    "rank": [{"place": 0}],
+    "former": [{"about": CLAIMS["former"]["about"] | {"revision": 0}},
+        {"about": CLAIMS["former"]["about"] | {"model": "A"}}],
+    "sweet_spot": [{"at": []}, {"at": [1]}, {"criterion": "rank"}],
+    "isolated": [{"isolated": -1}],
+    "step": [{"to": None, "from": None}, {"onset": 8}, {"margin": 2}],
+    "onset": [{"size": IS}, {"largest": True}, {"from": 2}],
+    "recovery": [{"recovery": 8}],
+    "gap": [{"ahead": None}, {"behind": {}}, {"behind": {"model": ["A"]}},
+        {"by": {"op": ">", "number": 1, "unit": "factor"}}, {"everywhere": "all"}, {"left": {"model": ["A"]}},
+        {"of": "median"}],
+    "interaction": [{"axes": ["T"]}, {"axes": ["T", "T"]}],
+}  # fmt: skip
+"""What makes the examples of these names claims that cannot be read."""
+UNREAD: list[Any] = [
+    {"kind": "value", "is": IS},
+    {"kind": "not", "about": ABOUT, "claims": [said("value"), said("value")]},
+    {"kind": "all_of", "claims": []},
+    {"kind": "all_of", "where": {}, "claims": [said("value")]},
+    "Type 1 falls",
+    None,
+    [],
+]
+
+
+def test_what_cannot_be_read_is_pointed_at(subtests, snapshot) -> None:
+    given = {str(claim): claim for claim in UNREAD}
+    for name, changes in CHANGES.items():
+        given |= {f"{name} with {str(change)[:80]}": said(name, **change) for change in changes}
+    for name, claim in given.items():
+        with subtests.test(msg=name):
+            assert faults(claim) == snapshot(name=name)
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -223,11 +190,10 @@ def places(value: Any) -> list[tuple[Any, Any]]:
     return [pair for key, inner in items for pair in [(value, key), *places(inner)]]
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_any_json_is_a_claim_or_refused_with_pointers(seed: int) -> None:
-    draw, read = random.Random(seed), 0
+def test_any_json_is_a_claim_or_refused_with_pointers() -> None:
+    draw, read = random.Random(0), 0
     for name in CLAIMS:
-        for _ in range(20):
+        for _ in range(60):
             claim = said(name)
             for _ in range(draw.choice([1, 1, 2, 4])):
                 holder, key = draw.choice(places(claim))

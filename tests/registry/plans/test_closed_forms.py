@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
-from importlib.resources import files
-from typing import Any
 
 import pytest
 from scipy import stats
 
+from registry.demo import demo_grids
 from registry.plans.closed_forms import (
     Goal,
     all_pass_trials,
@@ -42,38 +40,28 @@ def test_a_gap_of_94_hundredths_of_a_point_takes_13_times_the_trials() -> None:
     assert factor(1.0, -detectable(1.0, TWO_SIDED), TWO_SIDED) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "trials"),
-    [(0.52, 0.487, 3_603), (0.52, 0.473, 1_776), (0.83, 0.82, 22_663), (0.70, 0.73, 3_554)],
-)
-def test_two_rates_take_the_first_whole_number_of_trials_that_is_enough(
-    first: float, second: float, trials: int
-) -> None:
+def test_two_rates_take_the_first_whole_number_of_trials_that_is_enough() -> None:
     """By Fleiss, Levin and Paik's formula: 3602.35, 1775.30, 22662.46 and 3553.06, and no part of a trial is enough."""
-    assert whole(trials_of_two_rates(first, second, TWO_SIDED)) == trials
-    assert trials_of_two_rates(first, second, TWO_SIDED) > trials - 1
+    rates = {(0.52, 0.487): 3_603, (0.52, 0.473): 1_776, (0.83, 0.82): 22_663, (0.70, 0.73): 3_554}
+    for (first, second), trials in rates.items():
+        assert whole(trials_of_two_rates(first, second, TWO_SIDED)) == trials
+        assert trials_of_two_rates(first, second, TWO_SIDED) > trials - 1
 
 
-def test_millers_example_of_three_points_takes_969_items_or_3876_with_one_sample_each() -> None:
-    """arXiv 2411.00640, section 5: omega^2 = 1/9, and conditional variances of 1/6 each."""
+def test_pairs_take_as_many_items_as_was_published() -> None:
+    """Miller's three points, arXiv 2411.00640, section 5: omega^2 = 1/9, and conditional variances of 1/6 each: 969
+    items, or 3,876 with one sample each. And McNemar's pairs, of which a tenth is discordant."""
     assert whole(paired_items(0.03, 1 / 9, 0.0, TWO_SIDED)) == 969
     assert whole(paired_items(0.03, 1 / 9, 1 / 6 + 1 / 6, TWO_SIDED)) == 3_876
-
-
-def test_mcnemar_takes_870_pairs_of_which_a_tenth_is_discordant() -> None:
     assert whole(discordant_pairs(0.03, 0.1, TWO_SIDED)) == 870
 
 
-@pytest.mark.parametrize(("goal", "trials"), [(ONE_SIDED, 29), (TWO_SIDED, 36)])
-def test_nine_in_ten_are_shown_by_29_or_36_trials_that_all_pass(goal: Goal, trials: int) -> None:
+def test_nine_in_ten_are_shown_by_29_or_36_trials_that_all_pass() -> None:
     """The lower end of Clopper and Pearson's interval, by scipy."""
-    assert whole(all_pass_trials(0.9, goal)) == trials
-
-    def lower(n: int) -> float:
-        level = 1 - goal.alpha * (2 if goal.one_sided else 1)
-        return float(stats.binomtest(n, n).proportion_ci(level, method="exact").low)
-
-    assert lower(trials) >= 0.9 > lower(trials - 1)
+    for goal, trials, level in ((ONE_SIDED, 29, 0.9), (TWO_SIDED, 36, 0.95)):
+        assert whole(all_pass_trials(0.9, goal)) == trials
+        enough, few = (stats.binomtest(n, n).proportion_ci(level, method="exact").low for n in (trials, trials - 1))
+        assert enough >= 0.9 > few
 
 
 def fisher_power(first: float, second: float, n: int, alpha: float) -> float:
@@ -86,67 +74,47 @@ def fisher_power(first: float, second: float, n: int, alpha: float) -> float:
     )
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "n", "alpha"), [(0.9, 0.6, 17, 0.05), (0.3, 0.55, 12, 0.2), (1, 0, 4, 0.05)]
-)
-def test_the_exact_power_is_that_of_scipys_test_over_all_tables(
-    first: float, second: float, n: int, alpha: float
-) -> None:
-    assert exact_power(first, second, n, alpha) == pytest.approx(fisher_power(first, second, n, alpha), abs=1e-12)
-
-
-def test_nine_and_six_in_ten_are_told_apart_by_36_trials_of_each() -> None:
+def test_the_exact_power_is_that_of_scipys_test_over_all_tables() -> None:
+    for case in ((0.9, 0.6, 17, 0.05), (0.3, 0.55, 12, 0.2), (1, 0, 4, 0.05)):
+        assert exact_power(*case) == pytest.approx(fisher_power(*case), abs=1e-12)
     assert exact_power(0.9, 0.6, 30, 0.05) == pytest.approx(0.705, abs=0.0005)
     assert exact_power(0.9, 0.6, 36, 0.05) == pytest.approx(0.8004, abs=0.00005)
     assert exact_trials(0.9, 0.6, TWO_SIDED) == 36
 
 
-@pytest.mark.parametrize(("first", "second"), [(0.9, 0.6), (0.95, 0.75), (0.5, 0.2), (0.99, 0.8)])
-def test_from_the_planned_trials_on_the_exact_power_never_falls_below_the_target(first: float, second: float) -> None:
-    found = exact_trials(first, second, TWO_SIDED)
-    assert found is not None
-    assert exact_power(first, second, found - 1, 0.05) < 0.8
-    assert all(exact_power(first, second, n, 0.05) >= 0.8 for n in range(found, 2 * found))
-
-
-def test_more_tables_than_a_web_process_enumerates_are_left_to_the_normal_law() -> None:
+def test_from_the_planned_trials_on_the_exact_power_never_falls_below_the_target() -> None:
+    for first, second in ((0.9, 0.6), (0.95, 0.75), (0.5, 0.2), (0.99, 0.8)):
+        found = exact_trials(first, second, TWO_SIDED)
+        assert found is not None
+        assert exact_power(first, second, found - 1, 0.05) < 0.8
+        assert all(exact_power(first, second, n, 0.05) >= 0.8 for n in range(found, 2 * found))
+    # More tables than a web process enumerates are left to the normal law.
     assert exact_trials(0.7, 0.73, TWO_SIDED) is None
     assert (exact_trials(0.7, 0.45, TWO_SIDED) or 0) <= MOST
 
 
-def seed(benchmark: str, model: str) -> list[float]:
-    read: Any = json.loads((files("registry.demo") / "seeds.json").read_text(encoding="utf-8"))
-    [found] = [one for one in read["grids"] if (one["benchmark"], one["model"]) == (benchmark, model)]
-    return [value for row in found["values"] for value in row if value is not None]
-
-
 def test_the_best_of_aime24_and_its_rival_get_most_of_a_budget() -> None:
     """Chen, Lin, Yücesan and Chick's shares of the twenty cells of the paper, 150 trials each."""
-    values = seed("AIME'24", "R1-Qwen")
+    [seed] = [one for one in demo_grids() if (one["benchmark"], one["model"]) == ("AIME'24", "R1-Qwen")]
+    values = [value for row in seed["values"] for value in row]
     shares = shares_of_peak(values, [math.sqrt(value * (100 - value)) for value in values])
     assert sum(shares) == pytest.approx(1.0)
     assert shares[values.index(max(values))] == pytest.approx(0.226, abs=0.0005)
     assert shares[4] == pytest.approx(0.143, abs=0.0005)
     assert shares[1] == pytest.approx(0.010, abs=0.0005)
-
-
-def test_cells_that_tie_for_the_best_share_a_budget() -> None:
-    assert shares_of_peak([1.0, 3.0, 3.0], [1.0, 1.0, 2.0]) == [0.0, 0.5, 0.5]
-
-
-def chance_of_peak(shares: Sequence[float], values: Sequence[float], budget: int) -> float:
-    """The probability that every other value is found below the first, by Bonferroni's bound."""
-    wrong = sum(
-        stats.norm.sf((values[0] - values[i]) / math.sqrt(1 / (shares[0] * budget) + 1 / (shares[i] * budget)))
-        for i in range(1, len(values))
-    )
-    return 1 - float(wrong)
+    assert shares_of_peak([1.0, 3.0, 3.0], [1.0, 1.0, 2.0]) == [0.0, 0.5, 0.5], "cells that tie share it"
 
 
 def test_a_split_by_the_peak_beats_an_equal_one() -> None:
     values = [1.0, 0.8, 0.2, 0.0, -0.5]
-    optimal = shares_of_peak(values, [1.0] * 5)
-    assert chance_of_peak(optimal, values, 300) > chance_of_peak([0.2] * 5, values, 300) + 0.05
+
+    def chance_of_peak(shares: Sequence[float]) -> float:
+        """The probability that every other value is found below the first, by Bonferroni's bound."""
+        errors = [math.sqrt(1 / (shares[0] * 300) + 1 / (share * 300)) for share in shares[1:]]
+        gaps = [values[0] - value for value in values[1:]]
+        return 1 - sum(float(stats.norm.sf(gap / error)) for gap, error in zip(gaps, errors, strict=True))
+
+    assert chance_of_peak(shares_of_peak(values, [1.0] * 5)) > chance_of_peak([0.2] * 5) + 0.05
 
 
 def test_neymans_shares_make_the_error_of_a_sum_smallest() -> None:

@@ -14,15 +14,24 @@ from registry.results.statistics import Statistics
 from registry.results.sweet_spot import SweetSpot
 from registry.results.thresholds import Thresholds
 
+Document = Mapping[str, Any]
+
 
 def of(part: str) -> Mapping[str, Callable[[Any], str]]:
     """The renderers of a part of a grid's statistics, by form."""
     return of_values(Statistics, statistics.of(part))
 
 
-def read(document: Mapping[str, Any] | None) -> Statistics | None:
-    """The statistics that a document says."""
+def read(document: Document | None) -> Statistics | None:
     return None if document is None else from_document(Statistics, document)
+
+
+def compared(document: Document) -> Comparison:
+    return from_document(Comparison, document)
+
+
+def read_ranking(document: Document) -> Ranking:
+    return from_document(Ranking, document)
 
 
 def report_of(form: str) -> Callable[[tuple[Any, Any]], str]:
@@ -30,47 +39,16 @@ def report_of(form: str) -> Callable[[tuple[Any, Any]], str]:
     return lambda both: report.of(form)((both[0], read(both[1])))
 
 
-def thresholds_text(document: Mapping[str, Any]) -> str:
-    return thresholds.thresholds_text(from_document(Thresholds, document))
+def _taking(kind: type[Any], render: Callable[[Any], str]) -> Callable[[Document], str]:
+    return lambda document: render(from_document(kind, document))
 
 
-def thresholds_csv(document: Mapping[str, Any]) -> str:
-    return thresholds.thresholds_csv(from_document(Thresholds, document))
-
-
-def sweet_spot_csv(document: Mapping[str, Any]) -> str:
-    return sweet_spot.sweet_spot_csv(from_document(SweetSpot, document))
-
-
-def compared(document: Mapping[str, Any]) -> Comparison:
-    """The comparison that a document says."""
-    return from_document(Comparison, document)
-
-
-def comparison_text(document: Mapping[str, Any]) -> str:
-    return comparison.comparison_text(compared(document))
-
-
-def comparison_markdown(document: Mapping[str, Any]) -> str:
-    return comparison.comparison_markdown(compared(document))
-
-
-def comparison_csv(document: Mapping[str, Any]) -> str:
-    return comparison.comparison_csv(compared(document))
-
-
-def read_ranking(document: Mapping[str, Any]) -> Ranking:
-    """The ranking that a document says."""
-    return from_document(Ranking, document)
-
-
-def ranking_text(document: Mapping[str, Any]) -> str:
-    return ranking.ranking_text(read_ranking(document))
-
-
-def ranking_markdown(document: Mapping[str, Any]) -> str:
-    return ranking.ranking_markdown(read_ranking(document))
-
-
-def ranking_csv(document: Mapping[str, Any]) -> str:
-    return ranking.ranking_csv(read_ranking(document))
+thresholds_text = _taking(Thresholds, thresholds.thresholds_text)
+thresholds_csv = _taking(Thresholds, thresholds.thresholds_csv)
+sweet_spot_csv = _taking(SweetSpot, sweet_spot.sweet_spot_csv)
+comparison_text = _taking(Comparison, comparison.comparison_text)
+comparison_markdown = _taking(Comparison, comparison.comparison_markdown)
+comparison_csv = _taking(Comparison, comparison.comparison_csv)
+ranking_text = _taking(Ranking, ranking.ranking_text)
+ranking_markdown = _taking(Ranking, ranking.ranking_markdown)
+ranking_csv = _taking(Ranking, ranking.ranking_csv)

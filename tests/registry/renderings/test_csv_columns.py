@@ -10,14 +10,12 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
-import grid_documents
-import pytest
-
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.renderings.feed import cells_of, columns_of
 from registry.renderings.feed_text import csv_pieces
 from registry.renderings.grid import cells_csv
 from registry.storage.rows import axis_document, metric_document
+from tests.registry.renderings import grid_documents
 from tests.registry.renderings.documents import comparison_csv, of, ranking_csv, sweet_spot_csv, thresholds_csv
 from tests.workers.statistics.documents import describe
 
@@ -81,22 +79,19 @@ def read(text: str) -> tuple[list[str], list[list[str]]]:
     return header, rows
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_fixed_column_keeps_its_name_whatever_an_axis_is_called(name: str) -> None:
-    render, document = FILES[name]
-    plain, rows = read(render(document))
-    assert rows
+def test_a_fixed_column_keeps_its_name_whatever_an_axis_is_called(subtests) -> None:
     of_axes = {AXIS, f"{AXIS}_num"}
-    for taken in [*(column for column in plain if column not in {*of_axes, "Step"}), *RESERVED.get(name, ())]:
-        renamed = json.loads(json.dumps(document).replace(AXIS, taken))
-        header, found = read(render(renamed))
-        assert len(set(header)) == len(header) == len(plain)
-        for place, column in enumerate(plain):
-            if column in of_axes:
-                assert header[place] == column.replace(AXIS, f"axis_{taken}")
-            else:
-                assert header[place] == column
-            assert [row[place] for row in found] == [row[place].replace(AXIS, taken) for row in rows]
+    for name, (render, document) in FILES.items():
+        plain, rows = read(render(document))
+        assert rows
+        for taken in [*(column for column in plain if column not in {*of_axes, "Step"}), *RESERVED.get(name, ())]:
+            with subtests.test(msg=name, taken=taken):
+                header, found = read(render(json.loads(json.dumps(document).replace(AXIS, taken))))
+                assert len(set(header)) == len(header)
+                assert header == [
+                    column.replace(AXIS, f"axis_{taken}") if column in of_axes else column for column in plain
+                ]
+                assert found == [[cell.replace(AXIS, taken) for cell in row] for row in rows]
 
 
 def test_axes_that_take_each_others_new_names_stay_apart() -> None:

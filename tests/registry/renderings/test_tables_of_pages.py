@@ -7,12 +7,12 @@ import math
 import re
 from typing import Any
 
-import grid_documents
 import pytest
 
 from registry.pages.heatmap import fits, heatmap_of
 from registry.pages.ranking import matrix_of
 from registry.renderings.heatmap import heatmap_svg, heatmap_vega
+from tests.registry.renderings import grid_documents
 from tests.registry.renderings.documents import compared, read, read_ranking
 
 SHAPES = [(3, 500), (301, 2), (500,), (400,), (300,), (300, 2), (12, 400), (10, 10, 3, 3), (2, 3, 4), (7,), ()]
@@ -29,12 +29,17 @@ def counted(*shape: int) -> dict[str, Any]:
     return grid_documents.document(axes, nested(shape), metric={"name": "n", "unit": None, "direction": "higher"})
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_every_number_of_a_table_stands_under_its_own_headings(shape: tuple[int, ...]) -> None:
-    grid = counted(*shape)
-    if not fits(grid):
-        assert max(shape) > 300
-        return
+def test_every_number_of_a_table_stands_under_its_own_headings(subtests) -> None:
+    for shape in SHAPES:
+        with subtests.test(shape=shape):
+            grid = counted(*shape)
+            if fits(grid):
+                under_its_own_headings(grid, shape)
+            else:
+                assert max(shape) > 300
+
+
+def under_its_own_headings(grid: dict[str, Any], shape: tuple[int, ...]) -> None:
     shown = heatmap_of(grid)
     names = [axis["name"] for axis in grid["axes"]]
     cells = list(itertools.product(*map(range, shape)))
@@ -69,12 +74,9 @@ def test_a_best_cell_in_a_table_that_is_not_shown_is_told_and_has_no_outline_in_
     assert "1 other cell that may be the best is in panels that are not shown." in drawn
     assert "best value" not in drawn
     assert "stroke-dasharray" not in picture
-
-
-def test_the_legend_has_the_outlines_that_are_drawn() -> None:
-    picture = heatmap_svg(counted(2, 2, 3, 3))
-    assert "best value" in picture
-    assert "not shown" not in picture
+    whole = heatmap_svg(counted(2, 2, 3, 3))
+    assert "best value" in whole
+    assert "not shown" not in whole
 
 
 def test_a_grid_whose_cells_are_joined_makes_no_table() -> None:
@@ -85,30 +87,18 @@ def test_a_grid_whose_cells_are_joined_makes_no_table() -> None:
 SMALLEST = 2.2250738585072014e-308
 
 
-@pytest.mark.parametrize(
-    "values",
-    [[2.225073858507201e-308, SMALLEST], [0.0, 5e-324], [-1.7e308, 1.7e308], [5e-324, 1.7e308], [1.7e308, 1.7e308]],
-)
-def test_values_as_close_or_as_far_apart_as_doubles_can_be_have_colours(values: list[float]) -> None:
-    grid = grid_documents.document([grid_documents.axis("x", ["a", "b"])], values)
-    kinds = [square.kind.split()[0] for square in heatmap_of(grid).plates[0].rows[0][1]]
-    assert kinds == (["c16", "c16"] if values[0] == values[1] else ["c0", "c31"])
-    assert heatmap_svg(grid).count("<g><title>") == 2
-    low, high = next(
-        layer["encoding"]["color"]["scale"]["domain"]
-        for layer in heatmap_vega(grid)["layer"]
-        if "color" in layer.get("encoding", {})
-    )
-    assert low < high
+APART = [[2.225073858507201e-308, SMALLEST], [0.0, 5e-324], [-1.7e308, 1.7e308], [5e-324, 1.7e308], [1.7e308, 1.7e308]]
 
 
-def test_a_reason_belongs_to_its_own_cell_though_another_names_a_level_that_is_gone() -> None:
-    reasons = [{"at": {"x": "gone"}, "reason": "too_costly"}, {"at": {"x": "b"}, "reason": "not_applicable"}]
-    grid = grid_documents.document([grid_documents.axis("x", ["a", "b"])], [None, None], reasons=reasons)
-    assert [square.told for square in heatmap_of(grid).plates[0].rows[0][1]] == [
-        "not measured",
-        "not measured: not applicable",
-    ]
+def test_values_as_close_or_as_far_apart_as_doubles_can_be_have_colours() -> None:
+    for one, other in APART:
+        grid = grid_documents.document([grid_documents.axis("x", ["a", "b"])], [one, other])
+        kinds = [square.kind.split()[0] for square in heatmap_of(grid).plates[0].rows[0][1]]
+        assert kinds == (["c16", "c16"] if one == other else ["c0", "c31"])
+        assert heatmap_svg(grid).count("<g><title>") == 2
+        encodings = [layer.get("encoding", {}) for layer in heatmap_vega(grid)["layer"]]
+        low, high = next(encoding["color"]["scale"]["domain"] for encoding in encodings if "color" in encoding)
+        assert low < high
 
 
 LOSS = {"name": "loss", "unit": None, "direction": "lower", "lower": None, "upper": None}
@@ -119,58 +109,52 @@ def line(*values: float | None, **more: Any) -> dict[str, Any]:
     return grid_documents.document(axes, list(values), **more)
 
 
-def test_the_better_value_and_the_better_difference_have_the_later_colours_in_either_direction() -> None:
-    for metric, better in ((None, 2), (LOSS, 1)):
-        more = {"metric": metric} if metric else {}
-        grid, other = line(8.0, 7.0, 9.0, **more), line(8.0, 8.0, 8.0, **more)
-        [(_, values)] = heatmap_of(grid).plates[0].rows
-        assert values[better].kind == "c31 best"
-        assert [square.kind.split()[0] for square in values].count("c0") == 1
-        shown = heatmap_of(grid, None, None, "difference", other)
-        [(_, differences)] = shown.plates[0].rows
-        assert differences[0].kind == "d10"
-        assert differences[better].kind == "d20"
-        assert differences[3 - better].kind == "d0"
-        assert shown.ends() == (("+1", "\u22121") if metric else ("\u22121", "+1"))
-        assert heatmap_of(grid).ends() == (("9", "7") if metric else ("7", "9"))
-        assert shown.falling == bool(metric)
+def seen(shown: Any) -> dict[str, Any]:
+    """What is seen of a heatmap of one row, from the low end of the colours."""
+    [(_, squares)] = shown.plates[0].rows
+    cells = [f"{square.text}, {square.kind}: {square.tip}; {square.told}" for square in squares]
+    return {
+        "cells": cells,
+        "ends": shown.ends(),
+        "marked": shown.marked,
+        "falling": shown.falling,
+        "apart": shown.has(" apart"),
+    }
+
+
+def difference(one: dict[str, Any], other: dict[str, Any], *holm: float | None) -> Any:
+    cells = [{"at": {"x": place}, "p_holm": p} for place, p in enumerate(holm)]
+    return heatmap_of(
+        one, None, None, "difference", other, compared({"alpha": 0.05, "cells": cells}) if cells else None
+    )
+
+
+def test_cells_have_their_colours_marks_and_tips(subtests, snapshot) -> None:
+    """The better value, and the better difference, has the later colour in either direction."""
+    reasons = [{"at": {"x": 5}, "reason": "too_costly"}, {"at": {"x": 1}, "reason": "not_applicable"}]
+    higher, lower = line(8.0, 7.0, 9.0), line(8.0, 7.0, 9.0, metric=LOSS)
+    for name, shown in {
+        "higher is better": heatmap_of(higher),
+        "lower is better": heatmap_of(lower),
+        "a difference where higher is better": difference(higher, line(8.0, 8.0, 8.0)),
+        "a difference where lower is better": difference(lower, line(8.0, 8.0, 8.0, metric=LOSS)),
+        "what differs by more than noise is outlined": difference(line(1, 2, 3), line(3, 1, 1), 0.2, 0.01, None),
+        "no cell differs by more than noise": difference(line(1), line(2), 1.0),
+        "no cell was tested": difference(line(1), line(2), None),
+        "a reason is of its own cell, not of a level that is gone": heatmap_of(line(None, None, reasons=reasons)),
+    }.items():
+        with subtests.test(msg=name):
+            assert seen(shown) == snapshot(name=name)
+    for grid in (higher, lower):
         svg = heatmap_svg(grid)
         bar = [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", svg) if text in ("7", "8", "9")][-3:]
-        assert bar == (["7", "8", "9"] if metric else ["9", "8", "7"])  # from the top of the bar, the better end
-        assert ("lower is better, so" in svg) == bool(metric)
-
-
-def test_a_difference_map_marks_the_cells_that_differ_by_more_than_noise() -> None:
-    cells = [{"at": {"x": 0}, "p_holm": 0.2}, {"at": {"x": 1}, "p_holm": 0.01}, {"at": {"x": 2}, "p_holm": None}]
-    shown = heatmap_of(
-        line(1, 2, 3), None, None, "difference", line(3, 1, 1), compared({"alpha": 0.05, "cells": cells})
-    )
-    [(_, squares)] = shown.plates[0].rows
-    assert [square.kind.endswith(" apart") for square in squares] == [False, True, False]
-    assert squares[1].tip == "x 1: +1 (2 against 1) · Holm p 0.0100"
-    assert squares[1].told == "more than noise"
-    assert shown.marked == "Outlined: 1 of 2 tested cells, which differs by more than noise (Holm p < 0.05)."
-    assert shown.has(" apart")
-
-
-def test_a_difference_map_without_a_significant_cell_says_that_its_colours_are_no_findings() -> None:
-    def told(p: float | None) -> str:
-        comparison = compared({"alpha": 0.05, "cells": [{"at": {"x": 0}, "p_holm": p}]})
-        return heatmap_of(line(1), None, None, "difference", line(2), comparison).marked
-
-    assert told(1.0) == (
-        "The tested cell does not differ by more than noise (Holm p < 0.05): the colours show sizes, not findings."
-    )
-    assert told(None) == "No cell was tested: the noise of one of the grids is not known."
+        assert bar == (["7", "8", "9"] if grid is lower else ["9", "8", "7"])  # from the top of the bar, the better end
+        assert ("lower is better, so" in svg) == (grid is lower)
 
 
 def test_every_pair_has_the_colour_of_the_better_side_also_where_lower_is_better() -> None:
-    tested = {"a": "a", "b": "b", "status": "ok", "estimand": "difference"}
-    document = {
-        "alpha": 0.05,
-        "ranking": [{"name": "a"}, {"name": "b"}],
-        "pairs": [tested | {"difference": -2.0, "n_common": 3, "p_holm": 0.01}],
-    }
+    pair = {"a": "a", "b": "b", "status": "ok", "estimand": "difference", "difference": -2.0, "n_common": 3}
+    document = {"alpha": 0.05, "ranking": [{"name": "a"}, {"name": "b"}], "pairs": [pair | {"p_holm": 0.01}]}
     for lower, kinds in ((False, ("d0 sure", "d20 sure")), (True, ("d20 sure", "d0 sure"))):
         matrix = matrix_of(read_ranking(document), lower=lower)
         assert matrix is not None

@@ -13,7 +13,7 @@ from registry.renderings.comparison import comparison_markdown as markdown_of
 from registry.renderings.ranking import ranking_text as text_of
 from registry.renderings.uncertainty import count_of
 from registry.renderings.verdicts.comparison import comparison_verdict
-from registry.renderings.verdicts.grid import grid_verdict
+from registry.renderings.verdicts.grid import counts_note, grid_verdict
 from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.renderings.verdicts.sweet_spot import sweet_spot_verdict
 from registry.renderings.verdicts.terms import Verdict
@@ -45,16 +45,20 @@ def numbers(found: Any) -> Iterator[float]:
         yield found
 
 
-def unfounded(sentence: str, document: Any, *computed: float) -> list[str]:
-    """The numbers of a sentence that, rounded as they are, are none of the document and none that is computed."""
-    known = [*numbers(document), *computed]
-    named = re.sub(r"\b[A-Z]+\d+\b|R1-\w+", "", sentence)
+def unfounded(verdict: Verdict, document: Any, *computed: float) -> list[str]:
+    """The numbers of a verdict that, rounded as they are, are none of the document and none that is computed."""
+    known = [*numbers(document), 2.0, *computed]  # 2: the margin, in points and in per cent of the range
+    named = re.sub(r"\b[A-Z]+\d+\b|R1-\w+", "", " ".join((verdict.sentence, *verdict.more)))
     tokens = {one.replace(",", "") for one in re.findall(r"\d[\d,]*(?:\.\d+)?", named)} - SAID
     return [
         one
         for one in sorted(tokens)
         if not any(round(abs(value), len(one.partition(".")[2])) == float(one) for value in known)
     ]
+
+
+def told(verdict: Verdict) -> str:
+    return "\n".join((f"{verdict.answer}: {verdict.sentence}", *verdict.more))
 
 
 def side(number: int, metric: dict[str, Any] = ACCURACY, **names: str) -> dict[str, Any]:
@@ -64,152 +68,77 @@ def side(number: int, metric: dict[str, Any] = ACCURACY, **names: str) -> dict[s
 
 def gap(difference: float | None, low: float, high: float, p: float, **more: Any) -> dict[str, Any]:
     test = {"status": "ok", "name": "mantel_haenszel", "difference": difference, "p": p, "detectable": 1.4}
-    return test | {"interval": {"level": 0.95, "low": low, "high": high}} | more
+    return test | turned(low, high) | more
+
+
+def turned(low: float, high: float) -> dict[str, Any]:
+    return {"interval": {"level": 0.95, "low": low, "high": high}}
 
 
 def compared(test: dict[str, Any] | None, metric: dict[str, Any] = ACCURACY, **more: Any) -> dict[str, Any]:
     return {
-        "status": "ok",
-        "alpha": 0.05,
-        "differs": ["model"],
-        "n_common": 32,
-        "only_in_baseline": {"count": 8, "at": []},
-        "only_in_contender": {"count": 40, "at": []},
-        "mean": 1.0,
-        "test": test,
-        "baseline": side(1, metric),
-        "contender": side(2, metric, model="new"),
-    } | more
+        "status": "ok", "alpha": 0.05, "differs": ["model"], "n_common": 32, "only_in_baseline": {"count": 8, "at": []},
+        "only_in_contender": {"count": 40, "at": []}, "mean": 1.0, "test": test,
+        "baseline": side(1, metric), "contender": side(2, metric, model="new"),
+    } | more  # fmt: skip
 
 
-def verdict(document: dict[str, Any], *computed: float) -> Verdict:
-    found = comparison_verdict(from_document(Comparison, document))
-    common = document["n_common"] + document["only_in_baseline"]["count"] + document["only_in_contender"]["count"]
-    assert unfounded(found.sentence, document, common, 2.0, *computed) == []
-    return found
+SHOWN = gap(1.94, 0.62, 3.14, 0.003)
+WITHIN = gap(0.21, -0.52, 0.94, 0.57)
+OPEN = gap(0.94, -1.43, 3.3, 0.437, detectable=3.4)
+FEW_SIGNS = "no signs of these differences have a p below 0.05"
+TOO_FEW = gap(3.0, -1.0, 7.0, 0.25, status="insufficient", reason=FEW_SIGNS, detectable=None)
+LEVELS = [
+    {"status": "ok", "n_common": 4, "test": gap(5.0, 1.0, 9.0, 0.001, p_holm=0.002), "level": 64000},
+    {"status": "ok", "n_common": 4, "test": gap(-0.2, -2.0, 1.6, 0.8, p_holm=0.8), "level": 128000},
+]
+COMPARISONS = {
+    "a difference has its size, interval, cells and reach": compared(SHOWN),
+    "the better one comes first, whichever was the contender": compared(gap(-1.94, -3.14, -0.62, 0.003)),
+    "less is better, and the contender has less": compared(gap(-0.12, -0.2, -0.04, 0.003), LOSS),
+    "less is better, and the contender has more": compared(gap(0.12, 0.04, 0.2, 0.003), LOSS),
+    "a metric without a better end has a higher one in its unit": compared(gap(12.0, 4.0, 20.0, 0.003), SIZE),
+    "equal within the margin: 2 % of the range of 100 are 2 points": compared(WITHIN),
+    "without a range there is no margin, and so no absence": compared(WITHIN, LOSS),
+    "a difference within the margin is small": compared(gap(0.91, 0.32, 1.5, 0.003)),
+    "what would have been found and what would help: (3.4 / 0.94)² is 13.08": compared(OPEN),
+    "without trials none are asked for": compared(OPEN | {"name": "sign_flip"}),
+    "too few cells": compared(TOO_FEW),
+    "confounded": compared(
+        SHOWN, status="confounded", reason="…", differs=["model", "benchmark"],
+        contender=side(2, model="new", benchmark="Side"),
+    ),
+    "one model on two benchmarks": compared(
+        gap(42.1, 40.1, 44.2, 1e-9), differs=["benchmark"], contender=side(2, benchmark="Side")
+    ),
+    "a slice, and the levels that differ by themselves": compared(
+        SHOWN, slice={"Context": [">=64000"]}, by={"Context": {"levels": LEVELS, "left_out": 0}}
+    ),
+    "no number becomes zero by rounding": compared(gap(1.98, 0.04, 3.92, 0.045)),
+} | {
+    status: compared(None, status=status, reason="no coordinate was measured in both", n_common=0)
+    for status in ("not_comparable", "undefined", "insufficient")
+}  # fmt: skip
+COMPUTED = {
+    "without a range there is no margin, and so no absence": (1.4 / 0.21) ** 2,
+    "what would have been found and what would help: (3.4 / 0.94)² is 13.08": (3.4 / 0.94) ** 2,
+    "too few cells": 0.05,
+    "a slice, and the levels that differ by themselves": 64000,
+}
 
 
-def test_a_difference_that_is_shown_has_its_size_interval_cells_and_reach() -> None:
-    found = verdict(compared(gap(1.94, 0.62, 3.14, 0.003)))
-    assert found.answer == "shown"
-    assert found.sentence == (
-        "new is better than old by 1.9 points (95 % interval 0.6 to 3.1) on the 32 of 80 cells of Core that both have; "
-        "on other questions or benchmarks this could turn."
-    )
-
-
-def test_the_better_one_comes_first_whichever_was_the_contender() -> None:
-    found = verdict(compared(gap(-1.94, -3.14, -0.62, 0.003)))
-    assert found.sentence.startswith("old is better than new by 1.9 points (95 % interval 0.6 to 3.1) on")
-
-
-def test_words_follow_a_metric_of_which_less_is_better() -> None:
-    found = verdict(compared(gap(-0.12, -0.2, -0.04, 0.003), LOSS))
-    assert found.sentence.startswith("new is better than old by 0.12 (lower is better; 95 % interval 0.04 to 0.20) on")
-    worse = verdict(compared(gap(0.12, 0.04, 0.2, 0.003), LOSS))
-    assert worse.sentence.startswith("old is better than new by 0.12 (lower is better; 95 % interval 0.04 to 0.20) on")
-
-
-def test_a_metric_without_a_better_end_has_a_higher_one_in_its_unit() -> None:
-    found = verdict(compared(gap(12.0, 4.0, 20.0, 0.003), SIZE))
-    assert found.sentence.startswith("new is higher than old by 12.0 MB (95 % interval 4.0 to 20.0) on")
-
-
-def test_an_interval_within_the_margin_shows_that_there_is_no_difference() -> None:
-    """2 % of the range of 100 are 2 points."""
-    found = verdict(compared(gap(0.21, -0.52, 0.94, 0.57)))
-    assert found.answer == "absent"
-    assert found.sentence.startswith(
-        "new and old are equal within 2 points (2 % of the metric's range) on the 32 of 80 cells of Core that both "
-        "have: they differ by 0.21 points (95 % interval -0.52 to 0.94)"
-    )
-    # Without a range there is no margin, and so no absence.
-    assert verdict(compared(gap(0.21, -0.52, 0.94, 0.57), LOSS), (1.4 / 0.21) ** 2).answer == "open"
-
-
-def test_a_shown_difference_within_the_margin_is_said_to_be_small() -> None:
-    found = verdict(compared(gap(0.91, 0.32, 1.5, 0.003)))
-    assert found.answer == "shown"
-    assert ", less than the margin of 2 points (2 % of the metric's range);" in found.sentence
-
-
-def test_what_cannot_be_told_says_what_would_have_been_found_and_what_would_help() -> None:
-    """(3.4 / 0.94)² is 13.08."""
-    found = verdict(compared(gap(0.94, -1.43, 3.3, 0.437, detectable=3.4)), (3.4 / 0.94) ** 2)
-    assert found.answer == "open"
-    assert found.sentence == (
-        "Whether new or old is better cannot be told: new is 0.9 points better (95 % interval -1.4 to 3.3) "
-        "on the 32 of "
-        "80 cells of Core that both have; a true difference of 3.4 points would have been found with 80 % "
-        "power; one of "
-        "0.9 points takes about 13 times the trials."
-    )
-
-
-def test_a_difference_without_trials_asks_for_no_trials() -> None:
-    found = verdict(compared(gap(0.94, -1.43, 3.3, 0.437, detectable=3.4, name="sign_flip")))
-    assert "trials" not in found.sentence
-
-
-def test_too_few_cells_are_said_with_the_reason() -> None:
-    reason = "no signs of these differences have a p below 0.05"
-    found = verdict(compared(gap(3.0, -1.0, 7.0, 0.25, status="insufficient", reason=reason, detectable=None)), 0.05)
-    assert found.answer == "open"
-    assert found.sentence.endswith("that both have. No signs of these differences have a p below 0.05.")
-
-
-def test_grids_that_differ_in_more_than_one_thing_say_so_first() -> None:
-    document = compared(gap(1.94, 0.62, 3.14, 0.003), status="confounded", reason="…", differs=["model", "benchmark"])
-    document["contender"]["benchmark"] = "Side"
-    found = verdict(document)
-    assert found.answer == "none"
-    assert found.sentence == (
-        "Confounded: these grids differ in model and benchmark, so a difference cannot be laid to one of these alone; "
-        "Side · new measured 1.9 points better than Core · old (95 % interval 0.6 to 3.1) on the 32 of 80 cells that "
-        "both have."
-    )
-
-
-@pytest.mark.parametrize("status", ["not_comparable", "undefined", "insufficient"])
-def test_what_cannot_be_compared_says_why(status: str) -> None:
-    found = verdict(compared(None, status=status, reason="no coordinate was measured in both", n_common=0))
-    assert (found.answer, found.sentence) == (
-        "none",
-        "new and old cannot be compared: no coordinate was measured in both.",
-    )
-
-
-def test_one_model_on_two_benchmarks_is_better_on_one_of_them() -> None:
-    document = compared(gap(42.1, 40.1, 44.2, 1e-9), differs=["benchmark"])
-    document["contender"] = side(2, benchmark="Side")
-    assert verdict(document).sentence == (
-        "old is better on Side than on Core by 42.1 points (95 % interval 40.1 to 44.2) on the 32 of 80 "
-        "cells that both have."
-    )
-
-
-def test_a_slice_and_the_levels_that_differ_by_themselves_are_named() -> None:
-    level = {"status": "ok", "n_common": 4, "test": gap(5.0, 1.0, 9.0, 0.001, p_holm=0.002), "level": 64000}
-    other = {"status": "ok", "n_common": 4, "test": gap(-0.2, -2.0, 1.6, 0.8, p_holm=0.8), "level": 128000}
-    found = verdict(
-        compared(
-            gap(1.94, 0.62, 3.14, 0.003),
-            slice={"Context": [">=64000"]},
-            by={"Context": {"levels": [level, other], "left_out": 0}},
-        ),
-        64000,
-    )
-    assert "(95 % interval 0.6 to 3.1) at Context at least 64000 on the 32 of 80 cells of Core" in found.sentence
-    assert found.more == ("By Context, new is shown to be better at 64000 (Holm over 2 levels).",)
-
-
-def test_no_number_of_a_sentence_becomes_zero_by_rounding() -> None:
-    assert "(95 % interval 0.04 to 3.92)" in verdict(compared(gap(1.98, 0.04, 3.92, 0.045))).sentence
+def test_a_comparison_is_judged_in_a_sentence(subtests, snapshot) -> None:
+    for name, document in COMPARISONS.items():
+        with subtests.test(msg=name):
+            found = comparison_verdict(from_document(Comparison, document))
+            union = sum(document[part]["count"] for part in ("only_in_baseline", "only_in_contender"))
+            assert told(found) == snapshot(name=name)
+            assert unfounded(found, document, document["n_common"] + union, COMPUTED.get(name, 2.0)) == []
 
 
 def pair(a: str, b: str, difference: float | None, **more: Any) -> dict[str, Any]:
     counts = {"status": "ok", "n_common": 32, "benchmarks": 4, "wins": 24, "ties": 1, "losses": 7, "lead": 0.5}
-    tested = {"interval": {"level": 0.95, "low": 0.6, "high": 3.66}, "p": 0.006, "p_holm": 0.006, "detectable": 2.18}
+    tested = turned(0.6, 3.66) | {"p": 0.006, "p_holm": 0.006, "detectable": 2.18}
     known = {"a": a, "b": b, "target": "rerun", "estimand": "difference", "difference": difference}
     return known | counts | tested | {"test": "mantel_haenszel"} | more
 
@@ -224,309 +153,156 @@ def ranked(rows: list[dict[str, Any]], pairs: list[dict[str, Any]], **more: Any)
     for one in rows:
         for letter in one["group"]:
             groups.setdefault(letter, []).append(one["name"])
-    scale = {name: ACCURACY[name] for name in ("unit", "direction", "lower", "upper")}
     return {
-        "by": "model",
-        "status": "ok",
-        "method": "mean_difference",
-        "missing": "matched",
-        "alpha": 0.05,
-        "target": "rerun",
-        "benchmarks": ["AMC23", "GPQA"],
-        "slots": {"total": 80, "compared": 32},
-        "scale": scale,
-        "ranking": rows,
-        "pairs": pairs,
-        "groups": list(groups.values()),
-        "components": [[one["name"] for one in rows]],
-    } | more
+        "by": "model", "status": "ok", "method": "mean_difference", "missing": "matched", "alpha": 0.05,
+        "target": "rerun", "benchmarks": ["AMC23", "GPQA"], "slots": {"total": 80, "compared": 32},
+        "scale": {name: ACCURACY[name] for name in ("unit", "direction", "lower", "upper")}, "ranking": rows,
+        "pairs": pairs, "groups": list(groups.values()), "components": [[one["name"] for one in rows]],
+    } | more  # fmt: skip
+
+
+def two(difference: float | None = 2.13, ends: tuple[float, float] = (0.6, 3.66), **more: Any) -> dict[str, Any]:
+    """Two names that are told apart, the better one first in their pair."""
+    return ranked(TWO, [pair("R1-Qwen", "R1-Llama", difference, **turned(*ends))], **more)
+
+
+def near(*ends: float, **more: Any) -> dict[str, Any]:
+    """Two names that are not told apart."""
+    return ranked(NEAR, [pair("R1-Qwen", "R1-Llama", **turned(*ends) | more)])
+
+
+def first_of_three(**stability: Any) -> dict[str, Any]:
+    pairs = [pair("a", "b", 4.0), pair("a", "c", 5.0), pair("b", "c", 1.0, p_holm=0.5)]
+    return ranked(THREE, pairs, stability=stability)
+
+
+def left_out(benchmark: str, difference: float | None, p: float, shown: int = 0, *ends: float) -> dict[str, Any]:
+    interval = turned(*ends) if ends else {"interval": None}
+    return {"benchmark": benchmark, "difference": difference, "p_holm": p, "shown": shown, **interval}
 
 
 TWO = [row(1, "R1-Qwen", 1, 1, "A"), row(2, "R1-Llama", 2, 2, "B")]
 NEAR = [row(1, "R1-Qwen", 1, 2, "A"), row(2, "R1-Llama", 1, 2, "A")]
-
-
-def order(document: dict[str, Any], *computed: float) -> Verdict:
-    found = ranking_verdict(from_document(Ranking, document))
-    sizes = [len(document["ranking"]), len(document["benchmarks"]), len(document["groups"])]
-    for sentence in (found.sentence, *found.more):
-        assert unfounded(sentence, document, 2.0, *sizes, *computed) == []
-    return found
-
-
-def turned(low: float, high: float) -> dict[str, Any]:
-    return {"interval": {"level": 0.95, "low": low, "high": high}}
-
-
-def test_two_names_are_told_apart_by_their_difference() -> None:
-    found = order(ranked(TWO, [pair("R1-Llama", "R1-Qwen", -2.13, **turned(-3.66, -0.6))]))
-    assert (found.answer, found.sentence) == (
-        "shown",
-        "R1-Qwen is better than R1-Llama by 2.1 points (95 % interval 0.6 to 3.7) on the 32 of 80 cells of 4 "
-        "benchmarks "
-        "that both have; on other questions or benchmarks this could turn.",
-    )
-    asked = order(ranked(TWO, [pair("R1-Qwen", "R1-Llama", 2.13)], target="new_questions"))
-    assert asked.sentence.endswith("; on other benchmarks this could turn.")
-
-
-def test_two_names_by_a_loss_whose_older_answer_does_not_say_the_scale() -> None:
-    """The first is the better one, so a negative difference is."""
-    told = "R1-Qwen is better than R1-Llama by 2.1"
-    pairs = [pair("R1-Qwen", "R1-Llama", -2.13, **turned(-3.66, -0.6))]
-    assert order(ranked(TWO, pairs, scale=None)).sentence.startswith(f"{told} (95 % interval 0.6 to 3.7)")
-    lower = {"unit": None, "direction": "lower", "lower": None, "upper": None}
-    assert order(ranked(TWO, pairs, scale=lower)).sentence.startswith(f"{told} (lower is better; 95 % interval 0.6 to")
-
-
-def test_two_names_are_equal_within_the_margin_or_cannot_be_told() -> None:
-    equal = order(ranked(NEAR, [pair("R1-Qwen", "R1-Llama", 0.2, p_holm=0.6, **turned(-0.5, 0.9))]))
-    assert equal.answer == "absent"
-    assert equal.sentence.startswith("R1-Qwen and R1-Llama are equal within 2 points (2 % of the metric's range) on")
-    # (2.18 / 1.6)² is 1.856.
-    open_ = order(ranked(NEAR, [pair("R1-Qwen", "R1-Llama", 1.6, p_holm=0.11, **turned(-0.4, 3.6))]), 1.9)
-    assert open_.answer == "open"
-    assert open_.sentence.endswith(
-        "a true difference of 2.2 points would have been found with 80 % power; one of 1.6 points takes "
-        "about 1.9 times "
-        "the trials."
-    )
-
-
-def test_a_claim_about_other_benchmarks_says_on_how_few_it_rests() -> None:
-    reason = "no signs of these differences have a p below 0.05"
-    weak = pair("R1-Qwen", "R1-Llama", 2.13, status="insufficient", reason=reason, detectable=None, **turned(-2.8, 7.0))
-    found = order(ranked(NEAR, [weak], target="new_benchmarks"), 0.05)
-    assert found.answer == "open"
-    assert found.more == ("It rests on 2 benchmarks, which are few for a claim about others.",)
-
-
-def test_names_that_are_ordered_by_wins_are_told_apart_by_wins() -> None:
-    lead = pair("R1-Llama", "R1-Qwen", None, estimand="lead", wins=7, losses=24, p_holm=0.0033, interval=None)
-    found = order(ranked(TWO, [lead], method="win_rate"))
-    assert found.answer == "shown"
-    assert found.sentence.startswith(
-        "R1-Qwen is ahead of R1-Llama: it wins 24, ties 1 and loses 7 on the 32 of 80 cells"
-    )
-    assert order(ranked(NEAR, [lead | {"p_holm": 0.2}], method="win_rate")).answer == "open"
-
-
-def test_a_method_of_another_order_than_the_differences_does_not_turn_them() -> None:
-    found = order(ranked(TWO, [pair("R1-Qwen", "R1-Llama", -2.13, **turned(-3.66, -0.6))], method="mean"))
-    assert found.sentence.startswith("R1-Llama is better than R1-Qwen by 2.1 points")
-
-
 THREE = [row(1, "a", 1, 1, "A"), row(2, "b", 2, 3, "B"), row(3, "c", 2, 3, "B")]
+OVERLAPPING = [row(1, "a", 1, 2, "A"), row(2, "b", 1, 3, "AB"), row(3, "c", 2, 3, "B")]
+ALIKE = [row(n + 1, name, 1, 3, "A") for n, name in enumerate("abc")]
+MANY = [row(1 + n, f"m{n:03}", 1, 150, "A") for n in range(150)]
+NEIGHBOURS = [pair(f"m{n:03}", f"m{n + 1:03}", 0.5, p_holm=1.0 - n / 400, **turned(-3, 4)) for n in range(149)]
+PAIRS = [pair("a", "b", 2.13), pair("a", "c", 3.0), pair("b", "c", 0.5, p_holm=0.5, **turned(-1, 2.5))]
+COULD_NOT = {"p_holm": 1.0, "min_attainable_p": 0.03125, **turned(-1, 3)}
+BY_LEAD = pair("R1-Llama", "R1-Qwen", None, estimand="lead", wins=7, losses=24, p_holm=0.0033, interval=None)
+LOWER = {"unit": None, "direction": "lower", "lower": None, "upper": None}
+AGAIN = {"name": "R1-Qwen", "rank": 1, "low": 1, "median": 1, "high": 2, "first_share": 0.965, "shares": []}
+UNSTABLE = {
+    "leave_one_out": [{"name": "R1-Qwen", "best": 1, "worst": 2}], "agreement": [],
+    "resampling": [{"status": "ok", "component": 0, "benchmarks": 9, "level": 0.95, "names": [AGAIN]}],
+}  # fmt: skip
+MOVED = [{"name": "R1-Qwen", "rank": 1, "best": 1, "worst": 2, "ranks": []}]
+FIRM, WEAK = left_out("AMC23", 2.4, 0.001, 1, 1.1, 3.9), left_out("AIME", 0.66, 0.58, 0, -1.7, 3.02)
+OTHER, AGAINST = left_out("GPQA", 1.52, 0.07, 0, -0.1, 3.1), left_out("AIME", -0.66, 0.01, 0, -1.7, -0.1)
+LEADS = pair("R1-Qwen", "R1-Llama", None, estimand="lead", interval=None, detectable=None)
+RANKINGS: dict[str, tuple[dict[str, Any], *tuple[float, ...]]] = {
+    "two names are told apart by their difference": (
+        ranked(TWO, [pair("R1-Llama", "R1-Qwen", -2.13, **turned(-3.66, -0.6))]),
+    ),
+    "for new questions": (two(target="new_questions"),),
+    "an older answer about a loss, without its scale": (two(-2.13, (-3.66, -0.6), scale=None),),
+    "by a loss the first is the better one": (two(-2.13, (-3.66, -0.6), scale=LOWER),),
+    "two names are equal within the margin": (near(-0.5, 0.9, difference=0.2, p_holm=0.6),),
+    "or cannot be told: (2.18 / 1.6)² is 1.856": (near(-0.4, 3.6, difference=1.6, p_holm=0.11), 1.856),
+    "a claim about other benchmarks says on how few it rests": (
+        near(-2.8, 7.0, difference=2.13, status="insufficient", reason=FEW_SIGNS, detectable=None)
+        | {"target": "new_benchmarks"},
+        0.05,
+    ),
+    "ordered by wins": (ranked(TWO, [BY_LEAD], method="win_rate"),),
+    "ordered by wins, and open": (ranked(NEAR, [BY_LEAD | {"p_holm": 0.2}], method="win_rate"),),
+    "an order by another method does not turn the differences": (two(-2.13, (-3.66, -0.6), method="mean"),),
+    "of many names the first": (ranked(THREE, PAIRS),),
+    "of many names the first is not separated from one": (ranked(OVERLAPPING, PAIRS),),
+    "of many names the first is equal to one": (
+        ranked(OVERLAPPING, [pair("b", "a", -0.1, p_holm=0.9, **turned(-1.1, 0.9)), *PAIRS[1:]]),
+    ),
+    "nothing separates: 150 · 149 / 2 are 11,175 pairs": (ranked(MANY, NEIGHBOURS), 11175, 1.0 - 148 / 400),
+    "nothing could separate: no p is below 2 / 2^6, for 3 pairs": (
+        ranked(ALIKE, [pair(one, other, 1.0, **COULD_NOT) for one, other in ("ab", "ac", "bc")]),
+    ),
+    "nobody could test": (
+        ranked(ALIKE, [pair("a", "b", 1.0, p=None, p_holm=None, status="insufficient", reason="no noise is known")]),
+    ),
+    "no order": (ranked([], [], status="undefined", reason="the metric has no better end"),),
+    "one name": (ranked(TWO[:1], []),),
+    "no common order": (ranked(TWO, [], components=[["R1-Qwen"], ["R1-Llama"]]),),
+    "the first rank moves": (two(stability=UNSTABLE, policy_sensitivity=MOVED), 96.5),
+    "one benchmark carries a claim": (two(stability={"without": [FIRM, WEAK]}),),
+    "several benchmarks carry a claim": (two(stability={"without": [WEAK, FIRM, OTHER]}),),
+    "a claim that holds without any": (two(stability={"without": [FIRM]}),),
+    "without one benchmark the claim turns": (two(stability={"without": [FIRM, AGAINST]}),),
+    "a loss falls further without a benchmark": (
+        two(-2.13, (-3.66, -0.6), scale=LOWER, stability={"without": [left_out("AMC23", -2.4, 0.001, 1, -3.9, -1.1)]}),
+    ),
+    "a loss is left open without a benchmark": (
+        two(-2.13, (-3.66, -0.6), scale=LOWER, stability={"without": [left_out("AMC23", -0.66, 0.58, 0, -3.02, 1.7)]}),
+    ),
+    "a lead is left open without a benchmark": (
+        ranked(
+            TWO, [LEADS], method="win_rate",
+            stability={"without": [left_out("AIME", None, 0.21), left_out("AMC23", None, 0.004, 1)]},
+        ),
+    ),
+    "without a benchmark none stays behind": (
+        first_of_three(without=[left_out("GPQA", 3.0, 0.01, 2), left_out("AMC23", 0.4, 0.6, 0)]),
+    ),
+    "without either benchmark fewer stay behind": (
+        first_of_three(without=[left_out("GPQA", 3.0, 0.01, 1), left_out("AMC23", 0.4, 0.6, 0)]),
+    ),
+}  # fmt: skip
 
 
-def test_of_many_names_the_first_is_said_with_those_it_is_not_separated_from() -> None:
-    pairs = [pair("a", "b", 2.13), pair("a", "c", 3.0), pair("b", "c", 0.5, p_holm=0.5, **turned(-1, 2.5))]
-    found = order(ranked(THREE, pairs))
-    assert (found.answer, found.sentence) == (
-        "shown",
-        "a is first of 3 models, shown to be better than all 2 others; on other questions or benchmarks this "
-        "could turn.",
-    )
-    assert found.more == (
-        "It leads b, the next one, by 2.1 points (95 % interval 0.6 to 3.7) on the 32 of 80 cells of 4 benchmarks that "
-        "both have.",
-        "The tests separate the models into 2 groups.",
-    )
-    near = [row(1, "a", 1, 2, "A"), row(2, "b", 1, 3, "AB"), row(3, "c", 2, 3, "B")]
-    open_ = order(ranked(near, pairs))
-    assert open_.answer == "open"
-    assert open_.sentence.startswith("a is first of 3 models, shown to be better than 1 of them; not separated from b;")
-    assert open_.more == ("The tests separate the models into 2 groups, which overlap.",)
-    equal = order(ranked(near, [pair("b", "a", -0.1, p_holm=0.9, **turned(-1.1, 0.9)), *pairs[1:]]))
-    assert equal.answer == "absent"
-    assert "and shown to be equal to it within 2 points" in equal.sentence
-
-
-def test_a_ranking_in_which_nothing_separates_says_so_and_why() -> None:
-    """150 names make 150 · 149 / 2 = 11,175 pairs."""
-    rows = [row(1 + n, f"m{n:03}", 1, 150, "A") for n in range(150)]
-    pairs = [pair(f"m{n:03}", f"m{n + 1:03}", 0.5, p_holm=1.0 - n / 400, **turned(-3, 4)) for n in range(149)]
-    found = order(ranked(rows, pairs), 11175, 1.0 - 148 / 400)
-    assert found.answer == "open"
-    assert found.sentence == (
-        "The tests separate none of the 150 models over 2 benchmarks, though m000 comes first: the smallest p of the "
-        "listed pairs is 0.6300 after correction for all 11,175 pairs (Holm); a true difference of 2.2 "
-        "points would have "
-        "been found in half of the pairs, before that correction."
-    )
-
-
-def test_a_ranking_in_which_nothing_could_separate_says_so() -> None:
-    """Six signs give no p below 2 / 2^6 = 0.03125; Holm's first step multiplies it by 3 · 2 / 2 = 3 pairs."""
-    rows = [row(n + 1, name, 1, 3, "A") for n, name in enumerate("abc")]
-    pairs = [
-        pair(one, other, 1.0, p_holm=1.0, min_attainable_p=0.03125, **turned(-1, 3))
-        for one, other in [("a", "b"), ("a", "c"), ("b", "c")]
-    ]
-    assert order(ranked(rows, pairs), 3.0).sentence == (
-        "The tests separate none of the 3 models over 2 benchmarks, though a comes first, and none could: so few "
-        "results give no p below 0.0312, and Holm corrects for 3 pairs."
-    )
-
-
-def test_pairs_that_nobody_could_test_leave_the_order_open_with_the_reason() -> None:
-    untested = [pair("a", "b", 1.0, p=None, p_holm=None, status="insufficient", reason="no noise is known")]
-    rows = [row(n + 1, name, 1, 3, "A") for n, name in enumerate("abc")]
-    found = order(ranked(rows, untested))
-    assert (found.answer, found.sentence) == (
-        "open",
-        "Which of the 3 models is best cannot be told: no pair was tested, for no noise is known.",
-    )
-
-
-def test_what_has_no_order_says_why() -> None:
-    assert order(ranked([], [], status="undefined", reason="the metric has no better end")).sentence == (
-        "Nothing is ranked: the metric has no better end."
-    )
-    assert order(ranked(TWO[:1], [])).sentence == (
-        "Only R1-Qwen has results here: there is nothing to rank it against."
-    )
-    parts = order(ranked(TWO, [], components=[["R1-Qwen"], ["R1-Llama"]]))
-    assert parts.sentence == "The 2 models fall into 2 parts that share no slot: they have no common order."
-
-
-def test_where_the_first_rank_moves_is_said() -> None:
-    again = {"name": "R1-Qwen", "rank": 1, "low": 1, "median": 1, "high": 2, "first_share": 0.965, "shares": []}
-    resampling = {"status": "ok", "component": 0, "benchmarks": 9, "level": 0.95, "names": [again]}
-    stability = {
-        "leave_one_out": [{"name": "R1-Qwen", "best": 1, "worst": 2}],
-        "agreement": [],
-        "resampling": [resampling],
-    }
-    moved = [{"name": "R1-Qwen", "rank": 1, "best": 1, "worst": 2, "ranks": []}]
-    pairs = [pair("R1-Qwen", "R1-Llama", 2.13)]
-    found = order(ranked(TWO, pairs, stability=stability, policy_sensitivity=moved), 96.5)
-    assert found.more == (
-        "With one benchmark left out R1-Qwen falls as low as rank 2.",
-        "With the benchmarks drawn again R1-Qwen is first in 96.5 % of the draws.",
-        "Under another method or policy for missing cells R1-Qwen falls as low as rank 2.",
-    )
-
-
-def left_out(benchmark: str, difference: float | None, p: float, shown: int = 0, **ends: Any) -> dict[str, Any]:
-    known = turned(ends["low"], ends["high"]) if ends else {"interval": None}
-    return {"benchmark": benchmark, "difference": difference, "p_holm": p, "shown": shown, **known}
-
-
-def test_a_claim_that_one_benchmark_carries_says_so_in_its_sentence() -> None:
-    firm = left_out("AMC23", 2.4, 0.001, 1, low=1.1, high=3.9)
-    weak = left_out("AIME", 0.66, 0.58, low=-1.7, high=3.02)
-    pairs = [pair("R1-Qwen", "R1-Llama", 2.13)]
-    alone = order(ranked(TWO, pairs, stability={"without": [firm, weak]}))
-    assert alone.answer == "shown"
-    assert alone.sentence.endswith(
-        "that both have; AIME alone carries this: without it 0.7 points (95 % interval -1.7 to 3.0), left open; "
-        "on other questions or benchmarks this could turn."
-    )
-    other = left_out("GPQA", 1.52, 0.07, low=-0.1, high=3.1)
-    several = order(ranked(TWO, pairs, stability={"without": [weak, firm, other]})).sentence
-    told = "; without AIME it is 0.7 points (95 % interval -1.7 to 3.0), left open, as it is without GPQA; on other"
-    assert told in several
-    assert "carries" not in order(ranked(TWO, pairs, stability={"without": [firm]})).sentence
-    against = left_out("AIME", -0.66, 0.01, low=-1.7, high=-0.1)
-    assert "without it -0.7 points" in order(ranked(TWO, pairs, stability={"without": [firm, against]})).sentence
-
-
-def test_where_lower_is_better_a_fall_of_the_difference_is_no_loss_of_the_claim() -> None:
-    lower = {"unit": None, "direction": "lower", "lower": None, "upper": None}
-    pairs = [pair("R1-Qwen", "R1-Llama", -2.13, **turned(-3.66, -0.6))]
-    firm = left_out("AMC23", -2.4, 0.001, 1, low=-3.9, high=-1.1)
-    assert "without" not in order(ranked(TWO, pairs, scale=lower, stability={"without": [firm]})).sentence
-    weak = left_out("AMC23", -0.66, 0.58, low=-3.02, high=1.7)
-    told = order(ranked(TWO, pairs, scale=lower, stability={"without": [weak]})).sentence
-    assert "without it 0.7 (95 % interval -1.7 to 3.0), left open" in told
-
-
-def test_by_leads_the_p_is_said_with_which_a_benchmark_left_out_leaves_it_open() -> None:
-    leads = pair("R1-Qwen", "R1-Llama", None, estimand="lead", interval=None, detectable=None)
-    without = {"without": [left_out("AIME", None, 0.21), left_out("AMC23", None, 0.004, 1)]}
-    told = order(ranked(TWO, [leads], method="win_rate", stability=without), 0.006).sentence
-    assert "; AIME alone carries this: without it p 0.2100, left open" in told
-
-
-def test_of_many_names_it_says_how_many_stay_behind_with_a_benchmark_left_out() -> None:
-    rows = [row(1, "a", 1, 1, "A"), row(2, "b", 2, 3, "B"), row(3, "c", 2, 3, "B")]
-    pairs = [pair("a", "b", 4.0), pair("a", "c", 5.0), pair("b", "c", 1.0, p_holm=0.5)]
-    lost = {"without": [left_out("GPQA", 3.0, 0.01, 2), left_out("AMC23", 0.4, 0.6, 0)]}
-    told = order(ranked(rows, pairs, stability=lost), 2).sentence
-    assert told == (
-        "a is first of 3 models, shown to be better than all 2 others; with AMC23 left out, than none of them; on "
-        "other questions or benchmarks this could turn."
-    )
-    both = {"without": [left_out("GPQA", 3.0, 0.01, 1), left_out("AMC23", 0.4, 0.6, 0)]}
-    told = order(ranked(rows, pairs, stability=both), 2).sentence
-    assert "; than fewer with any one of GPQA and AMC23 left out, without AMC23 than none of them; on" in told
+def test_a_ranking_is_judged_in_a_sentence(subtests, snapshot) -> None:
+    for name, (document, *computed) in RANKINGS.items():
+        with subtests.test(msg=name):
+            found = ranking_verdict(from_document(Ranking, document))
+            sizes = [len(document[part]) for part in ("ranking", "benchmarks", "groups")]
+            assert told(found) == snapshot(name=name)
+            assert unfounded(found, document, *sizes, *computed) == []
 
 
 def test_the_sentence_is_the_first_of_the_text_and_of_markdown() -> None:
-    ranking = from_document(Ranking, ranked(TWO, [pair("R1-Qwen", "R1-Llama", 2.13)]) | {"experiment": "e"})
+    ranking = from_document(Ranking, two() | {"experiment": "e"})
     assert text_of(ranking).splitlines()[3].startswith("R1-Qwen is better than R1-Llama by 2.1 points")
-    told = from_document(Comparison, compared(gap(1.94, 0.62, 3.14, 0.003)))
-    assert markdown_of(told).splitlines()[2].startswith("new is better than old by 1.9 points")
+    lines = markdown_of(from_document(Comparison, compared(SHOWN))).splitlines()
+    assert lines[2].startswith("new is better than old by 1.9 points")
 
 
-def grid(values: list[Any], **more: Any) -> GridDocument:
+def grid(values: Any, **more: Any) -> GridDocument:
     axes = [{"name": "x", "kind": "numeric", "unit": None, "scale": "linear", "levels": [1, 2, 3, 4]}]
     return {"axes": axes, "values": values, "metric": ACCURACY, "trials": 300} | more  # type: ignore[return-value]
 
 
-def peaks(value: float, at: list[int], size: int | None) -> Statistics:
-    best = {"value": value, "at": [{"x": place} for place in at], "ties": len(at)}
+ORDINAL = {"name": "x", "kind": "ordinal", "unit": None, "levels": ["a", "b", "c", "d"]}
+
+
+def peaks(size: int | None) -> Statistics:
     within = None if size is None else {"level": 0.95, "size": size, "at": []}
     series = {"along": "x", "at": {}, "direction": "decreasing"}
+    best = {"value": 99.3, "at": [{"x": 1}], "ties": 1}
     found = {"status": "ok", "best": best, "best_set": within, "noise_reason": "no cell has trials or an error"}
     return from_document(Statistics, {"grid": "1", "peaks": found, "series": [series]})
 
 
-@pytest.mark.parametrize(
-    "size, answer, told",
-    [
-        (1, "shown", "x 1 is shown to be best, with 95 % confidence: accuracy 99.3 %."),
-        (
-            2,
-            "open",
-            "The best accuracy is 99.3 % at x 1; 1 other cell may be the best as well, with 95 % confidence, and 1 are "
-            "ruled out.",
-        ),
-        (
-            3,
-            "open",
-            "Which cell is best cannot be told: with 95 % confidence none of the 3 is ruled out; the best value "
-            "is 99.3 % "
-            "at x 1.",
-        ),
-        (
-            None,
-            "open",
-            "The best accuracy is 99.3 % at x 1; whether that is really the best cannot be told: no cell has trials or "
-            "an error.",
-        ),
-    ],
-)
-def test_a_grid_says_its_best_cell_its_trend_and_its_holes(size: int | None, answer: str, told: str) -> None:
-    """99.3 % of 300 are 297.9, and 298 of 300 are 99.33 %."""
-    found = grid_verdict(grid([99.3, 90.0, 80.0, None]), peaks(99.3, [1], size))
-    assert (found.answer, found.sentence) == (answer, told)
-    assert found.more == (
-        "Along x 1 series falls.",
-        "1 of 4 cells was never measured.",
-        "Scores are counts out of trials: 99.3 % of 300 trials is 298 of 300.",
-    )
-
-
-def test_a_grid_of_one_cell_has_its_interval_and_an_empty_one_nothing() -> None:
-    """437 of 990: Wilson's interval by hand, (44.14 ± …): 41.1 to 47.2."""
-    alone = grid_verdict(grid(44.1, axes=[], trials=990), None)  # type: ignore[arg-type]
-    assert alone.sentence == "accuracy is 44.1 % (95 % interval 41.0 to 47.2), 437 of 990 trials."
-    assert grid_verdict(grid([None] * 4), None).sentence == "Nothing was measured yet."
-    assert grid_verdict(grid(44.1, axes=[], trials=None), None).sentence == (  # type: ignore[arg-type]
-        "accuracy is 44.1 %; its noise is not known."
-    )
+def test_a_grid_says_its_best_cell_its_trend_and_its_holes(subtests, snapshot) -> None:
+    """99.3 % of 300 are 297.9, and 298 of 300 are 99.33 %. Of 437 of 990, Wilson's interval is 41.0 to 47.2."""
+    alone: dict[str, Any] = {"axes": [], "values": 44.1}
+    cases = {f"one of {size}": (grid([99.3, 90.0, 80.0, None]), peaks(size)) for size in (1, 2, 3, None)} | {
+        "an axis that is no number": (grid([99.3, 90.0, 80.0, None], axes=[ORDINAL]), peaks(2)),
+        "one cell": (grid(**alone, trials=990), None),
+        "one cell of unknown noise": (grid(**alone, trials=None), None),
+        "nothing": (grid([None] * 4), None),
+    }
+    for name, given in cases.items():
+        with subtests.test(msg=name):
+            assert told(grid_verdict(*given)) == snapshot(name=name)
 
 
 def test_only_a_score_that_is_one_count_is_called_a_count() -> None:
@@ -537,16 +313,18 @@ def test_only_a_score_that_is_one_count_is_called_a_count() -> None:
     assert count_of(44.1, LOSS, 990, 1) is None  # type: ignore[arg-type]
 
 
-def test_a_sweet_spot_is_shown_or_not() -> None:
+def test_a_sweet_spot_is_shown_or_not(snapshot) -> None:
     best = {"value": 1.5, "at": [{"x": 1}]}
     document = {"status": "ok", "grids": 8, "common_cells": 20, "mean_rank": best, "best_rank_p": 0.382}
-    open_ = sweet_spot_verdict(from_document(SweetSpot, document))
-    assert (open_.answer, open_.sentence) == (
-        "open",
-        "No coordinate is shown to serve these 8 grids best: x 1 has the lowest mean rank of the 20 cells "
-        "that all have, "
-        "which chance alone gives with p at most 0.3820.",
-    )
-    assert sweet_spot_verdict(replace(from_document(SweetSpot, document), best_rank_p=0.01)).answer == "shown"
+    spot = from_document(SweetSpot, document)
     none = from_document(SweetSpot, {"status": "insufficient", "reason": "fewer than two grids"})
-    assert sweet_spot_verdict(none).sentence == "There is no sweet spot: fewer than two grids."
+    for name, given in {"open": spot, "shown": replace(spot, best_rank_p=0.01), "none": none}.items():
+        assert told(sweet_spot_verdict(given)) == snapshot(name=name)
+
+
+def test_scores_are_called_counts_only_where_all_of_them_are() -> None:
+    """93 % and 44.5 % of 200 trials are 186 and 89 of them; 44.1 % is no count of 200."""
+    levels = [{"name": "Task", "kind": "nominal", "unit": None, "scale": "linear", "levels": ["a", "b"]}]
+    shown: Any = {"metric": ACCURACY, "axes": levels, "trials": [200, 200]}
+    assert counts_note(shown | {"values": [93.0, 44.1]}) is None
+    assert "186 of 200" in (counts_note(shown | {"values": [93.0, 44.5]}) or "")

@@ -49,6 +49,34 @@ def table(
     return Grid(metric, axes, tuple(value for row in values for value in row), **content)
 
 
+def of(*rows: Sequence[float | None], **content: Any) -> Facts:
+    """Rows of T (1, 2 ...) by L (0, 1 ...)."""
+    return Facts.of([source(table(rows, [str(row + 1) for row in range(len(rows))], range(len(rows[0])), **content))])
+
+
+def rows_of(name: str) -> list[dict[str, Any]]:
+    """What a file beside the tests holds, one claim to a row."""
+    rows: list[dict[str, Any]] = json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+    return rows
+
+
+def facts_of(row: Mapping[str, Any]) -> Facts:
+    """The cells of a row, with their noise."""
+    content = {name: tuple(said) if isinstance(said, list) else said for name, said in row.get("noise", {}).items()}
+    return of(*row["cells"], **content | ({"metric": Metric(*content["metric"])} if "metric" in content else {}))
+
+
+def above(number: float, **more: Any) -> dict[str, Any]:
+    return {"kind": "value", "is": {"op": ">", "number": number}, **more}
+
+
+def denied(claim: Mapping[str, Any]) -> dict[str, Any]:
+    return {"kind": "not", "claims": [claim]}
+
+
+SIDES: dict[str, Any] = {"kind": "compare", "left": {"T": [1]}, "right": {"T": [2]}}
+
+
 def judged(facts: Facts, claim: Mapping[str, Any]) -> dict[str, Any]:
     """The judgement as it is sent."""
     found: dict[str, Any] = to_document(judgement_of(judge_claim(read_claim(with_about(claim)), facts)))

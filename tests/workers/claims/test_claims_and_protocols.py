@@ -20,18 +20,14 @@ NOT_COMPARABLE = ("not_decidable", "not_decidable", "not_comparable")
 
 def facts(rules: Rules, *grids: tuple[str, str, Any], **content: Any) -> Facts:
     """Grids by model, benchmark and protocol; each has two cells of 400 trials."""
-    return Facts.of(
-        [
-            source(
-                replace(table([VALUES[model]], ["1"], [0.0, 1.0], trials=400), protocol=protocol, **content),
-                place,
-                model=model,
-                benchmark=benchmark,
-            )
-            for place, (model, benchmark, protocol) in enumerate(grids)
-        ],
-        rules,
-    )
+    sources = []
+    for place, (model, benchmark, protocol) in enumerate(grids):
+        grid = replace(table([VALUES[model]], ["1"], [0.0, 1.0], trials=400), protocol=protocol, **content)
+        sources.append(source(grid, place, model=model, benchmark=benchmark))
+    return Facts.of(sources, rules)
+
+
+DIFFERENT = facts(SHOTS, ("A", "X", FIVE), ("B", "X", THREE))
 
 
 COMPARE: dict[str, Any] = {"kind": "compare", "left": {"model": ["A"]}, "right": {"model": ["B"]}, "is": "higher"}
@@ -60,21 +56,19 @@ def layers(found: dict[str, Any]) -> tuple[str, str, str | None]:
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize("claim", TOGETHER)
-def test_grids_that_differ_in_a_binding_key_are_not_put_together(claim: dict[str, Any]) -> None:
-    found = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", THREE)), claim)
-    assert layers(found) == NOT_COMPARABLE
-    assert "the protocols differ in shots (5 and 3)" in found["sentence"]
-    assert (found["warnings"], found["robust_to_missing"]) == ([], None)
-    assert judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", FIVE)), claim)["as_posted"] == "supported"
-    assert judged(facts(Rules(), ("A", "X", FIVE), ("B", "X", FIVE)), claim)["warnings"] == []
-
-
-@pytest.mark.unit
-@pytest.mark.parametrize("claim", APART)
-def test_what_is_said_of_each_grid_is_judged_whatever_the_protocols_are(claim: dict[str, Any]) -> None:
-    found = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", THREE)), claim)
-    assert (found["as_posted"], found["warnings"]) == ("supported", [])
+def test_grids_that_differ_in_a_binding_key_are_not_put_together(subtests: Any) -> None:
+    for claim in TOGETHER:
+        with subtests.test(claim=claim):
+            found = judged(DIFFERENT, claim)
+            assert layers(found) == NOT_COMPARABLE
+            assert "the protocols differ in shots (5 and 3)" in found["sentence"]
+            assert (found["warnings"], found["robust_to_missing"]) == ([], None)
+            assert judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", FIVE)), claim)["as_posted"] == "supported"
+            assert judged(facts(Rules(), ("A", "X", FIVE), ("B", "X", FIVE)), claim)["warnings"] == []
+    for claim in APART:
+        with subtests.test("of each grid by itself", claim=claim):
+            found = judged(DIFFERENT, claim)
+            assert (found["as_posted"], found["warnings"]) == ("supported", [])
 
 
 @pytest.mark.unit
@@ -107,20 +101,17 @@ def test_a_protocol_that_is_required_and_not_said_is_an_obstacle() -> None:
 
 @pytest.mark.unit
 def test_other_differences_and_unknown_protocols_are_warned_of() -> None:
-    newer = facts(SHOTS, ("A", "X", FIVE), ("B", "X", {"shots": 5, "harness": "new"}))
-    found = judged(newer, COMPARE)
-    assert found["verdict"] == "supported"
-    assert [(one["code"], "differ in harness" in one["detail"]) for one in found["warnings"]] == [
-        ("protocol_differs", True)
-    ]
-    unsaid = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", None)), COMPARE)
+    found = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", {"shots": 5, "harness": "new"})), COMPARE)
+    [warning] = found["warnings"]
+    assert (found["verdict"], warning["code"]) == ("supported", "protocol_differs")
+    assert "differ in harness" in warning["detail"]
+    silent = facts(SHOTS, ("A", "X", FIVE), ("B", "X", None))
+    unsaid = judged(silent, COMPARE)
     detail = "1 of 2 grids do not say shots; they are compared all the same."
     assert (unsaid["verdict"], unsaid["warnings"]) == ("supported", [{"code": "protocol_unknown", "detail": detail}])
-    twice = judged(facts(SHOTS, ("A", "X", FIVE), ("B", "X", None)), {"kind": "all_of", "claims": [COMPARE, RANK]})
-    assert twice["warnings"] == unsaid["warnings"]
-    many = facts(SHOTS, ("A", "X", FIVE), ("B", "X", THREE))
-    both = judged(many, {"kind": "all_of", "claims": [COMPARE, RANK]})
-    assert "as posted, the protocols differ in shots (5 and 3): 0 of 2" in both["sentence"]
+    both = {"kind": "all_of", "claims": [COMPARE, RANK]}
+    assert judged(silent, both)["warnings"] == unsaid["warnings"]
+    assert "as posted, the protocols differ in shots (5 and 3): 0 of 2" in judged(DIFFERENT, both)["sentence"]
 
 
 def test_a_claim_is_judged_again_when_an_experiment_declares_its_protocols(project: Project) -> None:

@@ -14,8 +14,8 @@ from scipy.stats import norm
 
 from registry.claims.grammar import read_claim
 from registry.grids.grid import Grid
-from tests.workers.claims.scenes import table, with_about
-from tests.workers.claims.test_verdicts_keep_laws import COUNTED, RATIOS, SCALE, claims, facts, grid
+from tests.workers.claims.scenes import denied, table, with_about
+from tests.workers.claims.test_verdicts_keep_laws import COUNTED, RATIOS, SCALE, SEEDS, TURNED, claims, facts, grid
 from workers.claims.judgement import judge_claim
 
 pytestmark = pytest.mark.unit
@@ -38,7 +38,7 @@ def several_named(claim: dict[str, Any]) -> bool:
     return claim["kind"] == "extreme" and len(claim["at"]) > 1
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_a_verdict_holds_within_the_ellipsoid_and_for_all_values_of_missing_cells(seed: int) -> None:
     """Every interval of a sum has all that the ellipsoid of 1.96 standard errors gives to it, and more where several
     are looked at; the limits of single cells have that as well."""
@@ -78,15 +78,17 @@ def test_a_verdict_on_single_cells_holds_in_every_corner() -> None:
     one = table([[57.0, 52.0, None], [None, 50.0, 42.0]], ["1", "2"], [0, 1, 2], stderr=(ERROR,) * 6, metric=SCALE)
     known = np.array([57.0, 52.0, 50.0, 42.0])
     reach = norm.isf((1 - 0.95 ** (1 / 4)) / 2) * ERROR
+    corners = list(itertools.product(itertools.product((-reach, reach), repeat=4), itertools.product(BOUNDS, repeat=2)))
     supported = 0
-    for claim, holds in itertools.product(SINGLE, (True, False)):
-        said = claim if holds else {"kind": "not", "claims": [claim]}
+    for claim in SINGLE:
+        found = {
+            answer(filled(one, iter((known + way).tolist()), iter(ends)), claim, "posted") for way, ends in corners
+        }
         over = claim | {"over": "declared"}
-        told = answer(one, over if holds else {"kind": "not", "claims": [over]}, "noise")
-        supported += told == "supported"
-        corners = itertools.product(itertools.product((-reach, reach), repeat=4), itertools.product(BOUNDS, repeat=2))
-        found = {answer(filled(one, iter((known + way).tolist()), iter(ends)), said, "posted") for way, ends in corners}
-        assert told in (*found, "not_decidable"), claim
-        if told != "not_decidable":
-            assert found == {told}, claim
+        for said, answers in ((over, found), (denied(over), {TURNED[each] for each in found})):
+            told = answer(one, said, "noise")
+            supported += told == "supported"
+            assert told in (*answers, "not_decidable"), said
+            if told != "not_decidable":
+                assert answers == {told}, said
     assert supported >= 6

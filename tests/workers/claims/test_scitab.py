@@ -9,19 +9,18 @@ before any was judged; none was changed afterwards. `id` finds the sentence. Wor
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from tests.workers.claims.scenes import judged, source
+from tests import ROOT
+from tests.workers.claims.scenes import judged, rows_of, source
 from workers.claims.facts import Facts
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.usefixtures("unplanned")]
 
-CLAIMS = json.loads((Path(__file__).parent / "scitab.json").read_text(encoding="utf-8"))
+CLAIMS = rows_of("scitab.json")
 SCORE = Metric("score", None, "higher", -1000.0, 1000.0)
 EXPECTED = {"supports": "supported", "refutes": "contradicted"}
 
@@ -31,14 +30,15 @@ def facts(one: dict[str, Any]) -> Facts:
     return Facts.of([source(Grid(SCORE, axes, tuple(value for row in one["values"] for value in row)))])
 
 
-@pytest.mark.parametrize("one", CLAIMS, ids=[one["id"] for one in CLAIMS])
-def test_the_verdict_is_the_label(one: dict[str, Any]) -> None:
-    found = judged(facts(one), one["claim"])
-    assert found["as_posted"] == EXPECTED[one["label"]], found["sentence"]
+def test_the_verdict_is_the_label(subtests: Any) -> None:
+    for one in CLAIMS:
+        with subtests.test(one["id"]):
+            found = judged(facts(one), one["claim"])
+            assert found["as_posted"] == EXPECTED[one["label"]], found["sentence"]
 
 
 def test_the_manual_counts_them() -> None:
-    manual = " ".join((Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8").split())
+    manual = " ".join((ROOT / "docs" / "claims.md").read_text(encoding="utf-8").split())
     supported = sum(one["label"] == "supports" for one in CLAIMS)
     assert f"Checked against {len(CLAIMS)} claims of [SciTab]" in manual
     assert f"all {supported} that people labelled as supported" in manual

@@ -16,12 +16,13 @@ from tests.workers.claims.scenes import judged, source, table
 from workers.claims.facts import Facts
 from workers.statistics.sweet_spot import sweet_spot
 
-pytestmark = pytest.mark.unit
+pytestmark = [pytest.mark.unit, pytest.mark.usefixtures("unplanned")]
 
 ROWS, COLUMNS = ("a", "b", "c"), (0.0, 1.0, 2.0, 5.0, 9.0)
 LOSS = Metric("loss", None, "lower", 0.0, 100.0)
 YES, NO, OPEN = "supported", "contradicted", "not_decidable"
-DRAWS = range(12)
+DRAWS = range(6)
+"""Of each definition; `tests/live/calibration` has more."""
 
 
 def drawn(seed: int, rows: int = 3, holes: float = 0.0) -> list[list[float | None]]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from registry.grids.grid import Grid
 from registry.results.codec import to_document
 from registry.results.parameters import Parameters
 from workers import statistics
-from workers.statistics import counted_ranking
+from workers.statistics import ScoreMatrix, counted_ranking
 from workers.statistics.counted import Counted
 
 
@@ -28,7 +30,7 @@ def sweet_spot(grids: Sequence[Grid]) -> Any:
     return to_document(statistics.sweet_spot(grids))
 
 
-def rank(standings: statistics.ScoreMatrix, *policy: Any, **more: Any) -> Any:
+def rank(standings: ScoreMatrix, *policy: Any, **more: Any) -> Any:
     """The ranking of the standings."""
     return to_document(statistics.rank(standings, *policy, **more))
 
@@ -36,3 +38,19 @@ def rank(standings: statistics.ScoreMatrix, *policy: Any, **more: Any) -> Any:
 def rank_counted(counted: Counted, *policy: Any) -> Any:
     """The ranking of what was counted."""
     return to_document(counted_ranking.rank_counted(counted, *policy))
+
+
+def standings(values: Any, owners: Any = None, names: Any = None, **more: Any) -> ScoreMatrix:
+    """Names m0, m1 ... in percent over slots of the benchmarks b0, b1 ... that own them: of one unless told."""
+    table = np.array(values, dtype=np.float64)
+    owned = np.zeros(table.shape[1], dtype=np.int64) if owners is None else np.array(owners, dtype=np.int64)
+    chosen = tuple(f"m{i}" for i in range(len(table))) if names is None else tuple(names)
+    benchmarks = tuple(f"b{i}" for i in range(int(owned.max(initial=-1)) + 1))
+    return ScoreMatrix(chosen, table, owned, benchmarks, **{"direction": "higher", "lower": 0, "upper": 100} | more)
+
+
+def ends(interval: Any) -> tuple[float, float] | None:
+    """The ends of an interval of a document or of a result."""
+    if interval is None:
+        return None
+    return (interval["low"], interval["high"]) if isinstance(interval, dict) else (interval.low, interval.high)

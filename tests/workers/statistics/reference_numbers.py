@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from tests.workers.statistics.documents import describe
@@ -32,9 +35,26 @@ def having(stat: str, grid: str | None = None) -> list[dict[str, Any]]:
     return [e for e in entries() if e["stat"] == stat and (grid is None or e["grid"] == grid)]
 
 
-def name_of(entry: dict[str, Any]) -> str:
-    """A readable test id."""
-    return f"{entry['grid']} {entry['target']}"
+def each(*stats: str) -> Callable[[Callable[[dict[str, Any]], None]], Callable[[pytest.Subtests], None]]:
+    """Check every entry of these statistics in one test, which tells all that do not agree."""
+
+    def test_of(check: Callable[[dict[str, Any]], None]) -> Callable[[pytest.Subtests], None]:
+        def test(subtests: pytest.Subtests) -> None:
+            for entry in (entry for stat in stats for entry in having(stat)):
+                with subtests.test(entry["stat"], grid=entry["grid"], target=entry["target"]):
+                    check(entry)
+
+        test.__doc__ = check.__doc__
+        return test
+
+    return test_of
+
+
+def agrees(found: dict[str, Any], expected: dict[str, Any], names: str, **near: float) -> None:
+    """Hold numbers against those of the reference, which calls some of them otherwise: `mine=theirs`."""
+    for name in names.split():
+        mine, _, theirs = name.partition("=")
+        assert found[mine] == pytest.approx(expected[theirs or mine], **({"rel": 1e-9} | near)), name
 
 
 def seed_axis(given: dict[str, Any]) -> Axis:

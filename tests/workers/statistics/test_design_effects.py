@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.charts.design_effects import effect_of as without_library
 from registry.grids.grid import Axis, Grid, Level, Metric
+from registry.plans.design_effects import effect_of as without_library
 from workers.statistics.design_effects import effect_of
 from workers.statistics.table import Table
 
@@ -38,37 +40,13 @@ def test_one_cell_gets_the_error_of_student() -> None:
     assert 1.959964 * error == pytest.approx((high - low) / 2, rel=1e-6)
 
 
-def test_repeats_of_the_same_items_leave_the_errors_of_trials() -> None:
+def test_where_trials_explain_repeats_or_an_effect_is_posted_it_is_not_estimated() -> None:
     assert effect_of(grid_of(np.array([[70.0, 70.5, 69.5], [50.0, 50.5, 49.5]]), 200)) is None
     assert Table.of(grid_of(np.array([[70.0, 70.5, 69.5]]), 200)).design_effect == 1.0
-
-
-def test_a_posted_effect_goes_before_that_of_repeats() -> None:
     assert effect_of(grid_of(np.array([[50.0, 70.0, 90.0]]), 100, design_effect=1.5)) == 1.5
-
-
-def test_without_trials_or_a_share_there_is_none() -> None:
     seeds = grid_of(np.array([[50.0, 70.0, 90.0]]), 100)
-    loss = Metric("loss", None, "lower", None, None)
-    assert effect_of(Grid(loss, seeds.axes, seeds.values, None, repeats=seeds.repeats, sd=seeds.sd)) is None
-    assert effect_of(Grid(PERCENT, seeds.axes, seeds.values, None, repeats=seeds.repeats, sd=seeds.sd)) is None
-
-
-@pytest.mark.parametrize(("cells", "repeats"), [(1, 3), (1, 5), (8, 2), (8, 5)])
-def test_intervals_with_it_keep_their_level_whatever_seeds_add(cells: int, repeats: int) -> None:
-    """A share of 70 % whose seeds have a standard deviation of 8 points, and one without."""
-    chance, worlds, trials = np.random.default_rng(7), 600, 200
-    for spread in (0.0, 8.0):
-        missed = 0
-        for _ in range(worlds):
-            rates = np.clip(0.7 + spread / 100 * chance.standard_normal((cells, repeats)), 0, 1)
-            found = grid_of(100 * chance.binomial(trials, rates) / trials, trials)
-            n = trials * repeats / (effect_of(found) or 1.0)
-            share = (found.values[0] or 0.0) / 100
-            error = 100 * np.sqrt((share * n + 0.5) / (n + 1) * (1 - (share * n + 0.5) / (n + 1)) / n)
-            missed += abs((found.values[0] or 0.0) - 70) > 1.959964 * error
-        # 5 % and three standard errors of the simulation.
-        assert missed / worlds <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / worlds)
+    assert effect_of(replace(seeds, trials=None)) is None
+    assert effect_of(replace(seeds, trials=None, metric=Metric("loss", None, "lower", None, None))) is None
 
 
 @given(

@@ -10,18 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from reference_numbers import PERCENT, TRIALS, having, leaves, seed_grid, seeds
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from tests.workers.statistics.documents import gap
+from tests.workers.statistics.documents import ends, gap
+from tests.workers.statistics.reference_numbers import PERCENT, TRIALS, agrees, each, having, leaves, seed_grid, seeds
 from workers.statistics.kendall import score
 
-quick = settings(
-    max_examples=60, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
 LOSS = Metric("loss", "nats", "lower")
 BENCHMARKS = [(f"s2/r1-llama/{name}", f"s4/r1-qwen/{name}", trials) for name, trials in TRIALS.items()]
 
@@ -58,51 +55,40 @@ def common(first: str, second: str) -> list[tuple[float, float]]:
 
 
 @pytest.mark.parametrize("first, second, trials", BENCHMARKS)
-def test_the_seed_models_gap_agrees_with_the_paired_reference(first, second, trials):
+def test_the_seed_models_gap_agrees_with_the_paired_reference_with_fisher_and_with_kendall(first, second, trials):
     (entry,) = having("paired_common_support")
     expected = entry["output"]["per_benchmark"][first.rsplit("/", 1)[1]]
     found = gap(seed_grid(first, trials), seed_grid(second, trials), ("model",))
     assert (found["status"], found["differs"]) == ("ok", ["model"])
-    assert found["n_common"] == expected["n"]
-    assert (found["wins"], found["ties"], found["losses"]) == (expected["wins"], expected["ties"], expected["losses"])
-    assert found["mean"] == pytest.approx(expected["mean_diff"], rel=1e-9)
-    gaps = [round(b - a, 9) for a, b in common(first, second)]
-    assert found["median"] == pytest.approx(statistics.median(gaps), rel=1e-9)
-    assert [cell["gap"] for cell in found["cells"]] == pytest.approx(gaps, rel=1e-9)
+    agrees(found, expected, "n_common=n wins ties losses mean=mean_diff")
+    pairs = common(first, second)
+    assert found["median"] == pytest.approx(statistics.median(round(b - a, 9) for a, b in pairs), rel=1e-9)
+    for cell, (a, b) in zip(found["cells"], pairs, strict=True):
+        k1, k2 = round(a * trials / 100), round(b * trials / 100)
+        p = stats.fisher_exact([[k1, trials - k1], [k2, trials - k2]]).pvalue
+        assert (cell["gap"], cell["p"]) == pytest.approx((round(b - a, 9), p), rel=1e-9)
+        assert cell["test"] == "fisher"
+    tau = stats.kendalltau(*zip(*pairs, strict=True)).statistic
+    assert found["agreement"]["tau"] == pytest.approx(tau, rel=1e-9)
     assert found["only_in_contender"]["count"] == 12
     assert found["only_in_baseline"] == {"count": 0, "at": []}
 
 
-@pytest.mark.parametrize("entry", having("gap_stratified"), ids=lambda e: e["grid"])
+@each("gap_stratified")
 def test_mantel_haenszel_and_breslow_day_agree_with_statsmodels(entry):
     (first, second), expected, trials = entry["target"], entry["output"], entry["options"]["n"]
     found = gap(seed_grid(first, trials), seed_grid(second, trials))
     strata = found["mantel_haenszel"]
     ratio, alike = strata["odds_ratio"], found["breslow_day"]
     assert (found["n_common"], ratio["strata"]) == (expected["common"], expected["strata"])
-    assert ratio["value"] == pytest.approx(expected["odds_ratio"], rel=1e-9)
-    ends = [ratio["interval"]["low"], ratio["interval"]["high"]]
-    assert ends == pytest.approx(expected["odds_ratio_ci"], rel=1e-9)
-    assert alike["chi2"] == pytest.approx(expected["tarone"], rel=1e-9)
-    assert alike["chi2_uncorrected"] == pytest.approx(expected["breslow_day"], rel=1e-9)
+    agrees(ratio, expected, "value=odds_ratio")
+    assert ends(ratio["interval"]) == pytest.approx(expected["odds_ratio_ci"], rel=1e-9)
+    agrees(alike, expected, "chi2=tarone chi2_uncorrected=breslow_day")
     assert alike["df"] == expected["strata"] - 1
     assert alike["p"] == pytest.approx(stats.chi2.sf(expected["tarone"], alike["df"]), rel=1e-9)
     assert alike["p_uncorrected"] == pytest.approx(stats.chi2.sf(expected["breslow_day"], alike["df"]), rel=1e-9)
-    newcombe = [[cell["interval"]["low"], cell["interval"]["high"]] for cell in found["cells"]]
-    assert np.array(newcombe) == pytest.approx(np.array(expected["newcombe"]), rel=1e-9)
-
-
-@pytest.mark.parametrize("first, second, trials", BENCHMARKS)
-def test_cells_agree_with_fisher_and_the_order_with_kendall(first, second, trials):
-    found = gap(seed_grid(first, trials), seed_grid(second, trials))
-    pairs = common(first, second)
-    for cell, (a, b) in zip(found["cells"], pairs, strict=True):
-        k1, k2 = round(a * trials / 100), round(b * trials / 100)
-        p = stats.fisher_exact([[k1, trials - k1], [k2, trials - k2]]).pvalue
-        assert cell["p"] == pytest.approx(p, rel=1e-9)
-        assert cell["test"] == "fisher"
-    tau = stats.kendalltau(*zip(*pairs, strict=True)).statistic
-    assert found["agreement"]["tau"] == pytest.approx(tau, rel=1e-9)
+    newcombe = np.array([ends(cell["interval"]) for cell in found["cells"]])
+    assert newcombe == pytest.approx(np.array(expected["newcombe"]), rel=1e-9)
 
 
 def test_the_risk_difference_is_that_of_the_ranking_reference():
@@ -111,9 +97,8 @@ def test_the_risk_difference_is_that_of_the_ranking_reference():
     expected = entry["output"]["pairs"][0]
     rows = seeds()["s0/core/qwen2.5-3b"]["values"]
     found = gap(line(*rows[1], trials=300), line(*rows[0], trials=300))
-    assert found["n_common"] == expected["n_common"]
-    assert found["mantel_haenszel"]["difference"] == pytest.approx(expected["diff_pp"], rel=1e-9)
-    assert found["mantel_haenszel"]["stderr"] == pytest.approx(expected["se_pp"], rel=1e-9)
+    agrees(found, expected, "n_common")
+    agrees(found["mantel_haenszel"], expected, "difference=diff_pp stderr=se_pp")
     assert found["test"]["p"] == pytest.approx(expected["p"], rel=1e-6)
 
 
@@ -125,8 +110,7 @@ def test_the_slope_of_one_series_is_theil_and_sens_with_the_exact_test():
     expected = stats.theilslopes(np.round(y, 6), x, 0.95, method="separate")
     (trend,) = found["along"]
     assert trend["slope"] == pytest.approx(expected.slope, rel=1e-9)
-    ends = [trend["slope_interval"]["low"], trend["slope_interval"]["high"]]
-    assert ends == pytest.approx([expected.low_slope, expected.high_slope], rel=1e-9)
+    assert ends(trend["slope_interval"]) == pytest.approx((expected.low_slope, expected.high_slope), rel=1e-9)
     assert trend["series"][0]["slope_interval"] == trend["slope_interval"]
     assert trend["mann_kendall"]["p"] == pytest.approx(trend["series"][0]["mann_kendall"]["p"], rel=1e-9)
 
@@ -170,21 +154,13 @@ def test_standard_errors_give_z_and_repeats_give_welch():
 # --- what is compared with what -------------------------------------------------------------------------------------
 
 
-def test_ties_are_ties_of_the_submitted_decimals():
+def test_gaps_keep_their_sign_and_wins_follow_the_better_end():
     found = gap(line(0.7, 0.1, metric=LOSS), line(0.7000000000000028, 0.3, metric=LOSS))
-    assert (found["wins"], found["ties"], found["losses"]) == (0, 1, 1)
+    assert (found["wins"], found["ties"], found["losses"]) == (0, 1, 1), "ties of the submitted decimals"
     assert [cell["gap"] for cell in found["cells"]] == [0.0, 0.2]
-
-
-def test_where_lower_is_better_the_lower_wins_and_the_gap_keeps_its_sign():
     found = gap(line(2.0, 2.0, metric=LOSS), line(1.5, 2.5, metric=LOSS))
-    assert [cell["better"] for cell in found["cells"]] == ["contender", "baseline"]
-    assert [cell["gap"] for cell in found["cells"]] == [-0.5, 0.5]
-
-
-def test_without_a_better_end_nobody_wins_and_the_gap_stands():
-    metric = Metric("tokens")
-    found = gap(line(5.0, metric=metric), line(7.0, metric=metric))
+    assert [(cell["better"], cell["gap"]) for cell in found["cells"]] == [("contender", -0.5), ("baseline", 0.5)]
+    found = gap(line(5.0, metric=Metric("tokens")), line(7.0, metric=Metric("tokens")))
     assert (found["status"], found["mean"], found["wins"], found["cells"][0]["better"]) == ("ok", 2.0, None, None)
 
 
@@ -193,12 +169,8 @@ def test_axes_match_by_name_and_levels_by_number():
     turned = Axis("x", "numeric", (Level("2k", 2.0), Level("3", 3.0), Level("4", 4.0)))
     second = grid([[7, 9], [8, 8], [1, 1]], turned, axis("t", "b", "a", kind="nominal"))
     found = gap(first, second)
-    assert {(c["at"]["t"], c["at"]["x"]): c["gap"] for c in found["cells"]} == {
-        ("a", 2): 7.0,
-        ("a", 3): 5.0,
-        ("b", 2): 2.0,
-        ("b", 3): 2.0,
-    }
+    gaps = {(c["at"]["t"], c["at"]["x"]): c["gap"] for c in found["cells"]}
+    assert gaps == {("a", 2): 7.0, ("a", 3): 5.0, ("b", 2): 2.0, ("b", 3): 2.0}
     assert found["only_in_baseline"] == {"count": 2, "at": [{"t": "a", "x": 1}, {"t": "b", "x": 1}]}
     assert found["only_in_contender"] == {"count": 2, "at": [{"x": 4, "t": "b"}, {"x": 4, "t": "a"}]}
 
@@ -210,23 +182,19 @@ def test_a_single_score_is_compared_too():
     assert found["mantel_haenszel"]["odds_ratio"]["value"] == pytest.approx(90 * 20 / (10 * 80))
 
 
-@pytest.mark.parametrize(
-    "first, second, reason",
-    [
-        (line(1.0, None), line(None, 1.0), "no coordinate was measured in both"),
-        (line(), line(), "no coordinate was measured in both"),
-        (line(1.0), grid([1.0], axis("y", 0)), "the grids have not the same axes"),
-        (line(1.0), grid(1.0), "the grids have not the same axes"),
-        (line(1.0), grid([1.0], axis("x", "a", kind="nominal")), "no coordinate was measured in both"),
-    ],
-)
-def test_without_a_common_cell_nothing_is_comparable(first, second, reason):
-    found = gap(first, second)
-    assert (found["status"], found["reason"], found["n_common"], found["cells"]) == ("not_comparable", reason, 0, [])
-    assert found["mean"] is None
-
-
-def test_grids_of_two_experiments_share_no_slot():
+def test_without_a_common_cell_nothing_is_comparable(subtests):
+    unmeasured, unlike = "no coordinate was measured in both", "the grids have not the same axes"
+    for first, second, reason in (
+        (line(1.0, None), line(None, 1.0), unmeasured),
+        (line(), line(), unmeasured),
+        (line(1.0), grid([1.0], axis("y", 0)), unlike),
+        (line(1.0), grid(1.0), unlike),
+        (line(1.0), grid([1.0], axis("x", "a", kind="nominal")), unmeasured),
+    ):
+        with subtests.test(reason, second=second.axes):
+            found = gap(first, second)
+            assert (found["status"], found["reason"]) == ("not_comparable", reason)
+            assert (found["n_common"], found["cells"], found["mean"]) == (0, [], None)
     found = gap(line(1.0), line(2.0), ("experiment",))
     assert (found["status"], found["n_common"], found["mean"]) == ("not_comparable", 0, None)
 
@@ -239,26 +207,22 @@ def test_more_than_one_difference_is_confounded_and_listed():
 
 
 @pytest.mark.parametrize(
-    "metric, reason",
+    "unit, direction, upper, reason",
     [
-        (Metric("accuracy", "share", "higher", 0, 100), "values of different units (% and share) have no gap"),
-        (Metric("accuracy", "%", "lower", 0, 100), "values of different directions (higher and lower) have no gap"),
-        (Metric("accuracy", "%", "higher", 0, 1), "values of different scales (100 and 1) have no gap"),
+        ("share", "higher", 100, "values of different units (% and share) have no gap"),
+        ("%", "lower", 100, "values of different directions (higher and lower) have no gap"),
+        ("%", "higher", 1, "values of different scales (100 and 1) have no gap"),
     ],
 )
-def test_other_units_directions_and_scales_leave_coverage_and_agreement(metric, reason):
-    other = line(0.4, 0.2, 0.9, None, metric=metric)
-    found = gap(line(40.0, 30.0, 70.0, 50.0), other, ("metric",))
+def test_other_units_directions_and_scales_leave_coverage_and_agreement(unit, direction, upper, reason):
+    metric = Metric("accuracy", unit, direction, 0, upper)
+    found = gap(line(40.0, 30.0, 70.0, 50.0), line(0.4, 0.2, 0.9, None, metric=metric), ("metric",))
     assert (found["status"], found["reason"], found["differs"]) == ("undefined", reason, ["metric"])
     assert (found["n_common"], found["only_in_baseline"]["count"]) == (3, 1)
     assert found["agreement"] == {"status": "ok", "tau": 1.0}
     assert (found["mean"], found["wins"], found["test"], found["cells"], found["by"]) == (None, None, None, [], None)
+    # A metric that changed its unit between revisions is another metric.
     assert gap(line(40.0), line(0.4, metric=metric), ("model",))["differs"] == ["model", "metric"]
-
-
-def test_a_metric_that_changed_its_unit_between_revisions_is_another_metric():
-    found = gap(line(0.4, metric=LOSS), line(0.4, metric=replace(LOSS, unit="bits")))
-    assert (found["status"], found["differs"]) == ("undefined", ["metric"])
 
 
 def test_a_test_that_could_not_have_been_significant_says_so():
@@ -271,15 +235,13 @@ def test_a_test_that_could_not_have_been_significant_says_so():
 
 
 @pytest.mark.parametrize(
-    "first, second, odds",
-    [((100.0, 100.0), (100.0, 100.0), None), ((0.0, 0.0), (50.0, 100.0), None), ((50.0, 50.0), (0.0, 0.0), None)],
+    "first, second", [((100.0,) * 2, (100.0,) * 2), ((0.0, 0.0), (50.0, 100.0)), ((50.0,) * 2, (0.0,) * 2)]
 )
-def test_perfect_and_hopeless_cells_have_no_odds_ratio_and_say_why(first, second, odds):
+def test_perfect_and_hopeless_cells_have_no_odds_ratio_and_say_why(first, second):
     found = gap(line(*first, trials=10), line(*second, trials=10))
     ratio = found["mantel_haenszel"]["odds_ratio"]
-    assert (ratio["status"], ratio["value"]) == ("undefined", odds)
+    assert (ratio["status"], ratio["value"], found["breslow_day"]["status"]) == ("undefined", None, "undefined")
     assert ratio["reason"]
-    assert found["breslow_day"]["status"] == "undefined"
     json.dumps(found, allow_nan=False)
 
 
@@ -303,10 +265,10 @@ def test_levels_that_share_a_number_are_told_apart_by_their_labels():
 
 
 def test_a_large_grid_lists_some_cells_and_counts_all():
-    x, y = axis("x", *range(150)), axis("y", *range(100))
-    values = np.random.default_rng(1).integers(0, 1000, (2, 15_000)) / 10
-    found = gap(grid(values[0], x, y, trials=500), grid(values[1], x, y, trials=500))
-    assert (found["n_common"], len(found["cells"]), found["cells_left_out"]) == (15_000, 10_000, 5_000)
+    x, y = axis("x", *range(150)), axis("y", *range(70))
+    values = np.random.default_rng(1).integers(0, 1000, (2, 10_500)) / 10
+    found = gap(grid(values[0], x, y, trials=50), grid(values[1], x, y, trials=50))
+    assert (found["n_common"], len(found["cells"]), found["cells_left_out"]) == (10_500, 10_000, 500)
     assert found["mean"] == pytest.approx(float(np.mean(np.round(values[1] - values[0], 6))), rel=1e-9)
     assert found["along"][0]["series_left_out"] == 0
     assert len(found["along"][1]["series"]) == 150
@@ -327,19 +289,12 @@ def pairs_of_grids(draw: st.DrawFn) -> tuple[Grid, Grid]:
         numbers = sorted(draw(st.sets(st.integers(0, 5), min_size=1, max_size=4)))
         labels = draw(st.lists(st.sampled_from("abc"), min_size=1, max_size=3, unique=True))
         size = len(numbers) * len(labels)
-        values = draw(st.lists(tenths, min_size=size, max_size=size))
-        both.append(
-            Grid(
-                metric,
-                (axis("x", *numbers), axis("t", *labels, kind="nominal")),
-                tuple(values),
-                trials if metric.proportion_of else None,
-            )
-        )
+        values = tuple(draw(st.lists(tenths, min_size=size, max_size=size)))
+        axes = axis("x", *numbers), axis("t", *labels, kind="nominal")
+        both.append(Grid(metric, axes, values, trials if metric.proportion_of else None))
     return both[0], both[1]
 
 
-@quick
 @given(pairs_of_grids())
 def test_any_two_grids_have_a_plain_finite_comparison(grids):
     found = gap(*grids)
@@ -351,15 +306,10 @@ def turned(interval: dict[str, float] | None) -> tuple[float, float] | None:
     return None if interval is None else (-interval["high"], -interval["low"])
 
 
-def ends(interval: dict[str, float] | None) -> tuple[float, float] | None:
-    return None if interval is None else (interval["low"], interval["high"])
-
-
 def near(one: Any, other: Any) -> bool:
     return one == other if one is None or other is None else one == pytest.approx(other, rel=1e-9, abs=1e-9)
 
 
-@quick
 @given(pairs_of_grids())
 def test_swapping_baseline_and_contender_flips_every_sign(grids):
     there, back = gap(*grids), gap(*reversed(grids))
@@ -389,7 +339,6 @@ def test_swapping_baseline_and_contender_flips_every_sign(grids):
         assert near(there["breslow_day"]["p"], back["breslow_day"]["p"])
 
 
-@quick
 @given(pairs_of_grids(), st.randoms())
 def test_permuting_levels_and_axes_changes_nothing(grids, shuffler):
     base, contender = grids
@@ -397,23 +346,14 @@ def test_permuting_levels_and_axes_changes_nothing(grids, shuffler):
     shuffler.shuffle(order)
     block = np.array(contender.values, dtype=object).reshape(contender.shape)[:, order].T
     levels = tuple(contender.axes[1].levels[i] for i in order)
-    shuffled = Grid(
-        contender.metric,
-        (replace(contender.axes[1], levels=levels), contender.axes[0]),
-        tuple(block.ravel()),
-        contender.trials,
-    )
+    axes = replace(contender.axes[1], levels=levels), contender.axes[0]
+    shuffled = replace(contender, axes=axes, values=tuple(block.ravel()))
     mine, theirs = gap(base, contender), gap(base, shuffled)
     for found in (mine, theirs):
-        found["only_in_contender"]["at"] = sorted(map(json.dumps, map(_sorted, found["only_in_contender"]["at"])))
+        found["only_in_contender"]["at"] = sorted(sorted(at.items()) for at in found["only_in_contender"]["at"])
     assert mine == theirs
 
 
-def _sorted(at: dict[str, Any]) -> dict[str, Any]:
-    return dict(sorted(at.items()))
-
-
-@quick
 @given(pairs_of_grids(), st.integers(-20, 20))
 def test_moving_both_grids_alike_leaves_the_gap(grids, steps):
     open_ended = [replace(one, metric=Metric("m", None, "higher"), trials=None) for one in grids]
@@ -430,10 +370,7 @@ def test_moving_both_grids_alike_leaves_the_gap(grids, steps):
 
 @pytest.mark.parametrize("runs", [((2.04, 2.05, 2.03), (1.96, 2.11, 2.15)), ((1.97, 1.93, 1.94), (2.05, 1.94, 1.90))])
 def test_a_comparison_of_one_repeated_cell_says_the_same_above_and_below(runs: Any) -> None:
-    grids = [
-        grid([statistics.mean(run)], metric=LOSS, sd=(statistics.stdev(run),), repeats=(len(run),)) for run in runs
-    ]
-    found = gap(*grids)
+    found = gap(*(line(statistics.mean(run), metric=LOSS, sd=(statistics.stdev(run),), repeats=(3,)) for run in runs))
     theirs = stats.ttest_ind(*runs, equal_var=False)
     assert found["test"]["name"] == found["cells"][0]["test"] == "welch"
     for one in (found["test"], found["cells"][0]):
@@ -462,11 +399,10 @@ def test_a_design_effect_widens_every_test_of_trials() -> None:
     assert (plain["assumes"], clustered["assumes"]) == (["independent_trials"], [])
 
 
-@pytest.mark.parametrize("count, served", [(2, False), (3, False), (4, False), (5, True)])
-def test_a_slope_has_an_interval_only_where_an_ordering_could_be_significant(count: int, served: bool) -> None:
+def test_a_slope_has_an_interval_only_where_an_ordering_could_be_significant() -> None:
     """Two of five! orderings are monotone, 2 / 120; of four, 2 / 24."""
-    found = gap(line(*[50.0] * count), line(*(50.0 + 3 * i for i in range(count))))
-    [trend] = found["along"]
-    assert (trend["slope_interval"] is not None) is served
-    assert all((one["slope_interval"] is not None) is served for one in trend["series"])
-    assert trend["slope"] == pytest.approx(3.0)
+    for count in (2, 3, 4, 5):
+        [trend] = gap(line(*[50.0] * count), line(*(50.0 + 3 * i for i in range(count))))["along"]
+        for one in (trend, *trend["series"]):
+            assert (one["slope_interval"] is not None) is (count == 5), count
+        assert trend["slope"] == pytest.approx(3.0)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from reference_numbers import PERCENT, described, having, line, name_of, seed_grid, seeds
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from tests.workers.statistics.documents import describe
+from tests.workers.statistics.reference_numbers import PERCENT, described, each, line, seed_grid, seeds
 
 
 def levels_at(grid: str, found: list[dict[str, object]]) -> list[list[str]]:
@@ -15,7 +15,7 @@ def levels_at(grid: str, found: list[dict[str, object]]) -> list[list[str]]:
     return [[str(at[y]), str(at[x])] for at in found]
 
 
-@pytest.mark.parametrize("entry", having("coverage"), ids=name_of)
+@each("coverage")
 def test_coverage_agrees(entry):
     found, expected = described(entry["grid"])["coverage"], entry["output"]
     y, x = seeds()[entry["grid"]]["y"]["name"], seeds()[entry["grid"]]["x"]["name"]
@@ -33,7 +33,7 @@ def test_coverage_agrees(entry):
     assert found["component_count"] == len(expected["bipartite_components"])
 
 
-@pytest.mark.parametrize("entry", having("global"), ids=name_of)
+@each("global")
 def test_the_peak_lists_all_its_ties(entry):
     peaks, expected = described(entry["grid"])["peaks"], entry["output"]
     assert peaks["best"]["value"] == expected["max"]
@@ -42,7 +42,7 @@ def test_the_peak_lists_all_its_ties(entry):
     assert peaks["runner_up"]["value"] == expected["second_distinct"]
 
 
-@pytest.mark.parametrize("entry", [*having("per_row"), *having("per_col")], ids=lambda e: name_of(e) + e["stat"])
+@each("per_row", "per_col")
 def test_every_level_has_its_own_peak(entry):
     grid, way = entry["grid"], "y" if entry["stat"] == "per_row" else "x"
     other = seeds()[grid]["x" if way == "y" else "y"]["name"]
@@ -54,25 +54,15 @@ def test_every_level_has_its_own_peak(entry):
         assert [str(at[other]) for at in found[level]["at"]] == [str(p) for p in best["at"]]
 
 
-def test_the_lower_end_can_be_the_better_one():
+def test_peaks_are_at_the_better_end_if_there_is_one():
     peaks = describe(line([0.3, 0.1, 0.2], metric=Metric("loss", direction="lower")))["peaks"]
     assert peaks["best"] == {"value": 0.1, "at": [{"x": 1}], "ties": 1}
     assert peaks["runner_up"]["value"] == 0.2
     assert peaks["runner_up"]["gap"] == pytest.approx(0.1)
-
-
-def test_a_metric_without_a_better_end_has_no_peak():
-    peaks = describe(line([0.3, 0.1], metric=Metric("size")))["peaks"]
-    assert peaks["status"] == "undefined"
-    assert peaks["best"] is None
-    assert peaks["noise_status"] == "undefined"
-
-
-def test_a_constant_grid_has_only_peaks():
-    peaks = describe(line([2.0] * 150))["peaks"]
-    assert peaks["best"]["ties"] == 150
-    assert len(peaks["best"]["at"]) == 100
-    assert peaks["runner_up"] is None
+    undirected = describe(line([0.3, 0.1], metric=Metric("size")))["peaks"]
+    assert [undirected[name] for name in ("status", "best", "noise_status")] == ["undefined", None, "undefined"]
+    constant = describe(line([2.0] * 150))["peaks"]
+    assert (constant["best"]["ties"], len(constant["best"]["at"]), constant["runner_up"]) == (150, 100, None)
 
 
 def test_levels_that_never_meet_are_apart():
@@ -89,11 +79,13 @@ def test_margins_are_a_share_of_the_range():
 
 
 def test_what_is_left_out_of_a_large_grid_is_counted():
-    axes = tuple(Axis(n, "numeric", tuple(Level(str(i), float(i)) for i in range(1200))) for n in "ab")
-    values = tuple(float((7 * i) % 101) for i in range(1200 * 1200))
+    sizes = {"a": 1200, "b": 4, "c": 2}
+    axes = tuple(Axis(n, "numeric", tuple(Level(str(i), float(i)) for i in range(size))) for n, size in sizes.items())
+    values = tuple(float((7 * i) % 53) for i in range(1200 * 4 * 2))
     found = describe(Grid(Metric("m", None, "higher"), axes, values))
-    assert len(found["series"]) + found["series_left_out"] == 2400
-    assert {series["along"] for series in found["series"]} == {"a", "b"}
+    assert len(found["series"]) == 2_000
+    assert found["series_left_out"] == 4 * 2 + 1200 * 2 + 1200 * 4 - 2_000
+    assert {series["along"] for series in found["series"]} == {"a", "b", "c"}
     assert found["coverage"]["by"]["a"]["levels_left_out"] == 200
     assert found["peaks"]["best"]["ties"] > len(found["peaks"]["best"]["at"]) == 100
 

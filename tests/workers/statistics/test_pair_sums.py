@@ -1,7 +1,8 @@
-"""Sums of pairs are exact whole numbers, and a ranking from them says what it leaves out."""
+"""Sums of pairs are exact whole numbers, all at once as one by one, and a ranking from them says what it leaves out."""
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from typing import Any
 
@@ -13,19 +14,18 @@ from hypothesis import strategies as st
 from registry.results.ranking import Slots
 from tests.workers.statistics.documents import rank_counted
 from workers.statistics import pair_sums as ps
+from workers.statistics.all_pair_sums import all_meetings
 from workers.statistics.counted import Counted, counted_of
 
-TICKS = st.one_of(st.none(), st.integers(-ps.MOST_TICKS, ps.MOST_TICKS), st.integers(-3, 3))
+TICKS = st.none() | st.integers(-3, 3) | st.integers(-ps.MOST_TICKS, ps.MOST_TICKS)
 
 
-def arrays(cells: list[int | None]) -> tuple[Any, Any]:
-    return np.array([c or 0 for c in cells], dtype=np.int64), np.array([c is not None for c in cells])
-
-
-def side(ticks: Any, present: Any) -> ps.Side:
+def side(cells: Any) -> ps.Side:
     """Rows of cells whose values are whole ticks."""
-    rows = np.atleast_2d(ticks)
-    return ps.Side(rows, rows.astype(np.float64), np.atleast_2d(present))
+    rows = np.atleast_2d(np.array(cells, dtype=object))
+    present = np.array(rows != None, dtype=np.bool_)  # noqa: E711 -- cell by cell
+    ticks = np.where(present, rows, 0).astype(np.int64)
+    return ps.Side(ticks, ticks.astype(np.float64), present)
 
 
 def wide(sums: Any, place: int) -> int:
@@ -41,8 +41,8 @@ def nearest(value: Fraction) -> int:
 
 @given(st.lists(st.tuples(TICKS, TICKS), min_size=1, max_size=40))
 def test_the_sums_of_a_pair_are_those_of_exact_arithmetic(cells: list[tuple[int | None, int | None]]) -> None:
-    (own, has), (other, there) = (arrays([pair[side] for pair in cells]) for side in (0, 1))
-    sums = ps.meeting(side(other, there), side(own, has))[:, 0]
+    own, other = (side(cell) for cell in zip(*cells, strict=True))
+    sums = ps.meeting(other, own)[:, 0]
     moves = [a - b for a, b in cells if a is not None and b is not None]
     # Values that differ by less than 10^-12 of the larger one are equal, however many ticks that is.
     signs = [
@@ -73,20 +73,19 @@ def test_the_sums_of_a_pair_are_those_of_exact_arithmetic(cells: list[tuple[int 
 @given(st.lists(st.tuples(TICKS, TICKS), min_size=1, max_size=40))
 def test_a_pair_seen_from_the_other_side_has_the_same_sums(cells: list[tuple[int | None, int | None]]) -> None:
     """So it does not matter in whose row they stand."""
-    (own, has), (other, there) = (arrays([pair[side] for pair in cells]) for side in (0, 1))
+    own, other = (side(cell) for cell in zip(*cells, strict=True))
     rows = [np.zeros((ps.FIELDS, 2, 2), dtype=np.int64) for _ in range(2)]
-    rows[0][:, 0, 1] = ps.meeting(side(other, there), side(own, has))[:, 0]
-    rows[1][:, 1, 0] = ps.meeting(side(own, has), side(other, there))[:, 0]
+    rows[0][:, 0, 1] = ps.meeting(other, own)[:, 0]
+    rows[1][:, 1, 0] = ps.meeting(own, other)[:, 0]
     assert np.array_equal(ps.canonical(rows[0]), ps.canonical(rows[1]))
 
 
 def counted(names: int) -> Counted:
     """Name i has i in each of ten slots of one benchmark."""
     rows = np.zeros((ps.FIELDS, names, names), dtype=np.int64)
-    ticks = np.repeat(np.arange(names, dtype=np.int64)[:, None], 10, axis=1)
-    present = np.ones(ticks.shape, dtype=np.bool_)
+    cells = side([[i] * 10 for i in range(names)])
     for i in range(1, names):
-        rows[:, i, :i] = ps.meeting(side(ticks[:i], present[:i]), side(ticks[i], present[i]))
+        rows[:, i, :i] = ps.meeting(cells.rows(slice(0, i)), cells.rows(slice(i, i + 1)))
     labels = tuple(f"m{i:04}" for i in range(names))
     return counted_of(labels, (10,) * names, rows, 0.5, 1, Slots(10, 10))
 
@@ -114,9 +113,8 @@ def test_more_than_a_thousand_names_are_refused() -> None:
 def test_with_five_benchmarks_no_difference_between_benchmarks_can_be_significant() -> None:
     """Two to the power of minus four is more than 0.05: the pair says so instead of printing a small p."""
     rows = np.zeros((ps.FIELDS, 2, 2), dtype=np.int64)
-    one = np.ones((1, 3), dtype=np.bool_)
     for _ in range(5):
-        rows[:, 0, 1] += ps.meeting(side(np.zeros((1, 3), dtype=np.int64), one), side(np.full(3, 7), one))[:, 0]
+        rows[:, 0, 1] += ps.meeting(side([0] * 3), side([7] * 3))[:, 0]
     found = counted_of(("A", "B"), (15, 15), rows, 1.0, 1, Slots(15, 15))
     [pair] = rank_counted(found, "mean_difference", "matched", 0.05, "new_benchmarks")["pairs"]
     assert (pair["status"], pair["min_attainable_p"], pair["p"]) == ("insufficient", 0.0625, 0.0625)
@@ -132,3 +130,37 @@ def test_values_of_a_small_benchmark_do_not_tie_because_another_one_is_large() -
         ps.Side(none, np.array([[0.7]]), both), ps.Side(none, np.array([[0.7000000000000028 / 4]]) * 4, both)
     )
     assert (noise[ps.LARGER, 0], noise[ps.EQUAL, 0]) == (0, 1)
+
+
+# --- all pairs of a benchmark at once ---------------------------------------------------------------------------------
+
+
+def tables(slots: int) -> st.SearchStrategy[list[list[int | None]]]:
+    return st.lists(st.lists(TICKS, min_size=slots, max_size=slots), min_size=2, max_size=6)
+
+
+@given(st.integers(1, 7).flatmap(tables))
+def test_all_pairs_at_once_have_the_sums_of_each_pair(cells: list[list[int | None]]) -> None:
+    given_ = side(cells)
+    found = all_meetings(given_)
+    if found is None:  # some values of a slot are equal by the noise that is allowed alone
+        columns = [sorted({cell for cell in column if cell is not None}) for column in zip(*cells, strict=True)]
+        pairs = [pair for column in columns for pair in itertools.pairwise(column)]
+        assert any(b - a <= 1.01e-12 * max(abs(a), abs(b)) for a, b in pairs)
+        return
+    for i in range(len(cells)):
+        assert np.array_equal(found[:, i, :i], ps.meeting(given_.rows(slice(0, i)), given_.rows(slice(i, i + 1))))
+        assert not found[:, i, i:].any()
+
+
+def test_many_slots_of_the_largest_values_stay_exact() -> None:
+    """600 slots, more than are multiplied together, of values with 44 bits."""
+    chance = np.random.default_rng(3)
+    ticks = chance.integers(-ps.MOST_TICKS, ps.MOST_TICKS + 1, (4, 600))
+    given_ = ps.Side(ticks, ticks.astype(np.float64), chance.random(ticks.shape) < 0.9)
+    found = all_meetings(given_)
+    assert found is not None
+    shared = given_.present[2] & given_.present[1]
+    squares = sum((int(a) - int(b)) ** 2 for a, b in zip(ticks[2, shared], ticks[1, shared], strict=True))
+    assert int(found[ps.MOVE2, 2, 1]) * 2**48 + int(found[ps.MOVE2 + 1, 2, 1]) == squares
+    assert np.array_equal(found[:, 3, :3], ps.meeting(given_.rows(slice(0, 3)), given_.rows(slice(3, 4))))

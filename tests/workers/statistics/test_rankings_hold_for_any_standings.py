@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.workers.statistics.documents import rank
+from tests.workers.statistics.documents import standings as standings_of
 from workers.statistics import ScoreMatrix
 from workers.statistics.ranking_methods import METHODS, MISSING, OF_UNITS
 
 OF_DIFFERENCES = (*OF_UNITS, "standardised_difference")
 
-quick = settings(
-    max_examples=10, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
+few = settings(max_examples=max(3, settings.default.max_examples // 8))
+"""For each method: together they have as many examples as any other property."""
 every_method = pytest.mark.parametrize("method", METHODS)
 percents = st.integers(0, 1000).map(lambda tenths: tenths / 10)
 tables = st.tuples(st.integers(1, 4), st.integers(1, 5)).flatmap(
@@ -34,11 +35,7 @@ policies = st.sampled_from(MISSING)
 
 def standings(values: Any, names: Any = None, owners: Any = None, **more: Any) -> ScoreMatrix:
     """Names over slots of three benchmarks in turn, unless told."""
-    table = np.array(values, dtype=np.float64)
-    owned = np.arange(table.shape[1]) % 3 if owners is None else np.array(owners, dtype=np.int64)
-    chosen = tuple(f"m{i}" for i in range(len(table))) if names is None else tuple(names)
-    given_ = {"direction": "higher", "lower": 0, "upper": 100} | more
-    return ScoreMatrix(chosen, table, owned, ("x", "y", "z"), **given_)
+    return standings_of(values, np.arange(np.shape(values)[1]) % 3 if owners is None else owners, names, **more)
 
 
 def told(found: dict[str, Any], renamed: dict[str, str] | None = None) -> dict[str, Any]:
@@ -89,32 +86,24 @@ def rounded(values: list[Any]) -> list[Any]:
 
 
 @every_method
-@quick
-@given(tables, policies, st.permutations(["p", "q", "r", "s", "t"]))
-def test_other_names_change_nothing_but_the_names(method, values, missing, letters):
-    renamed = {f"m{i}": letters[i] for i in range(len(values))}
-    plain = rank(standings(values), method, missing)
-    assert told(plain) == told(rank(standings(values, renamed.values()), method, missing), renamed)
-
-
-@every_method
-@quick
-@given(tables, policies, st.randoms())
-def test_the_order_of_names_and_slots_means_nothing(method, values, missing, shuffler):
+@few
+@given(tables, policies, st.permutations(["p", "q", "r", "s", "t"]), st.randoms())
+def test_other_names_and_another_order_of_names_and_slots_mean_nothing(method, values, missing, letters, shuffler):
     table = np.array(values)
     rows, columns = list(range(len(table))), list(range(table.shape[1]))
     shuffler.shuffle(rows)
     shuffler.shuffle(columns)
-    mixed_up = standings(
-        table[np.ix_(rows, columns)], [f"m{i}" for i in rows], owners=(np.arange(len(columns)) % 3)[columns]
-    )
-    mine, theirs = told(rank(standings(values), method, missing)), told(rank(mixed_up, method, missing))
-    assert mine == theirs
+    renamed = {f"m{i}": letters[i] for i in range(len(values))}
+    mixed_up = standings(table[np.ix_(rows, columns)], [f"m{i}" for i in rows], (np.arange(len(columns)) % 3)[columns])
+    plain = rank(standings(values), method, missing)
+    json.dumps(plain, allow_nan=False)
+    assert told(plain) == told(rank(mixed_up, method, missing))
+    assert told(plain) == told(rank(standings(values, renamed.values()), method, missing), renamed)
 
 
 @every_method
-@quick
-@given(tables, st.sampled_from(["matched", "observed"]), percents)
+@few
+@given(tables, st.sampled_from(["matched", "available"]), percents)
 def test_a_name_that_shares_no_slot_changes_nothing_for_the_others(method, values, missing, alone):
     table = np.array(values)
     assume(np.isfinite(table).any())
@@ -133,7 +122,7 @@ def test_a_name_that_shares_no_slot_changes_nothing_for_the_others(method, value
 
 
 @every_method
-@quick
+@few
 @given(tables, policies)
 def test_negated_values_and_the_other_direction_are_the_same_contest(method, values, missing):
     up = rank(standings(values, upper=None), method, missing)
@@ -149,32 +138,34 @@ def test_negated_values_and_the_other_direction_are_the_same_contest(method, val
 
 
 @every_method
-@pytest.mark.parametrize("missing", MISSING)
-@pytest.mark.parametrize("count", [1, 2, 4])
-def test_names_that_tie_everywhere_share_the_first_rank_and_one_group(method, missing, count):
-    found = rank(standings([[50.0, 60.0, 70.0]] * count), method, missing)
-    if (method in OF_DIFFERENCES and missing == "zero_votes") or (method != "borda" and missing == "zero_points"):
-        assert found["status"] == "undefined"
-        return
-    names = [f"m{i}" for i in range(count)]
-    assert [row["rank"] for row in found["ranking"]] == [1] * count
-    assert [(row["rank_low"], row["rank_high"]) for row in found["ranking"]] == [(1, count)] * count
-    assert found["groups"] == found["components"] == [names]
-    json.dumps(found, allow_nan=False)
+def test_names_that_tie_everywhere_share_the_first_rank_and_one_group(subtests, method):
+    for missing, count in product(MISSING, (1, 2, 4)):
+        with subtests.test(missing, count=count):
+            found = rank(standings([[50.0, 60.0, 70.0]] * count), method, missing)
+            if (method in OF_DIFFERENCES and missing == "zero_votes") or (
+                method != "borda" and missing == "zero_points"
+            ):
+                assert found["status"] == "undefined"
+                continue
+            names = [f"m{i}" for i in range(count)]
+            ranks = [(row["rank"], row["rank_low"], row["rank_high"]) for row in found["ranking"]]
+            assert ranks == [(1, 1, count)] * count
+            assert found["groups"] == found["components"] == [names]
+            json.dumps(found, allow_nan=False)
 
 
 @every_method
-@pytest.mark.parametrize("missing", [policy for policy in MISSING if not policy.startswith("zero_")])
-@pytest.mark.parametrize("direction", ["higher", "lower"])
-def test_a_name_that_wins_everything_is_first_with_a_finite_score(method, missing, direction):
+def test_a_name_that_wins_everything_is_first_with_a_finite_score(subtests, method):
     values = np.array([[99.0, 98.0, 97.0, 99.5], [50.0, 60.0, 40.0, 55.0], [60.0, 50.0, 55.0, 40.0]])
-    given_ = values if direction == "higher" else 100 - values
-    found = rank(standings(given_, direction=direction), method, missing)
-    first = found["ranking"][0]
-    assert (first["name"], first["rank"], first["wins"], first["losses"]) == ("m0", 1, 8, 0)
-    assert math.isfinite(first["score"])
-    if method == "bradley_terry":
-        assert found["mle_exists"] is False
+    for missing, direction in product([one for one in MISSING if not one.startswith("zero_")], ("higher", "lower")):
+        with subtests.test(missing, direction=direction):
+            given_ = values if direction == "higher" else 100 - values
+            found = rank(standings(given_, direction=direction), method, missing)
+            first = found["ranking"][0]
+            assert (first["name"], first["rank"], first["wins"], first["losses"]) == ("m0", 1, 8, 0)
+            assert math.isfinite(first["score"])
+            if method == "bradley_terry":
+                assert found["mle_exists"] is False
 
 
 @every_method

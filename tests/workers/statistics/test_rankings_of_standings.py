@@ -1,4 +1,4 @@
-"""Rankings against the reference numbers."""
+"""Rankings against the reference numbers, and what they say of standings that have no order."""
 
 from __future__ import annotations
 
@@ -6,125 +6,22 @@ import json
 
 import numpy as np
 import pytest
-from reference_numbers import having, seeds
 from scipy.optimize import minimize
 
-from tests.workers.statistics.documents import rank
+from tests.workers.statistics.documents import ends, rank, standings
+from tests.workers.statistics.reference_numbers import agrees, having, seeds
 from workers.statistics import ScoreMatrix
 from workers.statistics.strengths import bradley_terry
 
-
-def standings(values, benchmarks=None, **more) -> ScoreMatrix:
-    """Names m0, m1 ... over slots t0, t1 ..., one benchmark unless told."""
-    table = np.array(values, dtype=np.float64)
-    owners = np.array(benchmarks if benchmarks is not None else [0] * table.shape[1], dtype=np.int64)
-    given = {"direction": "higher", **more}
-    names = tuple(f"b{i}" for i in range(int(owners.max(initial=-1)) + 1))
-    return ScoreMatrix(tuple(f"m{i}" for i in range(len(table))), table, owners, names, **given)
+OPEN = {"lower": None, "upper": None}
+N = np.nan
 
 
-def types(trials: int | None = None) -> ScoreMatrix:
+def types(trials: int | None = None, **bounds: None) -> ScoreMatrix:
     """The types of the first seed as competitors over its lengths."""
     values = np.array(seeds()["s0/core/qwen2.5-3b"]["values"], dtype=np.float64)
     given = None if trials is None else np.where(np.isfinite(values), trials, 0)
-    owners = np.zeros(values.shape[1], dtype=np.int64)
-    return ScoreMatrix(tuple("1234567"), values, owners, ("core",), given, "higher", 0, 100)
-
-
-def test_pairs_with_trials_agree_with_mantel_and_haenszel():
-    (entry,) = having("rank_confidence")
-    found = rank(types(300))
-    for pair, expected in zip(found["pairs"], entry["output"]["pairs"], strict=True):
-        assert (pair["a"], pair["b"]) == (str(expected["a"]), str(expected["b"]))
-        assert pair["n_common"] == expected["n_common"]
-        assert pair["difference"] == pytest.approx(expected["diff_pp"], rel=1e-9)
-        assert pair["p"] == pytest.approx(expected["p"], rel=1e-9 if expected["p"] > 1e-30 else 1e-6)
-        assert pair["p_holm"] == pytest.approx(expected["holm"], rel=1e-9 if expected["holm"] > 1e-30 else 1e-6)
-        assert pair["test"] == "mantel_haenszel"
-
-
-def test_rank_intervals_and_groups_agree():
-    (entry,) = having("rank_confidence")
-    found = rank(types(300))
-    assert {r["name"]: [r["rank_low"], r["rank_high"]] for r in found["ranking"]} == entry["output"]["rank_interval"]
-    assert [set(group) for group in found["groups"]] == [{"2", "6"}, {"4", "7"}, {"3"}, {"1", "5"}]
-    assert {r["name"]: r["group"] for r in found["ranking"]}["5"] == ["D"]
-
-
-def test_pairs_without_trials_use_the_common_slots_only():
-    (entry,) = having("ragged_methods")
-    expected = entry["output"]
-    for pair in rank(types())["pairs"]:
-        i, j = int(pair["a"]) - 1, int(pair["b"]) - 1
-        assert pair["n_common"] == expected["pairs_n"][i][j]
-        assert pair["wins"] + pair["ties"] / 2 == expected["pairs_wins"][i][j]
-        assert pair["difference"] == pytest.approx(expected["pairs_mean_diff"][i][j], rel=1e-9)
-        assert pair["test"] == "sign_flip"
-
-
-def test_one_name_is_first_of_one():
-    found = rank(standings([[1.0, 2.0]]))
-    (only,) = found["ranking"]
-    assert (only["rank"], only["rank_low"], only["rank_high"], only["score"]) == (1, 1, 1, 0.0)
-    assert found["pairs"] == []
-
-
-def test_names_that_all_tie_share_the_first_rank():
-    found = rank(standings([[0.7, 0.2], [0.7000000000000028, 0.2], [0.7, 0.2]]))
-    assert [r["rank"] for r in found["ranking"]] == [1, 1, 1]
-    assert found["pairs"][0]["ties"] == 2
-    assert found["groups"] == [["m0", "m1", "m2"]]
-
-
-def test_names_that_never_meet_are_not_ranked_against_each_other():
-    found = rank(standings([[1.0, np.nan], [np.nan, 2.0]]))
-    assert found["pairs"][0]["status"] == "not_comparable"
-    assert found["components"] == [["m0"], ["m1"]]
-    assert [r["rank"] for r in found["ranking"]] == [1, 1]
-    assert found["slots"] == {"total": 2, "compared": 0}
-
-
-def test_skipping_the_hard_slots_gains_nothing():
-    found = rank(standings([[90.0, np.nan, np.nan, 60.0], [85.0, 80.0, 70.0, np.nan], [np.nan, 82.0, 72.0, 62.0]]))
-    assert [r["name"] for r in found["ranking"]] == ["m2", "m0", "m1"]
-
-
-def test_benchmarks_weigh_equally():
-    found = rank(standings([[1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0]], benchmarks=[0, 0, 0, 1]))
-    assert found["pairs"][0]["difference"] == pytest.approx(-0.5)
-    assert found["ranking"][0]["name"] == "m1"
-
-
-def test_the_lower_score_wins_where_lower_is_better():
-    found = rank(standings([[0.1, 0.2], [0.3, 0.1], [0.2, 0.3]], direction="lower"))
-    assert [r["name"] for r in found["ranking"]] == ["m0", "m1", "m2"]
-    assert found["ranking"][0]["score"] < 0
-
-
-def test_without_a_better_end_nothing_is_ranked():
-    found = rank(standings([[1.0], [2.0]], direction=None))
-    assert found["status"] == "undefined"
-    assert found["ranking"] == []
-
-
-def test_a_sign_flip_counts_every_assignment_of_signs():
-    pair = rank(standings([[3.0, 5.0, 1.0, 4.0], [1.0, 1.0, 2.0, 1.0]]))["pairs"][0]
-    assert pair["p"] == pytest.approx(4 / 16)  # differences 2, 4, -1, 3: sums of at least 8 in size are +-10 and +-8
-    assert pair["min_attainable_p"] == pytest.approx(1 / 8)
-    assert pair["status"] == "insufficient"
-
-
-def test_clusters_answer_for_new_benchmarks():
-    values = [[3.0, 5.0, 1.0, 4.0], [1.0, 1.0, 2.0, 1.0]]
-    pair = rank(standings(values, benchmarks=[0, 0, 1, 1]), target="new_benchmarks")["pairs"][0]
-    assert pair["target"] == "new_benchmarks"
-    assert pair["test"] == "sign_flip_over_benchmarks"
-    assert pair["min_attainable_p"] == 0.5
-
-
-@pytest.mark.parametrize("shape", [(0, 0), (3, 0), (1, 1)])
-def test_tiny_standings_are_ranked(shape):
-    json.dumps(rank(standings(np.ones(shape))), allow_nan=False)
+    return standings(values, names="1234567", trials=given, **bounds)
 
 
 def ratios(blocks: int = 4) -> ScoreMatrix:
@@ -132,9 +29,7 @@ def ratios(blocks: int = 4) -> ScoreMatrix:
     window of a benchmark counts as a benchmark."""
     names = ["s4/r1-qwen/AIME24", "s4/r1-qwen/AIME25", "s4/r1-qwen/AMC23", "s4/r1-qwen/GPQA_D"]
     values = np.array([seeds()[name]["values"] for name in names]).reshape(16, 5).T
-    levels = ("0.1", "0.2", "0.3", "0.4", "0.5")
-    owners = np.repeat(np.arange(blocks), 16 // blocks)
-    return ScoreMatrix(levels, values, owners, tuple(str(i) for i in range(blocks)), None, "higher", 0, 100)
+    return standings(values, np.repeat(np.arange(blocks), 16 // blocks), ("0.1", "0.2", "0.3", "0.4", "0.5"))
 
 
 def scores(found: dict, names: tuple[str, ...]) -> list[float | None]:
@@ -142,78 +37,90 @@ def scores(found: dict, names: tuple[str, ...]) -> list[float | None]:
     return [by_name[name] for name in names]
 
 
-@pytest.mark.parametrize(
-    "method, missing, key",
-    [
+def order(found: dict) -> list[str]:
+    return [row["name"] for row in found["ranking"]]
+
+
+# --- against other libraries -----------------------------------------------------------------------------------------
+
+
+def test_pairs_with_trials_agree_with_mantel_and_haenszel():
+    (entry,) = having("rank_confidence")
+    found = rank(types(300))
+    for pair, expected in zip(found["pairs"], entry["output"]["pairs"], strict=True):
+        assert (pair["a"], pair["b"]) == (str(expected["a"]), str(expected["b"]))
+        assert (pair["n_common"], pair["test"]) == (expected["n_common"], "mantel_haenszel")
+        assert pair["difference"] == pytest.approx(expected["diff_pp"], rel=1e-9)
+        for name, other in (("p", "p"), ("p_holm", "holm")):
+            assert pair[name] == pytest.approx(expected[other], rel=1e-9 if expected[other] > 1e-30 else 1e-6)
+    assert {r["name"]: [r["rank_low"], r["rank_high"]] for r in found["ranking"]} == entry["output"]["rank_interval"]
+    assert [set(group) for group in found["groups"]] == [{"2", "6"}, {"4", "7"}, {"3"}, {"1", "5"}]
+    assert {r["name"]: r["group"] for r in found["ranking"]}["5"] == ["D"]
+
+
+def test_pairs_without_trials_use_the_common_slots_only():
+    expected = having("ragged_methods")[0]["output"]
+    for pair in rank(types())["pairs"]:
+        i, j = int(pair["a"]) - 1, int(pair["b"]) - 1
+        assert (pair["n_common"], pair["test"]) == (expected["pairs_n"][i][j], "sign_flip")
+        assert pair["wins"] + pair["ties"] / 2 == expected["pairs_wins"][i][j]
+        assert pair["difference"] == pytest.approx(expected["pairs_mean_diff"][i][j], rel=1e-9)
+
+
+def test_orders_of_ragged_slots_agree(subtests):
+    (entry,) = having("ragged_methods")
+    for method, missing, key in (
         ("helm_win_rate", "matched", "helm_win_rate"),
         ("win_rate", "matched", "pooled_winrate"),
         ("bradley_terry", "matched", "bt_log_strength"),
-        ("mean", "observed", "raw_mean"),
-    ],
-)
-def test_orders_of_ragged_slots_agree(method, missing, key):
-    (entry,) = having("ragged_methods")
-    found = rank(types(), method, missing)
-    assert scores(found, types().names) == pytest.approx(entry["output"][key], rel=1e-9)
-    if key in entry["output"]["orders"]:
-        assert [int(row["name"]) for row in found["ranking"]] == entry["output"]["orders"][key]
-
-
-def test_adjusted_means_agree_on_the_logit_scale():
+        ("mean", "available", "raw_mean"),
+        ("adjusted_mean", "matched", "adjusted_mean"),
+    ):
+        with subtests.test(method):
+            # Within bounds adjusted means are those of the logit scale.
+            found = rank(types(**OPEN if method == "adjusted_mean" else {}), method, missing)
+            assert scores(found, types().names) == pytest.approx(entry["output"][key], rel=1e-9)
+            if key in entry["output"]["orders"]:
+                assert [int(name) for name in order(found)] == entry["output"]["orders"][key]
     expected = having("logit_adjusted_means", "s0/core/qwen2.5-3b")[0]["output"]["adjusted_row_means"]
     found = rank(types(300), "adjusted_mean")
     assert scores(found, types().names) == pytest.approx(list(expected.values()), rel=1e-9)
-
-
-def test_adjusted_means_without_bounds_are_additive():
-    (entry,) = having("ragged_methods")
-    values = types().values
-    open_ended = ScoreMatrix(tuple("1234567"), values, np.zeros(20, dtype=np.int64), ("core",), None, "higher")
-    found = rank(open_ended, "adjusted_mean")
-    assert scores(found, open_ended.names) == pytest.approx(entry["output"]["adjusted_mean"], rel=1e-9)
 
 
 def test_complete_blocks_agree_with_friedman_and_nemenyi():
     (entry,) = having("demsar")
     found, expected = rank(ratios(16), "mean_rank"), entry["output"]
     assert scores(found, ratios().names) == pytest.approx(expected["mean_ranks"], rel=1e-12)
-    friedman = found["friedman"]
-    assert friedman["chi2"] == pytest.approx(expected["chi2"], rel=1e-9)
-    assert friedman["p"] == pytest.approx(expected["p"], rel=1e-9)
-    assert friedman["iman_davenport"]["f"] == pytest.approx(expected["iman_davenport_F"], rel=1e-9)
-    assert friedman["iman_davenport"]["p"] == pytest.approx(expected["iman_davenport_p"], rel=1e-9)
-    assert friedman["critical_difference"]["value"] == pytest.approx(expected["critical_difference"], rel=1e-9)
-    assert friedman["blocks"] == 16
+    agrees(found["friedman"], expected | {"blocks": 16}, "chi2 p blocks")
+    agrees(found["friedman"]["iman_davenport"], expected, "f=iman_davenport_F p=iman_davenport_p")
+    agrees(found["friedman"]["critical_difference"], expected, "value=critical_difference")
 
 
-def test_borda_and_win_rate_agree_on_complete_blocks():
-    (entry,) = having("bradley_terry")
-    assert scores(rank(ratios(16), "borda"), ratios().names) == pytest.approx(entry["output"]["borda"])
-    assert scores(rank(ratios(), "win_rate"), ratios().names) == pytest.approx(entry["output"]["win_rate"])
-
-
-def test_bradley_terry_agrees_with_choix_without_the_prior():
-    (entry,) = having("bradley_terry")
-    wins = np.array(entry["output"]["W"])
-    found = bradley_terry(wins, ~np.eye(5, dtype=bool))
-    assert found.values == pytest.approx(entry["output"]["log_strength"], rel=1e-9)
-    assert np.sqrt(np.diag(found.inverse)) == pytest.approx(entry["output"]["se_fisher"], rel=1e-9)
+def test_borda_win_rates_and_strengths_agree_on_complete_blocks():
+    expected = having("bradley_terry")[0]["output"]
+    assert scores(rank(ratios(16), "borda"), ratios().names) == pytest.approx(expected["borda"])
+    assert scores(rank(ratios(), "win_rate"), ratios().names) == pytest.approx(expected["win_rate"])
+    found = bradley_terry(np.array(expected["W"]), ~np.eye(5, dtype=bool))  # choix, without the prior
+    assert found.values == pytest.approx(expected["log_strength"], rel=1e-9)
+    assert np.sqrt(np.diag(found.inverse)) == pytest.approx(expected["se_fisher"], rel=1e-9)
     assert found.mle_exists
 
 
-@pytest.mark.parametrize("entry", having("ranking"), ids=lambda e: e["grid"])
-def test_edge_cases_of_wins_agree(entry):
-    expected = entry["output"]
-    direction = "higher" if entry["options"]["direction"] == 1 else "lower"
-    given = standings([[float(v) for v in row] for row in expected["V"]], direction=direction)
-    for method, key in (("helm_win_rate", "helm"), ("win_rate", "pooled_winrate"), ("bradley_terry", "bt_prior_half")):
-        found = rank(given, method)
-        if method == "bradley_terry" and found["prior"] is None:
-            assert found["mle_exists"] == expected["mle_exists"]
-            assert scores(found, given.names) == pytest.approx(most_likely(np.array(expected["W"])), abs=1e-6)
-            continue
-        for score, other in zip(scores(found, given.names), expected[key], strict=True):
-            assert score == (None if other is None else pytest.approx(other, rel=1e-9, abs=1e-14))
+def test_edge_cases_of_wins_agree(subtests):
+    methods = (("helm_win_rate", "helm"), ("win_rate", "pooled_winrate"), ("bradley_terry", "bt_prior_half"))
+    for entry in having("ranking"):
+        expected = entry["output"]
+        direction = "higher" if entry["options"]["direction"] == 1 else "lower"
+        given = standings([[float(v) for v in row] for row in expected["V"]], direction=direction, **OPEN)
+        for method, key in methods:
+            with subtests.test(entry["grid"], method=method):
+                found = rank(given, method)
+                if method == "bradley_terry" and found["prior"] is None:
+                    assert found["mle_exists"] == expected["mle_exists"]
+                    assert scores(found, given.names) == pytest.approx(most_likely(np.array(expected["W"])), abs=1e-6)
+                    continue
+                for score, other in zip(scores(found, given.names), expected[key], strict=True):
+                    assert score == (None if other is None else pytest.approx(other, rel=1e-9, abs=1e-14))
 
 
 def most_likely(wins: np.ndarray) -> np.ndarray:
@@ -227,50 +134,71 @@ def most_likely(wins: np.ndarray) -> np.ndarray:
     return np.zeros(1) if found is None else np.append(found.x, -found.x.sum())
 
 
-def test_a_name_that_wins_everything_is_finite():
-    found = rank(standings([[9.0] * 3, [1.0, 2.0, 3.0], [3.0, 2.0, 1.0]]), "bradley_terry")
-    assert found["mle_exists"] is False
-    assert found["ranking"][0]["score"] == pytest.approx(1.2972734327035422, rel=1e-9)
+def test_two_models_on_four_benchmarks_agree_with_the_paired_reference():
+    expected = having("paired_common_support")[0]["output"]
+    pairs = [(f"s4/r1-qwen/{b}", f"s2/r1-llama/{b}") for b in expected["per_benchmark"]]
+    values = [[v for pair in pairs for row in seeds()[pair[i]]["values"] for v in row] for i in (0, 1)]
+    given = standings(values, np.repeat(np.arange(4), 20), ("qwen", "llama"))
+    pair = rank(given)["pairs"][0]
+    agrees(pair, expected, "wins ties losses n_common=common_cells difference=macro_mean_diff")
+    clusters = rank(given, target="new_benchmarks")["pairs"][0]
+    assert ends(clusters["interval"]) == pytest.approx(expected["t_on_benchmark_means"]["ci"], rel=1e-9)
+    assert clusters["min_attainable_p"] == expected["wilcoxon_benchmarks_exact"]["min_attainable"]
+
+
+# --- who is compared with whom, and where ----------------------------------------------------------------------------
+
+
+def test_who_is_first_and_by_how_much(subtests):
+    hard = [[90.0, N, N, 60.0], [85.0, 80.0, 70.0, N], [N, 82.0, 72.0, 62.0]]
+    of_four = [[1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 2.0]]
+    for fact, given, expected, ranks in (
+        ("one is first of one", standings([[1.0, 2.0]]), ["m0"], [1]),
+        ("remainders tie", standings([[0.7, 0.2], [0.7000000000000028, 0.2]]), ["m0", "m1"], [1, 1]),
+        ("skipping the hard slots gains nothing", standings(hard), ["m2", "m0", "m1"], [1, 2, 3]),
+        ("benchmarks weigh equally", standings(of_four, [0, 0, 0, 1]), ["m1", "m0"], [1, 2]),
+        ("lower is better", standings([[0.3, 0.1], [0.1, 0.1]], direction="lower"), ["m1", "m0"], [1, 2]),
+    ):
+        with subtests.test(fact):
+            found = rank(given)
+            assert (order(found), [row["rank"] for row in found["ranking"]]) == (expected, ranks)
+            assert given.direction == "higher" or found["ranking"][0]["score"] < 0
+    (only,) = rank(standings([[1.0, 2.0]]))["ranking"]
+    assert (only["rank_low"], only["rank_high"], only["score"]) == (1, 1, 0.0)
+    assert rank(standings(of_four, [0, 0, 0, 1]))["pairs"][0]["difference"] == pytest.approx(-0.5)
+    apart = standings([[1.0, N], [N, 2.0]])
+    assert rank(apart)["slots"] == {"total": 2, "compared": 0}
+    assert rank(apart, missing="complete")["status"] == "insufficient"
+
+
+def test_a_sign_flip_counts_every_assignment_of_signs():
+    values = [[3.0, 5.0, 1.0, 4.0], [1.0, 1.0, 2.0, 1.0]]
+    pair = rank(standings(values))["pairs"][0]
+    assert pair["p"] == pytest.approx(4 / 16)  # differences 2, 4, -1, 3: sums of at least 8 in size are +-10 and +-8
+    assert (pair["min_attainable_p"], pair["status"]) == (pytest.approx(1 / 8), "insufficient")
+    pair = rank(standings(values, [0, 0, 1, 1]), target="new_benchmarks")["pairs"][0]
+    told = (pair["target"], pair["test"], pair["min_attainable_p"])
+    assert told == ("new_benchmarks", "sign_flip_over_benchmarks", 0.5)
 
 
 def test_ranks_refuse_incomplete_blocks():
     found = rank(types(), "mean_rank")
-    assert found["status"] == "undefined"
-    assert found["ranking"] == []
-    assert len(found["pairs"]) == 21
-    complete = rank(types(), "mean_rank", "complete")
-    assert complete["friedman"]["blocks"] == 1
-
-
-def test_mixed_units_have_wins_but_no_means():
-    mixed = standings([[1.0, 200.0], [2.0, 100.0]], mixed=True)
-    assert rank(mixed)["status"] == "undefined"
-    assert rank(mixed, "win_rate")["status"] == "ok"
-    assert rank(mixed, "win_rate")["pairs"][0]["difference"] is None
+    assert (found["status"], found["ranking"], len(found["pairs"])) == ("undefined", [], 21)
+    assert rank(types(), "mean_rank", "complete")["friedman"]["blocks"] == 1
 
 
 def test_zero_votes_cost_a_name_the_slots_that_it_skipped():
-    given = standings([[9.0, np.nan, np.nan], [5.0, 5.0, 5.0]])
+    given = standings([[9.0, N, N], [5.0, 5.0, 5.0]])
     assert rank(given, "win_rate")["ranking"][0]["name"] == "m0"
     skipped = rank(given, "win_rate", "zero_votes")
-    assert [(r["name"], r["score"]) for r in skipped["ranking"]] == [
-        ("m1", pytest.approx(2 / 3)),
-        ("m0", pytest.approx(1 / 3)),
-    ]
-    assert rank(given, "mean", "zero_votes")["status"] == "undefined"
+    assert order(skipped) == ["m1", "m0"]
+    assert scores(skipped, ("m1", "m0")) == pytest.approx([2 / 3, 1 / 3])
 
 
 def test_the_worst_policy_fills_gaps_with_the_bound():
-    given = standings([[90.0, np.nan], [80.0, 10.0]], lower=0, upper=100)
-    found = rank(given, "mean", "worst")
-    assert scores(found, given.names) == [45.0, 45.0]
-    open_ended = rank(standings([[90.0, np.nan], [80.0, 10.0]]), "mean", "worst")
-    assert scores(open_ended, given.names) == [50.0, 45.0]
-
-
-def test_nothing_in_common_leaves_no_complete_slot():
-    found = rank(standings([[1.0, np.nan], [np.nan, 2.0]]), missing="complete")
-    assert found["status"] == "insufficient"
+    values = [[90.0, N], [80.0, 10.0]]
+    assert scores(rank(standings(values), "mean", "worst"), ("m0", "m1")) == [45.0, 45.0]
+    assert scores(rank(standings(values, **OPEN), "mean", "worst"), ("m0", "m1")) == [50.0, 45.0]
 
 
 def test_the_sensitivity_to_policy_names_every_order():
@@ -284,50 +212,71 @@ def test_the_sensitivity_to_policy_names_every_order():
 
 
 def test_leaving_out_a_benchmark_can_change_the_order():
-    values = [[9.0, 1.0, 1.0], [0.0, 2.0, 2.0]]
-    found = rank(standings(values, benchmarks=[0, 1, 2]))
-    assert found["stability"]["leave_one_out"] == [
-        {"name": "m0", "best": 1, "worst": 2},
-        {"name": "m1", "best": 1, "worst": 2},
-    ]
+    found = rank(standings([[9.0, 1.0, 1.0], [0.0, 2.0, 2.0]], [0, 1, 2]))
+    told = [{"name": name, "best": 1, "worst": 2} for name in ("m0", "m1")]
+    assert found["stability"]["leave_one_out"] == told
 
 
-def test_two_models_on_four_benchmarks_agree_with_the_paired_reference():
-    (entry,) = having("paired_common_support")
-    expected = entry["output"]
-    pairs = [(f"s4/r1-qwen/{b}", f"s2/r1-llama/{b}") for b in expected["per_benchmark"]]
-    values = np.array(
-        [[v for pair in pairs for row in seeds()[pair[i]]["values"] for v in row] for i in (0, 1)], dtype=float
-    )
-    given = ScoreMatrix(("qwen", "llama"), values, np.repeat(np.arange(4), 20), tuple("abcd"), None, "higher", 0, 100)
-    found = rank(given)
-    pair = found["pairs"][0]
-    assert (pair["wins"], pair["ties"], pair["losses"]) == (expected["wins"], expected["ties"], expected["losses"])
-    assert pair["n_common"] == expected["common_cells"]
-    assert pair["difference"] == pytest.approx(expected["macro_mean_diff"], rel=1e-9)
-    clusters = rank(given, target="new_benchmarks")["pairs"][0]
-    ends = expected["t_on_benchmark_means"]["ci"]
-    assert [clusters["interval"]["low"], clusters["interval"]["high"]] == pytest.approx(ends, rel=1e-9)
-    assert clusters["min_attainable_p"] == expected["wilcoxon_benchmarks_exact"]["min_attainable"]
+# --- what has no order -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("word", [{"method": "elo"}, {"missing": "zero"}, {"target": "all"}])
-def test_unknown_words_are_refused(word):
-    with pytest.raises(ValueError, match="is none of"):
-        rank(standings([[1.0]]), **word)
+def test_what_has_no_order_is_refused_with_a_reason(subtests):
+    nobody = ScoreMatrix((), np.empty((0, 0)), np.empty(0, dtype=np.int64), ())
+    for given, status, reason in (
+        (standings([[1.0], [2.0]], direction=None), "undefined", None),
+        (standings([[float(i)] for i in range(301)]), "undefined", "more than 300 names"),
+        (standings([[1e300], [-1e300]], **OPEN), "undefined", None),
+        (nobody, "insufficient", "nobody to rank"),
+    ):
+        with subtests.test(given.names[:2], direction=given.direction):
+            found = rank(given)
+            assert (found["status"], found["ranking"]) == (status, [])
+            assert reason is None or found["reason"] == reason
 
 
-def test_standard_errors_give_pairs_a_z():
-    errors = np.array([[3.0, 4.0], [4.0, 3.0]])
-    pair = rank(standings([[20.0, 30.0], [10.0, 20.0]], stderr=errors))["pairs"][0]
-    assert (pair["test"], pair["difference"]) == ("z", 10.0)
-    assert pair["p"] == pytest.approx(0.004677734981047266, rel=1e-9)  # 2 * (1 - Phi(10 / sqrt(12.5)))
+def test_tiny_standings_are_ranked_and_unknown_words_refused():
+    for shape in ((0, 0), (3, 0), (1, 1)):
+        json.dumps(rank(standings(np.ones(shape))), allow_nan=False)
+    for word in ({"method": "elo"}, {"missing": "zero"}, {"target": "all"}):
+        with pytest.raises(ValueError, match="is none of"):
+            rank(standings([[1.0]]), **word)
 
 
-def test_too_many_names_are_refused_with_a_reason():
-    found = rank(standings([[float(i)] for i in range(301)]))
-    assert (found["status"], found["ranking"], found["reason"]) == ("undefined", [], "more than 300 names")
+# --- estimates as posted, and what follows from them -----------------------------------------------------------------
 
 
-def test_astronomic_values_are_refused():
-    assert rank(standings([[1e300], [-1e300]]))["status"] == "undefined"
+def board(values, trials=None, **more) -> ScoreMatrix:
+    """A benchmark for each slot, with the same trials everywhere."""
+    shape = np.shape(values)
+    return standings(values, range(shape[1]), trials=None if trials is None else np.full(shape, trials), **more)
+
+
+def test_a_value_that_no_count_prints_as_stays_the_estimate_and_one_that_printing_rounded_is_read_as_its_count():
+    """54 against 46 of ten trials each: half of 5.4 and 4.6, not of 5 and 5. 46.0 % of 990 trials are 455 successes."""
+    (pair,) = rank(board([[54.0], [46.0]], 10))["pairs"]
+    assert pair["difference"] == pytest.approx(8.0)
+    (pair,) = rank(board([[100.0] * 3, [99.0] * 3], 50))["pairs"]
+    assert (pair["difference"], pair["status"]) == (pytest.approx(1.0), "ok")
+    (pair,) = rank(board([[46.0], [54.0]], 990))["pairs"]
+    assert pair["difference"] == pytest.approx(100 * (455 - 535) / 990)
+
+
+def test_other_questions_are_never_surer_than_the_same_ones_again():
+    """A design effect of 4 of 400 questions with one sample each: the error stays twice the binomial one."""
+    effect, questions = np.full((2, 3), 4.0), np.full((2, 3), 400)
+    cells = board([[80.0] * 3, [74.0] * 3], 400, questions=questions, design_effect=effect)
+    again, others = (rank(cells, target=target)["pairs"][0] for target in ("rerun", "new_questions"))
+    assert others["stderr"] >= again["stderr"] * (1 - 1e-3)
+    assert others["p"] > 0.05
+
+
+@pytest.mark.parametrize("target", ["rerun", "new_benchmarks"])
+def test_equal_differences_have_no_interval_of_no_width(target):
+    (pair,) = rank(board([[76.0, 77.0, 78.0], [70.0, 71.0, 72.0]]), target=target)["pairs"]
+    assert pair["difference"] == pytest.approx(6.0)
+    assert (pair["interval"], pair["stderr"], pair["detectable"]) == (None, None, None)
+
+
+def test_where_nobody_could_be_tested_no_group_is_claimed():
+    found = rank(board([[80.0, 70.0], [74.0, 71.0]], 400), target="new_questions")
+    assert (found["groups"], [row["group"] for row in found["ranking"]]) == ([], [[], []])

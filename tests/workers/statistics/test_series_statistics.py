@@ -6,21 +6,20 @@ import json
 import math
 
 import pytest
-from reference_numbers import PERCENT, having, leaves, line, name_of, one_series, series_of
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from tests.workers.statistics.documents import describe
+from tests.workers.statistics.reference_numbers import PERCENT, agrees, each, one_series, series_of
 
 EXACT = 1e-9
 
 
 def close(expected: float) -> object:
-    return pytest.approx(
-        expected, rel=EXACT if abs(expected) > 1e-30 else 1e-6, abs=1e-11 if abs(expected) > 1e-9 else 0
-    )
+    tiny = abs(expected) <= 1e-30
+    return pytest.approx(expected, rel=1e-6 if tiny else EXACT, abs=1e-11 if abs(expected) > 1e-9 else 0)
 
 
-@pytest.mark.parametrize("entry", having("summary"), ids=name_of)
+@each("summary")
 def test_the_summary_agrees(entry):
     summary, expected = series_of(entry)["summary"], entry["output"]
     assert summary["count"] == expected["n"]
@@ -28,7 +27,7 @@ def test_the_summary_agrees(entry):
         assert summary[name] == close(expected[name])
 
 
-@pytest.mark.parametrize("entry", having("theil_sen"), ids=name_of)
+@each("theil_sen")
 def test_theil_sen_agrees_with_scipy(entry):
     series, expected = series_of(entry), entry["output"]
     assert series["slope"] == close(expected["slope"])
@@ -40,7 +39,7 @@ def test_theil_sen_agrees_with_scipy(entry):
     assert series["slope_interval"]["high"] == close(expected["high"])
 
 
-@pytest.mark.parametrize("entry", having("ols"), ids=name_of)
+@each("ols")
 def test_least_squares_agrees_with_scipy(entry):
     ols, expected = series_of(entry)["ols"], entry["output"]
     # Of a line without slope the reference is the rounding of its own library.
@@ -53,15 +52,13 @@ def test_least_squares_agrees_with_scipy(entry):
         assert ols["interval"]["low"] == close(expected["ci95"][0])
 
 
-@pytest.mark.parametrize("entry", having("mk_exact"), ids=name_of)
+@each("mk_exact")
 def test_mann_kendall_is_exact_with_ties(entry):
     test, expected = series_of(entry)["mann_kendall"], entry["output"]
-    assert test["s"] == expected["S"]
-    assert test["p"] == pytest.approx(expected["p_two_sided"], rel=EXACT)
-    assert test["min_attainable_p"] == pytest.approx(expected["min_attainable_p"], rel=EXACT)
+    agrees(test, expected, "s=S p=p_two_sided min_attainable_p")
 
 
-@pytest.mark.parametrize("entry", having("series_class"), ids=name_of)
+@each("series_class")
 def test_the_direction_without_trials_agrees(entry):
     """The reference knows no other series: where q is not below .05, its trend is not called one here."""
     series, word = series_of(entry), entry["output"]["direction"]
@@ -70,78 +67,45 @@ def test_the_direction_without_trials_agrees(entry):
     assert series["direction"] == word
 
 
-def test_ties_are_not_left_to_the_normal_law():
-    test = one_series([1, 1, 2, 2, 3])["mann_kendall"]
-    assert test["p"] == pytest.approx(1 / 15, rel=1e-15)
-    assert test["status"] == "insufficient"
-
-
-def test_four_levels_cannot_be_significant():
-    test = one_series([1, 2, 3, 4])
-    assert test["mann_kendall"]["min_attainable_p"] == pytest.approx(1 / 12)
-    assert test["direction"] == "insufficient_points"
-    assert test["trend_p"] is None
-
-
-def test_an_arithmetic_remainder_ties_with_the_submitted_value():
-    test = one_series([0.1, 0.7, 0.7000000000000028, 0.9])["mann_kendall"]
-    assert test["s"] == 5
+def test_small_p_values_are_exact_counts_of_orderings():
+    tied = one_series([1, 1, 2, 2, 3])["mann_kendall"]
+    assert (tied["p"], tied["status"]) == (pytest.approx(1 / 15, rel=1e-15), "insufficient")
+    sixty = one_series([float(i) for i in range(60)], metric=Metric("loss"))["mann_kendall"]
+    assert (sixty["p"], sixty["method"]) == (pytest.approx(2 / math.factorial(60), rel=1e-12), "exact")
+    # 0.7 and its arithmetic remainder tie.
+    assert one_series([0.1, 0.7, 0.7000000000000028, 0.9])["mann_kendall"]["s"] == 5
 
 
 def test_a_tail_does_not_round_to_zero():
     test = one_series([float(i) for i in range(200)], metric=Metric("loss"))["mann_kendall"]
-    assert test["method"] == "normal"
-    assert test["p"] == pytest.approx(2 * 3.6347975605811614e-98, rel=1e-6)
+    assert (test["p"], test["method"]) == (pytest.approx(2 * 3.6347975605811614e-98, rel=1e-6), "normal")
     longest = one_series([float(i) for i in range(3000)], metric=Metric("loss"))
     assert longest["mann_kendall"]["p"] > 0
-    assert longest["slope"] == pytest.approx(1)
-    assert longest["slope_points_used"] == 500
+    assert (longest["slope"], longest["slope_points_used"]) == (pytest.approx(1), 500)
 
 
-def test_sixty_points_are_still_exact():
-    test = one_series([float(i) for i in range(60)], metric=Metric("loss"))["mann_kendall"]
-    assert test["method"] == "exact"
-    assert test["p"] == pytest.approx(2 / math.factorial(60), rel=1e-12)
+def test_too_few_or_too_equal_points_have_no_p_value():
+    one, two, four = one_series([3.0]), one_series([1.0, 2.0]), one_series([1, 2, 3, 4])
+    assert (one["status"], one["direction"], one["slope"]) == ("insufficient", "single_point", None)
+    assert one["mann_kendall"]["p"] is None
+    assert (two["ols"]["status"], two["ols"]["p"], two["direction"]) == ("insufficient", None, "two_points")
+    assert two["ols"]["slope"] == 1.0
+    assert four["mann_kendall"]["min_attainable_p"] == pytest.approx(1 / 12)
+    assert (four["direction"], four["trend_p"]) == ("insufficient_points", None)
+    constant, straight = one_series([5.0] * 6), one_series([1.0, 2.0, 3.0, 4.0, 5.0])
+    assert (constant["ols"]["status"], constant["ols"]["p"]) == ("undefined", None)
+    assert (constant["direction"], constant["slope"]) == ("constant", 0.0)
+    found = straight["ols"]
+    assert (found["status"], found["p"], found["slope"]) == ("undefined", None, pytest.approx(1.0))
 
 
-def test_an_uneven_axis_is_read_by_its_values():
+def test_an_axis_is_read_by_its_values_and_a_logarithmic_one_by_their_logarithm():
     series = one_series([1.0, 2.0, 4.0, 8.0], numbers=[500.0, 1000.0, 2000.0, 3000.0])
     assert series["slope"] == pytest.approx(0.0024, rel=1e-12)
-
-
-def test_a_logarithmic_axis_is_read_by_its_logarithm():
+    assert one_series([1.0, 2.0, 3.0], numbers=[32.0, 32.0, 64.0])["slope"] == 1.0, "by position: two share a number"
     series = one_series([10.0, 20.0, 30.0], numbers=[1.0, 10.0, 100.0], scale="log")
-    assert series["x_scale"] == "log10"
-    assert series["slope"] == pytest.approx(10)
-    with_zero = one_series([10.0, 20.0, 30.0], numbers=[0.0, 10.0, 100.0], scale="log")
-    assert with_zero["x_scale"] == "linear"
-
-
-def test_two_points_have_no_p_value():
-    series = one_series([1.0, 2.0])
-    assert series["ols"]["status"] == "insufficient"
-    assert series["ols"]["p"] is None
-    assert series["direction"] == "two_points"
-    assert series["ols"]["slope"] == 1.0
-
-
-def test_a_constant_series_has_no_p_value():
-    series = one_series([5.0] * 6)
-    assert series["ols"]["status"] == "undefined"
-    assert series["ols"]["p"] is None
-    assert series["direction"] == "constant"
-    assert series["slope"] == 0.0
-
-
-def test_a_straight_series_leaves_no_residual():
-    ols = one_series([1.0, 2.0, 3.0, 4.0, 5.0])["ols"]
-    assert (ols["status"], ols["p"], ols["slope"]) == ("undefined", None, pytest.approx(1.0))
-
-
-def test_a_single_cell_has_a_series_without_inference():
-    series = one_series([3.0])
-    assert (series["status"], series["direction"], series["slope"]) == ("insufficient", "single_point", None)
-    assert series["mann_kendall"]["p"] is None
+    assert (series["x_scale"], series["slope"]) == ("log10", pytest.approx(10))
+    assert one_series([10.0, 20.0, 30.0], numbers=[0.0, 10.0, 100.0], scale="log")["x_scale"] == "linear"
 
 
 def test_small_steady_changes_are_flat_only_within_the_margin():
@@ -150,16 +114,12 @@ def test_small_steady_changes_are_flat_only_within_the_margin():
     assert one_series(values, metric=Metric("loss"))["direction"] == "inconclusive"
 
 
-def test_a_nominal_axis_has_no_series():
-    axis = Axis("Type", "nominal", (Level("a"), Level("b")))
-    assert describe(Grid(PERCENT, (axis,), (1.0, 2.0)))["series"] == []
-
-
-def test_an_ordinal_axis_is_read_by_position():
+def test_an_ordinal_axis_is_read_by_position_and_a_nominal_one_has_no_series():
     axis = Axis("Size", "ordinal", (Level("s"), Level("m"), Level("l")))
     (series,) = describe(Grid(PERCENT, (axis,), (1.0, None, 5.0)))["series"]
-    assert series["slope"] == 2.0
-    assert (series["from"], series["to"]) == ("s", "l")
+    assert (series["slope"], series["from"], series["to"]) == (2.0, "s", "l")
+    nominal = Axis("Type", "nominal", (Level("a"), Level("b")))
+    assert describe(Grid(PERCENT, (nominal,), (1.0, 2.0)))["series"] == []
 
 
 def test_four_axes_give_every_series():
@@ -169,21 +129,10 @@ def test_four_axes_give_every_series():
     assert found["series"][0]["at"] == {"b": 0, "c": 0, "d": 0}
 
 
-@pytest.mark.parametrize("values", [(), (1.5,), (None,)])
-def test_a_grid_without_axes_is_described(values):
-    found = describe(Grid(PERCENT, (), values or (None,)))
-    json.dumps(found, allow_nan=False)
-    assert found["series"] == []
-
-
-def test_an_empty_grid_is_described():
+def test_grids_without_axes_or_cells_are_described():
     empty = Grid(PERCENT, (Axis("x", "numeric", ()), Axis("y", "nominal", (Level("a"),))), ())
-    found = describe(empty)
-    json.dumps(found, allow_nan=False)
-    assert found["coverage"]["cells"] == 0
-    assert found["peaks"]["status"] == "insufficient"
-
-
-def test_every_leaf_is_a_plain_value():
-    found = leaves(describe(line([1.0, None, 3.0, 2.5, 9.0], trials=200)))
-    assert {type(leaf) for leaf in found} <= {str, int, float, bool, type(None)}
+    for grid in (Grid(PERCENT, (), (1.5,)), Grid(PERCENT, (), (None,)), empty):
+        found = describe(grid)
+        json.dumps(found, allow_nan=False)
+        assert found["series"] == []
+    assert (found["coverage"]["cells"], found["peaks"]["status"]) == (0, "insufficient")

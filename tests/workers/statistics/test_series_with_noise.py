@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
+from functools import cache
 
 import numpy as np
 import pytest
-from reference_numbers import PERCENT, described, having, line, name_of, one_series, seed_grid, series_of
 from scipy import optimize, special, stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
-from tests.workers.statistics.documents import describe
+from tests.workers.statistics.documents import describe, ends
+from tests.workers.statistics.reference_numbers import (
+    PERCENT,
+    agrees,
+    described,
+    each,
+    having,
+    line,
+    one_series,
+    seed_grid,
+    series_of,
+)
 from workers.statistics import Parameters
 
 
@@ -20,19 +30,15 @@ def close(expected: float) -> object:
     return pytest.approx(expected, rel=1e-9 if abs(expected) > 1e-30 else 1e-6)
 
 
-@pytest.mark.parametrize("entry", having("logit_binomial"), ids=name_of)
+@each("logit_binomial")
 def test_the_logistic_trend_agrees_with_statsmodels(entry):
     found, expected = series_of(entry, entry["options"]["n"])["logit"], entry["output"]
-    assert found["slope"] == pytest.approx(expected["slope"], rel=1e-9, abs=1e-15)
-    assert found["intercept"] == close(expected["intercept"])
-    assert found["stderr"] == close(expected["se"])
-    assert found["effect"] == pytest.approx(expected["avg_marginal_effect_pp"], rel=1e-9, abs=1e-13)
-    assert found["deviance"] == pytest.approx(expected["deviance"], rel=1e-9, abs=1e-10)
-    assert found["dispersion"] == pytest.approx(expected["dispersion"], rel=1e-9)
-    assert found["lr"] == pytest.approx(expected["lr_stat"], rel=1e-9, abs=1e-11)
+    agrees(found, expected, "intercept stderr=se dispersion")
+    agrees(found, expected, "slope", abs=1e-15)
+    agrees(found, expected, "effect=avg_marginal_effect_pp deviance lr=lr_stat", abs=1e-11)
 
 
-@pytest.mark.parametrize("entry", having("homogeneity"), ids=name_of)
+@each("homogeneity")
 def test_heterogeneity_agrees_with_scipy(entry):
     found, expected = series_of(entry, entry["options"]["n"])["heterogeneity"], entry["output"]
     assert (found["chi2"], found["df"]) == (close(expected["chi2"]), expected["dof"])
@@ -63,7 +69,7 @@ def expected_word(expected: dict, series: dict) -> str:
     return {"flat_within_noise": "flat" if -2 <= low <= high <= 2 else "inconclusive"}.get(word, word)
 
 
-@pytest.mark.parametrize("entry", having("direction_trials"), ids=name_of)
+@each("direction_trials")
 def test_the_direction_with_trials_agrees(entry):
     """Of six cells and more the reference has the same test; of fewer the rule for few cells replaces it."""
     series, expected = series_of(entry, entry["options"]["n"]), entry["output"]
@@ -73,7 +79,7 @@ def test_the_direction_with_trials_agrees(entry):
         assert series["direction"] == expected_word(expected | {"trend_q": series["q"]}, series)
 
 
-@pytest.mark.parametrize("entry", having("adjacent_changes"), ids=name_of)
+@each("adjacent_changes")
 def test_changes_agree_with_fisher_and_newcombe(entry):
     series, expected = series_of(entry, entry["options"]["n"]), entry["output"]
     assert [c["size"] for c in series["changes"]] == pytest.approx(expected["diffs"], rel=1e-9, abs=1e-12)
@@ -85,8 +91,7 @@ def test_changes_agree_with_fisher_and_newcombe(entry):
     assert drop["size"] == pytest.approx(expected["largest_drop"], rel=1e-9)
     assert [[at["from"], at["to"]] for at in drop["at"]] == expected["tied_largest_drop_positions"]
     (step,) = [c for c in series["changes"] if [c["from"], c["to"]] == expected["tied_largest_drop_positions"][0]]
-    ends = [step["interval"]["low"], step["interval"]["high"]]
-    assert ends == pytest.approx(expected["newcombe95_of_largest_drop_pp"], rel=1e-9)
+    assert ends(step["interval"]) == pytest.approx(expected["newcombe95_of_largest_drop_pp"], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["s0/core/qwen2.5-3b", "s4/r1-qwen/GPQA_D"])
@@ -107,10 +112,10 @@ def test_the_largest_step_has_the_interval_that_its_choice_asks_for():
     assert drop["interval"]["level"] == pytest.approx(1 - 0.05 / 3)
     (l1, u1), (l2, u2) = (stats.binomtest(k, 200).proportion_ci(1 - 0.05 / 3, method="wilson") for k in (178, 140))
     low, high = -0.19 - math.hypot(0.7 - l2, u1 - 0.89), -0.19 + math.hypot(u2 - 0.7, 0.89 - l1)
-    assert [drop["interval"]["low"], drop["interval"]["high"]] == pytest.approx([100 * low, 100 * high], rel=1e-9)
+    assert ends(drop["interval"]) == pytest.approx((100 * low, 100 * high), rel=1e-9)
 
 
-@pytest.mark.parametrize("entry", having("series_class"), ids=name_of)
+@each("series_class")
 def test_shapes_and_sharp_changes_agree(entry):
     series, expected = series_of(entry, entry["options"]["n"]), entry["output"]
     sharp = {(c["from"], c["to"]) for c in series["changes"] if c["sharp"]}
@@ -127,28 +132,29 @@ def test_shapes_and_sharp_changes_agree(entry):
         assert model["at"] == other["at"] or model["misfit"] < 1e-10
 
 
-@pytest.mark.parametrize("entry", having("one_break_models"), ids=name_of)
+@each("one_break_models")
 def test_shapes_without_noise_follow_the_information_criterion(entry):
     found, expected = series_of(entry)["shape"], entry["output"]
     if found["status"] == "insufficient":
         return
     assert found["kind"] == expected["best_bic"]
     for model in found["models"]:
-        assert model["misfit"] == pytest.approx(expected["models"][model["kind"]]["sse"], rel=1e-9)
-        assert model["bic"] == pytest.approx(expected["models"][model["kind"]]["bic"], rel=1e-9)
+        agrees(model, expected["models"][model["kind"]], "misfit=sse bic")
 
 
-@pytest.mark.parametrize("entry", [e for t in (95, 85, 50) for e in having(f"threshold_{t}")], ids=name_of)
+@cache
+def series_at(grid, level):
+    return describe(seed_grid(grid), dataclasses.replace(Parameters.of(PERCENT), thresholds=(level,)))["series"]
+
+
+@each("threshold_95", "threshold_85", "threshold_50")
 def test_thresholds_agree(entry):
-    grid = seed_grid(entry["grid"])
-    level = float(entry["options"]["threshold"])
-    found = describe(grid, dataclasses.replace(Parameters.of(PERCENT), thresholds=(level,)))["series"]
+    found = series_at(entry["grid"], float(entry["options"]["threshold"]))
     axis, value = entry["target"].split(" ", 1)[1].split("=")
     (series,) = [s for s in found if axis in s["at"] and float(s["at"][axis]) == float(value)]
     (answer,), expected = series["thresholds"], entry["output"]
-    assert answer["first_failing"] == expected["first_below"]
-    assert answer["sustained_until"] == expected["sustained_until"]
-    assert answer["recovers"] == expected["recovers"]
+    for mine, theirs in (("first_failing", "first_below"), ("sustained_until",) * 2, ("recovers",) * 2):
+        assert answer[mine] == expected[theirs]
     falls = [one["at"] for one in answer["crossings"] if one["direction"] == "falling"]
     if answer["first_failing"] == series["from"]:  # the reference looks no further than the first failure
         falls = []
@@ -156,18 +162,15 @@ def test_thresholds_agree(entry):
     assert falls[:1] == ([] if crossing is None else [close(crossing)])
 
 
-@pytest.mark.parametrize("entry", having("plateau_2"), ids=name_of)
+@each("plateau_2")
 def test_the_plateau_agrees(entry):
     found, expected = series_of(entry)["plateau"], entry["output"]
-    assert [found[name] for name in ("start", "end", "length")] == [expected[n] for n in ("start", "end", "length")]
-    assert found["mean"] == close(expected["mean"])
+    agrees(found, expected, "start end length mean")
 
 
-@pytest.mark.parametrize("way", ["increasing", "decreasing"])
-@pytest.mark.parametrize("number", range(len(having("isotonic_increasing"))))
-def test_isotonic_fits_agree_with_scipy(way, number):
-    entry = having(f"isotonic_{way}")[number]
-    found, expected = series_of(entry)["monotone"][way], entry["output"]
+@each("isotonic_increasing", "isotonic_decreasing")
+def test_isotonic_fits_agree_with_scipy(entry):
+    found, expected = series_of(entry)["monotone"][entry["stat"].removeprefix("isotonic_")], entry["output"]
     assert found["sse"] == pytest.approx(expected["sse"], rel=1e-9, abs=1e-9)
     fit = [block["value"] for block in found["blocks"] for _ in range(block["count"])]
     assert fit == pytest.approx(expected["fit"], rel=1e-9)
@@ -185,8 +188,7 @@ def test_a_step_without_a_trend_is_found():
 @pytest.mark.parametrize("values", [[0.0] * 4, [100.0] * 4])
 def test_cells_without_any_variation_are_undefined_not_infinite(values):
     series = one_series(values, trials=50)
-    assert series["logit"]["status"] == "undefined"
-    assert series["heterogeneity"]["status"] == "undefined"
+    assert series["logit"]["status"] == series["heterogeneity"]["status"] == "undefined"
     assert series["direction"] == "inconclusive"
     assert series["fitted_change"]["interval"]["low"] < -2
 
@@ -215,8 +217,23 @@ def test_separation_has_firths_finite_fit(values):
     assert series["logit"]["p"] == pytest.approx(float(stats.chi2.sf(lr, 1)), rel=1e-4)
 
 
-def test_a_clear_fall_from_the_bound_is_one():
-    assert one_series([100.0, 100.0, 0.0, 0.0], trials=50)["direction"] == "decreasing"
+def test_words_of_few_cells_follow_their_test(subtests):
+    for values, trials, word, test in (
+        ([100.0, 100.0, 0.0, 0.0], 50, "decreasing", "firth_likelihood_ratio"),
+        ([90.0, 60.0], 100, "decreasing", "likelihood_ratio_chi2"),
+        ([90.0, 60.0, 85.0], 300, "varies_without_trend", "likelihood_ratio_f"),
+        ([50.0, 50.5, 60.0], 200, "inconclusive", "monotone_chi2"),
+    ):
+        with subtests.test(word, values=values):
+            series = one_series(values, trials=trials)
+            assert (series["direction"], series["logit"]["test"]) == (word, test)
+    assert series["fitted_change"]["interval"]["low"] == 0.0, "its word and its interval agree"
+    rare = one_series([90.0, 96.0, *[100.0] * 6], trials=50)
+    assert rare["direction"] == "increasing"
+    assert rare["fitted_change"]["interval"]["low"] >= 0
+    nowhere_apart = one_series([80.0, 79.0, 78.4, 77.6, 77.0, 76.2, 75.6, 74.8], trials=700)
+    assert nowhere_apart["direction"] == "decreasing"
+    assert nowhere_apart["heterogeneity"]["p"] > 0.05
 
 
 @pytest.mark.parametrize("numbers", [[0.0, 1.0, 2.0], [4.0, 8.0, 16.0]])
@@ -224,25 +241,9 @@ def test_three_cells_that_fall_by_far_more_than_noise_are_decreasing(numbers):
     """F(1, 1) would need a likelihood ratio above 161 and calls this "varies" (p .20 at 4, 8, 16)."""
     series = one_series([90.0, 75.0, 60.0], numbers=numbers, trials=300)
     homogeneity = stats.chi2_contingency([[270, 225, 180], [30, 75, 120]], correction=False).pvalue
-    assert series["direction"] == "decreasing"
-    assert series["logit"]["test"] == "monotone_chi2"
+    assert (series["direction"], series["logit"]["test"]) == ("decreasing", "monotone_chi2")
     assert series["trend_p"] == pytest.approx(homogeneity, rel=1e-9)
     assert series["fitted_change"]["interval"]["high"] < 0
-
-
-def test_word_and_interval_agree_where_cells_are_few():
-    series = one_series([50.0, 50.5, 60.0], trials=200)
-    interval = series["fitted_change"]["interval"]
-    assert (series["direction"], interval["low"]) == ("inconclusive", 0.0)
-    rare = one_series([90.0, 96.0, *[100.0] * 6], trials=50)
-    assert rare["direction"] == "increasing"
-    assert rare["fitted_change"]["interval"]["low"] >= 0
-
-
-def test_three_cells_that_turn_are_not_a_trend():
-    series = one_series([90.0, 60.0, 85.0], trials=300)
-    assert series["direction"] == "varies_without_trend"
-    assert series["logit"]["test"] == "likelihood_ratio_f"
 
 
 def test_a_word_counts_the_series_of_its_grid():
@@ -255,142 +256,119 @@ def test_a_word_counts_the_series_of_its_grid():
     assert one_series(rows[0], trials=200)["direction"] == "decreasing"
 
 
-def test_cells_at_the_bounds_are_finite():
-    series = one_series([100.0, 99.0, 100.0, 60.0, 0.0], trials=1000)
-    assert series["logit"]["status"] == "ok"
-    json.dumps(series, allow_nan=False)
+# --- errors and repeats ----------------------------------------------------------------------------------------------
 
 
-def test_a_trend_is_tested_even_where_no_cell_stands_out():
-    series = one_series([80.0, 79.0, 78.4, 77.6, 77.0, 76.2, 75.6, 74.8], trials=700)
-    assert series["heterogeneity"]["p"] > 0.05
-    assert series["direction"] == "decreasing"
-
-
-def test_two_cells_with_trials_are_tested():
-    series = one_series([90.0, 60.0], trials=100)
-    assert series["direction"] == "decreasing"
-    assert series["logit"]["test"] == "likelihood_ratio_chi2"
+def with_noise(values, metric=PERCENT, trials=None, **noise):
+    """The only series of a line with such noise."""
+    (series,) = describe(dataclasses.replace(line(values, metric=metric, trials=trials), **noise))["series"]
+    return series
 
 
 def test_standard_errors_weigh_the_slope():
-    grid = dataclasses.replace(line([1.0, 2.0, 9.0], metric=Metric("loss")), stderr=(0.1, 0.1, 100.0))
-    (series,) = describe(grid)["series"]
+    series = with_noise([1.0, 2.0, 9.0], Metric("loss"), stderr=(0.1, 0.1, 100.0))
     assert series["weighted"]["slope"] == pytest.approx(1.0, abs=1e-4)
     assert series["weighted"]["stderr"] == pytest.approx(0.1 * 2**0.5, rel=1e-4)
     assert series["heterogeneity"]["test"] == "cochran_q"
     assert series["changes"][0]["p"] == pytest.approx(1.5374597944280347e-12, rel=1e-9)
-
-
-def test_repeats_give_a_standard_error():
-    """The variance within cells is pooled: (3 x 4 + 8 x 9) / 11."""
-    grid = dataclasses.replace(line([1.0, 2.0]), repeats=(4, 9), sd=(2.0, 3.0))
-    (series,) = describe(grid)["series"]
+    # The variance within cells that were repeated is pooled: (3 x 4 + 8 x 9) / 11.
+    series = with_noise([1.0, 2.0], repeats=(4, 9), sd=(2.0, 3.0))
     assert series["weighted"]["stderr"] == pytest.approx((84 / 11 * (1 / 4 + 1 / 9)) ** 0.5)
 
 
 RUNS = ([2.04, 2.05, 2.03], [1.97, 1.93, 1.94], [1.96, 2.11, 2.15], [2.05, 1.94, 1.90])
 
 
-def of_runs(runs) -> Grid:
+def of_runs(runs):
     cells = [np.array(cell) for cell in runs]
-    grid = line([float(cell.mean()) for cell in cells], metric=Metric("loss", None, "lower"))
     sds = tuple(float(cell.std(ddof=1)) for cell in cells)
-    return dataclasses.replace(grid, repeats=tuple(len(cell) for cell in cells), sd=sds)
+    loss, repeats = Metric("loss", None, "lower"), tuple(len(cell) for cell in cells)
+    return with_noise([float(cell.mean()) for cell in cells], loss, repeats=repeats, sd=sds)
 
 
 def test_three_seeds_of_noise_make_no_trend():
     """The twelve runs: an analysis of variance of p .12, a slope within cells' variance of p .55."""
-    (series,) = describe(of_runs(RUNS))["series"]
-    expected = stats.f_oneway(*RUNS)
+    series = of_runs(RUNS)
     within = sum(np.var(cell, ddof=1) for cell in RUNS) / 4
     slope = float(np.polyfit(range(4), [np.mean(cell) for cell in RUNS], 1)[0])
     t = slope / math.sqrt(within / 3 / 5)
     assert series["direction"] == "inconclusive"
-    assert series["heterogeneity"]["p"] == pytest.approx(expected.pvalue, rel=1e-9)
+    assert series["heterogeneity"]["p"] == pytest.approx(stats.f_oneway(*RUNS).pvalue, rel=1e-9)
     assert series["trend_p"] == pytest.approx(2 * float(stats.t.sf(abs(t), 8)), rel=1e-9)
     assert series["shape"]["kind"] is None
+    falling = [[value - 0.5 * i for value in cell] for i, cell in enumerate(RUNS)]
+    assert of_runs(falling)["direction"] == "decreasing", "far beyond the scatter of seeds"
 
 
-def test_a_fall_far_beyond_the_scatter_of_seeds_is_one():
-    runs = [[value - 0.5 * i for value in cell] for i, cell in enumerate(RUNS)]
-    assert describe(of_runs(runs))["series"][0]["direction"] == "decreasing"
+def test_steps_between_repeated_cells_have_students_p():
+    first, second = [1.0, 2.0, 4.0], [5.0, 5.5, 6.5, 9.0]
+    change = of_runs((first, second))["changes"][0]
+    expected = stats.ttest_ind(second, first, equal_var=True)
+    assert change["p"] == pytest.approx(expected.pvalue, rel=1e-9)
+    assert ends(change["interval"]) == pytest.approx(expected.confidence_interval(0.95), rel=1e-9)
 
 
 def test_a_submitted_error_goes_before_trials():
-    """70 against 60 of 300 with a clustered error of 8: z is .88, not 2.6."""
-    grid = dataclasses.replace(line([70.0, 60.0], trials=300), stderr=(8.0, 8.0))
-    (series,) = describe(grid)["series"]
-    assert series["noise"] == "stderr"
-    assert series["logit"] is None
+    """70 against 60 of 300 with a clustered error of 8: z is .88, not 2.6. A cell without one keeps its binomial
+    error."""
+    series = with_noise([70.0, 60.0], trials=300, stderr=(8.0, 8.0))
+    assert (series["noise"], series["logit"]) == ("stderr", None)
     assert series["trend_p"] == pytest.approx(2 * float(stats.norm.sf(10 / math.hypot(8, 8))), rel=1e-9)
-
-
-def test_cells_with_trials_alone_keep_their_binomial_error_beside_submitted_ones():
-    grid = dataclasses.replace(line([70.0, 60.0], trials=300), stderr=(8.0, None))
-    (series,) = describe(grid)["series"]
-    share = 180.5 / 301
+    series, share = with_noise([70.0, 60.0], trials=300, stderr=(8.0, None)), 180.5 / 301
     error = math.hypot(8, 100 * math.sqrt(share * (1 - share) / 300))
     assert series["changes"][0]["p"] == pytest.approx(2 * float(stats.norm.sf(10 / error)), rel=1e-9)
 
 
 def test_a_design_effect_multiplies_the_variance():
     """Twice the variance is half the trials."""
-    doubled = describe(dataclasses.replace(line([90.0, 80.0, 75.0, 74.0, 70.0, 71.0], trials=400), design_effect=2.0))
-    half = describe(line([90.0, 80.0, 75.0, 74.0, 70.0, 71.0], trials=200))
+    values = [90.0, 80.0, 75.0, 74.0, 70.0, 71.0]
+    doubled = describe(dataclasses.replace(line(values, trials=400), design_effect=2.0))
+    half, silent = describe(line(values, trials=200)), describe(line(values))
     for name in ("trend_p", "fitted_change", "heterogeneity", "thresholds"):
         assert doubled["series"][0][name] == half["series"][0][name]
-    assert doubled["assumes"] == []
-    assert half["assumes"] == ["independent_trials"]
     assert doubled["peaks"]["best_set"]["size"] == half["peaks"]["best_set"]["size"]
+    assumed = [found["assumes"] for found in (doubled, half, silent, describe(line(values[:2])))]
+    assert assumed == [[], ["independent_trials"], ["independent_levels"], []], "two points have no course"
 
 
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_below_five_points_no_interval_of_a_slope_is_given(count):
     series = one_series([90.0 - 15 * i for i in range(count)])
-    assert series["slope"] == -15
-    assert series["slope_interval"] is None
+    assert (series["slope"], series["slope_interval"], series["fitted_change"]["interval"]) == (-15, None, None)
     assert "95 % cannot be kept" in series["slope_interval_reason"]
-    assert series["fitted_change"]["interval"] is None
 
 
 def test_two_valued_scores_move_by_their_mean():
     """Sen's slope of scores of 1 and 10 is 0 with an interval of no width, while the mean falls by half."""
     values = [10.0] * 9 + [1.0] + [10.0, 1.0] * 5 + [1.0] * 8 + [10.0, 1.0]
-    series = one_series(values, metric=Metric("score", None, "higher", 1, 10))
-    expected = stats.linregress(range(30), values)
-    assert series["slope"] == 0
-    assert series["fitted_change"]["method"] == "least_squares"
-    assert series["fitted_change"]["value"] == pytest.approx(29 * expected.slope, rel=1e-9)
-    reach = 29 * expected.stderr * stats.t.ppf(0.975, 28)
-    assert series["fitted_change"]["interval"]["low"] == pytest.approx(29 * expected.slope - reach, rel=1e-9)
-    assert series["direction"] == "decreasing"
-    mean = series["summary"]["mean_interval"]
-    assert [mean["low"], mean["high"]] == pytest.approx(
-        stats.t.interval(0.95, 29, loc=np.mean(values), scale=stats.sem(values)), rel=1e-9
-    )
-
-
-def test_level_scores_with_many_ties_are_not_called_flat():
-    values = [10.0, 1.0, 1.0, 10.0, 10.0, 1.0, 10.0, 1.0, 1.0, 10.0, 10.0, 1.0]
-    series = one_series(values, metric=Metric("score", None, "higher", 1, 10))
-    assert series["direction"] == "inconclusive"
+    metric = Metric("score", None, "higher", 1, 10)
+    series, expected = one_series(values, metric=metric), stats.linregress(range(30), values)
+    change = series["fitted_change"]
+    assert (series["slope"], change["method"], series["direction"]) == (0, "least_squares", "decreasing")
+    reach = expected.stderr * stats.t.ppf(0.975, 28)
+    assert change["value"] == pytest.approx(29 * expected.slope, rel=1e-9)
+    assert change["interval"]["low"] == pytest.approx(29 * (expected.slope - reach), rel=1e-9)
+    mean = stats.t.interval(0.95, 29, loc=np.mean(values), scale=stats.sem(values))
+    assert ends(series["summary"]["mean_interval"]) == pytest.approx(mean, rel=1e-9)
+    tied = [10.0, 1.0, 1.0, 10.0, 10.0, 1.0, 10.0, 1.0, 1.0, 10.0, 10.0, 1.0]
+    assert one_series(tied, metric=metric)["direction"] == "inconclusive", "many ties are not flat"
 
 
 def test_what_could_have_been_seen_is_said():
     """(1.96 + 0.84) standard errors of the change: here sqrt(2) times the error of a cell, by hand."""
-    grid = dataclasses.replace(line([5.0, 5.0], metric=Metric("loss")), stderr=(1.0, 1.0))
-    (series,) = describe(grid)["series"]
+    series = with_noise([5.0, 5.0], Metric("loss"), stderr=(1.0, 1.0))
     expected = (stats.norm.ppf(0.975) + stats.norm.ppf(0.8)) * math.sqrt(2)
     assert series["detectable"] == pytest.approx(expected, rel=1e-9)
     assert series["changes"][0]["detectable"] == pytest.approx(expected, rel=1e-9)
 
 
+# --- steps, onsets and levels ----------------------------------------------------------------------------------------
+
+
 def test_without_noise_nothing_is_sharp_and_nothing_sets_in():
     series = one_series([99.0, 60.0, 96.0, 20.0, 79.0])
     assert [step["sharp"] for step in series["changes"]] == [None] * 4
-    assert series["sharp_reason"] == "noise_unknown"
-    assert series["onset"] is None
+    assert (series["sharp_reason"], series["onset"]) == ("noise_unknown", None)
     assert series["largest"]["drop"]["at"] == [{"from": 2, "to": 3}]
     assert series["largest"]["drop"]["interval"] is None
 
@@ -403,11 +381,24 @@ def test_the_onset_of_a_decline_is_tested():
     assert clear["p"] == pytest.approx(4 * stats.fisher_exact(table).pvalue, rel=1e-6)
     unsure = one_series([90.0, 91.0, 90.0, 86.0, 87.0], trials=60)["onset"]
     assert (unsure["candidate"], unsure["level"]) == (3, None)
+    # The largest step is another thing.
+    series = one_series([99.0, 96.5, 96.0, 80.0, 79.0], trials=1000)
+    assert (series["onset"]["level"], series["largest"]["drop"]["at"]) == (1, [{"from": 2, "to": 3}])
+
+
+def test_where_lower_is_better_a_rise_is_the_decline():
+    series = one_series([5.0, 5.0, 20.0, 21.0], metric=Metric("error", "%", "lower", 0, 100), trials=300)
+    assert series["onset"]["level"] == 2
+    assert series["monotone"]["drawdown"] == {"size": 16.0, "from": 0, "to": 3}
+    assert series["thresholds"][0]["side"] == "above"
+
+
+def at_90(values, trials):
+    return next(one for one in one_series(values, trials=trials)["thresholds"] if one["level"] == 90)
 
 
 def test_a_rising_curve_reaches_a_level():
-    series = one_series([40.0, 70.0, 92.0, 88.0, 95.0, 96.0], trials=400)
-    found = next(one for one in series["thresholds"] if one["level"] == 90)
+    found = at_90([40.0, 70.0, 92.0, 88.0, 95.0, 96.0], 400)
     assert [one["direction"] for one in found["crossings"]] == ["rising", "falling", "rising"]
     assert found["crossings"][0]["at"] == pytest.approx(1 + 20 / 22)
     assert (found["first_reaching"], found["sustained_from"], found["first_failing"]) == (2, 4, 0)
@@ -417,48 +408,13 @@ def test_a_rising_curve_reaches_a_level():
 def test_the_interval_of_a_crossing_lies_between_cells_that_are_surely_on_either_side():
     """Exact binomial tails at .025 / 5 for each side, by scipy."""
     values, n = [95.0, 92.0, 89.0, 84.0, 60.0], 100
-    found = next(one for one in one_series(values, trials=n)["thresholds"] if one["level"] == 90)
     above = [stats.binomtest(round(v), n, 0.9, "greater").pvalue <= 0.005 for v in values]
     below = [stats.binomtest(round(v), n, 0.9, "less").pvalue <= 0.005 for v in values]
     low = max((i for i, sure in enumerate(above) if sure), default=None)
     high = min((i for i, sure in enumerate(below) if sure), default=None)
-    assert found["interval"] == {"level": 0.95, "low": low, "high": high}
-
-
-def test_where_lower_is_better_a_rise_is_the_decline():
-    metric = Metric("error", "%", "lower", 0, 100)
-    series = one_series([5.0, 5.0, 20.0, 21.0], metric=metric, trials=300)
-    assert series["onset"]["level"] == 2
-    assert series["monotone"]["drawdown"] == {"size": 16.0, "from": 0, "to": 3}
-    assert series["thresholds"][0]["side"] == "above"
-
-
-def test_onset_and_largest_step_are_two_things():
-    series = one_series([99.0, 96.5, 96.0, 80.0, 79.0], trials=1000)
-    assert series["onset"]["level"] == 1
-    assert series["largest"]["drop"]["at"] == [{"from": 2, "to": 3}]
+    assert at_90(values, n)["interval"] == {"level": 0.95, "low": low, "high": high}
 
 
 def test_a_long_series_lists_its_largest_steps():
     series = one_series([float(i % 7) for i in range(400)])
-    assert len(series["changes"]) == 100
-    assert series["changes_left_out"] == 299
-
-
-def test_steps_between_repeated_cells_have_students_p():
-    first, second = [1.0, 2.0, 4.0], [5.0, 5.5, 6.5, 9.0]
-    change = describe(of_runs((first, second)))["series"][0]["changes"][0]
-    expected = stats.ttest_ind(second, first, equal_var=True)
-    ends = expected.confidence_interval(0.95)
-    assert change["p"] == pytest.approx(expected.pvalue, rel=1e-9)
-    assert [change["interval"]["low"], change["interval"]["high"]] == pytest.approx([ends.low, ends.high], rel=1e-9)
-
-
-def test_levels_that_share_a_number_are_read_by_position():
-    series = one_series([1.0, 2.0, 3.0], numbers=[32.0, 32.0, 64.0])
-    assert series["slope"] == 1.0
-
-
-def test_without_noise_the_scatter_along_a_course_is_assumed_to_be_independent():
-    assert describe(line([90.0, 80.0, 75.0, 74.0, 70.0, 71.0]))["assumes"] == ["independent_levels"]
-    assert describe(line([90.0, 80.0]))["assumes"] == [], "two points have no course"
+    assert (len(series["changes"]), series["changes_left_out"]) == (100, 299)

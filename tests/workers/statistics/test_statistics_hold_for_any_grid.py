@@ -5,31 +5,26 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import subprocess
-import sys
 from fractions import Fraction
-from typing import Any
+from itertools import permutations, product
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from reference_numbers import PERCENT, leaves, line, one_series
 from scipy import stats
 
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.results.codec import to_document
-from tests.workers.statistics.documents import describe, rank
-from workers.statistics import Parameters, ScoreMatrix, describe_all
+from tests.workers.statistics.documents import describe
+from tests.workers.statistics.reference_numbers import PERCENT, leaves, line, one_series
+from workers.statistics import Parameters, describe_all
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.kendall import exact_p, mann_kendall, score
 from workers.statistics.multiplicity import benjamini_hochberg, holm
 from workers.statistics.proportions import fisher_p
 from workers.statistics.signs import sign_flip, wilcoxon
 
-quick = settings(
-    max_examples=60, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
-)
 percents = st.integers(0, 1000).map(lambda tenths: tenths / 10)
 cells = st.one_of(st.none(), percents)
 
@@ -50,7 +45,6 @@ def grids(draw: st.DrawFn, kinds: tuple[str, ...] = ("numeric", "ordinal", "nomi
     return Grid(metric, tuple(axes), values, trials)
 
 
-@quick
 @given(grids())
 def test_any_grid_has_a_plain_finite_document(grid):
     found = describe(grid)
@@ -59,24 +53,11 @@ def test_any_grid_has_a_plain_finite_document(grid):
     assert not [leaf for leaf in leaves(found) if isinstance(leaf, float) and not math.isfinite(leaf)]
 
 
-@quick
 @given(st.lists(st.floats(-1e300, 1e300), min_size=1, max_size=12))
 def test_any_number_is_survived(values):
     json.dumps(describe(line(values, metric=Metric("m", None, "higher"))), allow_nan=False)
 
 
-@quick
-@given(st.lists(percents, min_size=3, max_size=12))
-def test_a_series_in_other_units_has_the_same_evidence(values):
-    percent, share = one_series(values), one_series([v / 100 for v in values], metric=Metric("m", None, "higher", 0, 1))
-    assert share["mann_kendall"] == percent["mann_kendall"]
-    assert share["direction"] == percent["direction"]
-    assert share["slope"] == pytest.approx(percent["slope"] / 100, rel=1e-9, abs=1e-12)
-    assert share["shape"]["kind"] == percent["shape"]["kind"]
-    assert [c["sharp"] for c in share["changes"]] == [c["sharp"] for c in percent["changes"]]
-
-
-@quick
 @given(st.lists(percents, min_size=1, max_size=12), st.sampled_from([None, 50, 300]))
 def test_the_mirrored_metric_has_the_mirrored_answer(values, trials):
     up = describe(line(values, trials=trials))
@@ -86,9 +67,8 @@ def test_the_mirrored_metric_has_the_mirrored_answer(values, trials):
     assert rising["mann_kendall"]["s"] == -falling["mann_kendall"]["s"]
     assert mirrored(rising["direction"]) == falling["direction"]
     if rising["onset"]:
-        assert [rising["onset"][n] for n in ("level", "candidate")] == [
-            falling["onset"][n] for n in ("level", "candidate")
-        ]
+        for name in ("level", "candidate"):
+            assert rising["onset"][name] == falling["onset"][name]
     assert rising["shape"]["kind"] == falling["shape"]["kind"]
     if up["peaks"]["probability_best"]:
         mine, other = (found["peaks"]["probability_best"] for found in (up, down))
@@ -104,26 +84,31 @@ def mirrored(word: str) -> str:
     return word.replace("in", "de", 1) if "increasing" in word else word.replace("decreasing", "increasing")
 
 
-WORDS_OF_PROPORTIONS = st.lists(st.integers(0, 50), min_size=2, max_size=9)
+HITS = st.lists(st.integers(0, 50), min_size=2, max_size=9)
+SHARE = Metric("accuracy", None, "higher", 0, 1)
 
 
-@quick
-@given(WORDS_OF_PROPORTIONS, st.sampled_from([50, 100]))
+@given(HITS, st.sampled_from([None, 50, 100]))
 def test_fractions_and_percent_say_the_same(hits, trials):
     """Changing the unit with the bounds changes sizes by a hundred, and no p, no word and no set."""
     percent = describe(line([100 * k / 50 for k in hits], trials=trials))
-    share = describe(line([k / 50 for k in hits], metric=Metric("accuracy", None, "higher", 0, 1), trials=trials))
+    share = describe(line([k / 50 for k in hits], metric=SHARE, trials=trials))
     (mine,), (theirs,) = percent["series"], share["series"]
     assert mine["direction"] == theirs["direction"]
-    assert (mine["trend_p"] or 2.0) == pytest.approx(theirs["trend_p"] or 2.0, rel=1e-9)
-    assert [c["p_holm"] for c in mine["changes"]] == pytest.approx([c["p_holm"] for c in theirs["changes"]], rel=1e-9)
+    assert mine["mann_kendall"] == theirs["mann_kendall"]
+    assert mine["slope"] == pytest.approx(100 * theirs["slope"], rel=1e-9, abs=1e-10)
+    assert mine["shape"]["kind"] == theirs["shape"]["kind"]
     assert [c["sharp"] for c in mine["changes"]] == [c["sharp"] for c in theirs["changes"]]
-    assert mine["fitted_change"]["value"] == pytest.approx(100 * theirs["fitted_change"]["value"], rel=1e-9, abs=1e-9)
-    assert percent["peaks"]["best_set"] == share["peaks"]["best_set"]
+    if trials:
+        assert (mine["trend_p"] or 2.0) == pytest.approx(theirs["trend_p"] or 2.0, rel=1e-9)
+        adjusted, others = ([c["p_holm"] for c in one["changes"]] for one in (mine, theirs))
+        assert adjusted == pytest.approx(others, rel=1e-9)
+        change, other = (one["fitted_change"]["value"] for one in (mine, theirs))
+        assert change == pytest.approx(100 * other, rel=1e-9, abs=1e-9)
+        assert percent["peaks"]["best_set"] == share["peaks"]["best_set"]
 
 
-@quick
-@given(WORDS_OF_PROPORTIONS, st.sampled_from([50, 300]))
+@given(HITS, st.sampled_from([50, 300]))
 def test_equal_cells_are_in_or_out_of_the_best_set_together(hits, trials):
     values = [100 * k / 50 for k in hits]
     inside = {at["x"] for at in describe(line(values, trials=trials))["peaks"]["best_set"]["at"]}
@@ -131,7 +116,6 @@ def test_equal_cells_are_in_or_out_of_the_best_set_together(hits, trials):
     assert inside == {i for i, value in enumerate(values) if value >= least}
 
 
-@quick
 @given(st.lists(percents, min_size=1, max_size=12), st.sampled_from([None, 50, 300]))
 def test_a_word_does_not_contradict_its_interval(values, trials):
     series = one_series(values, trials=trials)
@@ -144,7 +128,6 @@ def test_a_word_does_not_contradict_its_interval(values, trials):
         assert -2 <= change["interval"]["low"] <= change["interval"]["high"] <= 2
 
 
-@quick
 @given(st.lists(percents, min_size=2, max_size=12))
 def test_a_reversed_axis_reverses_the_trend(values):
     numbers = [float(i) for i in range(len(values))]
@@ -154,7 +137,6 @@ def test_a_reversed_axis_reverses_the_trend(values):
     assert there["slope"] == pytest.approx(-back["slope"], rel=1e-9, abs=1e-12)
 
 
-@quick
 @given(grids(kinds=("nominal",)), st.randoms())
 def test_the_order_of_nominal_levels_means_nothing(grid, shuffler):
     if len(grid.axes) != 2:
@@ -174,7 +156,6 @@ def test_the_order_of_nominal_levels_means_nothing(grid, shuffler):
     assert (best[0] and best[0]["value"]) == (best[1] and best[1]["value"])
 
 
-@quick
 @given(st.lists(percents, min_size=1, max_size=8), st.sampled_from([None, 200]))
 def test_cells_that_nobody_measured_change_nothing(values, trials):
     numbers = [float(i) for i in range(len(values))]
@@ -185,18 +166,14 @@ def test_cells_that_nobody_measured_change_nothing(values, trials):
     assert mine["grid_trend"] == theirs["grid_trend"]
 
 
-@quick
 @given(st.lists(st.integers(0, 10_000), min_size=2, max_size=9, unique=True))
 def test_the_exact_trend_agrees_with_scipy_where_nothing_ties(values):
     expected = stats.kendalltau(range(len(values)), values, method="exact").pvalue
     assert mann_kendall(np.array(values)).p == pytest.approx(expected, rel=1e-9)
 
 
-@quick
 @given(st.lists(st.integers(0, 3), min_size=2, max_size=7))
 def test_the_exact_trend_is_a_count_of_orderings(values):
-    from itertools import permutations
-
     seen = abs(score(np.array(values)))
     scores = [abs(score(np.array(order))) for order in permutations(values)]
     expected = sum(s >= seen for s in scores) / len(scores)
@@ -204,7 +181,6 @@ def test_the_exact_trend_is_a_count_of_orderings(values):
     assert exact_p(seen, len(values), ties) == pytest.approx(expected, rel=1e-12)
 
 
-@quick
 @given(st.lists(st.integers(-40, 40), min_size=1, max_size=250))
 def test_the_long_way_to_count_inversions_agrees(values):
     longer = np.array(values * 3)
@@ -212,7 +188,6 @@ def test_the_long_way_to_count_inversions_agrees(values):
     assert score(longer) == moves.sum()
 
 
-@quick
 @given(st.integers(1, 60), st.integers(1, 60), st.data())
 def test_fisher_agrees_with_scipy(n1, n2, data):
     k1, k2 = data.draw(st.integers(0, n1)), data.draw(st.integers(0, n2))
@@ -220,7 +195,6 @@ def test_fisher_agrees_with_scipy(n1, n2, data):
     assert fisher_p(*(np.array([v]) for v in (k1, n1, k2, n2)))[0] == pytest.approx(expected, rel=1e-9)
 
 
-@quick
 @given(st.integers(1, 1500), st.data())
 def test_fisher_of_as_many_trials_on_both_sides_is_a_count_of_tables(n, data):
     """Against whole numbers, several pairs at once: tables that are no more probable than the one seen."""
@@ -236,20 +210,13 @@ def test_fisher_of_as_many_trials_on_both_sides_is_a_count_of_tables(n, data):
     assert fisher_p(k1, trials, k2, trials) == pytest.approx(np.maximum(expected, 1e-300), rel=1e-9, abs=1e-300)
 
 
-@quick
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=9))
 def test_sign_flips_are_a_count_of_signs(differences):
-    from itertools import product
-
-    seen = abs(sum(differences))
-    sums = [
-        abs(sum(s * d for s, d in zip(signs, differences, strict=True)))
-        for signs in product((1, -1), repeat=len(differences))
-    ]
-    assert sign_flip(differences).p == pytest.approx(sum(s >= seen for s in sums) / len(sums), rel=1e-12)
+    sums = [abs(sum(signed)) for signed in product(*((one, -one) for one in differences))]
+    seen = sum(one >= abs(sum(differences)) for one in sums)
+    assert sign_flip(differences).p == pytest.approx(seen / len(sums), rel=1e-12)
 
 
-@quick
 @given(st.lists(st.integers(1, 1000), min_size=1, max_size=20, unique=True), st.randoms())
 def test_wilcoxon_agrees_with_scipy_where_nothing_ties(sizes, chooser):
     differences = [chooser.choice((1, -1)) * size for size in sizes]
@@ -257,7 +224,6 @@ def test_wilcoxon_agrees_with_scipy_where_nothing_ties(sizes, chooser):
     assert wilcoxon(differences).p == pytest.approx(expected, rel=1e-9)
 
 
-@quick
 @given(st.lists(st.floats(1e-12, 1.0), min_size=1, max_size=12))
 def test_adjusted_p_values_are_ordered_and_no_smaller(ps):
     for adjust in (holm, benjamini_hochberg):
@@ -267,68 +233,12 @@ def test_adjusted_p_values_are_ordered_and_no_smaller(ps):
     assert benjamini_hochberg(ps) == pytest.approx(stats.false_discovery_control(ps).tolist(), rel=1e-12)
 
 
-@quick
 @given(st.lists(st.integers(-(10**6), 10**6), min_size=1, max_size=20), st.integers(0, 5))
 def test_submitted_decimals_are_found_again(values, places):
     given_values = np.array([v / 10**places for v in values])
     decimals = decimals_of(given_values)
     assert decimals <= places
     assert ticks_of(given_values, decimals).tolist() == [round(v * 10.0 ** (decimals - places)) for v in values]
-
-
-matrices = st.integers(1, 5).flatmap(
-    lambda m: st.integers(1, 6).flatmap(
-        lambda s: st.lists(
-            st.lists(st.one_of(st.just(math.nan), percents), min_size=s, max_size=s), min_size=m, max_size=m
-        )
-    )
-)
-
-
-def table(values: Any, **more: Any) -> ScoreMatrix:
-    cells_ = np.array(values, dtype=np.float64)
-    owners = np.arange(cells_.shape[1]) % 2
-    names = tuple(f"m{i}" for i in range(len(cells_)))
-    return ScoreMatrix(names, cells_, owners, ("even", "odd"), **{"direction": "higher", **more})
-
-
-@quick
-@given(
-    matrices,
-    st.sampled_from(
-        ["mean_difference", "mean", "adjusted_mean", "win_rate", "helm_win_rate", "bradley_terry", "mean_rank", "borda"]
-    ),
-)
-@pytest.mark.parametrize("missing", ["matched", "observed", "complete", "worst", "zero_votes"])
-def test_any_standings_are_ranked_or_refused(missing, values, method):
-    for more in ({"lower": 0, "upper": 100}, {}):
-        found = rank(table(values, **more), method, missing)
-        json.dumps(found, allow_nan=False)
-        assert found["status"] in {"ok", "insufficient", "undefined"}
-        if found["status"] == "ok":
-            assert len(found["ranking"]) == len(values)
-            ranked = [row for row in found["ranking"] if row["rank"] is not None]
-            assert all(row["rank_low"] <= row["rank"] <= row["rank_high"] for row in ranked)
-
-
-@quick
-@given(matrices)
-def test_lower_is_better_turns_a_ranking_around(values):
-    up = rank(table(values))
-    down = rank(table([[100 - v for v in row] for row in values], direction="lower"))
-    assert {r["name"]: r["rank"] for r in up["ranking"]} == {r["name"]: r["rank"] for r in down["ranking"]}
-    assert [p["wins"] for p in up["pairs"]] == [p["wins"] for p in down["pairs"]]
-    assert [p["p"] for p in up["pairs"]] == pytest.approx([p["p"] for p in down["pairs"]], nan_ok=True)
-
-
-@quick
-@given(matrices, st.randoms())
-def test_the_order_of_names_means_nothing(values, shuffler):
-    order = list(range(len(values)))
-    shuffler.shuffle(order)
-    mine, theirs = rank(table(values)), rank(table([values[i] for i in order]))
-    ranks = {r["name"]: r["rank"] for r in mine["ranking"]}
-    assert {f"m{order[int(r['name'][1:])]}": r["rank"] for r in theirs["ranking"]} == ranks
 
 
 def test_parameters_can_be_given():
@@ -338,12 +248,6 @@ def test_parameters_can_be_given():
     assert found["params"]["alpha"] == 0.1
     assert found["series"][0]["changes"][0]["sharp"] is True
     assert found["series"][0]["changes"][0]["interval"]["level"] == pytest.approx(0.9)
-
-
-def test_nothing_heavy_is_imported():
-    code = "import sys, workers.tasks; print([m for m in ('scipy.stats', 'scipy.optimize') if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 @st.composite
@@ -363,8 +267,7 @@ def noisy_grids(draw: st.DrawFn) -> Grid:
     return dataclasses.replace(grid, trials=None, stderr=draw(errors) if kind == "stderr" else None)
 
 
-@quick
-@given(st.lists(noisy_grids(), min_size=2, max_size=6))
+@given(st.lists(noisy_grids(), min_size=2, max_size=4))
 def test_a_grid_among_others_has_the_bytes_that_it_has_alone(several):
     together = [json.dumps(to_document(found)) for found in describe_all(several)]
     assert together == [json.dumps(describe(grid)) for grid in several]

@@ -34,7 +34,8 @@ class Receiver:
     received: list[Received] = field(default_factory=list)
     answer: Callable[[Received], Any] = lambda _one: 204
     write: Callable[[Any], None] | None = None
-    """Writes the whole answer by itself."""
+    """Writes the whole answer by itself; then the connection is closed."""
+    connections: int = 0
 
     @property
     def url(self) -> str:
@@ -51,22 +52,32 @@ class Receiver:
 
 
 @contextmanager
-def receiving(context: ssl.SSLContext | None = None) -> Iterator[Receiver]:
-    """A receiver for as long as the block lasts; with a context one of https."""
+def receiving(context: ssl.SSLContext | None = None, *, keeps: bool = False) -> Iterator[Receiver]:
+    """A receiver for as long as the block lasts; with a context one of https. It closes connections behind an answer
+    or `keeps` them."""
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1" if keeps else "HTTP/1.0"
+
+        def setup(self) -> None:
+            found.connections += 1
+            super().setup()
+
         def do_POST(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
             one = Received(self.path, dict(self.headers.items()), body)
             found.received.append(one)
             if found.write is not None:
                 found.write(self.wfile)
+                self.close_connection = True
                 return
             answer = found.answer(one)
             status, headers = answer if isinstance(answer, tuple) else (answer, {})
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
+            if status not in (204, 304):
+                self.send_header("Content-Length", "22")
             self.end_headers()
             if status not in (204, 304):
                 self.wfile.write(b"what the receiver says")

@@ -10,7 +10,7 @@ from typing import Any
 from uuid import UUID
 
 import pytest
-from openapi_schema_validator import OAS31Validator
+from jsonschema import Draft202012Validator
 
 from registry.results.webhooks import TEST
 from tests.house import House
@@ -21,60 +21,41 @@ from workers.webhooks.lines import Sending
 
 
 @pytest.fixture(scope="module")
-def document(house: House) -> dict[str, Any]:
-    found: dict[str, Any] = house.call("GET", "/openapi.json").get_json()
-    return found
+def document(house: House) -> Any:
+    return house.call("GET", "/openapi.json").get_json()
 
 
-@pytest.fixture(scope="module")
-def described(document: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = document["webhooks"]["event"]["post"]
-    return found
-
-
-def faults(document: dict[str, Any], media: str, body: Any) -> list[str]:
-    content = document["webhooks"]["event"]["post"]["requestBody"]["content"]
-    schema = {**content[media]["schema"], "components": document["components"]}
-    return [error.message for error in OAS31Validator(schema).iter_errors(body)]
-
-
-def test_the_example_is_what_is_sent(described: dict[str, Any]) -> None:
+def test_the_example_is_what_is_sent_and_the_answers_have_a_meaning(document: Any) -> None:
+    described = document["webhooks"]["event"]["post"]
     data = {"baseline": "main", "version": 2}
     at = datetime(2026, 11, 21, 8, tzinfo=UTC)
-    webhook = SimpleNamespace(format="standard")
-    sending = Sending(
-        UUID(int=7), UUID(int=8), "baseline.set", at, "projects/demo/baselines/main", 17, data, 1, webhook, "demo"
-    )
+    webhook, subject = SimpleNamespace(format="standard"), "projects/demo/baselines/main"
+    sending = Sending(UUID(int=7), UUID(int=8), "baseline.set", at, subject, 17, data, 1, webhook, "demo")
     sent = body_of(sending, "https://results.example")
-    content = described["requestBody"]["content"]
-    assert json.loads(sent.content) == content[sent.media]["example"]
+    assert json.loads(sent.content) == described["requestBody"]["content"][sent.media]["example"]
+    assert {"2XX", "410", "429", "503", "default"} == set(described["responses"])
 
 
 @pytest.mark.parametrize("format_", ["standard", "cloudevents"])
 def test_a_receiver_gets_the_headers_and_the_body_that_are_described(
-    document: dict[str, Any], described: dict[str, Any], hooks: Hooks, receiver: Receiver, format_: str
+    document: Any, hooks: Hooks, receiver: Receiver, format_: str
 ) -> None:
+    described = document["webhooks"]["event"]["post"]
     webhook = hooks.add(receiver.url, format=format_)
     hooks.call("POST", f"/{webhook['id']}/rotate")
     hooks.tell(1, benchmark="Q")
     hooks.call("POST", f"/{webhook['id']}/test")
     hooks.send()
-    assert len(receiver.received) == 2
-    for one in receiver.received:
-        media = one.headers["Content-Type"].partition(";")[0]
-        assert faults(document, media, one.document) == []
-        assert faults(document, media, {**one.document, "data": 1}) != []
-        for header in described["parameters"]:
-            sent = one.headers[header["name"]]
-            assert re.fullmatch(header["schema"].get("pattern", ".+"), sent)
     assert {one.document["type"].removeprefix("org.results-registry.") for one in receiver.received} == {
-        TEST,
-        "grid.published",
-    }
-
-
-def test_what_an_answer_means_is_described(described: dict[str, Any]) -> None:
-    assert {"2XX", "410", "429", "503", "default"} == set(described["responses"])
+        TEST, "grid.published",
+    }  # fmt: skip
+    for one in receiver.received:
+        schema = described["requestBody"]["content"][one.headers["Content-Type"].partition(";")[0]]["schema"]
+        validator = Draft202012Validator({**schema, "components": document["components"]})
+        assert [error.message for error in validator.iter_errors(one.document)] == []
+        assert not validator.is_valid({**one.document, "data": 1})
+        for header in described["parameters"]:
+            assert re.fullmatch(header["schema"].get("pattern", ".+"), one.headers[header["name"]])
 
 
 def test_generators_of_clients_are_told_nothing_of_it(house: House) -> None:

@@ -1,4 +1,4 @@
-"""What a webhook missed is sent when somebody asks for it, and what it took is not."""
+"""What a webhook missed is sent when somebody asks for it, what it took is not; what is settled is kept for a time."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from registry.operations.purge import purge_projects
 from registry.storage.tables import deliveries, delivery_attempts, event_heads, events, projects, webhooks
 from tests.workers.webhooks.conftest import Hooks
 from tests.workers.webhooks.receiver import Receiver
+from workers.webhooks import upkeep
+from workers.webhooks.upkeep import delete_settled_deliveries, wake_those_behind
 
 
 def recovered(hooks: Hooks, webhook: dict[str, Any], since: Any) -> Any:
@@ -60,26 +62,19 @@ def test_since_is_a_position_a_cursor_or_an_instant(hooks: Hooks, receiver: Rece
     assert (other.status_code, other.get_json()["errors"][0]["pointer"]) == (422, "/since")
 
 
-@pytest.mark.parametrize(
-    ("since", "said"),
-    [
-        (3, "is beyond the last event of the project, whose position is 2"),
-        (10**17, "is beyond the last event of the project, whose position is 2"),
-        ("gestern", "must be a position such as 17, a cursor of the feed, or an instant such as 2026-11-21T08:00:00Z"),
-        (-1, "must be a position such as 17, a cursor of the feed, or an instant such as 2026-11-21T08:00:00Z"),
-        (1.5, "must be a position such as 17, a cursor of the feed, or an instant such as 2026-11-21T08:00:00Z"),
-        ("vorgesternabend", "is not a cursor of this project's events"),
-    ],
-)
-def test_what_is_no_place_of_the_feed_is_said(hooks: Hooks, receiver: Receiver, since: Any, said: str) -> None:
+def test_what_is_no_place_of_the_feed_is_said(hooks: Hooks, receiver: Receiver, subtests: pytest.Subtests) -> None:
     hooks.tell(1, 2)
     webhook = hooks.add(receiver.url)
-    answer = recovered(hooks, webhook, since)
-    assert (answer.status_code, answer.get_json()["errors"]) == (422, [{"pointer": "/since", "detail": said}])
+    beyond = "is beyond the last event of the project, whose position is 2"
+    malformed = "must be a position such as 17, a cursor of the feed, or an instant such as 2026-11-21T08:00:00Z"
+    wrong = [(3, beyond), (10**17, beyond), ("gestern", malformed), (-1, malformed), (1.5, malformed)]
+    for since, said in [*wrong, ("vorgesternabend", "is not a cursor of this project's events")]:
+        with subtests.test(msg=str(since)):
+            answer = recovered(hooks, webhook, since)
+            assert (answer.status_code, answer.get_json()["errors"]) == (422, [{"pointer": "/since", "detail": said}])
 
 
-@pytest.mark.parametrize("since", [0, "2020-01-01T00:00:00Z"])
-def test_what_the_feed_keeps_no_longer_cannot_be_recovered(hooks: Hooks, receiver: Receiver, since: Any) -> None:
+def test_what_the_feed_keeps_no_longer_cannot_be_recovered(hooks: Hooks, receiver: Receiver) -> None:
     hooks.tell(1, 2, 3)
     webhook = hooks.add(receiver.url)
     of_project = events.c.project_id == hooks.project.id
@@ -87,9 +82,10 @@ def test_what_the_feed_keeps_no_longer_cannot_be_recovered(hooks: Hooks, receive
         connection.execute(events.delete().where(of_project, events.c.position <= 2))
         heads = update(event_heads).where(event_heads.c.project_id == hooks.project.id)
         connection.execute(heads.values(first=3))
-    answer = recovered(hooks, webhook, since)
-    assert (answer.status_code, answer.get_json()["title"]) == (410, "Cursor expired")
-    assert answer.get_json()["first"] == write_cursor(hooks.project.id, 2)
+    for since in (0, "2020-01-01T00:00:00Z"):
+        answer = recovered(hooks, webhook, since)
+        assert (answer.status_code, answer.get_json()["title"]) == (410, "Cursor expired")
+        assert answer.get_json()["first"] == write_cursor(hooks.project.id, 2)
     assert recovered(hooks, webhook, 2).get_json() == {"count": 1}
 
 
@@ -129,3 +125,33 @@ def test_a_purged_project_leaves_no_webhook_and_no_delivery(hooks: Hooks, receiv
             assert connection.scalar(query) == 0
         left = select(func.count()).where(~delivery_attempts.c.delivery_id.in_(select(deliveries.c.id)))
         assert connection.scalar(left) == 0
+
+
+def test_settled_deliveries_are_kept_for_a_time_and_up_to_a_number(
+    hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hooks.add(receiver.url)
+    receiver.answer = lambda one: 500 if one.document["data"]["number"] == 1 else 200
+    hooks.tell(*range(1, 7))
+    hooks.send()
+    with hooks.database.transaction() as connection:
+        second = (deliveries.c.project_id == hooks.project.id, deliveries.c.position == 6)
+        aged = {"settled_at": func.now() - timedelta(days=15)}
+        connection.execute(update(deliveries).where(*second).values(aged))
+        delete_settled_deliveries(connection, 14)
+    assert [position for position, *_ in hooks.states()] == [1, 2, 3, 4, 5]
+    monkeypatch.setattr(upkeep, "MOST_SETTLED", 2)
+    with hooks.database.transaction() as connection:
+        delete_settled_deliveries(connection, 14)
+    assert hooks.states() == [(1, "pending", 1), (4, "delivered", 1), (5, "delivered", 1)]
+
+
+def test_a_webhook_that_nobody_woke_is_woken(hooks: Hooks, receiver: Receiver) -> None:
+    webhook = hooks.add(receiver.url)
+    hooks.send()
+    hooks.tell(1)
+    hooks.change(webhook["id"], due_at=None)
+    assert hooks.send() == 0
+    with hooks.database.transaction() as connection:
+        wake_those_behind(connection)
+    assert hooks.send() == 1

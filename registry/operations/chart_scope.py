@@ -1,0 +1,72 @@
+"""What there is to draw in a scope: which names have how many cells, along which axes, and with which labels."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Select, func, select
+
+from registry.grids.grid import Axis
+from registry.operations.aliases import joined_names
+from registry.operations.find import Filters, conditions
+from registry.operations.query_names import axes_in
+from registry.query import KINDS, Query
+from registry.storage.keys import of_current
+from registry.storage.tables import grids, revisions
+
+
+def cells_by_name(connection: Connection, project_id: uuid.UUID, query: Query, by: str) -> Mapping[str, int]:
+    """The measured cells of each name of a kind in the scope, derived grids aside; aliases are replaced."""
+    found = _scope(select(grids.c[by], func.sum(revisions.c.cell_count)), connection, project_id, query)
+    rows = connection.execute(found.where(revisions.c.derived.is_(None)).group_by(grids.c[by])).all()
+    joined, totals = joined_names(connection, project_id), dict[str, int]()
+    for name, cells in rows:
+        own = joined.get((by, name), name)
+        totals[own] = totals.get(own, 0) + int(cells)
+    return totals
+
+
+def most_cells_first(cells: Mapping[str, int]) -> list[str]:
+    """The names, those with the most cells first."""
+    return sorted(cells, key=lambda name: (-cells[name], name))
+
+
+def axes_of_scope(connection: Connection, project_id: uuid.UUID, query: Query) -> Sequence[Axis]:
+    """The different axes of the grids in the scope; one name may come with several sets of levels."""
+    return axes_in(connection, _conditions(connection, project_id, query))
+
+
+def label_texts(
+    connection: Connection, project_id: uuid.UUID, query: Query, by: str, key: str
+) -> Mapping[str, Sequence[str]]:
+    """What the grids of each name of a kind have as this label; aliases are replaced."""
+    text = revisions.c.labels[key].astext
+    rows = connection.execute(_scope(select(grids.c[by], text).distinct(), connection, project_id, query)).all()
+    joined, found = joined_names(connection, project_id), dict[str, list[str]]()
+    for name, label in rows:
+        if label is not None:
+            found.setdefault(joined.get((by, name), name), []).append(label)
+    return found
+
+
+def size_of(connection: Connection, project_id: uuid.UUID, query: Query) -> int:
+    """The number of cells in the scope of a query without aliases."""
+    cells = select(func.coalesce(func.sum(revisions.c.cell_count), 0))
+    return int(connection.execute(_scope(cells, connection, project_id, query)).scalar_one())
+
+
+def filters_of(query: Query) -> Filters:
+    """The names of a query."""
+    return Filters([query.experiment], **{kind: getattr(query, kind) for kind in KINDS}, metric=[query.metric])
+
+
+def _scope(statement: Select[Any], connection: Connection, project_id: uuid.UUID, query: Query) -> Select[Any]:
+    joined = statement.select_from(grids).join(revisions, of_current(revisions))
+    return joined.where(*_conditions(connection, project_id, query))
+
+
+def _conditions(connection: Connection, project_id: uuid.UUID, query: Query) -> list[Any]:
+    here = (grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
+    return [*here, *conditions(connection, project_id, filters_of(query))]

@@ -1,0 +1,85 @@
+"""Several names along one axis: a table of the names by the levels of the axis, as what a chart shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from registry.results.aggregates import Aggregates, DimensionLevels
+from registry.results.inputs import Warning
+from registry.results.lines import Line, LineLevel, LinePoint, Lines
+from registry.results.terms import Place
+
+MOST_LINES = 12
+
+
+def lines_of(table: Aggregates, not_shown: Sequence[str] = ()) -> Lines:
+    """The lines of a table by two dimensions, of which the second is the axis; `not_shown` are the names that there was
+    no room for."""
+    by, along = table.group_by
+    known = {one.dimension: one for one in table.dimensions}
+    axis = known.get(along, DimensionLevels(along, ()))
+    points: dict[Place, list[LinePoint]] = {name: [] for name in known[by].levels} if by in known else {}
+    for one in table.entries:
+        if one.value is not None:
+            point = LinePoint(one.at[along], one.value, one.n, one.stderr, one.interval)
+            points[one.at[by]].append(point)
+    labels = _labels(known[by]) if by in known else {}
+    lines = tuple(Line(labels[name], tuple(found)) for name, found in points.items())
+    levels = _labels(axis)
+    whole = table.slots.shared, table.slots.total - table.slots.shared
+    slots = {one.at[along]: (one.shared, one.total - one.shared) for one in table.columns}
+    return Lines(
+        experiment=table.experiment,
+        metric={
+            "name": table.metric,
+            "unit": table.unit,
+            "direction": table.direction,
+            "lower": table.lower,
+            "upper": table.upper,
+        },
+        along=along.removeprefix("axis:"),
+        kind=axis.kind or "numeric",
+        unit=axis.unit,
+        scale=axis.scale or "linear",
+        by=by,
+        missing=table.missing,
+        suite=table.suite,
+        slice=table.slice,
+        status=table.status,
+        reason=table.reason,
+        levels=tuple(LineLevel(level, label, *slots.get(level, whole)) for level, label in levels.items()),
+        lines=lines,
+        not_shown=tuple(not_shown),
+        assumes=table.assumes,
+        warnings=(*table.warnings, *_doubts(table, lines)),
+        incomparable=table.incomparable,
+        derived=table.derived,
+        inputs=table.inputs,
+        inputs_left_out=table.inputs_left_out,
+        methods_version=table.methods_version,
+        computed_at=table.computed_at,
+    )
+
+
+def _labels(dimension: DimensionLevels) -> Mapping[Place, str]:
+    return dict(zip(dimension.levels, dimension.labels or map(str, dimension.levels), strict=True))
+
+
+def _doubts(table: Aggregates, lines: Sequence[Line]) -> Iterator[Warning]:
+    if table.left_out.grids:
+        yield Warning("no_axis", f"{table.left_out.grids} of the grids have no such axis, and are left out.")
+    counts = sorted({one.set: one.shared for one in table.columns if one.shared}.values())
+    if table.missing == "matched" and len(counts) > 1:
+        span = f"{counts[0]}" if counts[0] == counts[-1] else f"{counts[0]} to {counts[-1]}"
+        told = f"The levels share different slots ({span} of them): where a line bends, it may be for the slots."
+        yield Warning("slots_vary", told)
+    unknown = sum(point.interval is None for line in lines for point in line.points)
+    if unknown:
+        yield noise_unknown(unknown, sum(len(line.points) for line in lines), "points")
+
+
+def noise_unknown(unknown: int, total: int, what: str) -> Warning:
+    """The warning that means have no interval."""
+    which = "None of them has" if unknown == total else f"{unknown} of the {total} {what} have no"
+    rest = " an interval" if unknown == total else " interval"
+    return Warning("noise_unknown", f"{which}{rest}: trials, standard errors or repeats of their cells are not known.")

@@ -1,0 +1,96 @@
+// Every kind of page in every look, pages of large projects, paper, walls, and a question asked by clicks alone.
+import { look, looks, open, plan, say, tab } from "./chromium.mjs";
+
+async function signedIn() {
+  const { context, page } = await open(looks.light, "/sign-in");
+  await page.getByLabel("Token").fill(plan.token);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL("**/");
+  const state = await context.storageState();
+  await context.close();
+  return state;
+}
+
+// The tab key reaches every link, button and field that is shown, of a long page the first 150.
+async function reach(page) {
+  // What replaces a part of the page would take the focus along.
+  await page.evaluate(() => { globalThis.plan = () => clearTimeout(timer); globalThis.plan(); });
+  const wanted = await page.evaluate(() => {
+    const all = [...document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary")];
+    const reachable = all.filter((one) => one.tabIndex >= 0 && !one.disabled && one.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }) && !one.closest("details:not([open]) > :not(summary)"));
+    reachable.forEach((one, i) => { one.dataset.stop = i; });
+    window.reached = new Set();
+    document.addEventListener("focusin", (event) => { window.reached.add(event.target.dataset.stop); });
+    return reachable.length;
+  });
+  const most = Math.min(wanted, 150);
+  const missed = () => page.evaluate((most) => [...document.querySelectorAll("[data-stop]")].slice(0, most).filter((one) => !window.reached.has(one.dataset.stop)).map((one) => one.outerHTML.slice(0, 120)), most);
+  for (let i = 0; i < most + 60 && !(i >= most && i % 5 === 0 && (await missed()).length === 0); i++) await page.keyboard.press("Tab");
+  return { wanted, missed: await missed() };
+}
+
+// One visit to a page that answers everything: its looks with all unfolded, the tab key, and the page on paper.
+async function visit(tabName, storageState, { path, looks: wanted, stops, paper }) {
+  const { page, complaints } = await tab(tabName, { ...looks.light, storageState }, path);
+  const found = { what: "page", path, paper, looks: [] };
+  if (stops) found.reach = await reach(page);
+  await page.evaluate(() => document.querySelectorAll("details:not([open])").forEach((one) => { one.open = one.dataset.unfolded = true; }));
+  for (const name of wanted) found.looks.push(await look(page, name));
+  if (paper) {
+    // On paper every head of a column, also of a table that is folded away on the screen.
+    await page.evaluate(() => document.querySelectorAll("[data-unfolded]").forEach((one) => { one.open = false; }));
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize(looks.dark.viewport);
+    await page.pdf({ path: paper, preferCSSPageSize: true });
+  }
+  say({ ...found, complaints: [...complaints] });
+}
+
+async function weigh(name, path) {
+  const { page, answer } = await tab(`large ${name}`, looks[name], path);
+  const sent = (await answer.request().sizes()).responseBodySize;
+  const wide = await page.evaluate(() => document.scrollingElement.scrollWidth - window.innerWidth);
+  const cells = await page.locator("table.map td:not(.corner)").count();
+  const pictures = await page.locator("main img").evaluateAll((all) => all.map((one) => one.complete && one.naturalWidth > 0));
+  say({ what: "large", look: name, path, status: answer.status(), sent, wide, cells, pictures, text: (await page.locator("main").textContent()).replace(/\s+/g, " ") });
+}
+
+async function hang(path) {
+  const { page, complaints } = await tab("wall", { colorScheme: "dark", viewport: { width: 1920, height: 1080 } }, path);
+  await page.locator("#checked:not(:empty)").waitFor();
+  const found = await page.evaluate(() => {
+    const main = document.querySelector("main"), root = document.scrollingElement;
+    const tables = [...main.querySelectorAll(".scroll")].filter((one) => one.checkVisibility());
+    return {
+      scrolls: [root.scrollWidth - innerWidth, root.scrollHeight - innerHeight],
+      high: main.scrollHeight - main.clientHeight,
+      wide: Math.max(0, ...[main, ...tables].map((one) => one.scrollWidth - one.clientWidth)),
+      zoom: Number(main.style.zoom), cut: document.querySelector("#cut").textContent,
+    };
+  });
+  say({ what: "hung", path, ...found, complaints: [...complaints] });
+}
+
+async function ask() {
+  const { context, page } = await open(looks.light, "/");
+  let clicks = 0;
+  const click = async (one) => { clicks += 1; await one.click(); };
+  await click(page.getByRole("link", { name: plan.question.project, exact: true }));
+  await click(page.getByRole("link", { name: `rank ${plan.question.experiment}` }));
+  clicks += 1;
+  await page.getByLabel("Context from").selectOption(plan.question.from);
+  await click(page.getByRole("button", { name: "Rank", exact: true }));
+  await page.waitForURL("**Context**");
+  const first = await page.evaluate(() => document.querySelector("main h1 + *").innerText);
+  say({ what: "question", clicks, first, url: page.url(), text: await page.locator("main").innerText() });
+  await context.close();
+}
+
+const storageState = await signedIn();
+const each = async (all, act) => { for (const one of all) await act(one); };
+await ask();
+const waiting = [...plan.visits];
+const visitor = async (name) => { while (waiting.length) await visit(name, storageState, waiting.shift()); };
+await Promise.all([visitor("one"), visitor("another")]);
+await each(["light", "phone"], (name) => each(plan.large, (path) => weigh(name, path)));
+await each(plan.walls, hang);

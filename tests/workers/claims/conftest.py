@@ -1,0 +1,13 @@
+"""What tests of claims share."""
+
+from __future__ import annotations
+
+import pytest
+
+from workers.claims import trials
+
+
+@pytest.fixture
+def unplanned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leave the trials that would decide a claim uncounted, which takes longer than its verdict."""
+    monkeypatch.setattr(trials, "MOST_WORK", 0)
