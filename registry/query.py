@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self, get_args
 
 import orjson
 
-from registry.grids.slices import Slice, slice_document, slice_of
+from registry.grids.slices import slice_document, slice_of
 from registry.results.policies import Method, Missing, Reduction, SlotPolicy, Target
+from registry.selection import KINDS, Selection
 
 METHODS: tuple[str, ...] = get_args(Method)
 MISSING: tuple[str, ...] = get_args(Missing)
@@ -20,46 +21,29 @@ REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 SLOT_POLICIES: tuple[str, ...] = get_args(SlotPolicy)
 OLD_WORDS = {"missing": {"observed": "available"}, "target": {"fixed_cells": "rerun"}}
 """Former words by the parameter that they stand in; they are still read."""
-KINDS = ("benchmark", "model", "variant")
-"""Kinds of names that a query may be restricted to."""
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """Query about the grids of one experiment and metric. `benchmark`, `model` and `variant` restrict it to the named
-    ones; empty: all. `at` restricts it to a slice of each grid. Its result is computed again when a grid of the scope
-    changes."""
+class Query(Selection):
+    """Question about a selection. Its result is computed again when a grid of the selection changes."""
 
     kind: ClassVar[str]
-    experiment: str
-    metric: str
-    benchmark: tuple[str, ...] = ()
-    model: tuple[str, ...] = ()
-    variant: tuple[str, ...] = ()
-    at: Slice = ()
 
     def document(self) -> dict[str, Any]:
-        """Query as it is stored and sent; without `at` where it is about whole grids."""
-        # `asdict` copies deeply, which costs more than the rest of a stored answer's key; all but `at` is flat.
-        given = ((field.name, getattr(self, field.name)) for field in fields(self) if field.name != "at")
-        plain = {name: list(one) if isinstance(one, tuple) else one for name, one in given}
-        return {"kind": self.kind, **plain} | ({"at": slice_document(self.at)} if self.at else {})
-
-    def names(self) -> Iterator[tuple[str, str, str]]:
-        """Every name in the query but the experiment's: its kind, the parameter that it stands in, and itself."""
-        return ((kind, kind, name) for kind in KINDS for name in getattr(self, kind))
-
-    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
-        """Query with every alias replaced by the name that it stands for."""
-        named: dict[str, Any] = {
-            kind: tuple(sorted({joined.get((kind, name), name) for name in getattr(self, kind)})) for kind in KINDS
-        }
-        return replace(self, experiment=joined.get(("experiment", self.experiment), self.experiment), **named)
+        """Query as it is stored and sent; without a slice, a suite and an instant where there is none."""
+        return {"kind": self.kind, **Selection.document(self)}
 
     @property
     def key(self) -> uuid.UUID:
         """First 128 bits of the SHA-256 of the query."""
         return uuid.UUID(bytes=sha256(orjson.dumps(self._identity(), option=orjson.OPT_SORT_KEYS)).digest()[:16])
+
+    def to_query(self) -> list[tuple[str, str]]:
+        """The parameters that ask for it: those of the selection, and its own that are not as usual."""
+        own = fields(self)[len(fields(Selection)) :]
+        asked = [(one.name, getattr(self, one.name)) for one in own if getattr(self, one.name) != one.default]
+        several = [(name, value if isinstance(value, tuple) else (value,)) for name, value in asked]
+        return Selection.to_query(self) + [(name, str(one)) for name, values in several for one in values]
 
     def _identity(self) -> dict[str, Any]:
         """Content by which equal queries are recognised."""
@@ -69,8 +53,7 @@ class Query:
 @dataclass(frozen=True, slots=True)
 class RankingQuery(Query):
     """Ranking of the scope. `by` is `model`, `variant`, `benchmark` or `axis:<name>`; `pairs_of` the name whose pairs
-    it lists, "" for those that it lists by itself. `suite` is the name of the list that the benchmarks are from, ""
-    for none."""
+    it lists, "" for those that it lists by itself."""
 
     kind: ClassVar[str] = "ranking"
     by: str = "model"
@@ -79,12 +62,11 @@ class RankingQuery(Query):
     alpha: float = 0.05
     target: str = "rerun"
     pairs_of: str = ""
-    suite: str = ""
 
     def document(self) -> dict[str, Any]:
         """Query as it is stored and sent, without what was not asked for; so it was before there was a choice."""
         found = Query.document(self)
-        return {name: value for name, value in found.items() if value or name not in ("pairs_of", "suite")}
+        return {name: value for name, value in found.items() if value or name != "pairs_of"}
 
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Also the name whose pairs are asked for; none of an axis, whose levels have no aliases."""
@@ -114,8 +96,7 @@ class SweetSpotQuery(Query):
 @dataclass(frozen=True, slots=True)
 class AggregatesQuery(Query):
     """Table of the scope: an entry for each combination of levels of the dimensions in `group_by`, averaged over the
-    levels of those in `over`. A dimension is `benchmark`, `model`, `variant` or `axis:<name>`. `suite` is the name of
-    the list that the benchmarks are from, "" for none."""
+    levels of those in `over`. A dimension is `benchmark`, `model`, `variant` or `axis:<name>`."""
 
     kind: ClassVar[str] = "aggregates"
     group_by: tuple[str, ...] = ("model",)
@@ -123,7 +104,6 @@ class AggregatesQuery(Query):
     value: str = "mean"
     missing: str = "matched"
     alpha: float = 0.05
-    suite: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +186,10 @@ class ModelComparisonQuery(Query):
     contender_model: str = ""
     contender_variant: str | None = None
     alpha: float = 0.05
-    suite: str = ""
 
     def document(self) -> dict[str, Any]:
         """Query as it is stored and sent, without what was not asked for."""
-        found = Query.document(self)
-        return {name: value for name, value in found.items() if value is not None and (value or name != "suite")}
+        return {name: value for name, value in Query.document(self).items() if value is not None}
 
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Every name in the query, those of the sides as the parameters of the sides."""
@@ -354,6 +332,8 @@ def query_of(document: Mapping[str, Any]) -> Query:
     given = {field.name: document[field.name] for field in fields(query_class) if field.name in document}
     if "at" in given:
         given["at"] = slice_of(given["at"])
+    if "slices" in given:
+        given["slices"] = tuple((name, slice_of(own)) for name, own in sorted(given["slices"].items()))
     for name, value in given.items():
         if isinstance(value, list):
             given[name] = tuple(value)

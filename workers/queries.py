@@ -101,6 +101,7 @@ _FROM_GRIDS: dict[type[Query], Callable[[Any, Sequence[Any], Mapping[tuple[str, 
     AggregatesQuery: aggregates_document,
     RepeatNoiseQuery: repeat_noise_document,
 }
+_SELECTED = (RankingQuery, SweetSpotQuery, AggregatesQuery, RepeatNoiseQuery, ModelComparisonQuery, GateQuery)
 _RECORDERS: Mapping[type[Query], Callable[[Connection, Any, Any], None]] = {
     BaselineQuery: record_judging,
     RankingQuery: record_ranking,
@@ -139,7 +140,7 @@ def _compute_and_settle(database: Database, settings: Settings, claimed: Claim, 
     if result is None:
         release(database, claimed, [row], _COUNTING_PAUSE)
         return False
-    document = document_of(result)
+    document = document_of(result) | about(query)
     columns = {
         # The generation grew if an input changed since the claim. The job then stays pending, and this result, although
         # it is stored, is never served: `document_generation` is behind `generation`.
@@ -187,6 +188,11 @@ def document_of(result: Result) -> dict[str, Any]:
     return document
 
 
+def about(query: Query) -> dict[str, Any]:
+    """What an answer about several grids says of the selection that it is about."""
+    return {"selection": to_document(query.selected())} if isinstance(query, _SELECTED) else {}
+
+
 def etag_of(document: Mapping[str, Any]) -> str:
     """Entity tag of a result: a hash of everything but the time of computation."""
     return sha256(orjson.dumps(dict(document))).hexdigest()[:24]
@@ -205,12 +211,14 @@ def compute_again(database: Database, settings: Settings, project_id: Any, query
         if isinstance(query, RankingQuery) and way == "sums":
             with database.snapshot() as connection:
                 whole = is_up_to_date(connection, project_id, query)
-                return document_of(told(_from_sums(connection, settings, project_id, query), screen)) if whole else None
+                if not whole:
+                    return None
+                return document_of(told(_from_sums(connection, settings, project_id, query), screen)) | about(query)
         if isinstance(query, RankingQuery) and way == "board":
             found = _compute_board(database, settings, project_id, query, screen, closes=False)
-            return document_of(told(found, screen))
+            return document_of(told(found, screen)) | about(query)
         result = compute(database, settings, project_id, query)
-    return None if result is None else document_of(result)
+    return None if result is None else document_of(result) | about(query)
 
 
 def compute(database: Database, settings: Settings, project_id: Any, query: Query) -> Result | None:

@@ -12,8 +12,8 @@ from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.filters import slice_of_request
 from registry.api.query_schemas import AggregatesParameters
-from registry.api.rankings import benchmarks_asked
 from registry.api.responses import of_values, wanted_form
+from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.slices import Slice
 from registry.query import AggregatesQuery
@@ -83,18 +83,12 @@ def aggregates_query(query: Mapping[str, Any], project: str, at: Slice) -> Aggre
     group_by = tuple(query["group_by"])
     usual = () if "benchmark" in group_by else ("benchmark",)
     return AggregatesQuery(
-        query["experiment"],
-        query["metric"],
-        benchmark=benchmarks_asked(query, project),
-        model=tuple(sorted(set(query["model"]))),
-        variant=tuple(sorted(set(query["variant"]))),
-        at=at,
+        **selected(query, project, at),
         group_by=group_by,
         over=tuple(sorted(query.get("over", usual))),
         value=query["value"],
         missing=query.get("missing", "available" if query["value"] == "count" else "matched"),
         alpha=query["alpha"],
-        suite=query["suite"],
     )
 
 

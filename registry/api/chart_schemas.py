@@ -7,7 +7,7 @@ from typing import Any, get_args
 from marshmallow import Schema, ValidationError, validates_schema
 
 from registry.api.fields import Choice, Matching, Name, Quantity, Whole
-from registry.api.query_schemas import NarrowedParameters
+from registry.api.query_schemas import NarrowedParameters, SelectedParameters
 from registry.api.schemas import about
 from registry.grids.grid import Direction
 from registry.query import SLOT_POLICIES
@@ -20,9 +20,9 @@ _SCALE = "Of the horizontal axis in pictures; linear where it has a level of 0 o
 _QUANTITY = r"(metric|label):[^\x00-\x1f\x7f]{1,200}"
 
 
-class ChartParameters(NarrowedParameters):
-    experiment = Name(required=True, metadata=about("The experiment that is asked about."))
-    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
+class ChartParameters(Schema):
+    """What charts add to a selection."""
+
     missing = Choice(
         *SLOT_POLICIES,
         load_default="matched",
@@ -39,9 +39,8 @@ class ChartParameters(NarrowedParameters):
     )
 
 
-class LinesParameters(ChartParameters):
+class LinesParameters(SelectedParameters, ChartParameters):
     x = Choice(*_SCALES, metadata=about(_SCALE + "; that of the axis if not given."))
-    metric = Name(required=True, metadata=about("The name of the metric."))
     along = Name(
         empty=True,
         load_default="",
@@ -65,7 +64,7 @@ def _better(which: str) -> Any:
     return Choice(*get_args(Direction), metadata=about(told))
 
 
-class TradeOffParameters(ChartParameters):
+class TradeOffParameters(NarrowedParameters, ChartParameters):
     x = _quantity("horizontal", "label:params")
     y = _quantity("vertical", "metric:accuracy")
     by = Choice("model", "variant", load_default="model", metadata=about("What has a point."))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from registry.api.smorest import reply
@@ -14,12 +14,6 @@ FORMS = ("json", "txt", "md", "csv")
 def pictured(media: str) -> list[dict[str, Any]]:
     """The answers with a picture."""
     return [reply(200, "The picture", media=[media], headers=["ETag"]), reply(304, "Not modified")]
-
-
-def scope_of(query: Mapping[str, Any], benchmarks: Sequence[str]) -> dict[str, Any]:
-    """The names that a query is restricted to."""
-    names: dict[str, Any] = {kind: tuple(sorted(set(query[kind]))) for kind in ("model", "variant")}
-    return names | {"benchmark": tuple(benchmarks), "suite": query["suite"]}
 
 
 def options_of(query: Mapping[str, Any]) -> ChartOptions:

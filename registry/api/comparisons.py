@@ -15,8 +15,8 @@ from registry.api.context import enter, parts
 from registry.api.filters import slice_of_request
 from registry.api.partial import part_asked
 from registry.api.query_schemas import BENCHMARKS_OF_SIDES, EitherComparisonParameters
-from registry.api.rankings import benchmarks_asked
 from registry.api.responses import of_values, wanted_form
+from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.slices import Slice
 from registry.operations.compare import revision_of
@@ -117,13 +117,8 @@ def models_asked(query: dict[str, Any], project: str, wanted: Slice = ()) -> Mod
     return model_comparison(
         baseline,
         contender,
-        experiment=query["experiment"],
-        metric=query["metric"],
-        benchmark=benchmarks_asked(query, project),
-        variant=tuple(sorted(set(query["variant"]))),
-        at=wanted,
         alpha=query["alpha"],
-        suite=query["suite"],
+        **selected(query, project, wanted),
     )
 
 

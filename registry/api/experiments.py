@@ -19,6 +19,7 @@ from registry.api.partial import part_asked
 from registry.api.query_schemas import SweetSpotParameters
 from registry.api.responses import json_answer, known_tags, of_values, wanted_form
 from registry.api.schemas import Empty, ExperimentChange
+from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.operations.audit_log import record
 from registry.operations.experiments import describe_experiment, find_experiment
@@ -131,7 +132,7 @@ def change_experiment(
 
 
 def _answer(query: dict[str, Any], project: str, experiment: str, suffix: str | None) -> Response:
-    names = {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
-    question = SweetSpotQuery(experiment, query["metric"], **names, at=slice_of_request(query, SweetSpotParameters))
+    at = slice_of_request(query, SweetSpotParameters)
+    question = SweetSpotQuery(**selected(query | {"experiment": experiment}, project, at))
     form = wanted_form(suffix, _FORMS)
     return answer_to(question, project, form, _RENDERERS, part_asked(query, SweetSpot, form))

@@ -15,25 +15,26 @@ from sqlalchemy import Connection
 from registry.api import examples
 from registry.api.cached_results import Part, answer_to
 from registry.api.chart_schemas import LinesParameters, LinesPictureParameters, LinesPngParameters
-from registry.api.charts import FORMS, options_of, pictured, scope_of
+from registry.api.charts import FORMS, options_of, pictured
 from registry.api.context import enter, parts
 from registry.api.filters import slice_of_request
-from registry.api.rankings import benchmarks_asked
 from registry.api.responses import dumps, of_values, wanted_form
+from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
-from registry.grids.slices import Slice, kept_levels
+from registry.grids.slices import kept_levels
 from registry.operations.aliases import joined_names
 from registry.operations.chart_scope import axes_of_scope, cells_by_name, most_cells_first
 from registry.operations.find import with_aliases
 from registry.operations.query_names import check_names, known_names_text
-from registry.query import KINDS, AggregatesQuery
+from registry.query import AggregatesQuery
 from registry.renderings.lines import lines_csv, lines_markdown, lines_svg, lines_text, lines_vega
 from registry.renderings.lines.png import chart_png
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document, to_document
 from registry.results.lines import Lines
+from registry.selection import KINDS
 from registry.views.lines import MOST_LINES, lines_of
 
 blp = Blueprint("lines", __name__, url_prefix=API_PREFIX, description="Several names along one axis.")
@@ -136,11 +137,12 @@ def lines_as_vega(query: dict[str, Any], project: str) -> Response:
 
 
 def ask_lines(
-    connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any], benchmarks: Sequence[str], at: Slice
+    connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any], selection: Mapping[str, Any]
 ) -> Asked:
-    """The table that answers a query; `NotFound` and `Invalid` for names and axes that are not there."""
-    by = query["by"]
-    scope = AggregatesQuery(query["experiment"], query["metric"], **scope_of(query, benchmarks), at=at, group_by=())
+    """The table that answers a query about a selection; `NotFound` and `Invalid` for names and axes that are not
+    there."""
+    by, at = query["by"], selection["at"]
+    scope = AggregatesQuery(**selection, group_by=())
     scope = scope.canonical(joined_names(connection, project_id))
     check_names(connection, project_id, scope, with_aliases(connection, project_id, "experiment", [scope.experiment]))
     axes = axes_of_scope(connection, project_id, scope)
@@ -206,7 +208,7 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
 
 
 def _sent(query: dict[str, Any], project: str, form: str, schema: type[Schema], renderers: Renderers) -> Response:
-    wanted, benchmarks = slice_of_request(query, schema), benchmarks_asked(query, project)
+    selection = selected(query, project, slice_of_request(query, schema))
     with parts().database.reading() as connection:
-        asked = ask_lines(connection, enter(connection, project, "reader").id, query, benchmarks, wanted)
+        asked = ask_lines(connection, enter(connection, project, "reader").id, query, selection)
     return answer_to(asked.table, project, form, renderers, asked.part)

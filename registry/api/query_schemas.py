@@ -77,25 +77,25 @@ class ThresholdsParameters(StatisticsParameters):
     )
 
 
-class NarrowedParameters(Schema):
-    """The names to which a question is narrowed, the same in every operation."""
+class OfNamesParameters(Schema):
+    """The names to which a selection is narrowed, the same in every operation."""
 
     benchmark = many_names("Only these; all if not given.")
     model = many_names("Only these; all if not given.")
     variant = many_names("Only these; all if not given.")
+    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
 
 
-class ScopeParameters(NarrowedParameters):
-    """The grids of one experiment and metric."""
+class NarrowedParameters(OfNamesParameters):
+    """A selection without its metric."""
 
     experiment = Name(required=True, metadata=about("The experiment that is asked about."))
+
+
+class SelectedParameters(NarrowedParameters):
+    """A selection."""
+
     metric = Name(required=True, metadata=about("The name of the metric."))
-
-
-class SelectedParameters(ScopeParameters):
-    """The same, or those of a suite of benchmarks."""
-
-    suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
 
 
 _MISSING = (
@@ -286,10 +286,10 @@ _MIXED = (
 )
 
 
-class RepeatNoiseParameters(ScopeParameters):
+class RepeatNoiseParameters(SelectedParameters):
     alpha = Share(load_default=0.05, metadata=about("Intervals have the level 1 - alpha."))
 
 
-class SweetSpotParameters(NarrowedParameters):
+class SweetSpotParameters(OfNamesParameters):
     fields = _fields()
     metric = Name(required=True, metadata=about("The name of the metric."))

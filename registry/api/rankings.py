@@ -10,14 +10,14 @@ from marshmallow import INCLUDE
 
 from registry.api import examples
 from registry.api.cached_results import Part, answer_to
-from registry.api.context import enter, parts
 from registry.api.filters import slice_of_request
 from registry.api.partial import part_asked
 from registry.api.query_schemas import RANKING_PARTS, RankingParameters
 from registry.api.responses import of_values, wanted_form
+from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.errors import Fault, Invalid
-from registry.operations.suites import benchmarks_of
+from registry.grids.slices import Slice
 from registry.query import RankingQuery
 from registry.renderings.ranking import ranking_csv, ranking_latex, ranking_markdown, ranking_text
 from registry.renderings.ranking_by_benchmark import by_benchmark_csv
@@ -70,34 +70,14 @@ def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Respons
     return _answer(query, project, suffix)
 
 
-def benchmarks_asked(query: Mapping[str, Any], project: str) -> tuple[str, ...]:
-    """The benchmarks that are asked about, those of the suite if one is named; `Invalid` when there is none of its
-    name."""
-    if not query["suite"]:
-        return tuple(sorted(set(query["benchmark"])))
-    if query["benchmark"]:
-        raise Invalid([Fault("/suite", "stands in place of benchmarks; give one or the other")])
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-        return tuple(sorted(benchmarks_of(connection, row.id, query["suite"])))
+def ranking_asked(query: Mapping[str, Any], project: str, at: Slice) -> RankingQuery:
+    """The question in these parameters."""
+    own = ("by", "method", "missing", "alpha", "target", "pairs_of")
+    return RankingQuery(**selected(query, project, at), **{name: query[name] for name in own if name in query})
 
 
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    question = RankingQuery(
-        query["experiment"],
-        query["metric"],
-        benchmark=benchmarks_asked(query, project),
-        model=tuple(sorted(set(query["model"]))),
-        variant=tuple(sorted(set(query["variant"]))),
-        at=slice_of_request(query, RankingParameters),
-        by=query["by"],
-        method=query["method"],
-        missing=query["missing"],
-        alpha=query["alpha"],
-        target=query["target"],
-        pairs_of=query["pairs_of"],
-        suite=query["suite"],
-    )
+    question = ranking_asked(query, project, slice_of_request(query, RankingParameters))
     form = wanted_form(suffix, _FORMS)
     fields = part_asked(query, Ranking, form)
     if query["part"] == RANKING_PARTS[0]:

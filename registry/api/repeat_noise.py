@@ -11,6 +11,7 @@ from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.filters import slice_of_request
 from registry.api.query_schemas import RepeatNoiseParameters
+from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.query import RepeatNoiseQuery
 
@@ -34,7 +35,6 @@ def read_noise(query: dict[str, Any], project: str) -> Response:
 
     By benchmark the spread between repeats of a cell, the one that their trials explain, and the ratio of variances.
     """
-    names = {kind: tuple(sorted(set(query[kind]))) for kind in ("benchmark", "model", "variant")}
     at = slice_of_request(query, RepeatNoiseParameters)
-    question = RepeatNoiseQuery(query["experiment"], query["metric"], **names, at=at, alpha=query["alpha"])
+    question = RepeatNoiseQuery(**selected(query, project, at), alpha=query["alpha"])
     return answer_to(question, project, "json", {})

@@ -15,12 +15,12 @@ from sqlalchemy import Connection
 from registry.api import examples
 from registry.api.cached_results import answered, ask, settled, unanswered
 from registry.api.chart_schemas import TradeOffParameters, TradeOffPictureParameters, TradeOffPngParameters
-from registry.api.charts import FORMS, options_of, pictured, scope_of
+from registry.api.charts import FORMS, options_of, pictured
 from registry.api.context import enter, parts
 from registry.api.filters import QUANTITIES, faults_of, slices_of_request
 from registry.api.long_poll import usual_wait
-from registry.api.rankings import benchmarks_asked
 from registry.api.responses import dumps, not_modified, send, tagged, wanted_form
+from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.slices import Slice, with_slice
 from registry.operations.aliases import joined_names
@@ -96,7 +96,14 @@ class Asked:
             for side in self.sides
         )
         asked = self.query
-        return trade_off_of(asked["experiment"], asked["by"], asked["missing"], (x, y), self.without, self.not_shown)
+        of = asked["experiment"], asked["by"], asked["missing"]
+        found = trade_off_of(*of, (x, y), self.without, self.not_shown)
+        return replace(found, selection=replace(self.scope, at=self._shared_slice).selected())
+
+    @property
+    def _shared_slice(self) -> Slice:
+        """The levels that both quantities are of."""
+        return tuple(one for one in self.sides[0].at if one in self.sides[1].at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,14 +186,15 @@ def ask_trade_off(
     connection: Connection,
     project_id: uuid.UUID,
     query: Mapping[str, Any],
-    benchmarks: Sequence[str],
+    selection: Mapping[str, Any],
     slices: tuple[Slice, Slice],
 ) -> Asked:
-    """The question of a query; `NotFound` and `Invalid` for names that are not there."""
+    """The question of a query about a selection, whose metric and slice are those of each quantity; `NotFound` and
+    `Invalid` for names that are not there."""
     by, sides = query["by"], tuple(_side(query, axis, at) for axis, at in zip(QUANTITIES, slices, strict=True))
     x, y = sides
-    names = scope_of(query, benchmarks) | {"over": ("benchmark",), "missing": query["missing"]}
-    scope = AggregatesQuery(query["experiment"], "", **names, group_by=(by,))
+    own: dict[str, Any] = {"metric": "", "over": ("benchmark",), "missing": query["missing"]}
+    scope = AggregatesQuery(**selection, **own, group_by=(by,))
     scope = scope.canonical(joined_names(connection, project_id))
     experiments = with_aliases(connection, project_id, "experiment", [scope.experiment])
     cells = dict[str, Mapping[str, int]]()
@@ -257,10 +265,10 @@ def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response
 def _sent(
     query: dict[str, Any], project: str, form: str, schema: type[Schema], make: Callable[[TradeOff], str | bytes]
 ) -> Response:
-    slices, benchmarks = slices_of_request(query, schema), benchmarks_asked(query, project)
+    slices, selection = slices_of_request(query, schema), selected(query, project)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        asked = ask_trade_off(connection, row.id, query, benchmarks, slices)
+        asked = ask_trade_off(connection, row.id, query, selection, slices)
     answer = answer_of(asked, project, usual_wait(form))
     if answer.found is None:
         question, waiting = answer.open

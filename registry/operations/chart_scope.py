@@ -12,7 +12,8 @@ from registry.grids.grid import Axis
 from registry.operations.aliases import joined_names
 from registry.operations.find import Filters, conditions
 from registry.operations.query_names import axes_in
-from registry.query import KINDS, Query
+from registry.query import Query
+from registry.selection import KINDS
 from registry.storage.keys import of_current
 from registry.storage.tables import grids, revisions
 

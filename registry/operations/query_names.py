@@ -16,7 +16,8 @@ from registry.grids.slices import Slice, kept_positions, pointer_to, slice_fault
 from registry.operations.aliases import joined_names
 from registry.operations.find import FILTERED, Filters
 from registry.pairing import pairing
-from registry.query import KINDS, SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery
+from registry.query import SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery
+from registry.selection import KINDS
 from registry.storage.keys import of_current, of_grid
 from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
@@ -44,7 +45,7 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
     if not known:
         there_are = _metrics_text(connection, project_id, experiments, query.metric)
         raise NotFound(f'No grid of experiment "{query.experiment}" has the metric "{query.metric}"{there_are}.')
-    suite = query.suite if isinstance(query, RankingQuery | AggregatesQuery | ModelComparisonQuery) else ""
+    suite = query.suite
     there = {kind: {names[place] for names in known} for place, kind in enumerate(KINDS)}
     lacking = [
         (kind, parameter, wanted)

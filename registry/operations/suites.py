@@ -53,10 +53,11 @@ def find_suite(connection: Connection, project_id: uuid.UUID, name: str) -> Any:
     return row
 
 
-def benchmarks_of(connection: Connection, project_id: uuid.UUID, name: str) -> tuple[str, ...]:
-    """Benchmarks of the suite that a query names; `Invalid` with what there is if the project has none of the name."""
+def members_of(connection: Connection, project_id: uuid.UUID, name: str) -> dict[str, Any]:
+    """What the suite that a selection names brings to it: its benchmarks; `Invalid` with what there is if the project
+    has none of the name."""
     try:
-        return tuple(find_suite(connection, project_id, name).benchmarks)
+        return {"benchmark": tuple(sorted(find_suite(connection, project_id, name).benchmarks))}
     except NotFound:
         known = connection.scalars(select(suites.c.name).where(suites.c.project_id == project_id)).all()
         detail = f'the project has no suite "{name}"; {known_names_text(known)}'

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 from flask import request
 from markupsafe import Markup
 
-from registry.grids.slices import PARAMETER, Slice
 from registry.pages.choices import Choice
 from registry.pages.links import LOOKS, carried, data_path
+from registry.query import SLOT_POLICIES, RankingQuery
 from registry.renderings.lines import ChartOptions
 from registry.results.ranking import Ranking
 from registry.views.lines import MOST_LINES
@@ -49,11 +50,11 @@ def named(query: Mapping[str, Any], *also: str) -> bool:
     return all(query.get(name) for name in ("experiment", *also))
 
 
-def lines_of_ranking(project: str, query: Mapping[str, Any], wanted: Slice, answer: Ranking | None) -> str:
-    """Where the first of the ranked names are drawn as lines, over the same benchmarks and slice."""
-    by = query.get("by", "")
-    first = [one.name for one in answer.ranking[:MOST_LINES]] if answer and by in KINDS else []
-    asked = [(kind, name) for kind in KINDS for name in query.get(kind, ()) if kind != by or not first]
-    slices = [(f"{PARAMETER}{axis}", text) for axis, texts in wanted for text in texts]
-    scope = [(name, query.get(name, "")) for name in ("experiment", "metric", "by", "suite")]
-    return carried(f"/projects/{quote(project)}/lines", [*scope, *asked, *((by, name) for name in first), *slices])
+def lines_of_ranking(project: str, question: RankingQuery, answer: Ranking) -> str:
+    """Where the first of the ranked names are drawn as lines, of the same selection."""
+    first: dict[str, Any] = {}
+    if question.by in KINDS and not (question.by == "benchmark" and question.suite):
+        first = {question.by: tuple(one.name for one in answer.ranking[:MOST_LINES])}
+    scope = replace(question.selection, **first).to_query()
+    missing = [("missing", question.missing)] if question.missing in SLOT_POLICIES[1:] else []
+    return carried(f"/projects/{quote(project)}/lines", [*scope, ("by", question.by), *missing])

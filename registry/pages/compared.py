@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import quote
 
@@ -15,6 +15,7 @@ from registry.operations.find import Filters
 from registry.operations.form_options import search_grids
 from registry.operations.names import joined_names
 from registry.pages.links import carried
+from registry.query import RankingQuery
 
 MOST = 100
 """Comparisons that are listed; the rest is counted."""
@@ -58,15 +59,13 @@ def comparisons_of(
     return Compared(listed, len(both) - len(listed))
 
 
-def models_page(project: str, query: Mapping[str, Any], names: Sequence[str], wanted: Slice) -> str:
+def models_page(project: str, question: RankingQuery, names: Sequence[str]) -> str:
     """The address at which two models of a ranking are compared, the first of them the contender; "" for what is no
     model."""
-    if query["by"] != "model":
+    if question.by != "model":
         return ""
-    scope = [(kind, name) for kind in ("benchmark", "variant") for name in query[kind]]
-    suite = [("suite", query["suite"])] if query["suite"] else []
-    asked = [("experiment", query["experiment"]), ("metric", query["metric"]), *zip(MODEL_SIDES, names, strict=True)]
-    return carried(f"/projects/{quote(project)}/comparisons", [*asked, *scope, *suite, *_conditions(wanted)])
+    scope = replace(question.selection, model=()).to_query()
+    return carried(f"/projects/{quote(project)}/comparisons", [*scope, *zip(MODEL_SIDES, names, strict=True)])
 
 
 def _met(

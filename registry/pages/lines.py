@@ -11,7 +11,7 @@ from registry.api.chart_schemas import LinesParameters
 from registry.api.charts import options_of
 from registry.api.context import enter, parts
 from registry.api.lines import Asked, ask_lines
-from registry.api.rankings import benchmarks_asked
+from registry.api.selections import selected
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.slices import PARAMETER, slice_text
 from registry.pages.blocks import table_part
@@ -46,9 +46,9 @@ def lines(project: str) -> Response:
             return redirect(here(**only), 303)  # type: ignore[return-value]
     if not faults and named(query, "metric"):
         try:
-            benchmarks = benchmarks_asked(query, project)
+            selection = selected(query, project, wanted)
             with parts().database.reading() as connection:
-                asked = ask_lines(connection, row.id, query, benchmarks, wanted)
+                asked = ask_lines(connection, row.id, query, selection)
             found = ask(asked.table, project, patience=2.0)[1]
         except (Invalid, NotFound) as error:
             status = 422 if isinstance(error, Invalid) else 404

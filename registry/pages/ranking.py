@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from registry.api.cached_results import ask, progress
 from registry.api.context import enter, parts
 from registry.api.query_schemas import RankingParameters
-from registry.api.rankings import benchmarks_asked
+from registry.api.rankings import ranking_asked
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import PARAMETER, Slice, slice_text
@@ -93,17 +93,16 @@ def ranking(project: str) -> Response:
         faults += unknown
         lower = not faults and is_lower_better(connection, row.id, _scope_of(query))
     found: Any = None
+    question: RankingQuery | None = None
     if not faults and "experiment" in query and "metric" in query:
         try:
-            found = ask(_question(query, project, wanted), project, patience=2.0)[1]
+            question = ranking_asked({**query, PAIRS: ""}, project, wanted)
+            found = ask(question, project, patience=2.0)[1]
         except (Invalid, NotFound) as error:
             faults = list(error.faults) if isinstance(error, Invalid) else [Fault("/experiment", error.detail)]
     state = state_of(found)
-    pairs = _pairs_row(_question(query, project, wanted), project, found) if state == "ready" else None
+    pairs = _pairs_row(question, project, found) if question and state == "ready" else None
     compared = _compared(row, query, found, wanted) if state == "ready" else None
-
-    def two(names: Sequence[str]) -> str:
-        return models_page(project, query, names, wanted)
 
     def context() -> dict[str, Any]:
         answer = read(Ranking, found.document) if state == "ready" else None
@@ -119,7 +118,7 @@ def ranking(project: str) -> Response:
             "targets": [(name, target(name)) for name in TARGETS],
             "most_listed": MOST_LISTED,
             "state_word": state,
-            "progress": progress(found, _question(query, project, wanted)) if state == "pending" else None,
+            "progress": progress(found, question) if question and state == "pending" else None,
             "reason": found.reason if state == "failed" else None,
             "ranking": answer,
             "cited": cited_ranking(answer, found.etag) if answer else None,
@@ -127,8 +126,8 @@ def ranking(project: str) -> Response:
             "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
             "feed": live_on(row, (*ANSWERS, "ranking.changed"), experiment=query.get("experiment")),
             "compared": compared,
-            "drawn_lines": lines_of_ranking(project, query, wanted, answer),
-            **(_shown(answer, _link_of(project, query), two, pairs, lower=lower) if answer else {}),
+            "drawn_lines": lines_of_ranking(project, question, answer) if question and answer else "",
+            **(_shown(answer, question, project, pairs, lower=lower) if question and answer else {}),
         }
 
     made_of = [row.updated_at, offer, faults, compared, *tags_of(found), *(tags_of(pairs) if pairs is not None else ())]
@@ -157,11 +156,12 @@ def _scope_of(query: Mapping[str, Any]) -> Filters:
     return Filters(experiment=experiment, metric=metric)
 
 
-def _shown(
-    ranking: Ranking, link: Callable[[str], str], two: Callable[[Sequence[str]], str], pairs: Any, *, lower: bool
-) -> dict[str, Any]:
-    """The answer as the template takes it; `two` is where two models are compared, `pairs` the row of that with the
-    pairs of a name, if there is one."""
+def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any, *, lower: bool) -> dict[str, Any]:
+    """The answer as the template takes it; `pairs` is the row of that with the pairs of a name, if there is one."""
+
+    def two(names: Sequence[str]) -> str:
+        return models_page(project, question, names)
+
     listed = read(Ranking, pairs.document).pairs if state_of(pairs) == "ready" else ranking.pairs
     order = parts_of(order_blocks(ranking))
     columns = further_columns(ranking, order)
@@ -174,7 +174,7 @@ def _shown(
         "columns": [name for name, _ in columns],
         "bars": bars_of(ranking, columns),
         "bars_width": WIDTH,
-        "link_of": link,
+        "link_of": _link_of(project, question.by),
         "groups": [_group(group, link_pair) for group in ranking.groups[:MOST_GROUPS]],
         "two": ranking.by.removeprefix("axis:") if ranking.by in FILTERS and len(names) > 2 else "",
         "both": two(names) if len(names) == 2 else "",
@@ -286,23 +286,8 @@ def _given() -> list[tuple[str, str]]:
     return [(name, text) for name, text in request.args.items(multi=True) if text and name != PAIRS]
 
 
-def _link_of(project: str, query: Mapping[str, Any]) -> Callable[[str], str]:
+def _link_of(project: str, by: str) -> Callable[[str], str]:
     """The page of a ranked name; "" for the levels of an axis."""
-    by = str(query["by"])
     if by.startswith("axis:"):
         return lambda _name: ""
     return lambda name: name_page(project, by, name)
-
-
-def _question(query: Mapping[str, Any], project: str, wanted: Slice) -> RankingQuery:
-    return RankingQuery(
-        query["experiment"],
-        query["metric"],
-        **named(query) | {"benchmark": benchmarks_asked(query, project), "at": wanted},
-        **{name: query[name] for name in ("by", "method", "missing", "alpha", "target", "suite")},
-    )
-
-
-def named(query: Mapping[str, Any]) -> dict[str, Any]:
-    """The names that a question is limited to, each once."""
-    return {kind: tuple(sorted(set(query[kind]))) for kind in FILTERS}

@@ -12,7 +12,7 @@ from registry.api.chart_schemas import TradeOffParameters
 from registry.api.charts import options_of
 from registry.api.context import enter, parts
 from registry.api.filters import QUANTITIES, slices_of_quantities
-from registry.api.rankings import benchmarks_asked
+from registry.api.selections import selected
 from registry.api.trade_offs import Answer, answer_of, ask_trade_off
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
@@ -50,9 +50,9 @@ def trade_off(project: str) -> Response:
         labels = number_labels(connection, row.id, query["by"], scope) if scope else []
     if not faults and named(query, "x", "y"):
         try:
-            benchmarks, slices = benchmarks_asked(query, project), slices_of_quantities(_given())
+            selection, slices = selected(query, project), slices_of_quantities(_given())
             with parts().database.reading() as connection:
-                asked = ask_trade_off(connection, row.id, query, benchmarks, slices)
+                asked = ask_trade_off(connection, row.id, query, selection, slices)
             answer = answer_of(asked, project, 2.0)
         except (Invalid, NotFound) as error:
             status = 422 if isinstance(error, Invalid) else 404

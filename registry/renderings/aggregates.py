@@ -12,7 +12,7 @@ from registry.renderings.protocols import left_out_line
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import counted, isolated, label, slice_line, spoken
+from registry.renderings.words import about, counted, isolated, label, slice_line, spoken
 from registry.results.aggregates import Aggregates, DimensionLevels, Entry
 from registry.results.terms import Place
 
@@ -98,8 +98,7 @@ def by(found: Aggregates) -> str:
 
 def page(found: Aggregates) -> Iterator[Block]:
     """The table's page: what was left out before the numbers."""
-    yield Heading(f"{heading(found)} — {found.experiment}", 1)
-    yield from slice_line(found.slice)
+    yield Heading(f"{heading(found)} — {about(found, metric_is_said=True)}", 1)
     yield from aggregates_blocks(found)
 
 

@@ -13,7 +13,7 @@ from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.verdicts.model_comparison import model_comparison_verdict
-from registry.renderings.words import counted, measure, said, slice_line
+from registry.renderings.words import about, counted, measure, said
 from registry.results.model_comparison import (
     BenchmarkGap,
     BenchmarkHeterogeneity,
@@ -66,7 +66,6 @@ def _grid(side: PairedGrid | None) -> list[Any]:
 def page(document: ModelComparison) -> Iterator[Block]:
     """The comparison's page: all benchmarks first, then each of them."""
     yield Heading(f"{_title(document)} — {measure(document.metric)}", 1)
-    yield from slice_line(document.slice)
     yield model_comparison_verdict(document).sentence
     yield Lines(tuple(_scope(document)))
     if document.whole:
@@ -86,8 +85,7 @@ def _title(document: ModelComparison) -> str:
 
 
 def _scope(document: ModelComparison) -> Iterator[str]:
-    suite = f" · suite {document.suite}" if document.suite else ""
-    yield f"experiment {document.experiment}{suite}"
+    yield about(document)
     for word in _SIDES:
         side: ComparedModel = getattr(document, word)
         variant = "" if side.variant is None else f", variant {side.variant or UNDEFINED}"

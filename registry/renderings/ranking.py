@@ -17,7 +17,7 @@ from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.verdicts.ranking import ranking_verdict
-from registry.renderings.words import counted, said, slice_line
+from registry.renderings.words import about, counted, said, slice_line
 from registry.results.ranking import Ranked, Ranking, Slots
 from registry.results.resampling import ResampledRank
 
@@ -80,11 +80,9 @@ def page(ranking: Ranking) -> Iterator[Block]:
     """The ranking's page: the order first, then what it comes from."""
     by = ranking.by or "model"
     who = f"levels of {by.removeprefix('axis:')}" if by.startswith("axis:") else f"{by}s"
-    about = " · ".join(part for part in (ranking.experiment, ranking.metric) if part)
-    yield Heading(f"Ranking of {who}" + (f" — {about}" if about else ""), 1)
+    yield Heading(f"Ranking of {who} — {about(ranking)}", 1)
     if ranking.ranking:
         yield ranking_verdict(ranking).sentence
-    yield from slice_line(ranking.slice)
     yield from order_blocks(ranking)
     yield from friedman_blocks(ranking.friedman, group_word(ranking))
     yield from pair_blocks(ranking.pairs, len(ranking.ranking), group_word(ranking))
@@ -115,8 +113,7 @@ def _policy(ranking: Ranking) -> Iterator[str]:
     parts += [f"target {target(ranking.target)}"] if ranking.target else []
     if parts:
         yield " · ".join(parts)
-    over = [f"suite {ranking.suite}"] if ranking.suite else []
-    over += [_compared(ranking.slots)] if ranking.slots else []
+    over = [_compared(ranking.slots)] if ranking.slots else []
     over += [_benchmarks(ranking.benchmarks)] if ranking.benchmarks else []
     if over:
         yield " · ".join(over)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from registry.renderings.numbers import UNDEFINED, rough
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
-from registry.renderings.words import slice_line
+from registry.renderings.words import about
 from registry.results.repeat_noise import BenchmarkNoise, RepeatNoise, RepeatSpread
 
 COLUMNS = ("benchmark", "cells", "between", "between_low", "between_high", "within", "ratio", "ratio_low", "ratio_high")
@@ -16,8 +16,7 @@ COLUMNS = ("benchmark", "cells", "between", "between_low", "between_high", "with
 def page(document: RepeatNoise) -> Iterator[Block]:
     """What is told of the noise."""
     unit = f" ({document.unit})" if document.unit else ""
-    yield Heading(f"Noise between repeats — {document.experiment} · {document.metric}{unit}", 1)
-    yield from slice_line(document.slice)
+    yield Heading(f"Noise between repeats{unit} — {about(document)}", 1)
     if document.status != "ok":
         yield f"Nothing is known: {document.reason}."
         return

@@ -9,7 +9,7 @@ from registry.renderings.numbers import UNDEFINED, p_value
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
-from registry.renderings.words import counted, label, places, said, slice_line
+from registry.renderings.words import about, counted, label, places, said
 from registry.results.sweet_spot import Favourite, SweetSpot
 
 
@@ -49,8 +49,7 @@ def sweet_spot_csv(document: SweetSpot) -> str:
 
 def sweet_spot_blocks(document: SweetSpot) -> Iterator[Block]:
     """The criteria with their favourites, what supports them, and the margins."""
-    yield Heading(f"Sweet spot — {document.experiment} · {document.metric}", 1)
-    yield from slice_line(document.slice)
+    yield Heading(f"Sweet spot — {about(document)}", 1)
     grids, cells = document.grids, document.common_cells
     yield f"{counted(grids, 'grid', 'grids')}, {counted(cells, 'cell', 'cells')} in common"
     if document.status != "ok":

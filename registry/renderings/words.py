@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.grids.protocol import Protocol, written
-from registry.grids.slices import slice_of, slice_text
+from registry.grids.slices import slice_of, slice_text, with_slice
 from registry.renderings.numbers import plain_number
 from registry.renderings.table import Column
 from registry.results.terms import SliceDocument
@@ -44,6 +44,18 @@ def slice_line(document: SliceDocument, *, short: bool = False) -> Iterator[str]
             if short
             else f"Only {isolated(slice_text(slice_of(document)))}; nothing else is counted."
         )
+
+
+def about(found: Any, *, metric_is_said: bool = False) -> str:
+    """What an answer about several grids is about: `accuracy in long-context, suite reasoning`, or without the metric
+    where that is said before."""
+    if found.selection is not None:
+        said_before = f"{found.selection.metric} in " if metric_is_said else ""
+        return isolated(found.selection.sentence.removeprefix(said_before))
+    # Of a server of an older version, which may know less.
+    metric = found.metric["name"] if isinstance(found.metric, Mapping) else found.metric
+    told = [None if metric_is_said else metric, found.experiment]
+    return with_slice(" in ".join(filter(None, told)), slice_of(found.slice or {}))
 
 
 def protocol_line(protocol: Protocol | None) -> Iterator[str]:

@@ -11,6 +11,7 @@ from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.policies import Reduction, SlotPolicy
 from registry.results.protocols import LeftOutByProtocol
 from registry.results.ranking import Checksum
+from registry.results.selected import About
 from registry.results.statistics import Assumptions
 from registry.results.terms import Count, Instant, Interval, LevelName, Place, Presence, Reason, SliceDocument, Status
 
@@ -205,6 +206,7 @@ class Aggregates(Aggregation):
         Presence.OPTIONAL,
     ] = ()
     incomparable: LeftOutByProtocol = None
+    selection: About = None
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from registry.results.comparison import ComparedRevision
 from registry.results.inputs import Warning
 from registry.results.plans import Needed
+from registry.results.selected import About
 from registry.results.terms import At, Count, Identifier, Instant, P, Presence
 
 PolicyKind = Literal["non_inferior", "no_cell_worse", "improves", "equivalent", "floor"]
@@ -208,6 +209,7 @@ class Gate:
         tuple[Warning, ...],
         "Doubts about the inputs.",
     ] = ()
+    selection: About = None
     methods_version: Annotated[str | None, "Of the statistics.", Presence.OMITTED] = None
     computed_at: Annotated[Instant | None, "When it was computed.", Presence.OMITTED] = None
     state: Annotated[Literal["ready"], "It is computed."] = "ready"

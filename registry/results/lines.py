@@ -11,6 +11,7 @@ from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.policies import SlotPolicy
 from registry.results.protocols import LeftOutByProtocol
 from registry.results.ranking import Checksum
+from registry.results.selected import About
 from registry.results.statistics import Assumptions, MetricDocument
 from registry.results.terms import Count, Instant, Interval, LevelName, Presence, Reason, SliceDocument, Status
 
@@ -109,6 +110,7 @@ class Lines:
         "In place of `inputs` of more than a thousand grids: how many, and a checksum of their ids and revisions.",
         Presence.OMITTED,
     ] = None
+    selection: About = None
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None

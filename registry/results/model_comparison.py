@@ -11,6 +11,7 @@ from registry.results.grid import PostedMetric
 from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.pairs import Pair
 from registry.results.protocols import DifferingKeys
+from registry.results.selected import About
 from registry.results.stability import WithoutOne
 from registry.results.statistics import Assumptions
 from registry.results.terms import Count, Instant, Keyword, P, Presence, Reason, SliceDocument, Status
@@ -114,6 +115,7 @@ class ModelComparison:
     inputs: Annotated[tuple[Input, ...], "The grids, and which revision of each."] = ()
     derived: Annotated[tuple[DerivedGrid, ...], "Grids that were declared to be made of others: not compared."] = ()
     warnings: Annotated[tuple[Warning, ...], "Doubts about the inputs."] = ()
+    selection: About = None
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None

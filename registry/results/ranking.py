@@ -11,6 +11,7 @@ from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.pairs import Pair
 from registry.results.policies import Method, Missing, Target
 from registry.results.protocols import LeftOutByProtocol
+from registry.results.selected import About
 from registry.results.stability import PolicySensitivity, Stability
 from registry.results.statistics import Assumptions
 from registry.results.terms import Count, Instant, Interval, Presence, Reason, SliceDocument, Status
@@ -192,6 +193,7 @@ class Ranking:
         Presence.OPTIONAL,
     ] = ()
     incomparable: LeftOutByProtocol = None
+    selection: About = None
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None

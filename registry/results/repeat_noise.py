@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from registry.results.inputs import Input
+from registry.results.selected import About
 from registry.results.terms import Count, Instant, Presence, Reason, SliceDocument, Status
 
 
@@ -47,6 +48,7 @@ class RepeatNoise:
     reason: Reason = None
     slice: SliceDocument = None
     inputs: Annotated[tuple[Input, ...], "The grids."] = ()
+    selection: About = None
     methods_version: Annotated[str | None, "Of the statistics.", Presence.OMITTED] = None
     computed_at: Annotated[Instant | None, "When it was computed.", Presence.OMITTED] = None
     state: Annotated[Literal["ready"], "It is computed."] = "ready"

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 from registry.results.blocks import Friedman
 from registry.results.inputs import DerivedGrid, Input, Warning
+from registry.results.selected import About
 from registry.results.terms import At, Count, Instant, LevelName, Presence, Reason, SliceDocument, Status
 
 
@@ -97,6 +98,7 @@ class SweetSpot(Compromise):
         "Doubts about grids of one benchmark that were measured in different ways; absent without any.",
         Presence.OPTIONAL,
     ] = ()
+    selection: About = None
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED
     ] = None

@@ -16,6 +16,7 @@ from registry.results.lines import (
     Warnings,
 )
 from registry.results.protocols import LeftOutByProtocol
+from registry.results.selected import About
 from registry.results.statistics import Assumptions
 from registry.results.terms import Count, Reason, SliceDocument, Status
 
@@ -79,4 +80,5 @@ class TradeOff:
     incomparable: LeftOutByProtocol = None
     derived: Derived = ()
     inputs: Inputs = ()
+    selection: About = None
     state: Annotated[Literal["ready"], "The tables that it is from are computed."] = "ready"

@@ -55,6 +55,7 @@ def lines_of(table: Aggregates, not_shown: Sequence[str] = ()) -> Lines:
         incomparable=table.incomparable,
         derived=table.derived,
         inputs=table.inputs,
+        selection=table.selection,
         inputs_left_out=table.inputs_left_out,
         methods_version=table.methods_version,
         computed_at=table.computed_at,

@@ -15,7 +15,7 @@ from tests.workers.asking import faults_of, join
 from tests.workers.test_counted_rankings import QUESTION, from_cells, publish_ragged, table
 from tests.workers.test_rankings import answered, ask, records, score
 from workers.jobs.invalidation import apply_invalidations
-from workers.queries import compute, compute_again, document_of
+from workers.queries import about, compute, compute_again, document_of
 from workers.rankings.pair_sums.scopes import open_scope
 from workers.rankings.pair_sums.update import catch_up
 
@@ -30,7 +30,7 @@ def from_board(boards: House, project: Project, question: RankingQuery = QUESTIO
     apply_invalidations(boards.database, boards.settings)
     found = compute(boards.database, boards.settings, project.id, question)
     assert found is not None
-    return document_of(found)
+    return document_of(found) | about(question)
 
 
 SAME = ("by", "method", "missing", "experiment", "metric", "benchmarks", "slots", "components", "status", "scale")

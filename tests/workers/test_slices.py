@@ -102,7 +102,7 @@ def answered(project: Project, path: str, query: dict[str, Any]) -> dict[str, An
     return document
 
 
-_OWN = ("grid", "digest", "computed_at", "slice", "inputs", "project", "revision")
+_OWN = ("grid", "digest", "computed_at", "slice", "selection", "inputs", "project", "revision")
 
 
 def plain(value: Any) -> Any:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from registry.grids.slices import slice_of, with_slice
 from registry.renderings.assumptions import assumptions
 from registry.renderings.lines.options import ChartOptions
 from registry.renderings.lines.span import Span, short
 from registry.renderings.numbers import fixed, places_of
-from registry.renderings.words import counted, isolated, slice_line, with_unit
+from registry.renderings.words import about, counted, isolated, slice_line, with_unit
 from registry.results.lines import Estimate, LinePoint, Lines
 
 _MOST_NAMED = 6
@@ -22,9 +21,8 @@ def banded(lines: Lines) -> bool:
 
 
 def title(lines: Lines) -> str:
-    """`experiment: accuracy (%) along Length`, and the slice."""
-    whole = f"{lines.experiment}: {with_unit(lines.metric)} along {lines.along}"
-    return with_slice(whole, slice_of(lines.slice or {}))
+    """`Along Length: accuracy in long-context, Context at least 64000`."""
+    return f"Along {lines.along}: {about(lines)}"
 
 
 def subtitle(lines: Lines) -> str:

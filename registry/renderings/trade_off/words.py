@@ -9,7 +9,7 @@ from registry.renderings.assumptions import assumptions
 from registry.renderings.lines.options import ChartOptions, XScale
 from registry.renderings.lines.span import Span
 from registry.renderings.lines.words import axis_range, estimate, kinds, listed
-from registry.renderings.words import counted, with_unit
+from registry.renderings.words import counted, isolated, with_unit
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
 
 PLACES = {"front": "on the front", "open": "may be on the front", "behind": "behind the front"}
@@ -21,8 +21,9 @@ RULE = (
 
 
 def title(found: TradeOff) -> str:
-    """`experiment: accuracy (%) against latency (s)`."""
-    return f"{found.experiment}: {named(found.y)} against {named(found.x)}"
+    """`accuracy (%) against latency (s) in serving, suite reasoning`."""
+    scope = found.selection.sentence if found.selection else found.experiment
+    return f"{named(found.y)} against {named(found.x)} in {isolated(scope)}"
 
 
 def named(one: Quantity) -> str:
