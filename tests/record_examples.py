@@ -120,7 +120,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("stored_claim", "GET", f"claims/{claim}")
     ask("stored_claims", "GET", "projects/demo/claims")
     ask("recorded_judgements", "GET", f"claims/{claim}/judgements")
-    ask("parsed_text", "POST", "projects/demo/claims/parse", json=examples.TEXT_IN)
     ask("thresholds", "GET", f"grids/{curve}/thresholds?value=95")
     ask(None, "PATCH", f"grids/{grid}/cells", json=examples.CELLS_IN)
     ask("revisions", "GET", f"grids/{grid}/revisions")

@@ -16,18 +16,16 @@ from registry.api.request_body import sent_json
 from registry.api.responses import json_answer
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.claims.claim import Claim
-from registry.claims.dictionary import Reading, table
-from registry.claims.grammar import MOST_CLAIMS, read_claim
-from registry.claims.parsing.asked import read_asked
+from registry.claims.grammar import MOST_CLAIMS, claim_schema, read_claim
 from registry.claims.read_as import read_as
 from registry.errors import Fault, Invalid
-from registry.operations.claim_texts import parsed
 from registry.operations.claims import Questions, questions_of
 from registry.operations.claims_across import Placed, apart, joined_judgement
 from registry.results.codec import from_bytes
 
 blp = Blueprint("claims", __name__, url_prefix=API_PREFIX, description="What is said of results, judged against them.")
 
+_SCHEMA = "application/schema+json"
 _CLAIM = {"$ref": "#/components/schemas/Claim"}
 BODY = {
     "required": True,
@@ -127,47 +125,13 @@ def _item(document: dict[str, Any], place: int) -> dict[str, Any]:
     return {**judgements[place], **told}
 
 
-def _reading(one: Reading) -> dict[str, str]:
-    return {"phrase": one.phrase, "read_as": one.read_as}
+@blp.get("/schemas/claim")
+@blp.doc(operationId="getClaimSchema")
+@blp.answers(reply(200, "The JSON Schema", media=[_SCHEMA]), public=True)
+def schema() -> Response:
+    """Read the JSON Schema of a claim
 
-
-@blp.post("/projects/<project>/claims/parse")
-@blp.doc(operationId="parseClaims")
-@blp.answers(
-    reply(200, "What the text may claim", "ParsedText", example=examples.PARSED_TEXT),
-    errors=[400, 413, 415],
-    public=True,
-    requestBody={
-        "required": True,
-        "content": {
-            "application/json": {"schema": {"$ref": "#/components/schemas/TextIn"}, "example": examples.TEXT_IN}
-        },
-    },
-)
-def parse_claims(project: str) -> Response:
-    """Read claims in a text
-
-    Sentences as claims that can be judged, by rules and by the names, axes and levels of the project: the same text
-    always in the same way, and nothing is stored. A sentence that no rule takes whole is told as unparsed, with the
-    reason; no number, level or name is guessed.
+    For editors, and for models that write claims from sentences. What it refuses is refused; what it takes may still
+    name what is not there, or have fields that do not go together: the answer is then 422 with pointers.
     """
-    with parts().database.reading() as connection:
-        row = enter(connection, project, "reader")
-    asked = read_asked(sent_json())
-    with parts().database.reading() as connection:
-        candidates, unparsed = parsed(connection, row.id, asked)
-    return json_answer(
-        {
-            "candidates": [
-                {
-                    "span": [one.start, one.end],
-                    "text": one.text,
-                    "claim": one.claim,
-                    "read_as": [_reading(reading) for reading in one.read_as],
-                }
-                for one in candidates
-            ],
-            "unparsed": [{"span": [one.start, one.end], "text": one.text, "reason": one.reason} for one in unparsed],
-            "dictionary": [_reading(Reading(*row)) for row in table()],
-        }
-    )
+    return json_answer(claim_schema(), Content_Type=_SCHEMA)

@@ -220,11 +220,6 @@ CLAIM_CHANGE = {"text": "Accuracy falls as sequences grow.", "source": {"url": "
 STORED_CLAIM = _answer("stored_claim")
 STORED_CLAIMS = _answer("stored_claims")
 RECORDED_JUDGEMENTS = _answer("recorded_judgements")
-TEXT_IN: dict[str, Any] = {
-    "text": "On Length Generalization, Qwen-2.5 3B declines steadily with length. It feels slower.",
-    "about": {"experiment": "type-by-length", "metric": "accuracy"},
-}
-PARSED_TEXT = _answer("parsed_text")
 AGGREGATES = _answer("aggregates")
 AGGREGATES_FORMS = _forms("aggregates_forms", *_TABLES)
 SWEET_SPOT = _answer("sweet_spot")

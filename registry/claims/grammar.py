@@ -1,4 +1,4 @@
-"""Read a claim: its parts, what they are about, and the limits.
+"""Read a claim: its parts, what they are about, the limits, and the JSON Schema of it all.
 
 What is not judged is refused.
 """
@@ -6,7 +6,7 @@ What is not judged is refused.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from registry.claims.claim import About, Atom, Claim, Compound, IllPosed, Part, atoms_of
@@ -14,6 +14,7 @@ from registry.claims.faults import faults_of_kind
 from registry.claims.kinds import KINDS
 from registry.claims.read_as import noise_words
 from registry.claims.reading import (
+    DEFINITIONS,
     LONGEST_TEXT,
     Reader,
     any_text,
@@ -25,7 +26,9 @@ from registry.claims.reading import (
     members,
     name_or_empty,
     nearby,
+    object_schema,
     quantifier,
+    reads,
     selection,
     share,
     text,
@@ -39,14 +42,21 @@ MOST_CLAIMS = 100
 COMPOUND = ("all_of", "any_of", "not")
 
 
+@reads({"anyOf": [{"const": "latest"}, count.schema]})
+def _revision(given: Any, pointer: str, report: Report) -> int | None:
+    return None if given == "latest" else int(count(given, pointer, report))
+
+
+_GRID: Mapping[str, Reader] = {"grid": text, "revision": _revision}
+_NAMES: Mapping[str, Reader] = {
+    **dict.fromkeys(("experiment", "metric", "benchmark", "model"), text),
+    "variant": name_or_empty,
+}
+
+
+@reads({"$ref": "#/$defs/about"})
 def _about(given: Any, pointer: str, report: Report) -> About:
-    readers: dict[str, Reader] = {
-        "grid": text,
-        **dict.fromkeys(("experiment", "metric", "benchmark", "model"), text),
-        "variant": name_or_empty,
-        "revision": _revision,
-    }
-    found = members(given, pointer, readers, (), report)
+    found = members(given, pointer, {**_GRID, **_NAMES}, (), report)
     if "grid" in found:
         if found.keys() - {"grid", "revision"}:
             report.fault(pointer, "is the id of a grid, or names; not both")
@@ -61,12 +71,7 @@ def _about(given: Any, pointer: str, report: Report) -> About:
     return About(**found)
 
 
-def _revision(given: Any, pointer: str, report: Report) -> int | None:
-    return None if given == "latest" else count(given, pointer, report)
-
-
 _COMMON: Mapping[str, Reader] = {
-    "kind": text,
     "about": _about,
     "where": selection,
     "for": groups,
@@ -74,13 +79,15 @@ _COMMON: Mapping[str, Reader] = {
     "except": levels,
     "over": choice("measured", "declared"),
 }
+_SOURCE: Mapping[str, Reader] = {"url": any_text(LONGEST_TEXT), "line": count, "digest": text}
 
 
+@reads(object_schema(_SOURCE))
 def _source(given: Any, pointer: str, report: Report) -> tuple[tuple[str, Any], ...]:
-    readers: dict[str, Reader] = {"url": any_text(LONGEST_TEXT), "line": count, "digest": text}
-    return tuple(sorted(members(given, pointer, readers, (), report).items()))
+    return tuple(sorted(members(given, pointer, _SOURCE, (), report).items()))
 
 
+@reads({"const": "latest"})
 def _latest(given: Any, pointer: str, report: Report) -> None:
     if given != "latest":
         report.fault(pointer, "is latest here; a former one is named beside its grid, in about")
@@ -94,6 +101,40 @@ _OUTER: Mapping[str, Reader] = {
     "revision": _latest,
     "looks": choice("fixed", "every_revision", "added_trials"),
 }
+
+
+def claim_schema() -> dict[str, Any]:
+    """The JSON Schema of a claim: what it refuses is refused, and what it takes may have fields that do not go
+    together. `about` may stand outside of the claim, as in files, or in the whole that it is a part of."""
+    part = {"anyOf": [{"$ref": f"#/$defs/{name}"} for name in (*KINDS, *COMPOUND)], "unevaluatedProperties": False}
+    names = {**_NAMES, "revision": _latest}
+    about = {
+        "description": "A grid by its id, or those of an experiment and a metric, restricted by names.",
+        "anyOf": [object_schema(_GRID, ["grid"]), object_schema(names, ["experiment", "metric"])],
+    }
+    kinds = {name: _kind_schema(name, kind.says, {**_COMMON, **kind.fields}, kind.required)
+             for name, kind in KINDS.items()}  # fmt: skip
+    for name in COMPOUND:
+        most = 1 if name == "not" else MOST_ATOMS
+        claims = list_of(Reader(_about.read, {"$ref": "#/$defs/part"}), most)
+        kinds[name] = _kind_schema(name, Compound, {"about": _about, "claims": claims}, ["claims"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Claim",
+        "description": "A statement about results that can be judged, and where it stands.",
+        "properties": {name: one.schema for name, one in _OUTER.items()},
+        **part,
+        "$defs": {"part": part, "about": about, **DEFINITIONS, **kinds},
+    }
+
+
+def _kind_schema(name: str, says: type, fields: Mapping[str, Reader], required: Sequence[str]) -> dict[str, Any]:
+    return {
+        "description": " ".join((says.__doc__ or "").split()),
+        "type": "object",
+        "properties": {"kind": {"const": name}, **{field: one.schema for field, one in fields.items()}},
+        "required": ["kind", *required],
+    }
 
 
 def read_claim(given: Any, pointer: str = "") -> Claim:
@@ -129,17 +170,18 @@ def _part(given: Any, pointer: str, report: Report, depth: int, about: About | N
 def _compound(
     given: Mapping[str, Any], kind: Any, pointer: str, report: Report, depth: int, about: About | None
 ) -> Part:
-    def several(claims: Any, here: str, to: Report) -> tuple[Part, ...]:
-        return tuple(
-            list_of(lambda one, inner, _: _part(one, inner, to, depth + 1, about), MOST_ATOMS)(claims, here, to)
-        )
-
     if depth >= MOST_DEPTH:
         report.fault(pointer, f"is nested deeper than {MOST_DEPTH} levels")
         return Atom("ill_posed", IllPosed(), About("?"))
     if "about" in given:
         about = _about(given["about"], f"{pointer}/about", report)
-    readers: dict[str, Reader] = {"kind": text, "about": lambda *_: about, "claims": several}
+
+    @reads({})
+    def one_part(one: Any, here: str, to: Report) -> Part:
+        return _part(one, here, to, depth + 1, about)
+
+    taken = Reader(lambda *_: about, {})
+    readers: dict[str, Reader] = {"kind": text, "about": taken, "claims": list_of(one_part, MOST_ATOMS)}
     found = members(given, pointer, readers, ("claims",), report)
     claims = found.get("claims", ())
     if kind == "not" and len(claims) > 1:
@@ -150,7 +192,7 @@ def _compound(
 def _atom(given: Mapping[str, Any], name: str, pointer: str, report: Report, about: About | None) -> Atom:
     kind = KINDS[name]
     before = report.met
-    found = members(given, pointer, {**_COMMON, **kind.fields}, kind.required, report)
+    found = members(given, pointer, {"kind": text, **_COMMON, **kind.fields}, kind.required, report)
     if "about" not in found and about is None:
         report.fault(pointer, 'lacks the field "about"')
     if report.met > before:

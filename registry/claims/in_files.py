@@ -142,14 +142,3 @@ def _unreadable(body: str, line: int, error: Exception) -> Fault:
         return Fault(str(line), f"cannot be read: {told}")
     at, column = (one for one in place.groups() if one)
     return Fault(str(line + int(at) - 1), f"cannot be read: {told[: place.start()]} (at column {column})")
-
-
-def about_comments(text: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    """Where each comment `claims about` of a Markdown text begins, and what it says; those that cannot be read are left
-    out, as checking the text tells of them."""
-    for kind, start, body in _blocks(text):
-        if kind == "claims about":
-            try:
-                yield start, _read(body, 1)
-            except Invalid:
-                continue

@@ -34,6 +34,7 @@ from registry.claims.reading import (
     levels,
     list_of,
     quantifier,
+    reads,
     selection,
     stated,
     stated_with_unit,
@@ -54,15 +55,24 @@ class Kind(NamedTuple):
     required: tuple[str, ...]
 
 
+@reads({"anyOf": [{"enum": ["first", "last"]}, count.schema]})
 def _place(given: Any, pointer: str, report: Report) -> int | str:
     if given in ("first", "last"):
         return 1 if given == "first" else "last"
-    return count(given, pointer, report)
+    return int(count(given, pointer, report))
 
 
+@reads({"anyOf": [coordinate.schema, level.schema]})
+def _coordinate_or_level(given: Any, pointer: str, report: Report) -> Any:
+    return coordinate(given if isinstance(given, Mapping) else {"": given}, pointer, report)
+
+
+_PLACES = list_of(_coordinate_or_level, 100)
+
+
+@reads(_PLACES.schema)
 def _at(given: Any, pointer: str, report: Report) -> tuple[Any, ...]:
-    read = list_of(lambda one, here, to: coordinate(one if isinstance(one, Mapping) else {"": one}, here, to), 100)
-    return tuple(sorted(set(read(given, pointer, report))))
+    return tuple(sorted(set(_PLACES(given, pointer, report))))
 
 
 KINDS: Mapping[str, Kind] = {

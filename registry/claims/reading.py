@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
 from registry.claims.number import Number, decimals_of
 from registry.claims.quantifier import Quantifier
@@ -13,13 +14,36 @@ from registry.grids.intake.faults import Report, escaped, number
 from registry.grids.intake.levels import has_control
 from registry.grids.slices import Slice
 
-Reader = Callable[[Any, str, Report], Any]
-Value = TypeVar("Value")
+Schema = Mapping[str, Any]
 LONGEST_NAME = 200
 LONGEST_TEXT = 2_000
 MOST_LEVELS = 10_000
 _MOST_DECIMALS = 12
 _WORDS = ("all", "any", "none", "most")
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads what was sent at a JSON pointer and reports faults. `schema` is the JSON Schema of what it takes, but for
+    what one cannot say: that a text has no control characters, and that two fields go together."""
+
+    read: Callable[[Any, str, Report], Any]
+    schema: Schema
+
+    def __call__(self, given: Any, pointer: str, report: Report) -> Any:
+        """The value that was sent, or a stand-in where it is at fault."""
+        return self.read(given, pointer, report)
+
+
+def reads(schema: Schema) -> Callable[[Callable[[Any, str, Report], Any]], Reader]:
+    """The function as the reader of what has this schema."""
+    return lambda read: Reader(read, schema)
+
+
+def object_schema(readers: Mapping[str, Reader], required: Sequence[str] = (), **more: Any) -> dict[str, Any]:
+    """The schema of the objects that `members` reads."""
+    found: dict[str, Any] = {"type": "object", "properties": {name: one.schema for name, one in readers.items()}}
+    return found | ({"required": list(required)} if required else {}) | {"additionalProperties": False} | more
 
 
 def nearby(name: str, known: Iterable[str]) -> str:
@@ -52,6 +76,7 @@ def members(
 def choice(*words: str) -> Reader:
     """One of these words."""
 
+    @reads({"enum": list(words)})
     def read(given: Any, pointer: str, report: Report) -> Any:
         if isinstance(given, str) and given in words:
             return given
@@ -64,10 +89,11 @@ def choice(*words: str) -> Reader:
 _SPACES = str.maketrans("\n\r\t", "   ")
 
 
-def text(given: Any, pointer: str, report: Report, longest: int = LONGEST_NAME) -> str:
+@reads({"type": "string", "minLength": 1, "maxLength": LONGEST_NAME})
+def text(given: Any, pointer: str, report: Report) -> str:
     """A text without control characters that is not empty."""
-    if not isinstance(given, str) or not given or len(given) > longest or has_control(given):
-        report.fault(pointer, f"must be a text of 1 to {longest} characters, none of them a control character")
+    if not isinstance(given, str) or not given or len(given) > LONGEST_NAME or has_control(given):
+        report.fault(pointer, f"must be a text of 1 to {LONGEST_NAME} characters, none of them a control character")
         return ""
     return given
 
@@ -75,6 +101,7 @@ def text(given: Any, pointer: str, report: Report, longest: int = LONGEST_NAME) 
 def any_text(longest: int) -> Reader:
     """A text of so many characters, which may have line breaks and tabs but no other control characters."""
 
+    @reads({"type": "string", "maxLength": longest})
     def read(given: Any, pointer: str, report: Report) -> str:
         if not isinstance(given, str) or len(given) > longest or has_control(given.translate(_SPACES)):
             report.fault(pointer, f"must be a text of at most {longest:,} characters, none of them a control character")
@@ -84,11 +111,13 @@ def any_text(longest: int) -> Reader:
     return read
 
 
+@reads({"type": "string", "maxLength": LONGEST_NAME})
 def name_or_empty(given: Any, pointer: str, report: Report) -> str:
     """A name that may be empty, as that of a variant."""
-    return "" if given == "" else text(given, pointer, report)
+    return "" if given == "" else str(text(given, pointer, report))
 
 
+@reads({"type": "boolean"})
 def flag(given: Any, pointer: str, report: Report) -> bool:
     """true or false."""
     if not isinstance(given, bool):
@@ -96,6 +125,7 @@ def flag(given: Any, pointer: str, report: Report) -> bool:
     return given is True
 
 
+@reads({"type": "number", "minimum": 0})
 def amount(given: Any, pointer: str, report: Report) -> float:
     """A finite number that is not negative."""
     found = number(given)
@@ -105,6 +135,7 @@ def amount(given: Any, pointer: str, report: Report) -> float:
     return found
 
 
+@reads({"type": "number"})
 def finite(given: Any, pointer: str, report: Report) -> float:
     """A finite number."""
     found = number(given)
@@ -114,6 +145,7 @@ def finite(given: Any, pointer: str, report: Report) -> float:
     return found
 
 
+@reads({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1})
 def share(given: Any, pointer: str, report: Report) -> float:
     """A number between 0 and 1, neither of them."""
     found = number(given)
@@ -123,19 +155,28 @@ def share(given: Any, pointer: str, report: Report) -> float:
     return found
 
 
-def count(given: Any, pointer: str, report: Report, least: int = 1) -> int:
-    """A whole number."""
-    found = number(given)
-    if found is None or found != int(found) or not least <= found <= 1_000_000:
-        report.fault(pointer, f"must be a whole number from {least} to 1,000,000")
-        return least
-    return int(found)
+def whole(least: int, most: int = 1_000_000) -> Reader:
+    """A whole number from one to another."""
+
+    @reads({"type": "integer", "minimum": least, "maximum": most})
+    def read(given: Any, pointer: str, report: Report) -> int:
+        found = number(given)
+        if found is None or found != int(found) or not least <= found <= most:
+            report.fault(pointer, f"must be a whole number from {least} to {most:,}")
+            return least
+        return int(found)
+
+    return read
 
 
+count = whole(1)
+
+
+@reads({"$ref": "#/$defs/level"})
 def level(given: Any, pointer: str, report: Report) -> str:
     """A level by its label or its number, as a label."""
     if isinstance(given, str):
-        return text(given, pointer, report)
+        return str(text(given, pointer, report))
     found = number(given)
     if found is None:
         report.fault(pointer, "must be a level: its label or its number")
@@ -146,6 +187,7 @@ def level(given: Any, pointer: str, report: Report) -> str:
 def list_of(reader: Reader, most: int = MOST_LEVELS) -> Reader:
     """A list of 1 to `most`, as a tuple."""
 
+    @reads({"type": "array", "items": reader.schema, "minItems": 1, "maxItems": most})
     def read(given: Any, pointer: str, report: Report) -> tuple[Any, ...]:
         if not isinstance(given, list) or not 1 <= len(given) <= most:
             report.fault(pointer, f"must be a list of 1 to {most:,}")
@@ -155,11 +197,19 @@ def list_of(reader: Reader, most: int = MOST_LEVELS) -> Reader:
     return read
 
 
+_LEVELS = list_of(level)
+
+
+@reads(_LEVELS.schema)
 def levels(given: Any, pointer: str, report: Report) -> tuple[str, ...]:
     """A list of levels, sorted, each once."""
-    return tuple(sorted(set(list_of(level)(given, pointer, report))))
+    return tuple(sorted(set(_LEVELS(given, pointer, report))))
 
 
+_ENDS = {"from": finite, "to": finite}
+
+
+@reads({"$ref": "#/$defs/slice"})
 def selection(given: Any, pointer: str, report: Report) -> Slice:
     """Axes, each with a list of levels or with a range from one number to another."""
     if not isinstance(given, Mapping):
@@ -175,7 +225,7 @@ def selection(given: Any, pointer: str, report: Report) -> Slice:
 
 
 def _range(given: Any, pointer: str, report: Report) -> tuple[str, ...]:
-    ends = members(given, pointer, {"from": finite, "to": finite}, (), report)
+    ends = members(given, pointer, _ENDS, (), report)
     if not ends:
         report.fault(pointer, 'a range has "from", "to" or both')
     if len(ends) == 2 and ends["from"] > ends["to"]:
@@ -184,6 +234,7 @@ def _range(given: Any, pointer: str, report: Report) -> tuple[str, ...]:
     return tuple(sorted(signs[end] + plain_label(bound + 0.0) for end, bound in ends.items()))
 
 
+@reads({"$ref": "#/$defs/groups"})
 def groups(given: Any, pointer: str, report: Report) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Dimensions, each with a list of levels or with "*" for all of them, which is the empty tuple."""
     if not isinstance(given, Mapping) or not given:
@@ -197,6 +248,7 @@ def groups(given: Any, pointer: str, report: Report) -> tuple[tuple[str, tuple[s
     return tuple(found)
 
 
+@reads({"type": "object", "additionalProperties": level.schema, "minProperties": 1})
 def coordinate(given: Any, pointer: str, report: Report) -> tuple[tuple[str, str], ...]:
     """A coordinate: a level by axis."""
     if not isinstance(given, Mapping) or not given:
@@ -207,14 +259,18 @@ def coordinate(given: Any, pointer: str, report: Report) -> tuple[tuple[str, str
     )
 
 
+_COUNTED = {"at_least": count, "exactly": whole(0)}
+
+
+@reads({"$ref": "#/$defs/quantifier"})
 def quantifier(given: Any, pointer: str, report: Report) -> Quantifier:
     """all, any, none, most, or an object with at_least, exactly or share."""
     if isinstance(given, str) and given in _WORDS:
         return Quantifier(cast(Any, given))
     if isinstance(given, Mapping) and len(given) == 1:
         [(word, said)] = given.items()
-        if word in ("at_least", "exactly"):
-            return Quantifier(cast(Any, word), count(said, f"{pointer}/{word}", report, 0 if word == "exactly" else 1))
+        if word in _COUNTED:
+            return Quantifier(cast(Any, word), _COUNTED[word](said, f"{pointer}/{word}", report))
         if word == "share":
             return Quantifier("share", share(said, f"{pointer}/share", report))
     report.fault(pointer, 'is all, any, none, most, {"at_least": k}, {"exactly": k} or {"share": s}')
@@ -224,22 +280,24 @@ def quantifier(given: Any, pointer: str, report: Report) -> Quantifier:
 _PARTS: dict[str, Reader] = {
     "op": choice("=", "<", ">", "<=", ">="),
     "number": finite,
-    "between": list_of(finite, 2),
+    "between": Reader(list_of(finite, 2).read, {"type": "array", "items": finite.schema, "minItems": 2, "maxItems": 2}),
     "about": finite,
     "within": amount,
-    "decimals": lambda given, pointer, report: count(given, pointer, report, 0),
+    "decimals": whole(0, _MOST_DECIMALS),
     "unit": choice("points", "percent", "factor"),
 }
 
 
+@reads({"$ref": "#/$defs/number"})
 def stated(given: Any, pointer: str, report: Report) -> Number:
     """A statement about a number in points, the unit of the metric."""
-    found = stated_with_unit(given, pointer, report)
+    found: Number = stated_with_unit(given, pointer, report)
     if found.unit != "points":
         report.fault(f"{pointer}/unit", "is points here: only a difference is said in percent or as a factor")
     return found
 
 
+@reads({"$ref": "#/$defs/number_with_unit"})
 def stated_with_unit(given: Any, pointer: str, report: Report) -> Number:
     """A statement about a number: op and number, between, or about with within."""
     before = report.met
@@ -251,11 +309,8 @@ def stated_with_unit(given: Any, pointer: str, report: Report) -> Number:
         report.fault(pointer, 'is {"op", "number"}, {"between": [a, b]} or {"about": x, "within": w}')
         return Number("=")
     shown = given["between"] if "between" in found else [given.get("number", given.get("about"))]
-    decimals = found.get("decimals", max((decimals_of(one) for one in shown if number(one) is not None), default=0))
-    if decimals > _MOST_DECIMALS:
-        if "decimals" in found:
-            report.fault(f"{pointer}/decimals", f"is at most {_MOST_DECIMALS}")
-        decimals = _MOST_DECIMALS
+    told = max((decimals_of(one) for one in shown if number(one) is not None), default=0)
+    decimals = found.get("decimals", min(told, _MOST_DECIMALS))
     unit = found.get("unit", "points")
     if "between" not in found:
         number_said = found.get("number", found.get("about", 0.0))
@@ -265,3 +320,41 @@ def stated_with_unit(given: Any, pointer: str, report: Report) -> Number:
         report.fault(f"{pointer}/between", "is two numbers, the smaller one first")
         return Number("=")
     return Number("between", low=ends[0], high=ends[1], decimals=decimals, unit=unit)
+
+
+def _number_schema(unit: Schema) -> dict[str, Any]:
+    more = {"decimals": _PARTS["decimals"], "unit": Reader(_PARTS["unit"].read, unit)}
+    forms = (("op", "number"), ("between",), ("about", "within"))
+    return {
+        "anyOf": [
+            object_schema({name: _PARTS[name] for name in form} | more, [name for name in form if name != "within"])
+            for form in forms
+        ]
+    }
+
+
+DEFINITIONS: Mapping[str, Schema] = {
+    "level": {"description": "Its label or its number.", "anyOf": [text.schema, finite.schema]},
+    "number": {"description": "Every value that prints as it with so many decimals; in the unit of the metric."}
+    | _number_schema({"const": "points"}),
+    "number_with_unit": {"description": "percent: of the right side."} | _number_schema(_PARTS["unit"].schema),
+    "slice": {
+        "description": "A list of levels, or a range of them, by axis; benchmark, model and variant are axes too.",
+        "type": "object",
+        "additionalProperties": {"anyOf": [_LEVELS.schema, object_schema(_ENDS, minProperties=1)]},
+    },
+    "groups": {
+        "description": 'A list of levels, or "*" for all of them, by axis.',
+        "type": "object",
+        "minProperties": 1,
+        "additionalProperties": {"anyOf": [{"const": "*"}, _LEVELS.schema]},
+    },
+    "quantifier": {
+        "description": "How many must hold; most: more than half.",
+        "anyOf": [
+            {"enum": list(_WORDS)},
+            *(object_schema({word: one}, [word]) for word, one in {**_COUNTED, "share": share}.items()),
+        ],
+    },
+}
+"""The parts to which the schemas of readers refer."""

@@ -14,7 +14,6 @@ from registry.commands.judgements import FORMATS, Judged, written
 from registry.commands.polling import awaited, waits
 from registry.commands.session import Session, asks_server
 from registry.commands.status import CheckFailed, Undecided
-from registry.commands.suggest import suggest
 from results_registry.errors import Refused
 
 
@@ -23,26 +22,16 @@ from results_registry.errors import Refused
 @click.option(
     "--strict", is_flag=True, help="Exit with 6 when a claim is neither supported nor contradicted, or a file has none."
 )
-@click.option(
-    "--suggest",
-    "suggests",
-    is_flag=True,
-    help="Judge nothing; print a comment for each sentence of Markdown that could have one.",
-)
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="What to print.")
 @waits
 @asks_server
-def check(session: Session, files: Sequence[Path], strict: bool, suggests: bool, form: str, seconds: float) -> None:
+def check(session: Session, files: Sequence[Path], strict: bool, form: str, seconds: float) -> None:
     """Judge the claims in files: Markdown such as README.md, or claims.toml.
 
     In Markdown a claim stands in a comment behind its sentence, <!-- claim: kind = "trend" … -->, or in a fenced block
     registry-claim; in TOML under [[claim]]. The exit status is 3 when a claim is contradicted, and 1 when one cannot be
     read; the others are judged all the same.
     """
-    if suggests:
-        for one in files:
-            suggest(session, one)
-        return
     found = {str(file): list(claims_of(file)) for file in files}
     places = [one for claims in found.values() for one in claims if isinstance(one, Place)]
     faults = told(one for claims in found.values() for one in claims if isinstance(one, Unread))

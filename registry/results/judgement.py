@@ -91,7 +91,7 @@ class ClaimInput:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A vague word or a printed number, and how it is read."""
+    """A word that asks for noise or a printed number, and how it is read."""
 
     phrase: Annotated[str, "The words, or the JSON pointer to a number in the claim."]
     read_as: Annotated[str, "What they are taken for."]

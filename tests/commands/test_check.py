@@ -8,8 +8,6 @@ from xml.etree import ElementTree
 import pytest
 
 from registry.claims.in_files import Stated, claims_in
-from registry.claims.unmarked import passages
-from registry.commands.suggest import comment
 from registry.errors import Fault
 from tests.commands.terminal import Person
 from tests.house import House, Project
@@ -210,42 +208,3 @@ def test_a_claim_keeps_its_own_subject() -> None:
     text = f"{shared}\n{own}\n<!-- claim: kind='x' -->"
     found = [one for one in claims_in("x.md", text) if isinstance(one, Stated)]
     assert [one.claim["about"] for one in found] == [{"grid": "g"}, {"experiment": "a"}]
-
-
-def test_sentences_without_a_claim_get_a_suggestion_that_checks(person: Person, project: Project) -> None:
-    project.published()
-    text = README.replace("# Results", "# Results\n\nType 1 begins at 99.3. It is <b>2 > 1</b>.\n\n    Type 2")
-    (person.home / "README.md").write_text(text, encoding="utf-8")
-    first = person.run("check", "--suggest", "README.md")
-    assert first.exit_code == 0, first.output
-    lines = first.stdout.splitlines()
-    assert lines[0] == "README.md:3: Type 1 begins at 99.3"
-    assert len(lines) == 2, lines
-    (person.home / "claims.md").write_text(lines[0] + " " + lines[1] + "\n", encoding="utf-8")
-    assert "supported: Supported as posted" in judged(person, project, "claims.md", status=0)
-
-
-def test_bullets_get_suggestions_and_code_gets_none(person: Person, project: Project) -> None:
-    project.published()
-    said = "Type 1 begins at 99.3."
-    bullets = f"- {said}\n- `Type 1` begins at 99.3.\n  - {said}\n\n  {said}\n* {said}\n+ {said}\n\n"
-    code = f"Text.\n\n    {said}\n\n    {said}\n\n`{said}`\n\n* Text\n\n      {said}\n\n  ```\n  {said}\n  ```\n"
-    (person.home / "README.md").write_text(bullets + code, encoding="utf-8")
-    found = person.run("check", "--suggest", "README.md").stdout.splitlines()[::2]
-    assert [line.partition(": ")[0] for line in found] == [f"README.md:{line}" for line in (1, 2, 3, 5, 6, 7)]
-
-
-def test_what_is_suggested_cannot_end_its_comment() -> None:
-    claim = {"kind": "trend", "about": {"experiment": "--><!-- claim:"}, "text": "left out"}
-    [stated] = claims_in("x.md", f"Text. {comment(claim, {})}")
-    assert isinstance(stated, Stated)
-    assert stated.claim == {"kind": "trend", "about": {"experiment": "--><!-- claim:"}, "text": "Text."}
-
-
-def test_passages_leave_out_what_has_a_claim_and_what_is_no_sentence() -> None:
-    text = README + "\nFirst one. Second one\nwraps. <!-- claim: x -->\n\n| a | b |\n\n" + "long " * 500
-    [first, *rest] = passages(text)
-    assert rest == [] or all("long" not in one.text for one in rest)
-    words = "".join(one.text for one in (first, *rest)).split()
-    assert " ".join(words) == "# Results * First one."
-    assert first.start == 0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from typing import Any
 
 from registry.pages.said import number
-from tests import ROOT
 from tests.house import Project
 from tests.pages.conftest import DOCUMENTS, Browser, Demo, share
 from tests.workers.claims.sentences import NO, VERDICTS
@@ -174,10 +172,3 @@ def test_claims_of_a_private_project_are_for_who_may_read_it(project: Project, v
     alone = link(grid)
     assert "Only 12" not in visitor.read(f"{grid}?{alone}").text
     assert visitor.get(f"{claim}?{alone}").status_code in (401, 404)
-
-
-def test_the_example_of_the_manual_is_read_as_a_claim(demo: Demo) -> None:
-    manual = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
-    [sent] = re.findall(r"demo/claims/parse .*? -d '(\{.*?\})'", manual, re.DOTALL)
-    [candidate] = demo.house.call("POST", "projects/demo/claims/parse", json=json.loads(sent)).get_json()["candidates"]
-    assert candidate["read_as"] == [{"phrase": "low 80s", "read_as": "[80, 83.4]"}]

@@ -33,7 +33,7 @@ OPERATIONS = sorted(
         if method in METHODS
     }
 )
-OPEN = {"/healthz", "/readyz", "/metrics", "/api/v1", "/api/v1/limits"}
+OPEN = {"/healthz", "/readyz", "/metrics", "/api/v1", "/api/v1/limits", "/api/v1/schemas/claim"}
 ADMIN = {
     ("patch", "/api/v1/projects/{project}"),
     ("delete", "/api/v1/projects/{project}"),
@@ -56,7 +56,6 @@ QUESTIONS = {
     ("post", "/api/v1/projects/{project}/plan"),
     ("post", "/api/v1/projects/{project}/baselines/{baseline}/gate"),
     ("post", "/api/v1/projects/{project}/claims/judge"),
-    ("post", "/api/v1/projects/{project}/claims/parse"),
 }
 """What is asked with a body, and changes nothing."""
 BASELINE = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "Qwen-2.5 3B"}}

@@ -70,9 +70,6 @@ ROUTES: dict[str, tuple[str, str, Any]] = {
         "PATCH", "claims/{claim}",
         {"text": "Never said.", "source": {"url": "README.md", "line": 3, "digest": "abc"}},
     ),
-    "parse a text": (
-        "POST", f"{CLAIMS}/parse", {"text": "Type 1 falls with length.", "about": {"experiment": "type-by-length"}}
-    ),
     "plan": ("POST", f"{HOME}/plan", {"question": {"kind": "rates", "first": 0.5, "second": 0.6}, "power": 0.8}),
 }  # fmt: skip
 MANY = ("make a token", "publish", "keep a claim")

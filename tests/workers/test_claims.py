@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from werkzeug.test import TestResponse
 
 from tests.house import House, Project
@@ -139,3 +141,11 @@ def test_what_no_grid_has_is_refused_with_a_pointer(house: House, project: Proje
             assert words in faults_of(judge(project, claim))[pointer]
     theirs = house.make_project().published()
     assert list(faults_of(judge(project, at(1.0, about={"grid": theirs["id"]})))) == ["/about/grid"]
+
+
+def test_anybody_reads_the_schema_that_claims_have(house: House) -> None:
+    answer = house.call("GET", "schemas/claim")
+    assert (answer.status_code, answer.mimetype) == (200, "application/schema+json")
+    schema = Draft202012Validator(json.loads(answer.data))
+    assert schema.is_valid(at(99.3))
+    assert not schema.is_valid(at(99.3) | {"wher": {}})

@@ -22,13 +22,6 @@ from registry.api.shapes.words import (
 )
 from registry.claims.grammar import COMPOUND, MOST_CLAIMS
 from registry.claims.kinds import KINDS
-from registry.claims.reading import LONGEST_TEXT
-
-_SPAN = described(
-    array_of({"type": "integer", "minimum": 0}) | {"minItems": 2, "maxItems": 2},
-    "Its first character in the text and the one after its last, counted in code points.",
-)
-_SAID = described(TEXT, "That part of the text.")
 
 
 def _counted(shape: Shape) -> Shape:
@@ -59,45 +52,7 @@ CLAIMS: dict[str, Shape] = {
             text=described(TEXT | {"maxLength": 2000}, "The sentence as it was written."),
         )
         | {"additionalProperties": True},
-        "A statement about results. The grammar, by examples: docs/claims.md.",
-    ),
-    "TextIn": described(
-        object_of(
-            "text",
-            text=described(TEXT | {"minLength": 1, "maxLength": LONGEST_TEXT}, "Sentences, as plain text or Markdown."),
-            about=described(
-                {"type": ["object", "null"]},
-                '`{"grid": id}`, or any of `experiment`, `metric`, `benchmark`, `model` and `variant`; what the text '
-                "leaves open and the project does not. null: nothing.",
-            ),
-        )
-        | {"additionalProperties": False},
-        "A text that may claim something of results.",
-    ),
-    "Candidate": described(
-        object_of(
-            "span text claim read_as",
-            span=_SPAN,
-            text=_SAID,
-            claim=described(ref("Claim"), "What it may claim, ready to be judged."),
-            read_as=described(array_of(ref("Reading")), "How its words and numbers are read."),
-        ),
-        "A claim that a part of a text may state. Those with the same span are readings of it, the likeliest first.",
-    ),
-    "Unparsed": described(
-        object_of("span text reason", span=_SPAN, text=_SAID, reason=described(TEXT, "Why no rule reads it.")),
-        "A part of a text that no rule reads.",
-    ),
-    "ParsedText": described(
-        object_of(
-            "candidates unparsed dictionary",
-            candidates=described(array_of(ref("Candidate")), "In the order of the text."),
-            unparsed=described(array_of(ref("Unparsed")), "What no rule reads, in its order."),
-            dictionary=described(
-                array_of(ref("Reading")), "All vague words and forms of numbers, with their readings."
-            ),
-        ),
-        "What a text may claim.",
+        "A statement about results: the fields of each kind are in `getClaimSchema`, with examples in docs/claims.md.",
     ),
     "Judgements": described(
         object_of("items", items=described(array_of(ref("Judgement")), "In the order of the claims.")),

@@ -9,15 +9,18 @@ from typing import Any
 
 import orjson
 import pytest
+from jsonschema import Draft202012Validator
 
-from registry.claims.grammar import read_claim
+from registry.claims.grammar import claim_schema, read_claim
 from registry.claims.kinds import KINDS
 from registry.claims.normal import digest_of, normal_form
+from registry.claims.read_as import read_as
 from registry.errors import Invalid
 
 pytestmark = pytest.mark.unit
 
 ABOUT = {"experiment": "e", "metric": "m"}
+SCHEMA = Draft202012Validator(claim_schema())
 IS = {"op": ">", "number": 95.0}
 CLAIMS: dict[str, dict[str, Any]] = {
     "value": {"kind": "value", "of": "mean", "is": {"between": [91, 92]}, "where": {"T": [1], "L": {"to": 4}}},
@@ -107,6 +110,16 @@ def test_a_significant_difference_asks_for_noise() -> None:
     assert read_claim(said("compare", text="A is better than B")).strength == "numbers"
 
 
+def test_a_judged_claim_tells_how_it_was_read() -> None:
+    claim = said("value", **{"is": {"between": [91, 92]}, "text": "significantly about 91-92"})
+    told = {one["phrase"]: one["read_as"] for one in read_as(read_claim(claim))}
+    assert list(told) == ["significantly", "/is"]
+    assert told["/is"].startswith("rounding [90.5, 92.5]: ")
+    assert "bare [91, 92]: " in told["/is"]
+    for text in ("an insignificant gap", "the most significant drop"):
+        assert read_claim(said("value", text=text)).strength == "numbers"
+
+
 CHANGES: dict[str, list[dict[str, Any]]] = {
     "value": [{"kind": "vlue"}, {"wher": {}}, {"about": {"experiment": "e"}}, {"about": {"grid": "x"}},
         {"where": {"L": {"from": 3, "to": 2}}}, {"where": {"L": {"to": -1}}, "is": None}, {"where": {"a/b": []}},
@@ -161,6 +174,35 @@ def test_what_cannot_be_read_is_pointed_at(subtests, snapshot) -> None:
             assert faults(claim) == snapshot(name=name)
 
 
+def test_the_schema_takes_every_claim_that_is_read(subtests) -> None:
+    Draft202012Validator.check_schema(SCHEMA.schema)
+    for name, bare in CLAIMS.items():
+        with subtests.test(msg=name):
+            whole = said(name, text="As it stands.", source={"url": "README.md", "line": 3}, revision="latest")
+            for claim in (bare, whole, normal_form(read_claim(whole))):
+                SCHEMA.validate(orjson.loads(orjson.dumps(claim)))
+
+
+MISSHAPEN: list[tuple[str, dict[str, Any]]] = [
+    ("value", {"kind": "vlue"}), ("value", {"kind": None}), ("value", {"wher": {}}), ("value", {"is": None}),
+    ("value", {"is": {"op": "=="}}), ("value", {"is": {"between": [1]}}), ("value", {"is": {"op": "=", "about": 1}}),
+    ("value", {"is": {"op": "=", "number": 1, "unit": "percent"}}), ("value", {"text": "x" * 2001}),
+    ("value", {"alpha": 1}), ("value", {"where": {"T": []}}), ("value", {"where": {"T": {}}}),
+    ("value", {"about": {"experiment": "e"}}), ("value", {"about": {"grid": "x", "model": "A"}}),
+    ("cells", {"holds": "some"}), ("cells", {"for": {}}), ("trend", {"goes": "down_and_up"}),
+    ("trend", {"monotone": 1}), ("compare", {"left": None}), ("rank", {"place": 0}), ("coverage", {"level": [1]}),
+    ("not", {"claims": []}), ("not", {"claims": [CLAIMS["value"], CLAIMS["value"]]}), ("not", {"where": {}}),
+    ("not", {"claims": [{"kind": "value", "is": IS, "strength": "noise"}]}),
+]  # fmt: skip
+
+
+def test_the_schema_refuses_what_has_another_shape_as_the_grammar_does(subtests) -> None:
+    for name, change in MISSHAPEN:
+        with subtests.test(msg=name, change=str(change)[:80]):
+            assert faults(said(name, **change))
+            assert not SCHEMA.is_valid(said(name, **change))
+
+
 def nested(depth: int) -> dict[str, Any]:
     return said("value") if depth == 1 else {"kind": "not", "claims": [nested(depth - 1)]}
 
@@ -207,6 +249,7 @@ def test_any_json_is_a_claim_or_refused_with_pointers() -> None:
                 assert all(pointer == "" or pointer.startswith("/") for pointer in faults(claim))
             else:
                 read += 1
+                assert "None" in str(claim) or SCHEMA.is_valid(claim), claim
                 assert read_claim(orjson.loads(orjson.dumps(normal_form(found)))) == read_claim(normal_form(found))
                 assert normal_form(read_claim(normal_form(found))) == normal_form(found)
     assert read

@@ -3,18 +3,20 @@ found by hand from the numbers beside it."""
 
 from __future__ import annotations
 
+import json
+import re
 from functools import lru_cache
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 from scipy.stats import binom, norm
 
-from registry.claims.grammar import read_claim
+from registry.claims.grammar import claim_schema, read_claim
+from registry.claims.kinds import KINDS
 from registry.claims.normal import digest_of
-from registry.claims.parsing.parse import parse
 from registry.demo import demo_claims
 from tests import ROOT
-from tests.registry.claims.readings import LENGTH, TYPE, scope
 from tests.workers.claims.scenes import judged, rows_of, seeds
 from tests.workers.claims.sentences import NO, OPEN, VERDICTS
 from workers.claims.facts import Facts
@@ -72,25 +74,18 @@ def test_statements_near_those_sentences(subtests: Any) -> None:
             assert (found["as_posted"], found["beyond_noise"]) == (one["posted"], one["noise"]), found["sentence"]
 
 
-@pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
-        ("Type 1 declines to the low 80s by Length 9.", "contradicted"),  # 83.7
-        ("Type 7 begins at 99.7%.", "supported"),
-        ("Type 5 only has data for longer lengths (7-19).", "supported"),
-        ("Types 1 and 7: accuracy drops by over 10 points.", "supported"),  # 99.3 to 83.7, 99.7 to 87.3
-        ("Type 7 steadily decreases to Length 12.", "contradicted"),  # 98.0, then 98.7
-        ("Type 4 is mostly in the 91–92% range.", "supported"),  # 7 of 11 from 90.5 to 92.5
-        ("Type 6 is consistently above 97.7%.", "contradicted"),  # 97.7
-        ("Type 1 has no data beyond Length 9.", "supported"),
-        ("Not all types decline.", "supported"),
-        ("Type 1 should do better.", "ill_posed"),
-    ],
-)
-def test_a_sentence_that_is_read_by_rules_has_the_verdict_that_the_eye_finds(text: str, verdict: str) -> None:
-    core = "Core Generalization"
-    [candidate] = parse(text, [scope(TYPE, LENGTH, benchmarks=core)], {"benchmark": core})[0]
-    assert judged(types(), candidate.claim)["verdict"] == verdict
+@pytest.mark.usefixtures("unplanned")
+def test_the_twenty_examples_of_the_manual_have_the_verdicts_that_it_tells(subtests: Any) -> None:
+    manual = (ROOT / "docs" / "claims.md").read_text(encoding="utf-8")
+    examples = re.findall(r"^\| (.+) \| `(.*)` \| (\w+) \|$", manual, re.MULTILINE)
+    about, schema = {"benchmark": "Core Generalization"}, Draft202012Validator(claim_schema())
+    for sentence, written, verdict in examples:
+        with subtests.test(sentence):
+            claim = {"about": {"experiment": "type-by-length", "metric": "accuracy", **about}, **json.loads(written)}
+            schema.validate(claim)
+            assert judged(facts_of(claim["about"]["experiment"]), claim)["verdict"] == verdict
+    assert len(examples) == 20
+    assert {json.loads(written)["kind"] for _, written, _ in examples} >= KINDS.keys() | {"not", "all_of"}
 
 
 def test_what_missing_cells_could_change_is_said() -> None:
