@@ -136,17 +136,6 @@ def new_benchmarks(benchmarks: int, chance: Chance) -> Outcome:
     return int(pair.interval.low <= 0 <= pair.interval.high), 1
 
 
-def resampled(models: int, benchmarks: int, spread: float, chance: Chance) -> Outcome:
-    """How many of the models have a true rank outside of the resampled range; nothing where none is given."""
-    means = chance.normal(0, spread, models)
-    values = means[:, None] + chance.normal(size=(models, benchmarks))
-    (found,) = rank(of_values(values, np.arange(benchmarks))).stability.resampling
-    if found.status != "ok":
-        return 0, 0
-    ranks = {f"m{i}": 1 + int(np.sum(means > own)) for i, own in enumerate(means)}
-    return sum(not one.low <= ranks[one.name] <= one.high for one in found.names), models
-
-
 def strength_holds(slots: int, chance: Chance) -> Outcome:
     """How many of five equal models have a Bradley–Terry score within 1.96 errors of 0."""
     found = rank(of_values(chance.normal(size=(5, slots)), np.zeros(slots, dtype=np.int64)), "bradley_terry")
@@ -189,12 +178,6 @@ def _ranks() -> Iterator[Scenario]:
         yield Scenario("a printed rank lies outside of its range", setting, "at_most", 0.0, run, 500)
         run = partial(true_rank_outside, 5, spread)
         yield Scenario("a true rank lies outside of its range", setting, "at_most", 0.05, run, 1_000)
-    for models in (5, 10):
-        for benchmarks in (8, 15, 30):
-            for spread in (0.3, 1.0):
-                setting = f"{models} models, {benchmarks} benchmarks, models apart by sd {spread:g} of the noise"
-                run = partial(resampled, models, benchmarks, spread)
-                yield Scenario("a resampled range misses a model’s true rank", setting, "at_most", 0.06, run, 100)
 
 
 def _intervals() -> Iterator[Scenario]:

@@ -7,10 +7,8 @@ from dataclasses import dataclass
 
 from registry.pages.blocks import Part, typeset
 from registry.renderings.numbers import UNDEFINED, fixed, places_of, signed
-from registry.renderings.ranking import SIGNED, letters_text
-from registry.renderings.resampling import rank_range, resampled
+from registry.renderings.ranking import SIGNED, letters_text, rank_range
 from registry.results.ranking import Ranked, Ranking
-from registry.results.resampling import ResampledRank
 
 WIDTH = 260.0
 _GAP, _DOT, _SMALLEST_DOT = 3.0, 4.0, 1.5
@@ -56,20 +54,13 @@ def bars_of(ranking: Ranking, columns: Sequence[tuple[str, Sequence[str]]] = ())
 
 def further_columns(ranking: Ranking, order: Sequence[Part]) -> list[tuple[str, Sequence[str]]]:
     """The columns that not every ranking has, by name: the part that a name belongs to, the standard error, and how far
-    its rank moves without one benchmark or with the benchmarks drawn again."""
+    its rank moves without one benchmark."""
     table = next((part for part in order if part.kind == "table"), None)
     found: list[tuple[str, Sequence[str]]] = []
     for place, (name, _) in enumerate(table.heads if table else ()):
         if name in _MORE and table is not None:
             found.append((name, [row[place] for row in table.rows]))
-    spread = resampled(ranking.stability)
-    if spread:
-        found.append(("benchmarks drawn again", [_spread(spread.get(row.name)) for row in ranking.ranking]))
     return found
-
-
-def _spread(one: ResampledRank | None) -> str:
-    return rank_range(one.low, one.high) if one else UNDEFINED
 
 
 def _bar(row: Ranked, step: float, score: str, more: Sequence[str]) -> Bar:

@@ -48,7 +48,6 @@ from registry.query import METHODS, MISSING, TARGETS, RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks, target
 from registry.renderings.policies import method as by_author
 from registry.renderings.ranking import group_word, order_blocks
-from registry.renderings.resampling import resampling_blocks
 from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.codec import read
 from registry.results.ranking import Ranking
@@ -187,7 +186,6 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any, *
         "further": sections_of(
             parts_of(
                 [
-                    *resampling_blocks(ranking.stability, group_word(ranking)),
                     *friedman_blocks(ranking.friedman, group_word(ranking)),
                     *policy_blocks(ranking),
                 ]

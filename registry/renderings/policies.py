@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from registry.renderings.numbers import UNDEFINED, p_value
-from registry.renderings.resampling import MOST_NAMED
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.words import counted, said
@@ -13,6 +12,8 @@ from registry.results.blocks import Friedman
 from registry.results.ranking import Ranking
 from registry.results.stability import OtherRank, PolicyAgreement, PolicySensitivity
 
+MOST_NAMED = 100
+"""Names up to which ranks are written out a second time, beside the order."""
 _AUTHORS = {"helm win rate": "HELM win rate", "bradley terry": "Bradley–Terry", "borda": "Borda"}
 _TARGETS = {
     "rerun": "these cells, run again",

@@ -12,19 +12,16 @@ from registry.renderings.pairs import pair_blocks
 from registry.renderings.policies import friedman_blocks, method, policy_blocks, target
 from registry.renderings.protocols import left_out_line
 from registry.renderings.ranking_by_benchmark import by_benchmark_blocks
-from registry.renderings.resampling import rank_range, resampled, resampling_blocks
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.renderings.words import about, counted, said, slice_line
 from registry.results.ranking import Ranked, Ranking, Slots
-from registry.results.resampling import ResampledRank
 
 _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")
 _COUNTS = ("cells", "compared", "wins", "ties", "losses")
 _NAMED = ("rank", "name", "score", "rank_low", "rank_high", "group", "component", *_COUNTS, "pool")
-_RESAMPLED = ("resampled_low", "resampled_high", "resampled_first_share")
 _LETTERS = 4
 """Groups of a name, as far as their letters are written out."""
 _LISTED = 12
@@ -60,20 +57,15 @@ def ranking_csv(ranking: Ranking) -> str:
         ranking.metric,
     )
     head = [harmless(one) for one in policy]
-    spread = resampled(ranking.stability)
     asked = {"suite": ranking.suite, "slice": ", ".join(slice_line(ranking.slice, short=True))}
     also = {name: harmless(said) for name, said in asked.items() if said}
-    rows = ([*head, *_row(one), *_resampled(spread.get(one.name)), *also.values()] for one in ranking.ranking)
-    return tidy([*_POLICY, *_NAMED, *_RESAMPLED, *also], rows)
+    rows = ([*head, *_row(one), *also.values()] for one in ranking.ranking)
+    return tidy([*_POLICY, *_NAMED, *also], rows)
 
 
 def _row(one: Ranked) -> list[str | int | float | None]:
     place = [one.rank, harmless(one.name), one.score, one.rank_low, one.rank_high, harmless(" ".join(one.group))]
     return [*place, one.component, one.cells, one.compared, one.wins, one.ties, one.losses, one.pool]
-
-
-def _resampled(found: ResampledRank | None) -> list[int | float | None]:
-    return [found.low, found.high, found.first_share] if found else [None, None, None]
 
 
 def page(ranking: Ranking) -> Iterator[Block]:
@@ -87,7 +79,6 @@ def page(ranking: Ranking) -> Iterator[Block]:
     yield from friedman_blocks(ranking.friedman, group_word(ranking))
     yield from pair_blocks(ranking.pairs, len(ranking.ranking), group_word(ranking))
     yield from by_benchmark_blocks(ranking)
-    yield from resampling_blocks(ranking.stability, group_word(ranking))
     yield from policy_blocks(ranking)
     if ranking.left_out:
         yield Lines(tuple(f"left out: {one.part} ({one.reason})" for one in ranking.left_out))
@@ -156,8 +147,15 @@ def _cells(row: Ranked) -> str:
 
 
 def group_word(ranking: Ranking) -> str:
-    """The word for what weighs equally, and is left out and drawn again."""
+    """The word for what weighs equally, and is left out in turn."""
     return "model" if ranking.by == "benchmark" else "benchmark"
+
+
+def rank_range(low: int | None, high: int | None) -> str:
+    """The ranks from the best to the worst."""
+    if low is None or high is None:
+        return UNDEFINED
+    return str(low) if low == high else f"{low}–{high}"
 
 
 def letters_text(group: Sequence[str]) -> str:

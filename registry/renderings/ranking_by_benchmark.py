@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from registry.renderings.numbers import UNDEFINED, fixed, places_of
-from registry.renderings.resampling import MOST_NAMED
+from registry.renderings.policies import MOST_NAMED
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy

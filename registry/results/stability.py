@@ -7,7 +7,6 @@ from typing import Annotated
 
 from registry.results.pairs import Pair
 from registry.results.policies import Method, Missing
-from registry.results.resampling import Resampling
 from registry.results.terms import Count, Interval, Presence
 
 
@@ -81,7 +80,6 @@ class Stability:
         tuple[PolicyAgreement, ...],
         "Kendall's tau-b with the other methods and policies.",
     ] = ()
-    resampling: Annotated[tuple[Resampling, ...], "One for each component."] = ()
     without: Annotated[
         tuple[WithoutOne, ...],
         "The first name and the next one when each benchmark is left out in turn; empty where several are first, or "

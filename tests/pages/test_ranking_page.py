@@ -72,7 +72,6 @@ def test_a_wrong_name_keeps_the_form_and_names_the_right_ones(guest: Browser) ->
 def test_the_page_says_what_the_text_says_about_stability(answered: Demo, guest: Browser) -> None:
     page = guest.read(path := f"{RANKINGS}?{WINDOWS}")
     assert "one benchmark less" in page.text
-    assert "Ranks with benchmarks drawn again" in page.text
     # What a column's word means is said once, where the word opens it; paper has it as a note.
     assert page.text.count("of two names each scores half of their difference") == 1
     notes = re.findall(r'<li(?: class="(paper)")?><button[^>]+>([^<]+)</button>:', guest.get(path).text)

@@ -284,21 +284,6 @@ def test_every_method_and_missing_policy_is_answered_and_echoed(project: Project
             assert len(described(document, "Ranking")["pairs"]) == 3
 
 
-def test_ranks_under_resampled_benchmarks_are_in_the_answer_from_eight_benchmarks_on(project: Project) -> None:
-    """A is ahead of B by 5 on every benchmark but the last: no draw of eight puts B first but that of the last only."""
-    for number in range(7):
-        score(project, "A", 65.0, benchmark=f"X{number}")
-        score(project, "B", 60.0, benchmark=f"X{number}")
-    [few] = answered(project)["stability"]["resampling"]
-    assert (few["status"], few["benchmarks"], few["names"]) == ("insufficient", 7, [])
-    score(project, "A", 60.0, benchmark="X7")
-    score(project, "B", 64.0, benchmark="X7")
-    [found] = answered(project)["stability"]["resampling"]
-    assert (found["law"], found["resamples"], found["benchmarks"], found["seed"]) == ("bootstrap", 2000, 8, 20260101)
-    shares = {one["name"]: one["first_share"] for one in found["names"]}
-    assert shares["A"] == pytest.approx(1.0, abs=0.01)
-
-
 def test_means_are_refused_across_units_and_directions_but_not_wins(
     project: Project, subtests: pytest.Subtests
 ) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from registry.results.inputs import Warning
 from registry.results.policies import Method, Missing
 from registry.results.ranking import Omission, Ranking, Slots
-from workers.statistics.board_spread import spread_over_benchmarks
+from workers.statistics.board_left_out import without_each_benchmark
 from workers.statistics.counted import Counted
 from workers.statistics.counted_cells import counted_cells, zero_vote_tally
 from workers.statistics.counted_ranking import (
@@ -38,6 +38,9 @@ _LEFT_OUT = (
     Omission("noise", "trials, repeats and standard errors are not used for so many names; ask about fewer of them"),
     Omission("pairs.interval", "in part: needs every cell's noise; ask about fewer names"),
     Omission("policy_sensitivity", "in part: ask about fewer names"),
+    Omission(
+        "stability.leave_one_out", "in part: of an order that is no average over benchmarks; ask about fewer names"
+    ),
     Omission("by_benchmark", "ask about fewer names or benchmarks"),
 )
 
@@ -62,8 +65,8 @@ def rank_board(
     if estimand_of(frame.method, kept.mixed) == "difference" and (said := dominance_of_benchmarks(kept)):
         frame = replace(frame, warnings=(Warning("one_benchmark_dominates", said),))
 
-    def orders_of(part: Sequence[int], number: int) -> Orders:
-        return _orders(standings, kept, counted, frame, part, number)
+    def orders_of(part: Sequence[int]) -> Orders:
+        return _orders(standings, kept, counted, frame, part)
 
     return ranked(counted, frame, orders_of, _LEFT_OUT, mixed=kept.mixed)
 
@@ -80,17 +83,14 @@ def _obstacle(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:
     return None
 
 
-def _orders(
-    posted: ScoreMatrix, kept: ScoreMatrix, counted: Counted, frame: Ranking, part: Sequence[int], number: int
-) -> Orders:
+def _orders(posted: ScoreMatrix, kept: ScoreMatrix, counted: Counted, frame: Ranking, part: Sequence[int]) -> Orders:
     """The order that was asked for and those beside it, of the members of one component."""
     here, method, missing = of(kept, part), frame.method, frame.missing
     own = _order(here, counted, part, method, missing)
     if isinstance(own, Refused) or frame.pairs_of is not None:
         return Orders(own)
     others = _others(of(posted, part), here, counted, part, frame)
-    left, again = spread_over_benchmarks(here, counted, part, own, frame, number)
-    return Orders(own, others, left, again)
+    return Orders(own, others, without_each_benchmark(here, counted, part, own, method, missing))
 
 
 def _others(

@@ -88,9 +88,7 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
         tuple(tuple(names[i] for i in clique) for clique in cliques),
         tuple((names[i], names[j]) for i, j in strangers(contest.met, part)),
         tuple((names[i], names[j]) for i, j in against),
-        stability(of(contest.posted, part), contest.method, contest.missing, ranks, contest.alpha, number)
-        if contest.complete
-        else None,
+        stability(of(contest.posted, part), contest.method, contest.missing, ranks) if contest.complete else None,
     )
 
 

@@ -13,7 +13,6 @@ import numpy as np
 from registry.results.inputs import Warning
 from registry.results.policies import Method, Missing
 from registry.results.ranking import Omission, Ranked, Ranking
-from registry.results.resampling import Resampling
 from registry.results.stability import LeaveOneOut, OtherRank, PolicyAgreement, PolicySensitivity, Stability
 from workers.statistics.component_ranking import RELATIVE, letters_of
 from workers.statistics.counted import Counted, evidence_of
@@ -39,16 +38,15 @@ OF_CELLS = "needs every cell; ask about fewer models, benchmarks or variants"
 @dataclass(frozen=True)
 class Orders:
     """The order of the members of a component that was asked for, or why there is none; the goodness of the members in
-    other orders; and how the ranks spread over benchmarks, where that is known."""
+    other orders; and the ranks without each benchmark, where these are known."""
 
     own: Scores | Refused
     others: Mapping[tuple[Method, Missing], FloatArray] = field(default_factory=dict)
     leave_one_out: tuple[LeaveOneOut, ...] = ()
-    resampling: tuple[Resampling, ...] = ()
 
 
-OrdersOf = Callable[[Sequence[int], int], Orders]
-"""From the members of a component and its number."""
+OrdersOf = Callable[[Sequence[int]], Orders]
+"""From the members of a component."""
 
 
 def rank_counted(
@@ -60,10 +58,10 @@ def rank_counted(
         return refused
     if not sums_have_order(method, missing):
         return replace(frame, status="undefined", reason=f"{frame.method} with missing={frame.missing} {OF_CELLS}")
-    few = [Omission(f"stability.{name}", OF_CELLS) for name in ("leave_one_out", "resampling")]
+    few = [Omission("stability.leave_one_out", OF_CELLS)]
     few += [Omission(f"{name}", f"in part: {OF_CELLS}") for name in ("pairs.interval", "policy_sensitivity")]
     few.append(Omission("by_benchmark", OF_CELLS))
-    return ranked(counted, frame, lambda part, _number: _orders(counted, frame, part), tuple(few))
+    return ranked(counted, frame, lambda part: _orders(counted, frame, part), tuple(few))
 
 
 def sums_have_order(method: str, missing: str) -> bool:
@@ -90,7 +88,7 @@ def ranked(
 ) -> Ranking:
     """Fills the frame: each component in its order, and the pairs."""
     members = parts(counted.linked)
-    orders = [orders_of(part, number) for number, part in enumerate(members)]
+    orders = [orders_of(part) for part in members]
     refused = next((one.own.reason for one in orders if isinstance(one.own, Refused)), None)
     if refused is not None:
         return replace(frame, status="undefined", reason=refused)
@@ -188,7 +186,7 @@ def _stable(
     agreement = found.agreement
     if not agreement and len(part) == max(len(one) for one in parts(counted.linked)):
         agreement = tuple(PolicyAgreement(*key, tau(own, ranks)) for key, ranks in others.items())
-    return Stability(found.leave_one_out + orders.leave_one_out, agreement, found.resampling + orders.resampling)
+    return Stability(found.leave_one_out + orders.leave_one_out, agreement)
 
 
 def _policy(name: str, p: int, own: IntArray, others: Mapping[tuple[Method, Missing], IntArray]) -> PolicySensitivity:

@@ -152,7 +152,6 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
         stability=Stability(
             tuple(name for one in stable for name in one.leave_one_out),
             largest.stability.agreement if largest.stability else (),
-            tuple(one.resampling for one in stable),
             _without(contest, found) if contest.complete else (),
         ),
         warnings=frame.warnings + tuple(contradicted(*pair) for one in found for pair in one.against),

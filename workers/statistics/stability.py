@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from registry.results.policies import Method, Missing
-from registry.results.resampling import Resampling
 from registry.results.stability import LeaveOneOut, OtherRank, PolicyAgreement, PolicySensitivity
 from workers.statistics.kendall import tie_pattern, untied_pairs
 from workers.statistics.rank_groups import components
 from workers.statistics.ranking_methods import METHODS, MISSING, Scores, order, prepared
 from workers.statistics.ranks import shared_ranks
-from workers.statistics.resampling import ranks_again, resampling
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.terms import IntArray
 
@@ -29,13 +28,10 @@ class ComponentStability:
     policies: tuple[PolicySensitivity, ...]
     agreement: tuple[PolicyAgreement, ...]
     leave_one_out: tuple[LeaveOneOut, ...]
-    resampling: Resampling
 
 
-def stability(
-    standings: ScoreMatrix, method: Method, missing: Missing, ranks: IntArray, alpha: float, number: int
-) -> ComponentStability:
-    """The stability of the ranks of names that form the component of this number."""
+def stability(standings: ScoreMatrix, method: Method, missing: Missing, ranks: IntArray) -> ComponentStability:
+    """The stability of the ranks of names that form a component."""
     size, slots = standings.values.shape
     others = alternatives(standings, method, missing) if size**2 * slots * 12 <= MOST_WORK else {}
     policies = []
@@ -44,12 +40,7 @@ def stability(
         places = [int(ranks[i]), *(other.rank for other in moved)]
         policies.append(PolicySensitivity(name, int(ranks[i]), min(places), max(places), moved))
     taus = tuple(PolicyAgreement(*key, tau(ranks, other)) for key, other in others.items())
-    return ComponentStability(
-        tuple(policies),
-        taus,
-        left_out(standings, method, missing, ranks),
-        resampling(standings, method, missing, ranks, 1 - alpha, number),
-    )
+    return ComponentStability(tuple(policies), taus, left_out(standings, method, missing, ranks))
 
 
 def alternatives(standings: ScoreMatrix, method: Method, missing: Missing) -> dict[tuple[Method, Missing], IntArray]:
@@ -81,24 +72,18 @@ def left_out(standings: ScoreMatrix, method: Method, missing: Missing, ranks: In
     size, slots = standings.values.shape
     if len(benchmarks) < 2 or size < 2 or size**2 * slots * len(benchmarks) > MOST_WORK:
         return ()
-    again = without_each(standings, method, missing, benchmarks)
-    defined = again[(again > 0).all(axis=1)]
-    low, high = (np.vstack([ranks, defined]).min(axis=0), np.vstack([ranks, defined]).max(axis=0))
-    return tuple(
-        LeaveOneOut(name, int(best), int(worst)) for name, best, worst in zip(standings.names, low, high, strict=True)
-    )
-
-
-def without_each(standings: ScoreMatrix, method: Method, missing: Missing, benchmarks: list[int]) -> IntArray:
-    """The ranks without each benchmark, benchmarks x names; zeros where the names fall apart or have no order."""
-    if method != "adjusted_mean":
-        return ranks_again(standings, method, missing, 1 - np.eye(len(benchmarks), dtype=np.int64))
-    found = np.zeros((len(benchmarks), len(standings.names)), dtype=np.int64)
-    for row, benchmark in enumerate(benchmarks):
+    found = [ranks]
+    for benchmark in benchmarks:
         scores = ordered(only(standings, np.flatnonzero(standings.benchmarks != benchmark)), method, missing)
         if scores is not None:
-            found[row] = shared_ranks(scores.goodness)
-    return found
+            found.append(shared_ranks(scores.goodness))
+    return ranges(standings.names, np.vstack(found))
+
+
+def ranges(names: Sequence[str], ranks: IntArray) -> tuple[LeaveOneOut, ...]:
+    """The best and the worst of each name's ranks, which are the columns."""
+    ends = zip(names, ranks.min(axis=0).tolist(), ranks.max(axis=0).tolist(), strict=True)
+    return tuple(LeaveOneOut(name, best, worst) for name, best, worst in ends)
 
 
 def tau(first: IntArray, second: IntArray) -> float | None:

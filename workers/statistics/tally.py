@@ -42,24 +42,6 @@ def tally(standings: ScoreMatrix, zero_votes: bool = False) -> Tally:
     return Tally(meets, wins * share * meets)
 
 
-@dataclass(frozen=True)
-class Parts:
-    """The same by benchmark, B x M x M: slots in common, the share of them won."""
-
-    meets: FloatArray
-    wins: FloatArray
-
-
-def parts_of(standings: ScoreMatrix, zero_votes: bool, benchmarks: IntArray) -> Parts:
-    """The tables of each of these benchmarks."""
-    found = [
-        one_benchmark(standings, np.flatnonzero(standings.benchmarks == benchmark), zero_votes)
-        for benchmark in benchmarks.tolist()
-    ]
-    meets, won = (np.stack(tables) for tables in zip(*found, strict=True))
-    return Parts(meets, won / np.maximum(meets, 1))
-
-
 def one_benchmark(standings: ScoreMatrix, slots: IntArray, zero_votes: bool) -> tuple[FloatArray, FloatArray]:
     """Slots in common, and wins plus half ties, on the slots of one benchmark."""
     present = standings.present[:, slots].astype(np.float64)

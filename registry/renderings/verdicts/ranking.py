@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 
 from registry.renderings.numbers import p_value
-from registry.renderings.resampling import resampled
 from registry.renderings.verdicts.estimate import Estimate, Yardstick, margin_words
 from registry.renderings.verdicts.terms import Verdict, common_cells, joined, sentence, slice_words
 from registry.renderings.verdicts.without_one import carried, fewer
@@ -239,15 +238,12 @@ def _nothing_separated(ranking: Ranking) -> Verdict:
 
 
 def _weakening(ranking: Ranking) -> Iterator[str]:
-    """Where the first rank moves: with a benchmark left out, with benchmarks drawn again, under other policies."""
+    """Where the first rank moves: with a benchmark left out, under other policies."""
     first = ranking.ranking[0].name
     name = isolated(first)
     out = next((one for one in ranking.stability.leave_one_out if one.name == first), None)
     if out and out.worst > 1:
         yield f"With one benchmark left out {name} falls as low as rank {out.worst}."
-    again = resampled(ranking.stability).get(first)
-    if again:
-        yield f"With the benchmarks drawn again {name} is first in {100 * again.first_share:.1f} % of the draws."
     moved = next((one for one in ranking.policy_sensitivity if one.name == first), None)
     if moved and moved.worst > 1:
         yield f"Under another method or policy for missing cells {name} falls as low as rank {moved.worst}."

@@ -58,19 +58,6 @@ def elsewhere(name: str, rank: int, best: int, worst: int, other: int) -> dict[s
     return {"name": name, "rank": rank, "best": best, "worst": worst, "ranks": ranks}
 
 
-def resampling(**more: Any) -> dict[str, Any]:
-    names = [
-        {"name": "alpha", "rank": 1, "low": 1, "median": 1, "high": 2, "first_share": 0.75, "shares": []},
-        {"name": "beta", "rank": 2, "low": 1, "median": 2, "high": 2, "first_share": 0.25, "shares": []},
-    ]
-    law = {"law": "bootstrap", "resamples": 2000, "seed": 7, "ranked": 1.0}
-    return {"status": "ok", "component": 0, "benchmarks": 9, "level": 0.95, "names": names} | law | more
-
-
-def drawn(**more: Any) -> dict[str, Any]:
-    return ranking(pairs=[], stability={"resampling": [resampling(**more)]})
-
-
 TWO_PARTS = [row(1, "alpha", 0.5, 1, 2, "A"), row(2, "gamma", -0.5, 1, 2, "A"), row(1, "beta", 0.0, 1, 1, "B", 1)]
 ALONE = [row(1, "alpha", 0.0, 1, 1, "A"), row(1, "beta", 0.0, 1, 1, "B", 1)]
 OTHER_POLICIES = [elsewhere("beta", 2, 1, 2, 1), elsewhere("alpha", 1, 1, 2, 2), elsewhere("gamma", 3, 3, 3, 3)]
@@ -104,15 +91,6 @@ SAID = {
         pairs=[], stability={"leave_one_out": [{"name": "alpha", "best": 1, "worst": 3}], "agreement": []}
     ),
     "Friedman's test": ranking(pairs=[], friedman=FRIEDMAN),
-    "benchmarks drawn again": drawn(),
-    "draws that rank only some": drawn(ranked=0.5),
-    "too much to draw": drawn(
-        status="insufficient", names=[], reason="the resamples would take 2e+09 operations"
-    ),
-    "nothing to draw": drawn(status="insufficient", benchmarks=1, names=[], reason="one benchmark cannot be resampled"),
-    "below eight benchmarks nothing is drawn": drawn(
-        status="insufficient", benchmarks=4, names=[], reason="4 benchmarks are fewer than 8"
-    ),
     "an order by wins has leads and no differences": ranking(method="win_rate", pairs=[BY_WINS]),
     "a ranking over no cells has no ranks": ranking(ranking=[OVER_NO_CELLS], pairs=[], never_met=[]),
     "what is not counted and what to look at": ranking(
@@ -135,8 +113,8 @@ def test_markdown_escapes_pipes_in_names() -> None:
     assert "| a\\|b \\\\ \\<br> |" in ranking_markdown(ranking(ranking=[row(1, "a|b \\ <br>", 1.0, 1, 1, "A")]))
 
 
-def test_csv_is_one_row_a_name_with_its_resampled_ranks_suite_and_slice(snapshot) -> None:
-    assert ranking_csv(drawn(ranked=0.5)) == snapshot
+def test_csv_is_one_row_a_name_with_suite_and_slice(snapshot) -> None:
+    assert ranking_csv(ranking(pairs=[])) == snapshot
     assert ranking_csv(OF_A_PART) == snapshot(name="of a part")
     assert ranking_csv(SAID["nothing is known"]).count("\n") == 1
     odd = ranking(ranking=[row(1, "=1+1", 0.1 + 0.2, 1, 2, "AB")])

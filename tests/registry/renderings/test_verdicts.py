@@ -192,11 +192,7 @@ PAIRS = [pair("a", "b", 2.13), pair("a", "c", 3.0), pair("b", "c", 0.5, p_holm=0
 COULD_NOT = {"p_holm": 1.0, "min_attainable_p": 0.03125, **turned(-1, 3)}
 BY_LEAD = pair("R1-Llama", "R1-Qwen", None, estimand="lead", wins=7, losses=24, p_holm=0.0033, interval=None)
 LOWER = {"unit": None, "direction": "lower", "lower": None, "upper": None}
-AGAIN = {"name": "R1-Qwen", "rank": 1, "low": 1, "median": 1, "high": 2, "first_share": 0.965, "shares": []}
-UNSTABLE = {
-    "leave_one_out": [{"name": "R1-Qwen", "best": 1, "worst": 2}], "agreement": [],
-    "resampling": [{"status": "ok", "component": 0, "benchmarks": 9, "level": 0.95, "names": [AGAIN]}],
-}  # fmt: skip
+UNSTABLE = {"leave_one_out": [{"name": "R1-Qwen", "best": 1, "worst": 2}], "agreement": []}
 MOVED = [{"name": "R1-Qwen", "rank": 1, "best": 1, "worst": 2, "ranks": []}]
 FIRM, WEAK = left_out("AMC23", 2.4, 0.001, 1, 1.1, 3.9), left_out("AIME", 0.66, 0.58, 0, -1.7, 3.02)
 OTHER, AGAINST = left_out("GPQA", 1.52, 0.07, 0, -0.1, 3.1), left_out("AIME", -0.66, 0.01, 0, -1.7, -0.1)

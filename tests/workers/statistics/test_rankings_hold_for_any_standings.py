@@ -72,11 +72,6 @@ def told(found: dict[str, Any], renamed: dict[str, str] | None = None) -> dict[s
             for one in found["policy_sensitivity"]
         },
         "left_out": {known(one["name"]): (one["best"], one["worst"]) for one in stable["leave_one_out"]},
-        "resampled": {
-            known(one["name"]): rounded([one["low"], one["median"], one["high"], one["first_share"]])
-            for part in stable["resampling"]
-            for one in part["names"]
-        },
     }
 
 
@@ -116,7 +111,7 @@ def test_a_name_that_shares_no_slot_changes_nothing_for_the_others(method, value
     assert theirs["status"] == mine["status"]
     assert {k: v for k, v in theirs["pairs"].items() if "stranger" not in k} == mine["pairs"]
     assert {v[0] for k, v in theirs["pairs"].items() if "stranger" in k} <= {"not_comparable"}
-    for part in ("rows", "policies", "left_out", "resampled"):
+    for part in ("rows", "policies", "left_out"):
         theirs[part].pop("stranger", None)
         assert theirs[part] == mine[part]
 
@@ -134,7 +129,7 @@ def test_negated_values_and_the_other_direction_are_the_same_contest(method, val
             assert one[name] == other[name]
     for one, other in zip(up["pairs"], down["pairs"], strict=True):
         assert rounded([one["p"], one["wins"], one["losses"]]) == rounded([other["p"], other["wins"], other["losses"]])
-    assert told(up)["resampled"] == told(down)["resampled"]
+    assert told(up)["left_out"] == told(down)["left_out"]
 
 
 @every_method

@@ -1,6 +1,6 @@
-"""How the ranks of a leaderboard spread over its benchmarks: drawn again, and each left out in turn.
+"""How the ranks of a leaderboard move when each benchmark is left out in turn.
 
-Where a score is an average of what each benchmark gives a name, drawing benchmarks again is a product of matrices.
+Where a score is an average of what each benchmark gives a name, leaving benchmarks out is a product of matrices.
 Least-squares scores of pairs are one where every name has every benchmark; with gaps they are replaced by their
 linear part in the benchmarks' weights (the infinitesimal jackknife, Efron 1982, The Jackknife, the Bootstrap and Other
 Resampling Plans, section 6.2), which is exact without gaps: the weights change the mean differences of pairs, whose
@@ -10,28 +10,20 @@ system of equations stays that of all benchmarks.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import dataclass
 
 import numpy as np
 
 from registry.results.policies import Method, Missing
-from registry.results.ranking import Ranking
-from registry.results.resampling import Resampling
 from registry.results.stability import LeaveOneOut
 from workers.statistics.blocks import ranks_of
 from workers.statistics.counted import Counted
 from workers.statistics.counted_cells import Blocks, blocks_of, difference_within
 from workers.statistics.ranking_methods import Refused, Scores, block_goodness, borda_points, helm_rates
 from workers.statistics.ranks import rank_rows, shared_ranks
-from workers.statistics.resampling import FEWEST, MOST_SHARES, SEED, draws, expanded, single, spread, too_few
 from workers.statistics.score_matrix import ScoreMatrix
-from workers.statistics.terms import FloatArray, IntArray
-
-NO_AVERAGE = (
-    "this order is no average over benchmarks: it would be computed anew for each draw; ask with method=borda, "
-    "mean_difference or helm_win_rate, or about fewer names"
-)
+from workers.statistics.stability import ranges
+from workers.statistics.terms import FloatArray
 
 
 @dataclass(frozen=True)
@@ -41,10 +33,9 @@ class Averages:
 
     given: FloatArray
     weight: FloatArray
-    law: Literal["bootstrap", "linearised_bootstrap"] = "bootstrap"
 
     def goodness(self, counts: FloatArray) -> FloatArray:
-        """Draws x names: the scores with benchmarks counted so often; NaN where a name has none of them."""
+        """Rows of counts x names: the scores with benchmarks counted so often; NaN where a name has none of them."""
         weight = counts @ self.weight
         return np.asarray(
             np.divide(counts @ self.given, weight, out=np.full(weight.shape, np.nan), where=weight > 0),
@@ -52,41 +43,19 @@ class Averages:
         )
 
 
-def spread_over_benchmarks(
-    here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, frame: Ranking, number: int
-) -> tuple[tuple[LeaveOneOut, ...], tuple[Resampling, ...]]:
-    """The ranges of ranks of the members of a component, each benchmark left out, and drawn again."""
-    benchmarks = int(np.unique(here.benchmarks).size)
-    again = Resampling("insufficient", number, benchmarks, 1 - frame.alpha)
-    if len(part) < 2 or benchmarks < 2:
-        reason = "one name has one rank" if len(part) < 2 else single(here)
-        return (), (replace(again, reason=reason),)
-    found = averages(here, counted, part, own, frame.method, frame.missing)
+def without_each_benchmark(
+    here: ScoreMatrix, counted: Counted, part: Sequence[int], own: Scores, method: Method, missing: Missing
+) -> tuple[LeaveOneOut, ...]:
+    """The range of ranks of each member of a component when each benchmark is left out; empty where the order is no
+    average over benchmarks."""
+    if len(part) < 2 or np.unique(here.benchmarks).size < 2:
+        return ()
+    found = averages(here, counted, part, own, method, missing)
     if found is None:
-        return (), (replace(again, reason=NO_AVERAGE),)
-    ranks = shared_ranks(own.goodness)
-    left = rank_rows_defined(found.goodness(1 - np.eye(len(found.given))))
-    ends = np.vstack([ranks, left]).min(axis=0), np.vstack([ranks, left]).max(axis=0)
-    one_less = tuple(
-        LeaveOneOut(name, int(best), int(worst)) for name, best, worst in zip(here.names, *ends, strict=True)
-    )
-    if benchmarks < FEWEST:
-        return one_less, (replace(again, reason=too_few(here)),)
-    counts = draws(len(found.given))
-    drawn = rank_rows_defined(found.goodness(counts.astype(np.float64)))
-    again = replace(again, law=found.law, resamples=len(counts), seed=SEED, ranked=len(drawn) / len(counts))
-    if not len(drawn):
-        return one_less, (replace(again, status="undefined", reason=f"no resample leaves every name a {here.group}"),)
-    inside = expanded(1 - frame.alpha / 2, benchmarks)
-    names = tuple(
-        spread(name, int(ranks[i]), drawn[:, i], inside, len(ranks) <= MOST_SHARES) for i, name in enumerate(here.names)
-    )
-    return one_less, (replace(again, status="ok", names=names),)
-
-
-def rank_rows_defined(goodness: FloatArray) -> IntArray:
-    """Ranks within the rows in which every name has a score."""
-    return rank_rows(goodness[np.isfinite(goodness).all(axis=1)])
+        return ()
+    again = found.goodness(1 - np.eye(len(found.given)))
+    defined = rank_rows(again[np.isfinite(again).all(axis=1)])
+    return ranges(here.names, np.vstack([shared_ranks(own.goodness), defined]))
 
 
 def averages(
@@ -139,8 +108,7 @@ def _of_differences(here: ScoreMatrix, counted: Counted, part: Sequence[int], ow
     moved -= moved.mean(axis=0)
     size = flow.shape[1]
     given = here.sign * (own.values[:, None] + size * moved)
-    law: Literal["bootstrap", "linearised_bootstrap"] = "bootstrap" if here.present.all() else "linearised_bootstrap"
-    return Averages(given.T, np.ones((size, len(part))), law)
+    return Averages(given.T, np.ones((size, len(part))))
 
 
 def _flows(found: Blocks, share: FloatArray, mean: FloatArray) -> FloatArray:
