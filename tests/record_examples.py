@@ -54,7 +54,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("delivery", "POST", f"{hook}/test")
     ask("recovery", "POST", f"{hook}/recover", json={"since": 0})
     ask("deliveries", "GET", f"{hook}/deliveries")
-    ask("plan", "POST", "projects/demo/plan", json=examples.PLAN_IN)
     ask("audit", "GET", "projects/demo/audit?limit=1")
     grid = ask("grid_summary", "POST", "projects/demo/grids", json=examples.GRID_IN)["id"]
     ask("pending", "GET", f"grids/{grid}/statistics")
@@ -87,6 +86,7 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
         ask(None, "GET", question)
     ask(None, "GET", f"grids/{curve}/thresholds?value=95")
     ask(None, "POST", "projects/demo/claims/judge", json=examples.CLAIM)
+    ask(None, "POST", "projects/demo/plan", json=examples.PLAN_IN)
     claim = ask(None, "POST", "projects/demo/claims", json=examples.CLAIM)["id"]
     ask("grids", "GET", "projects/demo/grids?limit=1&model=Qwen-2.5%203B")
     ask("names", "GET", "projects/demo/models")
@@ -113,6 +113,7 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("changes", "GET", f"grids/{number}/changes")
     for name, question in asked.items():
         ask(name, "GET", question)
+    ask("plan", "POST", "projects/demo/plan", json=examples.PLAN_IN)
     ask("stored_verdicts", "GET", "projects/demo/baselines/floor/verdicts?limit=1")
     [alert] = ask("alerts", "GET", "projects/demo/alerts?limit=1")["items"]
     ask("alert", "PATCH", f"projects/demo/alerts/{alert['id']}", json=examples.ALERT_CHANGE)

@@ -83,7 +83,16 @@ TOKEN_IN = {"name": "nightly evaluation", "role": "writer", "days": 30}
 SHARE_IN = {"path": "/api/v1/projects/demo/cells", "expires_in": 604_800}
 PROTOCOL_RULES_IN = {"binding": ["dataset_revision", "shots"], "free": ["git_hash"], "required": False}
 SUITE_IN = {"benchmarks": ["AIME'24", "GPQA_D"]}
-PLAN_IN: dict[str, Any] = {"question": {"kind": "rates", "first": 0.9, "second": 0.6}, "power": 0.8}
+PLAN_IN: dict[str, Any] = {
+    "question": {
+        "kind": "separate",
+        "experiment": "type-by-length",
+        "metric": "accuracy",
+        "baseline_model": "Qwen-2.5 3B",
+        "contender_model": "Qwen-2.5 7B",
+    },
+    "power": 0.8,
+}
 BASELINE_IN: dict[str, Any] = {
     "experiment": "type-by-length",
     "metric": "accuracy",

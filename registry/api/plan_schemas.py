@@ -18,10 +18,6 @@ KINDS: tuple[str, ...] = get_args(PlanKind)
 _OF_NAMES = ("experiment", "metric", "baseline_model", "contender_model")
 _NEEDS = {
     "peak": ("grid",),
-    "rates": ("first", "second"),
-    "items": ("effect", "between"),
-    "discordant": ("effect", "discordant"),
-    "all_pass": ("floor",),
     "claim": ("claim",),
     "gate": ("baseline", "contender"),
 }
@@ -29,7 +25,6 @@ _NEEDS = {
 _TAKES = {
     "separate": (*_OF_NAMES, "baseline", "contender", "baseline_variant", "contender_variant", "benchmark", "variant",
                  "suite", "effect"),
-    "items": ("effect", "between", "within"),
 }  # fmt: skip
 """Fields that a kind takes, where these are more."""
 _WITHOUT = {"claim": ("alpha", "one_sided"), "gate": ("alpha", "one_sided", "budget")}
@@ -63,10 +58,8 @@ class PlanQuestion(Body):
         required=True,
         metadata=about(
             "`separate` two models (`experiment`, `metric`, `baseline_model`, `contender_model`) or two grids"
-            " (`baseline`, `contender`); `peak`: the best cell of `grid`; `rates`: two cells with the rates `first`"
-            " and `second`; `items` that both models answer (`effect`, `between`, `within`); `discordant` pairs for"
-            " McNemar's test (`effect`, `discordant`); `all_pass`: trials without a failure that show a `floor`;"
-            " `claim`: what decides a `claim` beyond noise; `gate`: what a `contender` lacks to pass a `baseline`."
+            " (`baseline`, `contender`); `peak`: the best cell of `grid`; `claim`: what decides a `claim` beyond noise;"
+            " `gate`: what a `contender` lacks to pass a `baseline`."
         ),
     )
     experiment = Name(metadata=about("Of both models."))
@@ -81,15 +74,7 @@ class PlanQuestion(Body):
     baseline = Name(metadata=about("The id of a grid, which is subtracted; of a gate the name of the baseline."))
     contender = Name(metadata=about("The id of a grid, which is subtracted from; of a gate a model or such an id."))
     grid = _grid("Whose best cell is looked for.")
-    effect = Number(metadata=about("In the metric's unit, of items a fraction; else the measured one."))
-    first = ShareOfOne(metadata=about("A rate."))
-    second = ShareOfOne(metadata=about("The other."))
-    between = Number(least=0, metadata=about("Variance over items of the difference of expected scores."))
-    within = Number(
-        least=0, load_default=0.0, metadata=about("Variances of a sampled score, each over its samples an item, added.")
-    )
-    discordant = ShareOfOne(metadata=about("Share of pairs that come out differently."))
-    floor = ShareOfOne(metadata=about("The rate to be shown."))
+    effect = Number(metadata=about("In the metric's unit; else the measured one."))
     claim = PostedClaim(metadata=about("A claim, as judgeClaims takes it; with its own `alpha`."))
 
     @validates_schema
@@ -101,33 +86,13 @@ class PlanQuestion(Body):
         needed = _NEEDS.get(kind, ("baseline", "contender") if ids else _OF_NAMES)
         if absent := [name for name in needed if name not in data]:
             raise ValidationError({name: [f"is needed for kind {kind}"] for name in absent})
-        given = {name for name, value in data.items() if value not in ("", [], 0.0)} - {"kind"}
+        given = {name for name, value in data.items() if value not in ("", [])} - {"kind"}
         if surplus := sorted(given - {*needed, *_TAKES.get(kind, ())}):
             raise ValidationError({name: [f"has no meaning for kind {kind}"] for name in surplus})
         if wrong := [name for name in ("baseline", "contender") if ids and not re.fullmatch(GRID_ID, data[name])]:
             raise ValidationError({name: ["must be the id of a grid"] for name in wrong})
-        self._check_numbers(data)
-
-    def _check_numbers(self, data: dict[str, Any]) -> None:
         if data.get("effect") == 0:
             raise ValidationError("an effect of 0 is found by no number of trials", "effect")
-        if data.get("first") is not None and data["first"] == data.get("second"):
-            raise ValidationError("is the same as first", "second")
-        if data["kind"] == "discordant" and abs(data["effect"]) > data["discordant"]:
-            raise ValidationError("is no less than |effect|", "discordant")
-        if data["kind"] == "items":
-            _check_items(data["effect"], data["between"], data["within"])
-
-
-def _check_items(effect: float, between: float, within: float) -> None:
-    """Scores lie between 0 and 1, so that a difference of two lies within ±1 and has a variance of at most 1."""
-    if abs(effect) > 1:
-        raise ValidationError("must be from -1 to 1, for a score of an item is from 0 to 1", "effect")
-    if not between + within:
-        raise ValidationError("between and within are not both 0", "between")
-    if between + within > 1:
-        told = "between and within add up to at most 1, the largest variance of a difference from -1 to 1"
-        raise ValidationError(told, "between" if between > 1 else "within")
 
 
 class PlanIn(Body):
@@ -138,7 +103,7 @@ class PlanIn(Body):
     alpha = ShareOfOne(
         metadata=about("The level of the test, 0.05 if not given; a claim and the policy of a gate have their own.")
     )
-    one_sided = fields.Boolean(truthy={True}, falsy={False}, metadata=about("If not given, only of all_pass."))
+    one_sided = fields.Boolean(truthy={True}, falsy={False}, metadata=about("Whether the test is; not if absent."))
     budget = Whole(1, MOST_TRIALS, metadata=about("Trials to spend on all cells."))
     item_limit = Whole(1, MOST_TRIALS, metadata=about("Items that there are, where a trial is an item."))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -34,7 +34,6 @@ from registry.results.comparison import Comparison
 from registry.results.gaps import GapTest
 from registry.results.grid import PostedMetric
 from registry.results.model_comparison import ModelComparison, WholeGap
-from registry.results.plans import Plan
 
 blp = Blueprint("plans", __name__, url_prefix=API_PREFIX, description="What the next measurement takes.")
 
@@ -58,7 +57,7 @@ def make_plan(sent: dict[str, Any], project: str) -> Response:
     (`202` until these are computed).
     """
     question = sent["question"]
-    goal = Goal(sent.get("alpha", USUAL_ALPHA), sent["power"], sent.get("one_sided", question["kind"] == "all_pass"))
+    goal = Goal(sent.get("alpha", USUAL_ALPHA), sent["power"], sent.get("one_sided", False))
     means = Means(sent.get("budget"), sent.get("item_limit"))
     if question["kind"] == "separate":
         return _of_comparison(question, project, goal, means)
@@ -68,17 +67,7 @@ def make_plan(sent: dict[str, Any], project: str) -> Response:
         return plan_of_gate(question, project, means)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
-        if question["kind"] == "peak":
-            return json_answer(to_document(planning.plan_of_peak(_grid(connection, row.id, question), goal, means)))
-    return json_answer(to_document(_OF_NUMBERS[question["kind"]](question, goal, means)))
-
-
-_OF_NUMBERS: Mapping[str, Callable[[dict[str, Any], Goal, Means], Plan]] = {
-    "rates": lambda asked, *more: planning.plan_of_rates(asked["first"], asked["second"], *more),
-    "items": lambda asked, *more: planning.plan_of_items(asked["effect"], asked["between"], asked["within"], *more),
-    "discordant": lambda asked, *more: planning.plan_of_discordant(asked["effect"], asked["discordant"], *more),
-    "all_pass": lambda asked, *more: planning.plan_of_all_pass(asked["floor"], *more),
-}
+        return json_answer(to_document(planning.plan_of_peak(_grid(connection, row.id, question), goal, means)))
 
 
 def _grid(connection: Connection, project_id: uuid.UUID, question: dict[str, Any]) -> tuple[str, Any]:

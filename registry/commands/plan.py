@@ -28,17 +28,11 @@ _SHARE = Finite(0, 1, min_open=True, max_open=True)
 @click.option("--suite", metavar="NAME", help="Models: on the benchmarks of this suite.")
 @click.option("--effect", type=Finite(), metavar="POINTS", help="The difference to show.  [default: the measured one]")
 @click.option("--peak", metavar="GRID", help="Which cells of this grid to measure again to be sure of the best.")
-@click.option("--rates", nargs=2, type=_SHARE, metavar="A B", help="Two cells with these rates, as 0.9 0.6.")
-@click.option(
-    "--items", nargs=2, type=Finite(), metavar="EFFECT BETWEEN", help="Items that both models answer (Miller)."
-)
-@click.option("--discordant", nargs=2, type=Finite(), metavar="EFFECT SHARE", help="Pairs for McNemar's test.")
-@click.option("--all-pass", type=_SHARE, metavar="FLOOR", help="Trials without a failure that show this rate.")
 @click.option("--claim", metavar="FILE|JSON", help="What decides this claim beyond noise.")
 @click.option("--gate", nargs=2, metavar="BASELINE CONTENDER", help="What the contender lacks to pass.")
 @click.option("--power", type=_SHARE, help="[default: 0.8]")
 @click.option("--alpha", type=_SHARE, help="[default: 0.05]")
-@click.option("--one-sided/--two-sided", "one_sided", default=None, help="[default: two-sided, but of --all-pass]")
+@click.option("--one-sided/--two-sided", "one_sided", default=None, help="[default: two-sided]")
 @click.option("--budget", type=click.IntRange(1), metavar="TRIALS", help="Trials to split between the cells.")
 @click.option("--item-limit", type=click.IntRange(1), metavar="N", help="Items that there are, if a trial is an item.")
 @waits
@@ -46,8 +40,8 @@ _SHARE = Finite(0, 1, min_open=True, max_open=True)
 def plan(session: Session, sides: tuple[str, ...], named: Named, seconds: float, **asked: Any) -> None:
     """Plan trials: the difference that could be found now, and what it takes to find a smaller one.
 
-    Of two models, or two grids, from what is stored: registry plan -e E --metric M R1-Llama R1-Qwen. Or of numbers:
-    registry plan --rates 0.9 0.6. Rates, shares and floors are fractions. Or of what is judged: --claim and --gate.
+    Of two models, or two grids, from what is stored: registry plan -e E --metric M R1-Llama R1-Qwen. Or of what is
+    judged: --claim and --gate.
     """
     settings = ("power", "alpha", "one_sided", "budget", "item_limit")
     body = {name: asked[name] for name in settings if asked[name] is not None}
@@ -64,23 +58,16 @@ def plan(session: Session, sides: tuple[str, ...], named: Named, seconds: float,
 
 
 def _question(session: Session, sides: tuple[str, ...], named: Named, asked: dict[str, Any]) -> dict[str, Any]:
-    of_numbers: dict[str, Callable[[Any], dict[str, Any]]] = {
+    of_kinds: dict[str, Callable[[Any], dict[str, Any]]] = {
         "peak": lambda grid: {"grid": find_grid(session, grid, named)},
-        "rates": lambda both: dict(zip(("first", "second"), both, strict=True)),
-        "items": lambda both: dict(zip(("effect", "between"), both, strict=True)),
-        "discordant": lambda both: dict(zip(("effect", "discordant"), both, strict=True)),
-        "all_pass": lambda floor: {"floor": floor},
         "claim": lambda text: {"claim": _claim(text)},
         "gate": lambda both: dict(zip(("baseline", "contender"), both, strict=True)),
     }
-    kinds = [kind for kind in of_numbers if asked[kind] is not None]
+    kinds = [kind for kind in of_kinds if asked[kind] is not None]
     if len(kinds) + bool(sides) != 1 or (sides and len(sides) != 2):
-        raise click.UsageError(
-            "Name two models or grids, or give one of --peak, --rates, --items, --discordant, --all-pass, --claim,"
-            " --gate."
-        )
+        raise click.UsageError("Name two models or grids, or give one of --peak, --claim, --gate.")
     if kinds:
-        return {"kind": kinds[0], **of_numbers[kinds[0]](asked[kinds[0]])}
+        return {"kind": kinds[0], **of_kinds[kinds[0]](asked[kinds[0]])}
     return {"kind": "separate", **_sides(session, sides, named, asked)}
 
 

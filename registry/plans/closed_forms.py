@@ -2,11 +2,9 @@
 
 With z(q) the quantile of the normal law, an effect d with the standard error se is found with the power 1 - b at the
 level a when d >= (z(1 - a/2) + z(1 - b)) se, one-sided z(1 - a); and se shrinks by the root of the trials (Cohen 1988,
-Statistical Power Analysis for the Behavioral Sciences). Two rates: Fleiss, Levin and Paik 2003, Statistical Methods
-for Rates and Proportions, 4.14, without the correction for continuity. Paired items: Miller 2024, arXiv 2411.00640,
-equation 9. McNemar: Connor 1987, Biometrics 43:207. n of n: Clopper and Pearson 1934, Biometrika 26:404. Allocation:
-Neyman 1934, J. Royal Statistical Society 97:558; the cells of a maximum: Chen, Lin, Yücesan and Chick 2000, Discrete
-Event Dynamic Systems 10:251.
+Statistical Power Analysis for the Behavioral Sciences). n of n: Clopper and Pearson 1934, Biometrika 26:404.
+Allocation: Neyman 1934, J. Royal Statistical Society 97:558; the cells of a maximum: Chen, Lin, Yücesan and Chick 2000,
+Discrete Event Dynamic Systems 10:251.
 """
 
 from __future__ import annotations
@@ -63,36 +61,8 @@ def detectable(stderr: float, goal: Goal) -> float:
 def factor(stderr: float, effect: float, goal: Goal) -> float:
     """By how much all trials must be multiplied for the effect (not 0) to be found; below 1 where fewer are enough,
     infinite where that is no number."""
-    return _squared_ratio(detectable(stderr, goal), effect)
-
-
-def trials_of_two_rates(first: float, second: float, goal: Goal) -> float:
-    """Trials of each of two samples with these rates, which differ; not rounded."""
-    pooled = (first + second) / 2
-    equal, unequal = 2 * pooled * (1 - pooled), first * (1 - first) + second * (1 - second)
-    reach = goal.critical * math.sqrt(equal) + quantile(goal.power) * math.sqrt(unequal)
-    return _squared_ratio(reach, first - second)
-
-
-def paired_items(effect: float, between: float, within: float, goal: Goal) -> float:
-    """Items that both models answer, for an effect in the mean score; not rounded.
-
-    `between` is the variance over the items of the difference of their expected scores, `within` the sum over both
-    models of the variance of a sampled score, each over its samples an item.
-    """
-    return _squared_ratio(goal.reach * math.sqrt(between + within), effect)
-
-
-def discordant_pairs(effect: float, discordant: float, goal: Goal) -> float:
-    """Pairs for McNemar's test, of which the share `discordant` (above |effect|) comes out differently; not rounded."""
-    reach = goal.critical * math.sqrt(discordant) + quantile(goal.power) * math.sqrt(discordant - effect**2)
-    return _squared_ratio(reach, effect)
-
-
-def _squared_ratio(reach: float, effect: float) -> float:
-    # `**` raises OverflowError where a product is infinite.
-    ratio = reach / effect
-    return ratio * ratio
+    ratio = detectable(stderr, goal) / effect
+    return ratio * ratio  # `**` raises OverflowError where this is infinite
 
 
 def all_pass_trials(floor: float, goal: Goal) -> float:

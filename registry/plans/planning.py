@@ -1,4 +1,4 @@
-"""Plans for the questions that are asked of stored results, and for those that name their own numbers."""
+"""Plans for the questions that are asked of stored results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from registry.grids.grid import Grid
 from registry.plans import closed_forms as forms
 from registry.plans.closed_forms import Goal
 from registry.plans.design_effects import with_effect
-from registry.plans.exact_power import exact_trials
 from registry.plans.means import mean_of
 from registry.results.plans import Impossible, Needed, Plan, PlanKind, PlannedShare
 
@@ -202,42 +201,6 @@ def _at(grid: Grid, place: int) -> dict[str, str | float]:
 def _trials_at(grid: Grid, place: int) -> float | None:
     given = grid.trials[place] if isinstance(grid.trials, tuple) else grid.trials
     return None if given is None else float(given)
-
-
-def plan_of_rates(first: float, second: float, goal: Goal, means: Means) -> Plan:
-    """Trials of each of two cells with these rates, which differ."""
-    trials = forms.trials_of_two_rates(first, second, goal)
-    exact = None if goal.one_sided else exact_trials(first, second, goal)
-    needed = Needed(second - first, trials=forms.whole(trials), exact=exact)
-    plan = blank("rates", goal, "normal law (Fleiss, Levin and Paik 2003); exact: Fisher's test, enumerated")
-    return _totalled(replace(plan, needed=needed, assumptions=("independent_trials",)), 2, means)
-
-
-def plan_of_items(effect: float, between: float, within: float, goal: Goal, means: Means) -> Plan:
-    """Items that both models answer."""
-    needed = Needed(effect, trials=forms.whole(forms.paired_items(effect, between, within, goal)))
-    plan = blank("items", goal, "(z + z)^2 (between + within) / effect^2 (Miller 2024)")
-    return _totalled(replace(plan, needed=needed, assumptions=("independent_items", "normal_law")), 2, means)
-
-
-def plan_of_discordant(effect: float, discordant: float, goal: Goal, means: Means) -> Plan:
-    """Items that both models answer once, of which this share comes out differently."""
-    needed = Needed(effect, trials=forms.whole(forms.discordant_pairs(effect, discordant, goal)))
-    plan = blank("discordant", goal, "McNemar's test (Connor 1987)")
-    return _totalled(replace(plan, needed=needed, assumptions=("independent_items", "normal_law")), 2, means)
-
-
-def plan_of_all_pass(floor: float, goal: Goal, means: Means) -> Plan:
-    """Trials that must all pass for the lower bound to reach a floor."""
-    needed = Needed(floor, trials=forms.whole(forms.all_pass_trials(floor, goal)))
-    plan = blank("all_pass", goal, "floor^n <= alpha (Clopper and Pearson 1934)")
-    return _totalled(replace(plan, needed=needed, assumptions=("independent_trials",)), 1, means)
-
-
-def _totalled(plan: Plan, sides: int, means: Means) -> Plan:
-    needed = None if plan.needed is None else plan.needed.trials
-    total = None if needed is None else sides * needed
-    return _limited(replace(plan, total=total, affordable=_affordable(total, means)), means)
 
 
 def impossible(plan: Plan, code: Impossible, reason: str) -> Plan:

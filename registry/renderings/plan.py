@@ -13,8 +13,6 @@ from registry.results.plans import GateNow, Needed, NextCell, Plan, PlannedShare
 
 _ASSUMED = {
     "independent_cells": "the cells are independent of one another",
-    "independent_trials": "the trials of a cell are independent",
-    "independent_items": "the items are independent",
     "equal_scaling": "all cells get the same multiple of their trials",
     "exact_cells": "cells without any noise would come out the same again",
     "normal_law": "the estimate follows the normal law",
@@ -24,7 +22,7 @@ COLUMNS = ("benchmark", "model", "at", "share", "cells", "trials_now", "trials")
 OUTCOME = ("affordable", "impossible", "reason")
 """What is said of the whole plan, in each row of a sheet."""
 NEXT = ("benchmark", "model", "at", "why")
-NEEDED = ("effect", "factor", "trials", "exact")
+NEEDED = ("effect", "factor", "trials")
 
 
 def page(plan: Plan) -> list[Block]:
@@ -75,8 +73,6 @@ def _takes(needed: Needed, when: str) -> str:
         parts.append(f"{rough(needed.factor)} times the trials of every cell")
     if needed.trials is not None:
         parts.append(f"{needed.trials:,} trials of each")
-    if needed.exact is not None:
-        parts.append(f"{needed.exact:,} by Fisher's exact test")
     effect = "" if needed.effect is None else f" {needed.effect:.4g}"
     return f"{when}{effect}: {', '.join(parts) or 'too many trials'}"
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from registry.results.terms import At, Count, Identifier, Presence
 
-PlanKind = Literal["separate", "peak", "rates", "items", "discordant", "all_pass", "claim", "gate"]
+PlanKind = Literal["separate", "peak", "claim", "gate"]
 Impossible = Literal[
     "item_limit",
     "not_worth",
@@ -27,12 +27,9 @@ Impossible = Literal[
 class Needed:
     """What finds one effect: numbers of each side, rounded up."""
 
-    effect: Annotated[
-        float | None, "In the metric's unit; of rates and items a fraction; absent of claims.", Presence.OMITTED
-    ] = None
+    effect: Annotated[float | None, "In the metric's unit; absent of claims.", Presence.OMITTED] = None
     factor: Annotated[float | None, "By how much the trials of all cells are multiplied.", Presence.OMITTED] = None
-    trials: Annotated[int | None, "Trials of a cell, where all have as many; items; pairs.", Presence.OMITTED] = None
-    exact: Annotated[int | None, "rates: for Fisher's exact test, up to 150.", Presence.OMITTED] = None
+    trials: Annotated[int | None, "Trials of a cell, where all have as many.", Presence.OMITTED] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""registry plan: of two models, of numbers, of a peak."""
+"""registry plan: of two models, of a peak, of a claim, of a gate."""
 
 from __future__ import annotations
 
@@ -28,26 +28,14 @@ def test_two_models_are_planned(person: Person, project: Project, house: House) 
     assert (row["affordable"], row["impossible"]) == ("", "item_limit")
     assert row["reason"].endswith("there are 30 items: more trials are samples of the same items")
     assert person.json(*words, "--effect", "2")["needed"]["effect"] == 2.0
-
-
-def test_numbers_are_planned(person: Person) -> None:
-    [row] = person.rows("plan", "--rates", "0.9", "0.6")
-    assert (round(float(row["effect"]), 9), row["factor"], row["trials"], row["exact"]) == (-0.3, "", "32", "36")
-    [row] = person.rows("plan", "--items", "1e-9", "0.1", "--budget", "1000")
-    assert (row["trials"], row["affordable"], row["impossible"]) == ("", "false", "not_worth")
-    assert person.says("plan", "--all-pass", "0.9", "-q") == "29\n"
-    assert person.says("plan", "--all-pass", "0.9", "--two-sided", "-q") == "36\n"
-    assert "870 trials of each" in person.page("plan", "--discordant", "0.03", "0.1")
+    assert int(person.says(*words, "--effect", "13", "-q")) == pytest.approx(186.9, abs=1.5)  # 200 (2.8 x 4.48 / 13)^2
 
 
 @pytest.mark.parametrize(
     "words",
     [
-        ("--rates", "nan", "0.5"),
-        ("--items", "nan", "0.1"),
-        ("--discordant", "0.1", "inf"),
         ("A", "B", "--effect", "-inf"),
-        ("--all-pass", "0.9", "--alpha", "nan"),
+        ("A", "B", "--alpha", "nan"),
     ],
 )
 def test_what_is_no_finite_number_is_refused_in_a_line(person: Person, words: tuple[str, ...]) -> None:
@@ -59,7 +47,7 @@ def test_a_peak_is_planned_and_so_is_nothing_else_at_once(person: Person, projec
     rows = person.rows("plan", "--peak", grid["id"], "--budget", "100")
     assert rows[0]["at"].startswith("Type")
     assert sum(float(row["share"]) for row in rows) > 0.99
-    for words in ((), ("A",), ("A", "B", "--all-pass", "0.9"), ("--rates", "0.9", "0.6", "--all-pass", "0.9")):
+    for words in ((), ("A",), ("A", "B", "--peak", grid["id"]), ("--claim", "{}", "--peak", grid["id"])):
         assert "Name two models or grids" in person.complains("plan", *words, status=2)
 
 

@@ -120,6 +120,8 @@ class Scene:
             body = {"slug": f"new-{uuid.uuid4().hex[:12]}"}
         if body == {"path": "SHARED"}:
             body = {"path": f"/api/v1/projects/{self.names['project']}/cells"}
+        if path.endswith("/plan"):
+            body = {"question": {"kind": "peak", "grid": self.names["grid"]}}
         return self.project.house.call(method.upper(), filled, token=self.callers[caller], json=body)
 
 

@@ -70,7 +70,7 @@ ROUTES: dict[str, tuple[str, str, Any]] = {
         "PATCH", "claims/{claim}",
         {"text": "Never said.", "source": {"url": "README.md", "line": 3, "digest": "abc"}},
     ),
-    "plan": ("POST", f"{HOME}/plan", {"question": {"kind": "rates", "first": 0.5, "second": 0.6}, "power": 0.8}),
+    "plan": ("POST", f"{HOME}/plan", {"question": {"kind": "claim", "claim": CLAIM}, "power": 0.8}),
 }  # fmt: skip
 MANY = ("make a token", "publish", "keep a claim")
 """Routes that meet every bad body; each other route meets one of every kind."""

@@ -125,7 +125,7 @@ WITHOUT_A_PLAN: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     (CLAIM | {"effect": 1}, {}, "/question/effect"),
     (CLAIM, {"alpha": 0.05}, "/alpha"),
     (CLAIM, {"one_sided": True}, "/one_sided"),
-    ({"kind": "rates", "first": 0.1, "second": 0.2, "claim": {}}, {}, "/question/claim"),
+    ({"kind": "peak", "grid": "0193a1b2-0000-7000-8000-000000000001", "claim": {}}, {}, "/question/claim"),
     ({"kind": "gate", "baseline": "main"}, {}, "/question/contender"),
     (GATE | {"baseline": "nope"}, {}, "/question/baseline"),
     (GATE | {"contender": "A"}, {}, "/question/contender"),

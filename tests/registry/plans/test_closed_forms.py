@@ -13,15 +13,11 @@ from registry.plans.closed_forms import (
     Goal,
     all_pass_trials,
     detectable,
-    discordant_pairs,
     factor,
-    paired_items,
     shares_of_contrast,
     shares_of_peak,
-    trials_of_two_rates,
     whole,
 )
-from registry.plans.exact_power import MOST, exact_power, exact_trials
 
 TWO_SIDED, ONE_SIDED = Goal(), Goal(one_sided=True)
 
@@ -40,57 +36,12 @@ def test_a_gap_of_94_hundredths_of_a_point_takes_13_times_the_trials() -> None:
     assert factor(1.0, -detectable(1.0, TWO_SIDED), TWO_SIDED) == pytest.approx(1.0)
 
 
-def test_two_rates_take_the_first_whole_number_of_trials_that_is_enough() -> None:
-    """By Fleiss, Levin and Paik's formula: 3602.35, 1775.30, 22662.46 and 3553.06, and no part of a trial is enough."""
-    rates = {(0.52, 0.487): 3_603, (0.52, 0.473): 1_776, (0.83, 0.82): 22_663, (0.70, 0.73): 3_554}
-    for (first, second), trials in rates.items():
-        assert whole(trials_of_two_rates(first, second, TWO_SIDED)) == trials
-        assert trials_of_two_rates(first, second, TWO_SIDED) > trials - 1
-
-
-def test_pairs_take_as_many_items_as_was_published() -> None:
-    """Miller's three points, arXiv 2411.00640, section 5: omega^2 = 1/9, and conditional variances of 1/6 each: 969
-    items, or 3,876 with one sample each. And McNemar's pairs, of which a tenth is discordant."""
-    assert whole(paired_items(0.03, 1 / 9, 0.0, TWO_SIDED)) == 969
-    assert whole(paired_items(0.03, 1 / 9, 1 / 6 + 1 / 6, TWO_SIDED)) == 3_876
-    assert whole(discordant_pairs(0.03, 0.1, TWO_SIDED)) == 870
-
-
 def test_nine_in_ten_are_shown_by_29_or_36_trials_that_all_pass() -> None:
     """The lower end of Clopper and Pearson's interval, by scipy."""
     for goal, trials, level in ((ONE_SIDED, 29, 0.9), (TWO_SIDED, 36, 0.95)):
         assert whole(all_pass_trials(0.9, goal)) == trials
         enough, few = (stats.binomtest(n, n).proportion_ci(level, method="exact").low for n in (trials, trials - 1))
         assert enough >= 0.9 > few
-
-
-def fisher_power(first: float, second: float, n: int, alpha: float) -> float:
-    chances = [stats.binom.pmf(range(n + 1), n, rate) for rate in (first, second)]
-    return sum(
-        chances[0][i] * chances[1][j]
-        for i in range(n + 1)
-        for j in range(n + 1)
-        if stats.fisher_exact([[i, n - i], [j, n - j]])[1] <= alpha
-    )
-
-
-def test_the_exact_power_is_that_of_scipys_test_over_all_tables() -> None:
-    for case in ((0.9, 0.6, 17, 0.05), (0.3, 0.55, 12, 0.2), (1, 0, 4, 0.05)):
-        assert exact_power(*case) == pytest.approx(fisher_power(*case), abs=1e-12)
-    assert exact_power(0.9, 0.6, 30, 0.05) == pytest.approx(0.705, abs=0.0005)
-    assert exact_power(0.9, 0.6, 36, 0.05) == pytest.approx(0.8004, abs=0.00005)
-    assert exact_trials(0.9, 0.6, TWO_SIDED) == 36
-
-
-def test_from_the_planned_trials_on_the_exact_power_never_falls_below_the_target() -> None:
-    for first, second in ((0.9, 0.6), (0.95, 0.75), (0.5, 0.2), (0.99, 0.8)):
-        found = exact_trials(first, second, TWO_SIDED)
-        assert found is not None
-        assert exact_power(first, second, found - 1, 0.05) < 0.8
-        assert all(exact_power(first, second, n, 0.05) >= 0.8 for n in range(found, 2 * found))
-    # More tables than a web process enumerates are left to the normal law.
-    assert exact_trials(0.7, 0.73, TWO_SIDED) is None
-    assert (exact_trials(0.7, 0.45, TWO_SIDED) or 0) <= MOST
 
 
 def test_the_best_of_aime24_and_its_rival_get_most_of_a_budget() -> None:

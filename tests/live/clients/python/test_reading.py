@@ -234,7 +234,6 @@ def test_two_models_are_compared_by_name(served: Served, published: dict[str, An
 
 
 def test_the_next_measurement_is_planned(served: Served, published: dict[str, Any]) -> None:
-    assert plan({"kind": "all_pass", "floor": 0.9}, **published)["needed"]["trials"] == 29
     names = {"experiment": "type-by-length", "metric": "accuracy", "baseline_model": "A", "contender_model": "B"}
     question = {"kind": "separate", **names}
     assert plan(question, timeout=0, **published)["state"] == "pending"
