@@ -25,7 +25,7 @@ from registry.results.statistics import Statistics
 from registry.results.thresholds import Thresholds
 
 _SURE = 0.05
-_LEAST = ("neighbours", "their mean", "if unrelated", "could show")
+_LEAST = ("if unrelated", "could show")
 
 
 @click.command()
@@ -86,7 +86,6 @@ def peaks(session: Session, grid: str | None, named: Named, seconds: float, at: 
     styles: dict[str, Style] = {
         "P(best)": lambda _: "bold",
         "value": lambda _: "bold",
-        "better by": sign,
         "best": lambda _: "bold",
     }
     csv = renderings.of("peaks")["csv"]

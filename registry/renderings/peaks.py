@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from registry.renderings.noise_floor import floor_of_noise
-from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, level_of, p_value, places_of, signed
+from registry.renderings.numbers import UNDEFINED, decimals_of, fixed, level_of, p_value
 from registry.renderings.sheet import Block, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
@@ -42,12 +42,12 @@ def _values(peaks: Peaks, best: Best) -> Iterator[float]:
 
 
 def _best(document: Statistics, peaks: Peaks, best: Best, decimals: int | None) -> Iterator[Block]:
-    """The best value and its cells, each with its chance and with how far it stands out of its neighbours."""
+    """The best value and its cells, each with its chance."""
     tied = f", {best.ties} cells tie" if best.ties > 1 else ""
     yield f"best {isolated(measure(document.metric))}: {fixed(best.value, decimals)}{tied}"
     rows = best.at[:_LISTED]
     if any(rows):
-        yield Table([*axis_columns(rows), *_chances(peaks, rows), *_prominence(peaks, rows)])
+        yield Table([*axis_columns(rows), *_chances(peaks, rows)])
     if best.ties > len(rows):
         yield f"and {best.ties - len(rows)} more"
 
@@ -59,17 +59,6 @@ def _chances(peaks: Peaks, cells: Sequence[At]) -> Iterator[Column]:
         found = [next((one for one in known if one.at == at), None) for at in cells]
         yield Column("P(best)", [p_value(one.probability if one else None) for one in found], True)
         yield Column("if unrelated", [p_value(one.if_unrelated if one else None) for one in found], True)
-
-
-def _prominence(peaks: Peaks, cells: Sequence[At]) -> Iterator[Column]:
-    known = peaks.prominence
-    if known:
-        found = [next((one for one in known if one.at == at), None) for at in cells]
-        means = [one.neighbour_mean if one else None for one in found]
-        decimals = places_of(means)
-        yield Column("neighbours", [str(one.neighbours) if one else UNDEFINED for one in found], True)
-        yield Column("their mean", [fixed(mean, decimals, UNDEFINED) for mean in means], True)
-        yield Column("better by", [signed(one.prominence if one else None, decimals) for one in found], True)
 
 
 def _runner_up(runner: RunnerUp | None, decimals: int | None, ties: int) -> Iterator[str]:

@@ -145,7 +145,7 @@ def _series(document: Mapping[str, Any]) -> Series:
 
 def _peaks(document: Mapping[str, Any], levels: _Levels, row: Any) -> Iterator[Told]:
     told = document.get("peaks") or {}
-    peaks = from_document(Peaks, {name: one for name, one in told.items() if name not in ("by", "prominence")})
+    peaks = from_document(Peaks, {name: one for name, one in told.items() if name != "by"})
     best, runner, within = peaks.best, peaks.runner_up, peaks.best_set
     if best is None:
         yield {}, None, peaks.reason

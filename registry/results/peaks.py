@@ -73,19 +73,6 @@ class Shrunken:
 
 
 @dataclass(frozen=True, slots=True)
-class Prominence:
-    """How far a best cell stands out of its neighbours, which are one step away along ordered axes, diagonals included,
-    on the same level of nominal ones."""
-
-    at: At
-    neighbours: Annotated[Count, "Measured cells beside it."]
-    neighbour_mean: Annotated[float | None, "In the metric's unit; null without neighbours."]
-    prominence: Annotated[
-        float | None, "How much better the cell is than that mean, in the metric's unit; null without neighbours."
-    ]
-
-
-@dataclass(frozen=True, slots=True)
 class Peaks:
     """The best cells by the metric's direction, all ties included, and what noise leaves of them. Null: the part does
     not apply, for the metric has no better end, no cell was measured, or the noise of some cell is unknown."""
@@ -118,6 +105,3 @@ class Peaks:
     ] = None
     best_set: BestSet | None = None
     shrunken: Annotated[Shrunken | None, "Null for a single cell."] = None
-    prominence: Annotated[
-        tuple[Prominence, ...] | None, "The best cells over their neighbours; null without an ordered axis."
-    ] = None

@@ -17,7 +17,6 @@ from workers.statistics.best_set import best_set
 from workers.statistics.noise_floor import floor_of
 from workers.statistics.peaks import peaks
 from workers.statistics.posteriors import Posteriors, beta_posteriors, chances, normal_posteriors
-from workers.statistics.prominence import prominences
 from workers.statistics.table import Table
 from workers.statistics.table_noise import CellNoise, cell_noise
 from workers.statistics.terms import FloatArray, IntArray
@@ -46,7 +45,6 @@ def noisy_peaks(table: Table, level: float = 0.95) -> Peaks:
         return replace(best, noise_reason="the metric has no better end")
     if table.cells == 0:
         return replace(best, noise_status="insufficient", noise_reason="no cell was measured")
-    best = replace(best, prominence=prominences(table))
     found = cell_noise(table)
     if found is None:
         return replace(best, noise_status="insufficient", noise_reason="the noise of some cell is unknown")

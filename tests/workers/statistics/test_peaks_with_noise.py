@@ -183,22 +183,6 @@ def test_the_shrunken_peak_agrees(entry):
     assert [list(map(str, at.values())) for at in found["at"]] == places
 
 
-@each("neighbourhood")
-def test_prominence_agrees_where_both_axes_are_numeric(entry):
-    if "s0" in entry["grid"]:
-        return
-    found = described(entry["grid"])["peaks"]["prominence"]
-    expected = list(entry["output"]["peaks"].values())
-    assert [p["prominence"] for p in found] == pytest.approx([p["prominence"] for p in expected], rel=1e-9)
-    assert [p["neighbours"] for p in found] == [p["neighbours"] for p in expected]
-
-
-def test_neighbours_on_a_nominal_axis_do_not_exist():
-    first = described("s0/core/qwen2.5-3b")["peaks"]["prominence"][0]
-    assert (first["at"], first["neighbours"]) == ({"Type": "2", "Length": 1}, 1)
-    assert (first["neighbour_mean"], first["prominence"]) == pytest.approx((99.7, 0.3))
-
-
 def test_without_noise_no_chance_is_claimed():
     peaks = described("s4/r1-qwen/AIME24")["peaks"]
     assert peaks["noise_status"] == "insufficient"
