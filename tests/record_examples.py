@@ -98,7 +98,6 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask("grid", "GET", f"grids/{grid}")
     forms("grid_forms", f"grids/{grid}?", "md")
     ask("cells", "GET", f"grids/{curve}/cells")
-    ask("badge", "GET", f"grids/{grid}/badge.json")
     ask("share_link", "POST", "projects/demo/shares", json=examples.SHARE_IN)
     ask("shares", "GET", "projects/demo/shares")
     feed = "projects/demo/cells?model=Qwen-2.5%203B&benchmark=Ends"

@@ -11,7 +11,7 @@ import orjson
 from flask import Response
 from marshmallow import INCLUDE, Schema
 
-from registry.api import examples, serializers
+from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
 from registry.api.filters import slice_mark, slice_of_request
@@ -28,7 +28,6 @@ from registry.operations.read import find_statistics
 from registry.operations.stored_grids import StoredGrid, cut_to_slice, stored_grid
 from registry.query import StatisticsQuery
 from registry.renderings import badge, report
-from registry.renderings.badge import KNOWN, UNKNOWN, badge_json, badge_svg
 from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.png import heatmap_png
 from registry.results.codec import read
@@ -159,26 +158,6 @@ def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
 
     Says how many cells may be the best with 95 % confidence, where that is known.
     """
-    return _badge(grid, query, "svg", badge_svg)
-
-
-@blp.get("/grids/<uuid:grid>/badge.json")
-@blp.doc(operationId="getBadgeJson")
-@blp.arguments(BadgeParameters, location="query")
-@blp.answers(
-    reply(200, "An endpoint badge", "Badge", example=examples.BADGE, headers=["ETag"]),
-    reply(304, "Not modified"),
-    **_CONDITIONAL,
-)
-def badge_for_shields(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Read a grid's best value for shields.io
-
-    What a badge of shields.io asks for: `https://img.shields.io/endpoint?url=<this address>`.
-    """
-    return _badge(grid, query, "json", lambda *given: dumps(badge_json(*given)))
-
-
-def _badge(grid: uuid.UUID, query: dict[str, Any], form: str, draw: Callable[..., str | bytes]) -> Response:
     stored, row = _stored(grid)
     axes = {axis.name: {level.label for level in axis.levels} for axis in stored.grid.axes}
     level = (query["axis"], query["level"]) if "axis" in query else None
@@ -187,7 +166,7 @@ def _badge(grid: uuid.UUID, query: dict[str, Any], form: str, draw: Callable[...
     message, known = badge.said(serializers.grid(stored), _statistics(row), level)
     label = query.get("label") or stored.grid.metric.name
     tag = sha256(dumps([label, message, known, _LOOK])).hexdigest()[:16]
-    return send(draw(label, message, KNOWN if known else UNKNOWN), form=form, tag=f"{tag}.{form}")
+    return send(badge.badge_svg(label, message, badge.KNOWN if known else badge.UNKNOWN), form="svg", tag=f"{tag}.svg")
 
 
 _REPORT = blp.answers(

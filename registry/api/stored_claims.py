@@ -39,7 +39,7 @@ from registry.operations.find_claims import (
     list_judgements,
 )
 from registry.operations.stored_claims import Added, tag_of
-from registry.renderings.badge import badge_json, badge_svg
+from registry.renderings.badge import badge_svg
 from registry.renderings.claim import verdict_color, verdict_in_words
 from registry.results.codec import from_bytes
 
@@ -296,36 +296,10 @@ def badge_as_svg(query: dict[str, Any], claim: uuid.UUID) -> Response:
 
     It says so where the claim is being judged again.
     """
-    label, message, color = _badge(query, claim)
-    return _conditional(badge_svg(label, message, color), "svg")
-
-
-@blp.get("/claims/<uuid:claim>/badge.json")
-@blp.doc(operationId="getClaimBadgeJson")
-@blp.arguments(ClaimBadgeParameters, location="query")
-@blp.answers(
-    reply(200, "An endpoint badge", "Badge", example=examples.BADGE, headers=["ETag"]),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["If-None-Match"],
-)
-def badge_for_shields(query: dict[str, Any], claim: uuid.UUID) -> Response:
-    """Read the verdict on a claim for shields.io
-
-    What a badge of shields.io asks for: `https://img.shields.io/endpoint?url=<this address>`.
-    """
-    return _conditional(dumps(badge_json(*_badge(query, claim))), "json")
-
-
-def _badge(query: Mapping[str, Any], claim_id: uuid.UUID) -> tuple[str, str, str]:
-    row = _row(claim_id)
+    row = _row(claim)
     judgement = None if row.document is None else from_bytes(row.document)
-    return query["label"], verdict_in_words(judgement, row.state), verdict_color(judgement)
-
-
-def _conditional(body: bytes | str, form: str) -> Response:
-    data = body.encode() if isinstance(body, str) else body
-    return send(data, form=form, tag=f"{sha256(data).hexdigest()[:16]}.{form}")
+    data = badge_svg(query["label"], verdict_in_words(judgement, row.state), verdict_color(judgement)).encode()
+    return send(data, form="svg", tag=f"{sha256(data).hexdigest()[:16]}.svg")
 
 
 def document(row: Any) -> dict[str, Any]:

@@ -1,8 +1,6 @@
-"""A badge: a label and a value, as SVG and for shields.io."""
+"""A badge: a label and a value, as SVG."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from registry.renderings.cells import flat
 from registry.renderings.heatmap.marks import Marks
@@ -44,11 +42,6 @@ def _others(marks: Marks) -> str:
     if marks.size > 1:
         return f" ({marks.size} cells may be best)"
     return f" ({len(marks.best)} cells tie)" if len(marks.best) > 1 else ""
-
-
-def badge_json(label: str, message: str, color: str) -> dict[str, Any]:
-    """The endpoint badge of shields.io; the colour as `#rrggbb`."""
-    return {"schemaVersion": 1, "label": label, "message": message, "color": color.removeprefix("#")}
 
 
 def badge_svg(label: str, message: str, color: str) -> str:

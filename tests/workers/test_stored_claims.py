@@ -276,7 +276,7 @@ def test_a_claim_of_another_project_is_not_there(house: House, project: Project)
     theirs = house.make_project()
     grid = theirs.published()["id"]
     claim = add(theirs, at(99.3))
-    for method, path in (("GET", ""), ("GET", "/judgements"), ("GET", "/badge.json"), ("PATCH", ""), ("DELETE", "")):
+    for method, path in (("GET", ""), ("GET", "/judgements"), ("GET", "/badge.svg"), ("PATCH", ""), ("DELETE", "")):
         sent = {"text": "x"} if method == "PATCH" else None
         answer = project.call(method, f"claims/{claim['id']}{path}", "admin", json=sent)
         assert answer.status_code == 404, (method, path)
@@ -286,17 +286,17 @@ def test_a_claim_of_another_project_is_not_there(house: House, project: Project)
 def test_a_badge_says_the_verdict_and_how_it_was_found(project: Project) -> None:
     grid = project.published()
     claim = add(project, at(99.3))
-    path = f"claims/{claim['id']}/badge"
-    assert project.get(f"{path}.json").get_json()["message"] == "not judged yet"
+    path = f"claims/{claim['id']}/badge.svg"
+    assert "claim: not judged yet</title>" in project.get(path).text
     judged(project, claim)
-    badge = project.get(f"{path}.json?label=accuracy").get_json()
-    assert badge == {"schemaVersion": 1, "label": "accuracy", "message": "supported as posted", "color": "1b6e3a"}
+    picture = project.get(f"{path}?label=accuracy").text
+    assert ("accuracy: supported as posted</title>" in picture, 'fill="#1b6e3a"' in picture) == (True, True)
     measure(project, grid, 12.0)
-    assert project.get(f"{path}.json").get_json()["message"] == "supported as posted, being judged again"
+    assert "supported as posted, being judged again</title>" in project.get(path).text
     judged(project, claim)
-    picture = project.get(f"{path}.svg")
+    picture = project.get(path)
     assert "contradicted beyond noise" in picture.text
-    assert project.get(f"{path}.svg", headers={"If-None-Match": picture.headers["ETag"]}).status_code == 304
+    assert project.get(path, headers={"If-None-Match": picture.headers["ETag"]}).status_code == 304
     # Another claim of the same part has not been checked, though this one has.
     [second] = add(project, [at(12.0)])["items"]
     assert (second["judgement"], second["judged_at"], second["checked_at"]) == (None, None, None)
@@ -314,7 +314,7 @@ def test_a_link_opens_a_claim_with_its_badge_and_history(house: House, project: 
         secret = link(by).get_json()["url"].partition("share=")[2]
         return house.call("GET", f"claims/{path}?share={secret}").status_code
 
-    paths = [f"{claim['id']}{rest}" for rest in ("", "/judgements", "/badge.svg", "/badge.json")]
+    paths = [f"{claim['id']}{rest}" for rest in ("", "/judgements", "/badge.svg")]
     mine, page, home = f"/api/v1/claims/{claim['id']}", f"/claims/{claim['id']}", f"/api/v1/projects/{project.slug}"
     assert {opened(path, by) for path in paths for by in (mine, page)} == {200}
     assert {opened(other["id"], by) for by in (home, f"{home}/claims")} == {200}

@@ -185,14 +185,4 @@ SERVICE: dict[str, Shape] = {
         ),
         "The most that one request may hold and take, and how often one may ask.",
     ),
-    "Badge": described(
-        object_of(
-            "schemaVersion label message color",
-            schemaVersion=described(COUNT, "The version of shields.io's endpoint schema."),
-            label=described(TEXT, "The left half of the badge."),
-            message=described(TEXT, "Its right half: the best value, or what is missing."),
-            color=described(TEXT, "The colour of the right half, in hexadecimal."),
-        ),
-        "An endpoint badge of shields.io.",
-    ),
 }
