@@ -12,7 +12,7 @@ from registry.results.ranking import Ranked, Ranking
 
 WIDTH = 260.0
 _GAP, _DOT, _SMALLEST_DOT = 3.0, 4.0, 1.5
-_MORE = ("component", "stderr", "one benchmark less", "one model less")
+_MORE = ("component", "stderr", "mean", "interval", "one benchmark less", "one model less")
 """Columns of the ranking's table that are shown where the ranking has them."""
 
 

@@ -7,7 +7,7 @@ from itertools import takewhile
 
 from registry.renderings import sheet
 from registry.renderings.assumptions import assumptions
-from registry.renderings.numbers import UNDEFINED, fixed, places_of, signed
+from registry.renderings.numbers import UNDEFINED, fixed, intervals, places_of, signed
 from registry.renderings.pairs import pair_blocks
 from registry.renderings.policies import friedman_blocks, method, policy_blocks, target
 from registry.renderings.protocols import left_out_line
@@ -21,7 +21,20 @@ from registry.results.ranking import Ranked, Ranking, Slots
 
 _POLICY = ("experiment", "by", "method", "missing", "alpha", "target", "metric")
 _COUNTS = ("cells", "compared", "wins", "ties", "losses")
-_NAMED = ("rank", "name", "score", "rank_low", "rank_high", "group", "component", *_COUNTS, "pool")
+_NAMED = (
+    "rank",
+    "name",
+    "score",
+    "rank_low",
+    "rank_high",
+    "group",
+    "component",
+    *_COUNTS,
+    "pool",
+    "mean",
+    "mean_low",
+    "mean_high",
+)
 _LETTERS = 4
 """Groups of a name, as far as their letters are written out."""
 _LISTED = 12
@@ -65,7 +78,9 @@ def ranking_csv(ranking: Ranking) -> str:
 
 def _row(one: Ranked) -> list[str | int | float | None]:
     place = [one.rank, harmless(one.name), one.score, one.rank_low, one.rank_high, harmless(" ".join(one.group))]
-    return [*place, one.component, one.cells, one.compared, one.wins, one.ties, one.losses, one.pool]
+    ends = (one.mean_interval.low, one.mean_interval.high) if one.mean_interval else (None, None)
+    counts = [one.component, one.cells, one.compared, one.wins, one.ties, one.losses, one.pool]
+    return [*place, *counts, one.mean, *ends]
 
 
 def page(ranking: Ranking) -> Iterator[Block]:
@@ -131,6 +146,7 @@ def _order(ranking: Ranking) -> Table:
         Column((ranking.by or "model").removeprefix("axis:"), [row.name for row in rows]),
         Column("score", [_score(ranking, row, places) for row in rows], True),
         *_stderr(rows, places),
+        *_means(rows),
         Column("cells", [_cells(row) for row in rows], True),
         Column("wins", [_whole(row.wins) for row in rows], True),
         Column("ties", [_whole(row.ties) for row in rows], True),
@@ -174,6 +190,15 @@ def _stderr(rows: Sequence[Ranked], places: int | None) -> Iterator[Column]:
         yield Column("stderr", [fixed(row.stderr, places, UNDEFINED) for row in rows], True)
 
 
+def _means(rows: Sequence[Ranked]) -> Iterator[Column]:
+    """How good each name is by itself, with the interval of that."""
+    if any(row.mean is not None for row in rows):
+        places = places_of(row.mean for row in rows)
+        yield Column("mean", [fixed(row.mean, places, UNDEFINED) for row in rows], True)
+        if any(row.mean_interval for row in rows):
+            yield Column("interval", intervals([row.mean_interval for row in rows], places))
+
+
 def _leave_one_out(ranking: Ranking) -> Iterator[Column]:
     """The ranks that a name takes when one benchmark (or model) after the other is left out."""
     ranges = {one.name: rank_range(one.best, one.worst) for one in ranking.stability.leave_one_out}
@@ -202,6 +227,9 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
     pools = sorted({row.pool for row in ranking.ranking if row.pool is not None})
     if pools:
         yield f"score: against the mean of these {' or '.join(map(str, pools))} names; another pool gives other scores"
+    if any(row.mean_interval for row in ranking.ranking):
+        alike = f"each {group_word(ranking)} alike"
+        yield f"mean: of a name's own compared cells, {alike}; interval:{sure}, were these cells run again"
     if ranking.prior == "half_tie":
         yield "a name wins or loses everything: its score is finite only by the prior of half a tie"
     parts = len(ranking.components)

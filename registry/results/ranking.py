@@ -56,6 +56,14 @@ class Ranked:
     compared: Annotated[
         Count | None, "Its cells in slots that another name has too; null where only sums of pairs are kept."
     ] = None
+    mean: Annotated[
+        float | None,
+        "The mean over these cells, in the metric's unit: slots of a benchmark weigh the same, and so do benchmarks. "
+        "Names with other slots have other means, so that two differ as their pair does only where both "
+        "have the same. Absent over several scales and in rankings of very many cells.",
+        Presence.OMITTED,
+    ] = None
+    mean_interval: Annotated[Interval | None, "Of the mean; absent without noise.", Presence.OMITTED] = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,7 @@ def test_lines_are_drawn_in_the_form_of_their_name(person: Person, ready: Projec
     answer = person.run("lines", *asked, "-o", name)
     assert answer.exit_code == 0, answer.output
     assert (person.home / name).read_bytes().startswith(begins)
-    assert "along Length" in person.says("lines", *asked, "--at", "Length>=1")
+    assert "Along Length" in person.says("lines", *asked, "--at", "Length>=1")
     assert "--metric is given 0 times" in person.complains("lines", "-e", "x", status=2)
     assert ".svg" in person.complains("lines", *asked, "-o", "x.gif", status=2)
 

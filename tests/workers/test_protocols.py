@@ -15,7 +15,7 @@ from tests.house import House, Project
 from tests.workers.asking import computed, join
 from tests.workers.test_comparisons_of_models import answered, pair_of, put
 from workers.protocols import commonest
-from workers.queries import compute, compute_again, document_of
+from workers.queries import about, compute, compute_again, document_of
 
 NAMES = {"experiment": "leaderboard", "metric": "accuracy"}
 VALUES = {"A": [52.0, 61.0], "B": [58.0, 60.5], "C": [70.0, 66.0], "D": [71.0, 40.0]}
@@ -238,7 +238,7 @@ def test_large_rankings_leave_out_the_same_grids(project: Project, house: House)
         for large in (board, replace(board, ranking_cells=0)):
             result = compute(house.database, large, project.id, question)
             assert result is not None
-            documents.append(document_of(result))
+            documents.append(document_of(result) | about(question))
             assert compute_again(house.database, large, project.id, question) == documents[-1]
         return documents
 

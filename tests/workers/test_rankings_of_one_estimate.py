@@ -22,7 +22,7 @@ LENGTHS = [{"name": "Length", "levels": [1, 2, 3, 4]}]
 
 def content(document: dict[str, Any]) -> dict[str, Any]:
     """What does not name grids or instants."""
-    unlike = ("inputs", "computed_at", "warnings", "experiment")
+    unlike = ("inputs", "computed_at", "warnings", "experiment", "selection")
     return {name: value for name, value in document.items() if name not in unlike}
 
 

@@ -7,7 +7,7 @@ freedom where errors were estimated. It ends where the metric ends.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,7 @@ from registry.results.ranking import BenchmarkScore, BenchmarkScores, Omission
 from registry.results.terms import Interval
 from workers.statistics.cells import Cells, cells_of
 from workers.statistics.score_matrix import ScoreMatrix, only
-from workers.statistics.terms import IntArray, reach_of, within
+from workers.statistics.terms import FloatArray, IntArray, reach_of, within
 
 MOST_SCORES = 1_000
 """Scores, names times benchmarks, up to which a ranking lists them: there they tell more than the cells themselves."""
@@ -40,6 +40,24 @@ def benchmark_scores(standings: ScoreMatrix, alpha: float) -> tuple[tuple[Benchm
     ), ()
 
 
+def means_of(standings: ScoreMatrix, alpha: float) -> Mapping[str, tuple[float, Interval | None]]:
+    """The mean of each name over the slots in which it meets another one, with its interval: slots of a benchmark weigh
+    the same, and benchmarks do. Nothing over several scales."""
+    kept = only(standings, np.flatnonzero(standings.present.sum(axis=0) > 1))
+    if kept.mixed or not kept.present.any():
+        return {}
+    cells = cells_of(replace(kept, divisor=None))
+    found = dict[str, tuple[float, Interval | None]]()
+    for i, name in enumerate(kept.names):
+        own = np.flatnonzero(cells.present[i])
+        if own.size:
+            counts = np.bincount(cells.owners[own])
+            weights = 1.0 / (counts[cells.owners[own]] * np.count_nonzero(counts))
+            mean = math.fsum((weights * cells.ticks[i, own] / cells.divisor[own]).tolist())
+            found[name] = mean, _interval(kept, cells, i, own, weights, mean, alpha)
+    return found
+
+
 def left_out(reason: str) -> Omission:
     """Scores by benchmark that a ranking does without."""
     return Omission("by_benchmark", reason)
@@ -53,16 +71,19 @@ def _scores(standings: ScoreMatrix, cells: Cells, benchmark: int, alpha: float) 
         if own.size:
             values = cells.ticks[i, own] / cells.divisor[own]
             score = math.fsum(values.tolist()) / own.size
-            yield BenchmarkScore(name, score, int(own.size), _interval(standings, cells, i, own, score, alpha))
+            weights = np.full(own.size, 1.0 / own.size)
+            interval = _interval(standings, cells, i, own, weights, score, alpha)
+            yield BenchmarkScore(name, score, int(own.size), interval)
 
 
 def _interval(
-    standings: ScoreMatrix, cells: Cells, name: int, slots: IntArray, score: float, alpha: float
+    standings: ScoreMatrix, cells: Cells, name: int, slots: IntArray, weights: FloatArray, score: float, alpha: float
 ) -> Interval | None:
-    variance = cells.variance[name, slots]
+    """The interval of a mean of the name's cells in these slots, with these weights."""
+    variance = weights**2 * cells.variance[name, slots]
     if not np.isfinite(variance).all() or not variance.any():
         return None
     weight = float(np.sum(variance**2 / cells.df[name, slots]))
     reach = reach_of(1 - alpha, float(variance.sum()) ** 2 / weight if weight else None)
-    reach *= math.sqrt(float(variance.sum())) / slots.size
+    reach *= math.sqrt(float(variance.sum()))
     return within(Interval(1 - alpha, score - reach, score + reach), standings.lower, standings.upper)

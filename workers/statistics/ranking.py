@@ -13,8 +13,8 @@ from registry.results.inputs import Warning
 from registry.results.policies import Method, Missing, Target
 from registry.results.ranking import Ranking, Slots
 from registry.results.stability import Stability, WithoutOne
-from registry.results.terms import Status
-from workers.statistics.benchmark_scores import benchmark_scores
+from registry.results.terms import Interval, Status
+from workers.statistics.benchmark_scores import benchmark_scores, means_of
 from workers.statistics.blocks import friedman
 from workers.statistics.component_ranking import Component, Contest, component
 from workers.statistics.dominance import dominance
@@ -138,13 +138,20 @@ def assembled(frame: Ranking, contest: Contest, parts: Sequence[Sequence[int]], 
     largest = max(found, key=lambda one: len(one.names))
     stable = [one.stability for one in found if one.stability is not None]
     order = [row.name for one in found for row in one.rows]
+    means = means_of(contest.kept, frame.alpha)
+    nothing: tuple[float | None, Interval | None] = (None, None)
     by_benchmark, lacking = benchmark_scores(contest.kept, frame.alpha) if contest.complete else ((), ())
     return replace(
         frame,
         pairs=listed(contest.pairs, order, frame.pairs_of),
         by_benchmark=by_benchmark,
         left_out=(*pairs_left_out(len(order), frame.pairs_of), *lacking),
-        ranking=tuple(row for one in found for row in one.rows),
+        ranking=tuple(
+            replace(row, mean=mean, mean_interval=interval)
+            for one in found
+            for row in one.rows
+            for mean, interval in [means.get(row.name, nothing)]
+        ),
         groups=tuple(group for one in found for group in one.groups),
         never_met=tuple(pair for one in found for pair in one.never_met),
         components=tuple(one.names for one in found),
