@@ -86,7 +86,7 @@ def explained(text: str) -> Markup:
 
 
 def repeats(note: str) -> bool:
-    """Whether a note says again what a head of this page opens: it is for paper and walls, where nothing opens."""
+    """Whether a note says again what a head of this page opens: it is for paper, where nothing opens."""
     word = note.partition(":")[0]
     return word in _SAID and _WORDS[word] in g.get("explained", {})
 

@@ -15,7 +15,7 @@ from registry.results.target_pages import page_of_name
 
 DATA = "/data"
 EMBED = "/embed"
-LOOKS = ("kiosk", "rotate", "seconds", "theme")
+LOOKS = ("theme",)
 """Parameters of every page that say how it is shown, not what."""
 Query = Iterable[tuple[str, str]]
 _GUARDED = ("/projects/", "/grids/", "/claims/", f"{DATA}/", f"{EMBED}/")

@@ -16,7 +16,6 @@ from registry.api.context import parts
 from registry.api.responses import not_modified, send
 from registry.pages.front import theme
 from registry.pages.glossary import explained, explanations, repeats
-from registry.pages.kiosk import kiosk_of
 from registry.pages.links import here, name_page, search_path, to, without
 from registry.pages.live import SETTLED_SECONDS
 from registry.pages.palette import style_sheet
@@ -29,13 +28,12 @@ def page(
     template: str, made_of: Iterable[object], context: Callable[[], dict[str, Any]], status: int = 200
 ) -> Response:
     """The page of a template; `304` without making it when the caller has what it is `made_of`."""
-    kiosk = kiosk_of()
     seen = (version(), request.full_path, theme(), signed_in(), *made_of)
     tag = sha256("\x1f".join(map(str, seen)).encode()).hexdigest()[:20]
     if not_modified(tag):
         return send(b"", form="html", tag=tag)
     return send(
-        render_template(template, **furniture() | context() | {"tag": tag, "kiosk": kiosk}),
+        render_template(template, **furniture() | context() | {"tag": tag}),
         form="html",
         status=status,
         tag=tag,
@@ -74,7 +72,6 @@ def furniture() -> dict[str, Any]:
         "revision": None,
         "embedded": "embedded" in g,
         "embeds": bool(parts().settings.embed_origins),
-        "kiosk": None,
         "grid": None,
         "picture": None,
         "sharing": sharing_of,

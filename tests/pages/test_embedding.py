@@ -1,11 +1,10 @@
-"""Pages in frames of other sites, on walls, and as links, Markdown, frames and citations."""
+"""Pages in frames of other sites, and as links, Markdown, frames and citations."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 from html import unescape
-from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
@@ -122,34 +121,3 @@ def test_names_cannot_break_out_of_what_is_copied(public: Project, visitor: Brow
     assert "<script>" not in found["Frame"]
     assert re.search(r"(?<!\\)\]\((?!http://)", found["Markdown"]) is None
     assert r"\& \{\%\} \textbackslash{}" in found["BibTeX"]
-
-
-def test_a_page_on_a_wall_is_alone_and_goes_on_to_the_others_in_turn(answered: Demo, guest: Browser) -> None:
-    second = "/projects/demo?sort=model"
-    begin = f"{answered.seed0}?kiosk=1&seconds=20&rotate={second}&rotate={RANKING.replace('&', '%26')}"
-    seen, address = [], begin
-    for _ in range(4):
-        page = guest.read(address)
-        [html] = page.all("html")
-        assert (html["data-seconds"], "data-kiosk" in html) == ("20", True)
-        assert "Sign in" not in page.text
-        rest = [pair for pair in parse_qsl(urlsplit(address).query) if pair[0] not in ("kiosk", "seconds", "rotate")]
-        seen.append((urlsplit(address).path, rest))
-        address = html["data-next"] or ""
-        assert f'content="20; url={address.replace("&", "&amp;")}"' in guest.get(begin).text or len(seen) > 1
-    assert seen[0] == seen[3] == (answered.seed0, [])
-    assert seen[1] == ("/projects/demo", [("sort", "model")])
-    assert seen[2] == ("/projects/demo/rankings", [("experiment", "window-by-ratio"), ("metric", "Pass@1")])
-
-
-def test_a_rotation_stays_on_this_server_and_within_bounds(guest: Browser) -> None:
-    for query, pointer in {
-        "rotate=//evil.example/": "/rotate/0",
-        "rotate=https://evil.example/": "/rotate/0",
-        "rotate=/projects/demo&rotate=/\\evil.example": "/rotate/1",
-        "seconds=1": "/seconds",
-        "seconds=soon": "/seconds",
-        "&".join(["rotate=/projects/demo"] * 21): "/rotate",
-    }.items():
-        answer = guest.get(f"/projects/demo?kiosk=1&{query}")
-        assert (answer.status_code, f"<code>{pointer}</code>" in answer.text) == (422, True), query

@@ -80,7 +80,7 @@ def crawl(visitor: Browser, *starts: str, without: tuple[str, ...] = ()) -> dict
 
 def is_page(address: str, media: str) -> bool:
     """Whether links are followed from here: not from a report, and not from a page in another look than its own."""
-    looks = {"palette", "range", "show", "kiosk"} & {name for name, _ in parse_qsl(urlsplit(address).query)}
+    looks = {"palette", "range", "show"} & {name for name, _ in parse_qsl(urlsplit(address).query)}
     return media.startswith("text/html") and "/report" not in address and not looks
 
 

@@ -46,7 +46,7 @@ def test_an_experiment_with_several_metrics_offers_its_own_and_its_own_names(pub
     assert 'No grid of "two" has the metric "a"; there are c, d.' in page.text
     current = [given.get("href") for _, given in page.attributes if "aria-current" in given]
     offered = [one for one in page.links("metric=") if "/rankings" in one and one not in current]
-    assert sum("sign-in" not in one and "kiosk=" not in one for one in offered) == 2
+    assert sum("sign-in" not in one for one in offered) == 2
     assert page.all("select", name="metric")
     assert 'has the model "o"; there are m, n.' in visitor.read(f"{path}&metric=c&model=o", 422).text
 

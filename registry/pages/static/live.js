@@ -15,7 +15,7 @@ function news() {
   doubt();
   if (due) return;
   const waits = page().dataset.every === "2", pause = waits ? 1000 : 10000;
-  const wait = Math.max(waits || wall ? 0 : 1000 * Math.random(), last + pause - Date.now());
+  const wait = Math.max(waits ? 0 : 1000 * Math.random(), last + pause - Date.now());
   due = setTimeout(() => { due = 0; last = Date.now(); refresh(); }, wait);
 }
 function take(message) {

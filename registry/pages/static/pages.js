@@ -72,7 +72,6 @@ document.addEventListener("click", async (event) => {
 
 // News. What is read is not changed under the reader's eyes: a page that waits for statistics is filled, and what else is
 // new is announced. A page that cannot be checked says so.
-const wall = "kiosk" in document.documentElement.dataset;
 let tag = null, timer = 0, waiting = null, checked = new Date();
 const page = () => document.querySelector("main");
 const clock = (at) => at.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
@@ -94,8 +93,7 @@ function announce(text, bad, label) {
   bar.hidden = !text;
 }
 function tell() {
-  const ago = `${Math.round((new Date() - checked) / 1000)} s ago`;
-  document.querySelector("#checked").textContent = Number(page().dataset.every) ? `Checked ${wall ? ago : clock(checked)}` : "";
+  document.querySelector("#checked").textContent = Number(page().dataset.every) ? `Checked ${clock(checked)}` : "";
 }
 function stale(reason) {
   announce(`Not checked since ${clock(checked)}: ${reason}`, true, waiting && button(waiting));
@@ -141,7 +139,7 @@ function failed(reason) {
 function plan() {
   clearTimeout(timer);
   const { every, seldom } = page().dataset, usual = Number(every) || 60;
-  const seconds = feed.sure ? Number(seldom) : wall ? Math.min(usual, 10) : usual;
+  const seconds = feed.sure ? Number(seldom) : usual;
   timer = setTimeout(refresh, 1000 * seconds, true);
 }
 async function arrived(answer) {
@@ -152,21 +150,14 @@ async function arrived(answer) {
   tell();
   const next = text && new DOMParser().parseFromString(text, "text/html").querySelector("main");
   if (next) waiting = next;
-  // On a wall, what has arrived stays said; only a bar about an outage goes.
-  if (!waiting && (!wall || document.querySelector("#watch").classList.contains("bad"))) announce("", false);
-  else if (waiting && wall) hang();
-  else if (waiting && mayFill(waiting)) replace();
-  else if (waiting) announce(words(waiting), false, button(waiting));
+  if (!waiting) announce("", false);
+  else if (mayFill(waiting)) replace();
+  else announce(words(waiting), false, button(waiting));
 }
 function mayFill(next) {
   const now = page();
   if (now.dataset.shown === undefined) return true; // a page to watch, as the status is
   return now.dataset.every === "2" && now.dataset.shown === next.dataset.shown && !writing();
-}
-function hang() {
-  const said = newer(waiting) ? `${words(waiting).slice(0, -1)}, ${clock(checked)}.` : "";
-  replace();
-  announce(said, false);
 }
 function words(next) {
   const texts = (main) => [...main.querySelectorAll("table[role=grid] td:not(.corner)")].map((one) => one.firstChild ? one.firstChild.nodeValue : "");

@@ -173,19 +173,7 @@ for (const medium of [{ media: "print" }, { forcedColors: "active" }]) {
   const first = await cells();
   await page.setViewportSize({ width: 150, height: 500 });
   await page.locator("section.picture .scroll").evaluate((one) => { one.scrollLeft = 20; });
-  const hung = await open(looks.light, `${plan.pending}?kiosk=1&seconds=5&rotate=/grids/gone&rotate=/status`);
   await act("revising");
-  await hung.page.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
-  await hung.page.locator("#watch:not([hidden])").waitFor();
-  const arrived = await hung.page.locator("#watch span").innerText(), value = hung.page.locator("table[role=grid] td:not(.corner)");
-  const values = await value.evaluateAll((all) => all.map((one) => one.firstChild && one.firstChild.nodeValue));
-  await hung.context.setOffline(true);
-  await hung.page.locator("#watch.bad").waitFor(); // the next page does not answer either
-  const outage = await hung.page.locator("#watch").innerText();
-  await hung.context.setOffline(false);
-  await hung.page.waitForURL("**/status?**", { timeout: 30000 });
-  say({ what: "wall", arrived, values, outage, now: await hung.page.locator("#checked").innerText(), next: await hung.page.evaluate(() => document.documentElement.dataset.next) });
-  await hung.context.close();
   await check();
   await bar.waitFor();
   const announced = await bar.locator("span").innerText(), unchanged = JSON.stringify(await cells()) === JSON.stringify(first);

@@ -17,16 +17,12 @@ const isStream = (request) => new URL(request.url()).pathname.endsWith("/events"
   await act("computing");
   await page.locator("#trends").waitFor();
   const filled = asked.length - before;
-  const wall = await open(looks.light, `${pending}?kiosk=1`);
-  await speaks(wall.page);
-  await asksByItself(wall.page);
   await page.evaluate(() => { last = 0; });
   const settled = asked.length;
   await act("others");
   await act("revising what is told");
   await bar(page).waitFor();
-  await bar(wall.page).waitFor();
-  say({ what: "told", filled: filled > 0, asked: asked.length - settled, announced: await bar(page).innerText(), hung: await bar(wall.page).innerText(), complaints });
+  say({ what: "told", filled: filled > 0, asked: asked.length - settled, announced: await bar(page).innerText(), complaints });
   const hide = (hidden) => page.evaluate((value) => {
     Object.defineProperty(document, "hidden", { get: () => value, configurable: true });
     document.dispatchEvent(new Event("visibilitychange"));
@@ -38,7 +34,6 @@ const isStream = (request) => new URL(request.url()).pathname.endsWith("/events"
   await speaks(page);
   say({ what: "hidden", closed: isStream(closed), quiet, cursor, resumed: (await resumed.allHeaders())["last-event-id"] });
   await context.close();
-  await wall.context.close();
 }
 
 {

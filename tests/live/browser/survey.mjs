@@ -1,4 +1,4 @@
-// Every kind of page in every look, pages of large projects, paper, walls, and a question asked by clicks alone.
+// Every kind of page in every look, pages of large projects, paper, and a question asked by clicks alone.
 import { look, looks, open, plan, say, tab } from "./chromium.mjs";
 
 async function signedIn() {
@@ -55,22 +55,6 @@ async function weigh(name, path) {
   say({ what: "large", look: name, path, status: answer.status(), sent, wide, cells, pictures, text: (await page.locator("main").textContent()).replace(/\s+/g, " ") });
 }
 
-async function hang(path) {
-  const { page, complaints } = await tab("wall", { colorScheme: "dark", viewport: { width: 1920, height: 1080 } }, path);
-  await page.locator("#checked:not(:empty)").waitFor();
-  const found = await page.evaluate(() => {
-    const main = document.querySelector("main"), root = document.scrollingElement;
-    const tables = [...main.querySelectorAll(".scroll")].filter((one) => one.checkVisibility());
-    return {
-      scrolls: [root.scrollWidth - innerWidth, root.scrollHeight - innerHeight],
-      high: main.scrollHeight - main.clientHeight,
-      wide: Math.max(0, ...[main, ...tables].map((one) => one.scrollWidth - one.clientWidth)),
-      zoom: Number(main.style.zoom), cut: document.querySelector("#cut").textContent,
-    };
-  });
-  say({ what: "hung", path, ...found, complaints: [...complaints] });
-}
-
 async function ask() {
   const { context, page } = await open(looks.light, "/");
   let clicks = 0;
@@ -93,4 +77,3 @@ const waiting = [...plan.visits];
 const visitor = async (name) => { while (waiting.length) await visit(name, storageState, waiting.shift()); };
 await Promise.all([visitor("one"), visitor("another")]);
 await each(["light", "phone"], (name) => each(plan.large, (path) => weigh(name, path)));
-await each(plan.walls, hang);

@@ -1,4 +1,4 @@
-"""The pages in Debian's Chromium: each kind in light, in dark, on a phone, by keyboard, on paper, on a wall, and large;
+"""The pages in Debian's Chromium: each kind in light, in dark, on a phone, by keyboard, on paper, and large;
 how they are used, with and without scripts; and how news arrive.
 
 Needs chromium and node on the machine, `npm ci` in this directory, and for paper pdftotext and pdftoppm
@@ -124,7 +124,7 @@ def kinds_of(demo: Demo) -> list[str]:
         f"{settings}/deleted?grid={grid}", f"{settings}/tokens/{token}", f"{settings}/webhooks/{webhook}",
         f"{settings}/alerts?alert={alert}", f"{home}/alerts", f"{home}/baselines/main",
         f"/grids/{grid}", f"/grids/{grid}/revisions/1..2", f"/grids/{grid}/history?at.Type=1&at.Length=1",
-        demo.seed0, f"{demo.seed0}?show=interval&palette=blues", f"/embed{demo.seed0}", f"{demo.seed0}?kiosk=1",
+        demo.seed0, f"{demo.seed0}?show=interval&palette=blues", f"/embed{demo.seed0}",
         of_demo, f"{of_demo}/search?q=r1", f"{of_demo}/models", f"{of_demo}/claims", f"/claims/{said['id']}",
         f"{of_demo}/events", f"{of_demo}/models/R1-Qwen", f"{of_demo}/experiments/window-by-ratio",
         f"{of_demo}/experiments/window-by-ratio?model=R1-Qwen", f"{of_demo}/rankings?{WINDOWS}", AXIS_RANKING,
@@ -202,17 +202,10 @@ def seen(demo: Demo, places: Places, tmp_path_factory: pytest.TempPathFactory) -
     ]  # fmt: skip
     for number, one in enumerate(visits):
         one["paper"] = one["paper"] and str(directory / f"{number}.pdf")
-    hung = [f"/grids/{listed[0]}?kiosk=1" for listed in demo.grids.values()]
     plan = {
         "token": house.operator,
         "visits": visits,
         "large": list(places.large.values()),
-        "walls": [
-            *hung,
-            f"/projects/demo/rankings?{WINDOWS}&kiosk=1",
-            f"{places.large['35 x 35']}?kiosk=1",
-            *large_walls(places),
-        ],
         "question": {"project": places.question, "experiment": "contexts", "from": "64000"},
         "grid": demo.seed0,
         "ranking": AXIS_RANKING,
@@ -239,10 +232,6 @@ def seen(demo: Demo, places: Places, tmp_path_factory: pytest.TempPathFactory) -
     }  # fmt: skip
     with served(house.app) as address:
         return list(run("browser.mjs", plan | {"base": address}, acts))
-
-
-def large_walls(places: Places) -> list[str]:
-    return [f"{places.board}&kiosk=1"]
 
 
 def only(seen: list[dict[str, Any]], what: str) -> dict[str, Any]:
@@ -370,7 +359,7 @@ def test_a_grid_is_printed_on_a_few_sheets(seen: list[dict[str, Any]], demo: Dem
 @printed
 def test_a_printed_heatmap_has_its_colours(seen: list[dict[str, Any]], demo: Demo, tmp_path: Path) -> None:
     """Both ends of cividis as matplotlib has them, on white, although the screen was dark."""
-    file = paper(seen)[f"{demo.seed0}?kiosk=1"]
+    file = paper(seen)[f"/embed{demo.seed0}"]
     subprocess.run(["pdftoppm", "-r", "40", "-l", "1", file, str(tmp_path / "sheet")], check=True)
     [picture] = tmp_path.glob("*.ppm")
     head, _, depth, pixels = picture.read_bytes().split(b"\n", 3)
@@ -401,21 +390,6 @@ def test_paper_has_light_colours_no_controls_and_nothing_that_is_folded_whatever
     assert screen["pressed"][0] != screen["pressed"][1]
     for one in (found, screen):
         assert one["hatch"].startswith("repeating-linear-gradient")
-
-
-def test_a_page_on_a_wall_fits_the_screen_or_says_what_part_of_it_is_shown(
-    seen: list[dict[str, Any]], places: Places
-) -> None:
-    walls = {one["path"]: one for one in seen if one["what"] == "hung"}
-    large = large_walls(places)
-    # A grid of each seed of the demonstration, its ranking of models, and a map of many columns.
-    assert len(walls) == 5 + 1 + 1 + len(large)
-    for path, one in walls.items():
-        assert (one["scrolls"], one["complaints"]) == ([0, 0], []), path
-        if path in large:
-            assert re.search(r"The screen shows the part of this page that fits: \d+ % of its height", one["cut"])
-        else:
-            assert (one["cut"], one["high"] <= 1, one["wide"] <= 4, one["zoom"] >= 0.8) == ("", True, True, True), path
 
 
 def test_the_arrows_walk_the_heatmap_and_one_cell_is_a_tab_stop(seen: list[dict[str, Any]]) -> None:
@@ -512,23 +486,11 @@ def test_news_arrive_without_a_reload_and_a_new_revision_when_the_reader_asks_fo
     assert found["checked"].startswith("Checked ")
 
 
-def test_a_wall_shows_the_new_revision_by_itself_and_an_outage_and_goes_on_past_what_is_gone(
-    seen: list[dict[str, Any]],
-) -> None:
-    found = only(seen, "wall")
-    assert found["arrived"].startswith("Revision 2 has arrived (2 cells changed), ")
-    assert {"10.0", "20.0"} <= set(found["values"])
-    assert found["outage"].startswith("Not checked since ")
-    assert re.fullmatch(r"Checked \d+ s ago", found["now"])
-    assert found["next"].startswith("/grids/01")
-
-
 def test_a_page_is_filled_and_a_revision_announced_when_the_stream_tells(seen: list[dict[str, Any]]) -> None:
     """The stream tells of other grids before it tells of the revision, so they would have been asked for by then."""
     found = only(seen, "told")
     assert found["filled"]
     assert found["announced"].startswith("Revision 2 has arrived (2 cells changed)")
-    assert found["hung"].startswith("Revision 2 has arrived (2 cells changed), ")
     assert found["complaints"] == []
     assert found["asked"] == 1
 
