@@ -17,15 +17,14 @@ from registry.importers.mlflow_store import parts_of_store
 from registry.importers.source import Source
 
 MODULES = {
-    "grid": "own_json", "lm-eval": "lm_eval", "inspect": "inspect_log", "helm": "helm", "mteb": "mteb",
+    "grid": "own_json", "lm-eval": "lm_eval", "inspect": "inspect_log", "mteb": "mteb",
     "mlflow": "mlflow", "mlflow-store": "mlflow_store", "trainer": "trainer",
-    "model-index": "model_index", "parquet": "parquet", "netcdf": "netcdf", "wandb": "wandb",
+    "model-index": "model_index", "parquet": "parquet", "netcdf": "netcdf",
     "latex": "latex", "markdown": "markdown", "csv": "delimited", "records": "records",
 }  # fmt: skip
 """In the order of detection: formats with a mark of their own before plain tables."""
-_TABLES = ("csv", "latex", "markdown", "parquet", "records", "wandb")
-_COMPANIONS = ("run_spec.json", "model_meta.json", "scenario.json", "scenario_state.json", "instances.json",
-               "per_instance_stats.json", "display_predictions.json", "display_requests.json")  # fmt: skip
+_TABLES = ("csv", "latex", "markdown", "parquet", "records")
+_COMPANIONS = ("model_meta.json",)
 
 
 _SAMPLES = re.compile(r"samples_.+_([0-9]{4}-[0-9]{2}-[0-9T.:-]+)\.jsonl")

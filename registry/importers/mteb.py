@@ -1,4 +1,4 @@
-"""MTEB, one JSON a task: as it is written since 1.11, and as before (`early_mteb.py`).
+"""MTEB since 1.11, one JSON a task.
 
 Benchmark: the task. Model: the `model_meta.json` beside the file, else the folder two above it, where MTEB writes
 `<model>/<revision>/<task>.json`. Axes: `split` and `subset`, always both, so that one language is never compared with
@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from registry.errors import Malformed
-from registry.importers.early_mteb import early_entries, with_main_score
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.protocols import protocol_of
 from registry.importers.scores import found_number, listed, mapping, over, put, text, unknown_direction
@@ -30,24 +29,20 @@ def looks_like(source: Source) -> bool:
     file = source.document
     if not isinstance(file, Mapping):
         return False
-    return "mteb_dataset_name" in file or ("task_name" in file and isinstance(file.get("scores"), Mapping))
+    return "task_name" in file and isinstance(file.get("scores"), Mapping)
 
 
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each wanted metric."""
     file = mapping(source.json, "")
     model, edition, notes = _model(source)
-    benchmark = text(file.get("task_name")) or text(file.get("mteb_dataset_name"))
-    names = {"experiment": EXPERIMENT, "benchmark": benchmark, "variant": ""}
+    names = {"experiment": EXPERIMENT, "benchmark": text(file.get("task_name")), "variant": ""}
     names |= {"model": model} if model else {}
     labels = {name: text(file.get(name)) for name in _LABELS if file.get(name) not in (None, "None")}
     protocol = _protocol(file, source.beside("model_meta.json"))
     values: dict[str, dict[tuple[str, ...], float]] = {}
     skipped: list[str] = []
-    entries = _entries(file) if "scores" in file else early_entries(file)
-    for split, subset, given in entries:
-        entry, main_notes = with_main_score(given)
-        notes += [note for note in main_notes if note not in notes]
+    for split, subset, entry in _entries(file):
         for metric, value in entry.items():
             number = found_number(value)
             if number is None:

@@ -142,7 +142,7 @@ class ImportEvent:
     """Grids that one request brought from files or another system."""
 
     source: Annotated[str, f"The name of the first file or address. {Cut}"]
-    format: Annotated[str, "Its format, such as `helm`; may be empty."]
+    format: Annotated[str, "Its format, such as `lm-eval`; may be empty."]
     sources: Annotated[Count, "How many files or addresses."]
     new: Annotated[Count, "Grids of which a revision was made."]
     unchanged: Annotated[Count, "Grids that were there with this content."]

@@ -23,14 +23,14 @@ from registry.importers.reading import Item, Skipped, Sources, items_of
 FILES = Path(__file__).parent / "files"
 JSON = {
     "lm_eval.json": "lm-eval", "lm_eval_early.json": "lm-eval", "inspect.json": "inspect", "mlflow.json": "mlflow",
-    "mteb/some__encoder/2/STS12.json": "mteb", "mteb_early/STS22.json": "mteb", "helm/stats.json": "helm",
+    "mteb/some__encoder/2/STS12.json": "mteb",
     "trainer/all_results.json": "trainer", "trainer/checkpoint-4/trainer_state.json": "trainer",
 }  # fmt: skip
-TEXTS = ("model_card.md", "wandb_chart.csv", "tables/github.md", "tables/printed.md", "tables/paper.tex",
+TEXTS = ("model_card.md", "tables/github.md", "tables/printed.md", "tables/paper.tex",
          "tables/retrieval.csv", "seed_0.txt")  # fmt: skip
 BYTES = ("inspect.eval", "tidy.parquet")
 EVERY = (*JSON, *TEXTS, *BYTES)
-FORMS = sorted({*JSON.values(), "grid", "records", "latex", "markdown", "csv", "wandb", "parquet",
+FORMS = sorted({*JSON.values(), "grid", "records", "latex", "markdown", "csv", "parquet",
                 "model-index", "mlflow-store"})  # fmt: skip
 EMPTY = [
     b"{}", b"[]", b'{"results": {}, "versions": {}}', b'{"runs": []}', b"null", b"\x00" * 99, b"\n\n", b"a,b\n",

@@ -25,7 +25,7 @@ from registry.importers.reading import Sources, items_of
 from registry.importers.source import Source
 
 FILES = Path(__file__).parent / "files"
-ENCODER, TIDY = {"model": "some/encoder"}, {"experiment": "e", "benchmark": "b", "metric": "acc"}
+TIDY = {"experiment": "e", "benchmark": "b", "metric": "acc"}
 SUMS = ([0.375, 0.6], [0.18298126367784995, 0.24494897427831783])
 WORDS = [(0.0, 0.0), (0.0, 0.0), (1.8755636297460478, None), (0.22683105205508416, None)]
 INSPECT = [(0.6, 0.24494897427831783), (0.8, 0.12247448713915889)]
@@ -35,14 +35,10 @@ SAMPLES: dict[str, tuple[str, dict[str, Any], list[tuple[Any, Any]]]] = {
     "lm_eval.json": ("lm-eval", {}, [SUMS, SUMS, *WORDS, (0.46153846153846156, 0.14664070547940125)]),
     "lm_eval_early.json": ("lm-eval", {}, EARLY),
     "mteb/some__encoder/2/STS12.json": ("mteb", {}, [([0.1], None)]),
-    "mteb_early/STS22.json": ("mteb", ENCODER, [([0.625, 0.5], None)]),
-    "mteb_early/Banking77.json": ("mteb", ENCODER, [([0.75], None)]),
     "inspect.eval": ("inspect", {}, INSPECT),
     "inspect.json": ("inspect", {}, INSPECT),
-    "helm/stats.json": ("helm", {}, [([0.5, 0.25, 0.125], None), ([1.75], None)]),
     "mlflow.json": ("mlflow", {}, MLFLOW),
     "model_card.md": ("model-index", {}, [(0.91, None), (0.25, None)]),
-    "wandb_chart.csv": ("wandb", {}, [([0.5, 0.75], None)]),
     "tidy.parquet": ("parquet", TIDY, [([0.1, 0.30000000000000004], [0.01, 0.02]), ([None], None)]),
 }
 """The format of each file, what is wanted of it, and the values and the standard errors of its grids."""
@@ -157,11 +153,6 @@ def test_runs_that_did_not_finish_are_named(tmp_path: Path) -> None:
     found = read(path)
     assert {one.submission["model"] for one in found} == {"small"}
     assert "these runs did not finish: second" in {note.detail for note in found[0].notes}
-    path = tmp_path / "runs.csv"
-    path.write_text("Name,State,Runtime,accuracy\na,finished,10,0.5\nb,crashed,3,0.25\n")
-    [of_wandb] = read(path)
-    assert (of_wandb.submission["model"], of_wandb.submission["values"]) == ("a", 0.5)
-    assert "these runs did not finish: b" in {note.detail for note in of_wandb.notes}
 
 
 def test_a_format_is_told_by_a_key_behind_the_first_mebibyte(tmp_path: Path) -> None:
@@ -174,12 +165,16 @@ def test_a_format_is_told_by_a_key_behind_the_first_mebibyte(tmp_path: Path) -> 
 
 
 def test_two_metrics_of_one_type_in_a_card_are_two_grids(tmp_path: Path) -> None:
-    several = """{type: accuracy, value: 0.5, name: Majority}
+    several = """type: accuracy
+      value: 0.5
+      name: Majority
     - {type: f1, value: 0.4, args: {average: macro}}
     - {type: f1, value: 0.6, args: {average: micro}}"""
     path = tmp_path / "README.md"
-    path.write_text((FILES / "model_card.md").read_text().replace("{type: loss, value: 0.25, name: Loss}", several))
-    assert {one.submission["metric"]["name"]: one.submission["values"] for one in read(path)} == {
+    path.write_text(
+        (FILES / "model_card.md").read_text().replace("type: loss\n      value: 0.25\n      name: Loss", several)
+    )
+    assert {found.submission["metric"]["name"]: found.submission["values"] for found in read(path)} == {
         "accuracy": 0.91, "accuracy (Majority)": 0.5,
         'f1 ({"average": "macro"})': 0.4, 'f1 ({"average": "micro"})': 0.6,
     }  # fmt: skip

@@ -68,15 +68,6 @@ def test_inspect_says_judge_decoding_commit_and_packages(tmp_path: Path, snapsho
     assert found[1]["protocol"]["scorer_params"] == "sha256:" + sha256(text.encode()).hexdigest()
 
 
-def test_helm_says_its_prompt_and_who_annotates(tmp_path: Path, snapshot) -> None:
-    spec = json.loads((FILES / "helm/run_spec.json").read_text())
-    spec["adapter_spec"] |= {"temperature": 0.0, "stop_sequences": ["\n"], "input_prefix": "Question: ", "random": None}
-    spec["annotators"] = [{"class_name": "helm.Judge", "args": {}}]
-    (tmp_path / "run_spec.json").write_text(json.dumps(spec))
-    (tmp_path / "stats.json").write_bytes((FILES / "helm/stats.json").read_bytes())
-    assert read(tmp_path / "stats.json")[0]["protocol"] == snapshot
-
-
 def test_what_the_caller_says_takes_the_place_of_what_a_file_says() -> None:
     [found] = grids("mteb/some__encoder/2/STS12.json", protocol={"harness_version": "patched", "judge": "none"})
     assert found.submission["protocol"]["harness_version"] == "patched"

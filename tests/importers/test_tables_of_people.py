@@ -200,13 +200,6 @@ def test_what_a_trainer_logged_that_is_no_number_is_named(tmp_path: Path) -> Non
         assert "not a number: eval_loss" in [note.detail for note in one.notes]
 
 
-def test_nan_in_a_chart_of_wandb_is_missing(tmp_path: Path) -> None:
-    path = tmp_path / "chart.csv"
-    path.write_text((FILES / "wandb_chart.csv").read_text().replace('"10","","",""', '"10","NaN","NaN","NaN"'))
-    [found] = formats.read(Source("x", path), Overrides())
-    assert found.submission["values"] == [0.5, 0.75]
-
-
 def test_a_table_of_latex_that_does_not_end_is_named(tmp_path: Path) -> None:
     path = tmp_path / "paper.tex"
     path.write_text("Text.\n\n" + "\\begin{tabular}{l}\n" * 3)
@@ -302,26 +295,6 @@ def test_files_of_records_at_one_coordinate_are_no_mean_of_models_unless_somebod
     (tmp_path / "m3").mkdir()
     table, _, _ = written(tmp_path / "m3" / "t.csv", "Length,value\n1,2\n", metric="x", model_from="folder")
     assert [one["model"] for one in table] == ["m3"]
-
-
-SWEEP = """Name,State,Runtime,lr,seed,eval/acc,eval/f1
-r1,finished,9,0.1,1,0.5,0.4
-r2,finished,9,0.1,2,0.7,0.4
-r3,finished,9,0.2,1,0.8,0.6
-r4,crashed,9,0.2,2,0.1,0.1
-"""
-
-
-def test_a_sweep_of_weights_and_biases_is_read_by_the_options_of_tables(tmp_path: Path) -> None:
-    wanted = {"axes": ("lr",), "value": "eval/acc", "repeats": "seed", "model": "m"}
-    [sent], codes, faults = written(tmp_path / "runs.csv", SWEEP, **wanted)
-    assert faults == []
-    assert [(cell["at"], cell["value"]) for cell in sent["cells"]] == [
-        ({"lr": 0.1}, 0.5), ({"lr": 0.1}, 0.7), ({"lr": 0.2}, 0.8),
-    ]  # fmt: skip
-    assert (sent["metric"]["name"], {"repeats_read", "left_out"} <= set(codes)) == ("eval/acc", True)
-    sent_each, _, _ = written(tmp_path / "runs.csv", SWEEP)
-    assert len(sent_each) == 3 * 4, "without options each number of a run is a grid"
 
 
 def test_options_that_would_change_nothing_are_an_error_of_the_file(tmp_path: Path) -> None:
