@@ -1,8 +1,9 @@
 """`registry token`: make a token with direct access to the database, for the first administrator and for containers;
-list and revoke those of a project."""
+revoke one of every project so too; list and revoke those of a project."""
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from registry.commands.servers import home_option, settings_of_servers
 from registry.commands.session import Session, asks_server
 from registry.errors import NotFound
 from registry.local.preparation import write_secret
-from registry.operations.acts import create_token
+from registry.operations.acts import create_token, revoke_token
 from registry.operations.audit_log import COMMAND
 from registry.operations.projects import find_project
 from registry.storage.database import Database
@@ -66,7 +67,7 @@ def token(
 def ls(session: Session) -> None:
     """List the tokens of a project, the oldest first, without their secrets.
 
-    Those of every project are on the page /settings/tokens, which revokes them too.
+    Those of every project are on the page /settings/tokens; `registry token revoke-operator` revokes one.
     """
     header = ("id", "name", "role", "created_at", "expires_at", "last_used_at")
     found = list(session.transport.pages(session.in_project("tokens")))
@@ -81,3 +82,16 @@ def revoke(session: Session, revoked: str) -> None:
     found = one_by_id(session, "tokens", "token", revoked)
     session.transport.call("DELETE", session.in_project(f"tokens/{found['id']}"))
     session.screen.note(f"Revoked the token {found['name']} ({found['role']}).")
+
+
+@token.command("revoke-operator")
+@click.argument("revoked", type=click.UUID, metavar="ID")
+@home_option
+def revoke_operator(revoked: uuid.UUID, home: Path | None) -> None:
+    """Revoke the token of every project with this ID, in the database itself: no token is needed.
+
+    `registry whoami --json` with the token in REGISTRY_TOKEN says its ID.
+    """
+    with Database(settings_of_servers(home), name="token").transaction() as connection:
+        revoke_token(connection, COMMAND, None, revoked)
+    click.echo(f"Revoked the token {revoked}, which was of every project.", err=True)

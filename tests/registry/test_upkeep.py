@@ -132,6 +132,18 @@ def test_a_token_made_in_the_database_is_of_the_project_that_the_environment_nam
     assert told == [project.slug, None], "and without one of every project"
 
 
+def test_a_leaked_token_of_every_project_is_revoked_on_the_server_without_another_one(house: House) -> None:
+    project = house.make_project()
+    secret = command(house.settings, "token", "--name", "leaked", "--role", "admin").stdout.strip()
+    leaked = house.call("GET", "whoami", token=secret).get_json()["id"]
+    of_a_project = house.call("GET", "whoami", token=project.tokens["admin"]).get_json()["id"]
+    assert command(house.settings, "token", "revoke-operator", of_a_project).returncode != 0
+    assert command(house.settings, "token", "revoke-operator", leaked).returncode == 0
+    assert house.call("GET", "whoami", token=secret).status_code == 401
+    assert house.call("GET", "whoami", token=project.tokens["admin"]).status_code == 200
+    assert command(house.settings, "token", "revoke-operator", leaked).returncode != 0, "it is revoked once"
+
+
 def differences(own: House) -> list[Difference]:
     """What `registry verify` would find."""
     *_, tally = workers.verify.verify(own.database, own.settings, None, None, None)
