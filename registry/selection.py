@@ -66,7 +66,8 @@ class Selection:
         return replace(self, experiment=joined.get(("experiment", self.experiment), self.experiment), **named)
 
     def levels_of(self, benchmark: str) -> Slice:
-        """The levels that count of the grids of a benchmark: those of `at`, and its own."""
+        """The levels that count of the grids of a benchmark: those that `at` and its own have in common. It is the name
+        that aliases stand for."""
         return self.at + next((own for name, own in self.slices if name == benchmark), ())
 
     def to_query(self) -> list[tuple[str, str]]:
@@ -85,6 +86,11 @@ class Selection:
         parts += [*_named("model", self.model), *_named("variant", self.variant)]
         parts += [slice_text(self.at)] if self.at else []
         return ", ".join(parts + ([f"as of {self.as_of}"] if self.as_of else []))
+
+    @property
+    def cuts(self) -> bool:
+        """Whether levels are left out of a grid."""
+        return bool(self.at or self.slices)
 
     @property
     def selection(self) -> Selection:

@@ -159,7 +159,7 @@ def _is_meant(query: ModelComparisonQuery, names: Mapping[str, str]) -> bool:
 def _ranking(query: ModelComparisonQuery) -> RankingQuery:
     """The ranking of both sides alone: of models, or of two variants of one model."""
     by = "variant" if query.baseline_model == query.contender_model else "model"
-    return RankingQuery(query.experiment, query.metric, benchmark=query.benchmark, model=query.model, by=by)
+    return RankingQuery(query.experiment, query.metric, query.benchmark, query.model, suite=query.suite, by=by)
 
 
 def _as_one_variant(query: ModelComparisonQuery, rows: Sequence[Any], joined: Aliases) -> Aliases:
@@ -262,7 +262,7 @@ def _benchmark_gap(query: ModelComparisonQuery, scope: _Scope, benchmark: str, a
     mine, theirs = (_paired(row, variant) for row, variant in zip(pair, variants, strict=True))
     return BenchmarkGap(
         **shallow(found), benchmark=benchmark, baseline=mine, contender=theirs,
-        href=_href(query, mine, theirs, asked.project),
+        href=_href(query, benchmark, mine, theirs, asked.project),
         protocol=differing_keys(scope.rules, baseline.protocol, contender.protocol),
     )  # fmt: skip
 
@@ -271,14 +271,16 @@ def _paired(row: Any, variant: str) -> PairedGrid:
     return PairedGrid(str(row.id), row.number, "sha256:" + bytes(row.digest).hex(), variant)
 
 
-def _href(query: ModelComparisonQuery, baseline: PairedGrid, contender: PairedGrid, project: str) -> str:
+def _href(
+    query: ModelComparisonQuery, benchmark: str, baseline: PairedGrid, contender: PairedGrid, project: str
+) -> str:
     asked = [
         ("baseline", baseline.grid),
         ("baseline_revision", baseline.revision),
         ("contender", contender.grid),
         ("contender_revision", contender.revision),
         ("alpha", query.alpha),
-        *((PARAMETER + axis, condition) for axis, conditions in query.at for condition in conditions),
+        *((PARAMETER + axis, condition) for axis, conditions in query.levels_of(benchmark) for condition in conditions),
     ]
     return _COMPARISONS.format(project) + urlencode(asked)
 

@@ -362,7 +362,7 @@ def _way_of(database: Database, settings: Settings, project_id: Any, query: Quer
     most = settings.ranking_cells
     if _comes_from_sums(query) and not screen.ids:
         most = min(most, _MOST_WITHOUT_SUMS) // (2 if usual else 1)
-    if not query.by.startswith("axis:") and not query.at and cells <= most:
+    if not query.by.startswith("axis:") and cells <= most:
         return "board"
     return "sums" if _has_pair_sums(query) and not screen.ids else "refused"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import ARRAY, ColumnElement, Connection, Uuid, any_, bindparam, func, literal, select
@@ -21,22 +21,28 @@ _ALIASES = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases
 
 
 def scope_rows(connection: Connection, project_id: Any, query: Query) -> Sequence[Any]:
-    """Current revisions of the grids in the scope, cut to the query's slice, oldest update first. Grids that have
-    nothing of the slice are left out."""
-    rows: Sequence[Any] = connection.execute(_rows(connection, project_id, query)).all()
-    return [cut for row in rows if (cut := sliced_row(row, query.at)) is not None] if query.at else rows
+    """Current revisions of the grids in the scope, cut to the query's slice and to the own one of their benchmark,
+    oldest update first. Grids that have nothing of them are left out."""
+    joined = alias_map(connection, project_id)
+    rows: Sequence[Any] = connection.execute(_rows(joined, project_id, query)).all()
+    return list(_cut(rows, query, joined)) if query.cuts else rows
 
 
 def stream_rows(connection: Connection, project_id: Any, query: Query) -> Iterator[Any]:
     """The same rows, which are never all in memory. `connection` must be in a transaction."""
-    statement = _rows(connection, project_id, query)
-    for row in connection.execute(statement, execution_options={"yield_per": _AT_ONCE}):
-        if (cut := sliced_row(row, query.at)) is not None:
+    joined = alias_map(connection, project_id)
+    statement = _rows(joined, project_id, query)
+    yield from _cut(connection.execute(statement, execution_options={"yield_per": _AT_ONCE}), query, joined)
+
+
+def _cut(rows: Iterable[Any], query: Query, joined: Aliases) -> Iterator[Any]:
+    for row in rows:
+        wanted = query.levels_of(joined.get(("benchmark", row.benchmark), row.benchmark)) if query.cuts else ()
+        if (cut := sliced_row(row, wanted)) is not None:
             yield cut
 
 
-def _rows(connection: Connection, project_id: Any, query: Query) -> Any:
-    joined = alias_map(connection, project_id)
+def _rows(joined: Aliases, project_id: Any, query: Query) -> Any:
     names = select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, revisions)
     return _current(names).where(*conditions(joined, project_id, query)).order_by(grids.c.updated_at, grids.c.id)
 

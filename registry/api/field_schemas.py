@@ -78,7 +78,8 @@ def schema_of(settings: Settings) -> Callable[..., dict[str, Any]]:
 
     def described(_converter: Any, field: Any, **_options: Any) -> dict[str, Any]:
         if isinstance(field, Name):
-            return _name(settings) | ({} if field.empty else {"minLength": 1})
+            longest = {"maxLength": field.TIMES * settings.max_name}
+            return _name(settings) | longest | ({} if field.empty else {"minLength": 1})
         if isinstance(field, Labels):
             return _labels(settings, clears=field.CLEARS)
         if isinstance(field, (Line, Markdown, EventFilter)):

@@ -37,6 +37,9 @@ class Body(Schema):
 class Name(fields.Field[str]):
     """A text without control characters, as long as a name may be; not empty unless `empty` is allowed."""
 
+    TIMES = 1
+    """As long as so many names."""
+
     def __init__(self, *, empty: bool = False, **options: Any) -> None:
         super().__init__(**options)
         self.empty = empty
@@ -46,12 +49,18 @@ class Name(fields.Field[str]):
             raise ValidationError("must be a string")
         if not value and not self.empty:
             raise ValidationError("must not be empty")
-        longest = parts().settings.max_name
+        longest = self.TIMES * parts().settings.max_name
         if len(value) > longest:
             raise ValidationError(f"has {len(value)} characters; at most {longest} are allowed")
         if has_control(value):
             raise ValidationError("must not hold control characters")
         return value
+
+
+class Member(Name):
+    """A benchmark of a suite, with room for many levels."""
+
+    TIMES = 10
 
 
 class Words(fields.Field[tuple[str, ...]]):

@@ -12,6 +12,7 @@ from registry.api.fields import (
     Choice,
     Instant,
     Matching,
+    Member,
     Name,
     PageLimit,
     Quantity,
@@ -141,10 +142,14 @@ class SuiteIn(Body):
     """The benchmarks of a suite."""
 
     benchmarks = fields.List(
-        Name(),
+        Member(),
         required=True,
         validate=validate.Length(1, MOST_IN_SUITE, error=f"has 1 to {MOST_IN_SUITE:,} names"),
-        metadata=about("Their names; one that stands there twice counts once."),
+        metadata=about(
+            "Their names, each alone or with those of its levels that count: `STS22@subset=en,split=test`; several of "
+            "one axis are `X@axis=a,axis=b`, a range is `X@axis=>=64000`. An @ without `axis=` behind it is of the "
+            "name. One that stands there twice counts once."
+        ),
     )
 
 

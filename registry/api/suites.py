@@ -19,8 +19,7 @@ from registry.api.schemas import Empty, NamesParameters, SuiteIn
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.operations import acts, suites
-from registry.operations.find import Filters
-from registry.operations.query_names import unknown_names
+from registry.results.codec import to_document
 
 blp = Blueprint("suites", __name__, url_prefix=API_PREFIX, description="Benchmarks that are ranked together.")
 
@@ -38,15 +37,15 @@ blp = Blueprint("suites", __name__, url_prefix=API_PREFIX, description="Benchmar
 def set_suite(connection: Connection, row: Any, sent: dict[str, Any], project: str, suite: str) -> Response:
     """Set a suite
 
-    Rankings take it by `suite`; a changed one is another question. `warnings` names benchmarks that no grid ever had.
+    Rankings and tables take it by `suite`; a changed one is another question. A member is a benchmark, or one with its
+    own levels: `STS22@subset=en,split=test`, the conditions of `at.<axis>`. `warnings` names what no grid has.
     """
     try:
         name = Name().deserialize(suite)
     except ValidationError as error:
         raise Invalid([Fault("", f"the name of a suite {error.messages[0]}")]) from None
     found, is_new = acts.set_suite(connection, actor(connection), row.id, name, sent["benchmarks"])
-    unknown = unknown_names(connection, row.id, Filters(benchmark=found.benchmarks))
-    doubts = [{"code": "unknown_name", "detail": detail} for _, detail in unknown]
+    doubts = to_document(tuple(suites.suite_doubts(connection, row.id, found)))
     return json_answer(serializers.suite(found) | {"warnings": doubts}, status=201 if is_new else 200)
 
 

@@ -24,7 +24,10 @@ def suite() -> None:
 @click.argument("benchmarks", nargs=-1, required=True)
 @asks_server
 def set_suite(session: Session, name: str, benchmarks: tuple[str, ...]) -> None:
-    """Make the suite NAME of these BENCHMARKS, or give it other ones."""
+    """Make the suite NAME of these BENCHMARKS, or give it other ones.
+
+    Each is whole, or at levels of its own: STS22@subset=en,split=test.
+    """
     found = session.transport.call("PUT", _path(session, name), {"benchmarks": list(benchmarks)}).json()
     count = len(found["benchmarks"])
     session.screen.show(
@@ -33,6 +36,8 @@ def set_suite(session: Session, name: str, benchmarks: tuple[str, ...]) -> None:
         lambda: _rows([found]),
         essence=lambda: [found["name"]],
     )
+    for warning in found["warnings"]:
+        session.screen.note(f"Warning: {warning['detail']}")
 
 
 @suite.command(name="ls")

@@ -90,15 +90,16 @@ def _is_named(level: Level, condition: str) -> bool:
 
 def kept_positions(axes: Mapping[str, Sequence[Level]], wanted: Slice) -> list[list[int]] | None:
     """Positions of the levels to keep, for each axis in its order; None when an axis that is asked for is missing, or
-    nothing of one is left."""
-    conditions = dict(wanted)
-    if not conditions.keys() <= axes.keys():
-        return None
-    kept = [
-        kept_levels(levels, conditions[name]) if name in conditions else list(range(len(levels)))
-        for name, levels in axes.items()
-    ]
-    return kept if all(kept[place] for place, name in enumerate(axes) if name in conditions) else None
+    nothing of one is left. Of an axis that is asked for twice those are kept that both keep."""
+    kept = {name: list(range(len(levels))) for name, levels in axes.items()}
+    for name, conditions in wanted:
+        if name not in axes:
+            return None
+        here = frozenset(kept_levels(axes[name], conditions))
+        kept[name] = [place for place in kept[name] if place in here]
+        if not kept[name]:
+            return None
+    return list(kept.values())
 
 
 def mask_of(shape: Sequence[int], kept: Sequence[Sequence[int]]) -> list[bool]:

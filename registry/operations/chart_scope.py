@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
 from registry.grids.grid import Axis
+from registry.grids.slices import kept_levels
 from registry.operations.aliases import joined_names
 from registry.operations.find import Filters, conditions
-from registry.operations.query_names import axes_in
+from registry.operations.query_names import axes_by_benchmark, axes_in
 from registry.query import Query
 from registry.selection import KINDS
 from registry.storage.keys import of_current
@@ -35,8 +37,18 @@ def most_cells_first(cells: Mapping[str, int]) -> list[str]:
 
 
 def axes_of_scope(connection: Connection, project_id: uuid.UUID, query: Query) -> Sequence[Axis]:
-    """The different axes of the grids in the scope; one name may come with several sets of levels."""
-    return axes_in(connection, _conditions(connection, project_id, query))
+    """The different axes of the grids in the scope, at the levels that the members of a suite have; one name may come
+    with several sets of levels."""
+    here = _conditions(connection, project_id, query)
+    if not query.slices:
+        return axes_in(connection, here)
+    own, joined = dict(query.slices), joined_names(connection, project_id)
+    return [
+        replace(axis, levels=tuple(axis.levels[place] for place in places))
+        for benchmark, axes in axes_by_benchmark(connection, here, joined).items()
+        for axis in axes
+        if (places := kept_levels(axis.levels, dict(own.get(benchmark, ())).get(axis.name, ())))
+    ]
 
 
 def label_texts(

@@ -7,13 +7,13 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, cast
 
-from sqlalchemy import ColumnElement, Connection, Text, func, literal, select, text, union_all
+from sqlalchemy import ColumnElement, Connection, Select, Text, func, literal, select, text, union_all
 from sqlalchemy import cast as cast_to
 
 from registry.errors import Fault, Invalid, NotFound
 from registry.grids.grid import Axis
 from registry.grids.slices import Slice, kept_positions, pointer_to, slice_faults
-from registry.operations.aliases import joined_names
+from registry.operations.aliases import Joined, joined_names
 from registry.operations.find import FILTERED, Filters
 from registry.pairing import pairing
 from registry.query import SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery
@@ -213,9 +213,24 @@ def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> set[s
 def axes_in(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> list[Axis]:
     """The different axes of all grids that fulfil these conditions, at their current revisions; one name may come with
     several sets of levels."""
-    axes: Any = func.jsonb_array_elements(revisions.c.axes)
-    query = select(axes).select_from(grids).join(revisions, of_current(revisions)).where(*scope).distinct()
-    return [axis_of(document) for document in connection.scalars(query)]
+    return [axis_of(document) for document in connection.scalars(_axes_of(select(_EACH_AXIS), scope))]
+
+
+def axes_by_benchmark(
+    connection: Connection, scope: Sequence[ColumnElement[bool]], joined: Joined
+) -> dict[str, list[Axis]]:
+    """The same axes by benchmark, with aliases replaced by the names behind them."""
+    found = dict[str, list[Axis]]()
+    for benchmark, document in connection.execute(_axes_of(select(grids.c.benchmark, _EACH_AXIS), scope)):
+        found.setdefault(joined.get(("benchmark", benchmark), benchmark), []).append(axis_of(document))
+    return found
+
+
+_EACH_AXIS: Any = func.jsonb_array_elements(revisions.c.axes)
+
+
+def _axes_of(statement: Select[Any], scope: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    return statement.select_from(grids).join(revisions, of_current(revisions)).where(*scope).distinct()
 
 
 def _matches(query: Query, names: Names) -> bool:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from registry.grids.slices import slice_document
+from registry.grids.suite_members import member_text, read_members
 from tests.house import House, Project
+from tests.workers.asking import faults_of, join
 from tests.workers.test_rankings import answered, ask, records, score
 
 
@@ -34,6 +37,72 @@ def test_a_suite_has_names_and_a_name(project: Project) -> None:
     assert project.call("PUT", f"{path}/{'x' * 201}", json={"benchmarks": ["A"]}).status_code == 422
     assert project.call("PUT", f"{path}/x", "reader", json={"benchmarks": ["A"]}).status_code == 403
     assert project.get(path).get_json()["items"] == []
+
+
+MEMBERS: list[tuple[str, str, dict[str, list[str]]]] = [
+    ("HumanEval pass@1", "HumanEval pass@1", {}),
+    ("a@b, c=d", "a@b, c=d", {}),
+    ("STS22@subset=en", "STS22", {"subset": ["en"]}),
+    ("pass@1@split=test,subset=en,split=dev", "pass@1", {"split": ["dev", "test"], "subset": ["en"]}),
+    ("R@Context=>=64000,Context=<128000", "R", {"Context": ["<128000", ">=64000"]}),
+    ("X@score=pass@10", "X", {"score": ["pass@10"]}),
+]
+"""A text, and the benchmark and the levels that it names."""
+NO_MEMBERS = {
+    "@subset=en": "no benchmark before",
+    "X@subset=": '"subset="',
+    "X@subset=en,de": '"de"',
+    "X@subset=en,": '""',
+    "X@a=1@b=2": '"@a=" and "@b="',
+    "X@Context>=64000": "written Context=>=64000",
+}
+
+
+def test_a_member_is_a_benchmark_or_one_at_its_own_levels() -> None:
+    for text, benchmark, levels in MEMBERS:
+        [one] = read_members([text])
+        assert (one.text, one.benchmark, slice_document(one.levels)) == (text, benchmark, levels)
+        [again] = read_members([member_text(one.benchmark, one.levels)])
+        assert again.levels == one.levels
+    assert [one.text for one in read_members(["X@b=1,a=2", "Y", "X@a=2,b=1"])] == ["X@b=1,a=2", "Y"]
+
+
+def test_what_can_be_no_member_is_refused_at_its_place(project: Project) -> None:
+    texts = ["A", *NO_MEMBERS, "A@x=1"]
+    faults = faults_of(project.call("PUT", f"projects/{project.slug}/suites/x", json={"benchmarks": texts}))
+    assert list(faults) == [f"/benchmarks/{place}" for place in range(1, len(texts))]
+    for told, wanted in zip(faults.values(), [*NO_MEMBERS.values(), "once more, with other levels"], strict=True):
+        assert wanted in told
+
+
+def test_a_text_that_is_a_name_and_a_member_at_once_is_refused_until_an_alias_tells_them_apart(
+    project: Project,
+) -> None:
+    score(project, "A", 9.0, benchmark="pass@k=1")
+    faults = faults_of(project.call("PUT", f"projects/{project.slug}/suites/x", json={"benchmarks": ["pass@k=1"]}))
+    assert 'reads as levels of "pass" too' in faults["/benchmarks/0"]
+    join(project, "benchmark", "pass@k=1", "pass at 1")
+    assert put(project, "x", "pass at 1") == 201
+    assert answered(project, suite="x")["benchmarks"] == ["pass at 1"]
+
+
+def test_levels_that_no_grid_has_are_told_when_a_suite_is_set(project: Project) -> None:
+    axes = [{"name": "subset", "kind": "nominal", "levels": ["en", "de"]}]
+    score(project, "A", [1.0, 2.0], benchmark="X", axes=axes)
+    sent = {"benchmarks": ["X@subset=en,subset=fr", "Y@subset=en"]}
+    found = project.call("PUT", f"projects/{project.slug}/suites/s", json=sent).get_json()
+    assert found["benchmarks"] == sent["benchmarks"]
+    assert {one["code"]: one["detail"].partition(";")[0] for one in found["warnings"]} == {
+        "unknown_name": 'no grid of this project has the benchmark "Y"',
+        "unknown_level": 'X@subset=en,subset=fr: the axis "subset" has no level "fr"',
+    }
+
+
+def test_members_that_an_alias_has_made_one_are_refused_where_their_levels_differ(project: Project) -> None:
+    score(project, "A", 9.0, benchmark="X")
+    put(project, "s", "X", "Y@split=dev")
+    join(project, "benchmark", "Y", "X")
+    assert "made one benchmark" in faults_of(ask(project, suite="s"))["/suite"]
 
 
 def test_a_ranking_over_a_suite_is_that_over_its_benchmarks(project: Project) -> None:

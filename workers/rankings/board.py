@@ -1,14 +1,14 @@
 """Ranking of a scope that is too large for exact tests of every pair and small enough that all cells are at hand: a
 leaderboard.
 
-The grids are read as matrices, one for each benchmark and shape, in one statement.
+The grids are read as matrices, one for each benchmark and shape, in one statement; a slice cuts columns of them.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -18,15 +18,17 @@ import orjson
 from numpy.typing import NDArray
 from sqlalchemy import ARRAY, Connection, Uuid, bindparam, select, text
 
+from registry.grids.slices import kept_positions, mask_of
 from registry.query import RankingQuery
 from registry.results.inputs import DerivedGrid, Warning
 from registry.results.ranking import Checksum, Ranking
 from registry.storage.keys import of_current
+from registry.storage.rows import axis_of
 from registry.storage.tables import grids, revisions
 from workers.rankings.direct import benchmarks_of, of_scope
 from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
 from workers.rankings.pair_sums.update import fingerprint
-from workers.rankings.ranking_input import derived_name_warnings, scale_warnings
+from workers.rankings.ranking_input import derived_name_warnings, level_warnings, scale_warnings
 from workers.rankings.scales import Kind, Scale, Scales, scales
 from workers.rankings.slots import Frame, Integers, Slots, roles_of, slot_numbers
 from workers.scope import Aliases, alias_map, conditions, experiment_names, names_of
@@ -58,7 +60,8 @@ def board_ranking(
     aliases = alias_map(connection, project_id)
     asked = _parameters(aliases, project_id, query) | {"left_out": list(left_out)}
     found = connection.execute(_READ, asked)
-    matrices = sorted((matrix_of(row, with_ids=True) for row in found), key=_place)
+    whole = (matrix_of(row, with_ids=True) for row in found)
+    matrices = sorted(_cut(whole, query, aliases) if query.cuts else whole, key=_place)
     known = scales(_kind(matrix) for matrix in matrices)
     standings = _standings(query, matrices, aliases, known)
     if standings is None:
@@ -74,10 +77,28 @@ def board_ranking(
         warnings=(
             *_overlap_warnings(matrices, aliases),
             *scale_warnings(known),
+            *level_warnings(query, _axes(matrices, aliases)),
             *derived_name_warnings(benchmarks),
             *scoped.warnings,
         ),
     )
+
+
+def _cut(matrices: Iterable[GridMatrix], query: RankingQuery, aliases: Aliases) -> Iterator[GridMatrix]:
+    """The matrices at the levels that count of their benchmarks; without those that have none of them."""
+    for matrix in matrices:
+        axes = orjson.loads(matrix.axes)
+        kept = _kept(query, _canonical(aliases, "benchmark", matrix.benchmark), axes)
+        if kept is not None:
+            levels = [[axis["levels"][place] for place in places] for axis, places in zip(axes, kept, strict=True)]
+            left = [axis | {"levels": own} for axis, own in zip(axes, levels, strict=True)]
+            mask = np.array(mask_of([len(axis["levels"]) for axis in axes], kept), dtype=np.bool_)
+            yield replace(matrix, axes=orjson.dumps(left).decode(), values=matrix.values[:, mask])
+
+
+def _kept(query: RankingQuery, benchmark: str, axes: Sequence[Any]) -> list[list[int]] | None:
+    """Positions of the levels that count of each axis; None where there are none."""
+    return kept_positions({axis.name: axis.levels for axis in map(axis_of, axes)}, query.levels_of(benchmark))
 
 
 def _parameters(aliases: Aliases, project_id: uuid.UUID, query: RankingQuery) -> dict[str, Any]:
@@ -162,6 +183,11 @@ def _in_order(matrices: Sequence[GridMatrix], blocks: Sequence[Block], aliases: 
     return [block for _, block in sorted(zip(orders, single, strict=True), key=lambda one: one[0])]
 
 
+def _axes(matrices: Iterable[GridMatrix], aliases: Aliases) -> Iterator[tuple[str, Any]]:
+    for matrix in matrices:
+        yield _canonical(aliases, "benchmark", matrix.benchmark), orjson.loads(matrix.axes)
+
+
 def _names(by: str, matrix: GridMatrix, aliases: Aliases) -> Iterator[str]:
     for model in matrix.models:
         yield roles_of(by, *_canonical_names(aliases, matrix, model)).name
@@ -205,7 +231,7 @@ def _derived(
     connection: Connection, aliases: Aliases, project_id: uuid.UUID, query: RankingQuery
 ) -> tuple[DerivedGrid, ...]:
     """The derived grids of the scope, which are not ranked."""
-    columns = select(grids.c.id, grids.c.benchmark, grids.c.model)
+    columns = select(grids.c.id, grids.c.benchmark, grids.c.model, revisions.c.axes)
     current = of_current(revisions)
     there = columns.join_from(grids, revisions, current).where(
         *conditions(aliases, project_id, query), revisions.c.derived.is_not(None)
@@ -216,4 +242,5 @@ def _derived(
             str(row.id), _canonical(aliases, "benchmark", row.benchmark), _canonical(aliases, "model", row.model)
         )
         for row in rows
+        if not query.cuts or _kept(query, _canonical(aliases, "benchmark", row.benchmark), row.axes) is not None
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from registry.grids.suite_members import member_text
 from registry.query import AggregatesQuery, ModelComparisonQuery, RankingQuery, sliced_by
 from registry.results.inputs import Warning
 from registry.results.ranking import Ranking
@@ -73,7 +74,8 @@ def suite_warnings(
     lacking = sorted(set(query.benchmark) - set(benchmarks)) if query.suite and benchmarks else []
     if lacking:
         more = f" and {len(lacking) - _NAMED:,} more" if len(lacking) > _NAMED else ""
-        named = ", ".join(lacking[:_NAMED])
+        own = dict(query.slices)
+        named = ", ".join(member_text(name, own.get(name, ())) for name in lacking[:_NAMED])
         counted = f"{len(lacking):,} of the {len(query.benchmark):,} benchmarks"
         detail = f'Nothing is {done} on {counted} of the suite "{query.suite}": {named}{more}.'
         yield Warning("suite_incomplete", detail)

@@ -14,6 +14,7 @@ import numpy as np
 from registry.grids.derived_names import looks_derived
 from registry.grids.near_duplicates import near_duplicates
 from registry.grids.outcomes import scale_of
+from registry.grids.suite_members import member_text
 from registry.query import RankingQuery
 from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.ranking import RankedScale
@@ -80,6 +81,7 @@ def build_ranking_input(
     warnings = (
         *overlap_warnings(counted),
         *scale_warnings(found),
+        *level_warnings(query, ((names["benchmark"], row.axes) for row, names in counted)),
         *derived_name_warnings(benchmarks),
         *near_duplicate_warnings(counted, "benchmark", "model"),
         *near_duplicate_warnings(counted, "model", "benchmark"),
@@ -121,6 +123,22 @@ def scale_warnings(found: Scales) -> tuple[Warning, ...]:
         detail = "The grids are on different scales; values on other scales are not compared within a slot."
         warnings.append(Warning("scale", detail))
     return tuple(warnings)
+
+
+def level_warnings(query: RankingQuery, found: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Warning]:
+    """Warnings about axes of which some benchmarks of a suite have one level and others several, which may be one that
+    is meant and more; `found` is the benchmark and the axes of each grid."""
+    levels = dict[str, dict[str, set[str]]]()
+    for benchmark, axes in found if query.suite else ():
+        for axis in axes:
+            levels.setdefault(axis["name"], {}).setdefault(benchmark, set()).update(map(_label, axis["levels"]))
+    for axis, known in sorted(levels.items()):
+        several = sorted(benchmark for benchmark, own in known.items() if len(own) > 1)
+        if several and len(several) < len(known) and query.by != f"axis:{axis}":
+            counted = f"{len(several):,} of {len(known):,} benchmarks of the suite have several levels"
+            member = member_text(several[0], ((axis, (min(known[several[0]]),)),))
+            detail = f'On the axis "{axis}" {counted} and the others one; a member such as {member} says which count.'
+            yield Warning("slots_differ", detail)
 
 
 def derived_name_warnings(benchmarks: Iterable[str]) -> tuple[Warning, ...]:

@@ -132,9 +132,9 @@ PROJECTS: dict[str, Shape] = {
         object_of(
             "name benchmarks updated_at",
             name=described(TEXT, "Its name."),
-            benchmarks=described(array_of(TEXT), "The names of its benchmarks, in their order."),
+            benchmarks=described(array_of(TEXT), "Its benchmarks as they were written, in their order."),
             updated_at=described(INSTANT, "When it was last set."),
-            warnings=described(array_of(ref("Warning")), "Benchmarks that no grid ever had; when it is set."),
+            warnings=described(array_of(ref("Warning")), "Benchmarks and levels that no grid has; when it is set."),
         ),
         "Benchmarks that are ranked together.",
     ),
