@@ -23,9 +23,10 @@ from registry.results.inputs import Warning
 from registry.results.protocols import Incomparable, ProtocolDifference
 from registry.results.ranking import Ranking
 from registry.storage.database import Database
+from registry.storage.grids_then import grids_at
 from registry.storage.keys import of_current
 from registry.storage.protocol_rules import rules_of
-from registry.storage.tables import grids, stored_revisions
+from registry.storage.tables import stored_revisions
 from workers.scope import Aliases, alias_map, canonical_names, conditions
 
 MOST_LISTED = 1_000
@@ -76,9 +77,10 @@ def told(result: Any, screen: Screen) -> Any:
 def _screened(connection: Connection, project_id: uuid.UUID, query: Query, aliases: Aliases) -> Screen:
     """The same, the derived grids aside."""
     rules = rules_of(connection, project_id, query.experiment)
-    where = (*conditions(aliases, project_id, query), stored_revisions.c.derived.is_(None))
-    groups = select(grids.c.benchmark, stored_revisions.c.protocol, func.count().label("grids"))
-    groups = _current(groups).where(*where).group_by(grids.c.benchmark, stored_revisions.c.protocol)
+    there = grids_at(project_id, query.as_of)
+    where = (*conditions(aliases, project_id, query, there), stored_revisions.c.derived.is_(None))
+    groups = select(there.c.benchmark, stored_revisions.c.protocol, func.count().label("grids"))
+    groups = _current(groups, there).where(*where).group_by(there.c.benchmark, stored_revisions.c.protocol)
     found = _benchmarks(rules, connection.execute(groups).all(), aliases)
     if isinstance(query, SweetSpotQuery) or getattr(query, "by", "").startswith("axis:"):
         return Screen(warnings=tuple(_averaged(rules, found.values())))
@@ -86,8 +88,8 @@ def _screened(connection: Connection, project_id: uuid.UUID, query: Query, alias
     warnings = tuple(doubts(rules, compared))
     if all(one.compared == one.protocols.keys() for one in found.values()):
         return Screen(warnings=warnings)
-    columns = (grids.c.id, grids.c.revision, grids.c.benchmark, grids.c.model, grids.c.variant)
-    rows = connection.execute(_current(select(*columns, stored_revisions.c.protocol)).where(*where))
+    columns = (there.c.id, there.c.revision, there.c.benchmark, there.c.model, there.c.variant)
+    rows = connection.execute(_current(select(*columns, stored_revisions.c.protocol), there).where(*where))
     left_out = [
         _incomparable(rules, row, canonical_names(row, aliases), found[benchmark].common)
         for row in rows
@@ -110,9 +112,8 @@ def protocol_doubts(rules: Rules, mine: Protocol | None, theirs: Protocol | None
                 yield Warning("protocol_unknown", f"The {side} does not say {rules.wanted}.")
 
 
-def _current(statement: Any) -> Any:
-    is_current = of_current(stored_revisions)
-    return statement.join_from(grids, stored_revisions, is_current)
+def _current(statement: Any, there: Any) -> Any:
+    return statement.join_from(there, stored_revisions, of_current(stored_revisions, there))
 
 
 def _benchmarks(rules: Rules, groups: Sequence[Any], aliases: Aliases) -> dict[str, _Benchmark]:

@@ -273,7 +273,7 @@ def _compare_models(database: Database, project_id: Any, query: ModelComparisonQ
         slug = str(connection.scalar(select(projects.c.slug).where(projects.c.id == project_id)))
         rows, aliases = scope_rows(connection, project_id, query), alias_map(connection, project_id)
         rules = rules_of(connection, project_id, query.experiment)
-        items = current_rows(connection, [row.id for row in rows])
+        items = current_rows(connection, [row.id for row in rows], project_id, query.as_of)
     return model_comparison_document(query, rows, aliases, rules, Asked(slug, items))
 
 
@@ -333,7 +333,7 @@ def _compute_from_cells(database: Database, project_id: Any, query: Query, scree
         rows = [row for row in scope_rows(connection, project_id, query) if row.id not in screen.ids]
         aliases, rules = alias_map(connection, project_id), rules_of(connection, project_id, query.experiment)
         of_items = isinstance(query, RankingQuery) and query.target == "new_questions"
-        items = current_rows(connection, [row.id for row in rows]) if of_items else {}
+        items = current_rows(connection, [row.id for row in rows], project_id, query.as_of) if of_items else {}
         former = former_rows(connection, project_id, claims_of(query)) if isinstance(query, ClaimsQuery) else []
     if isinstance(query, ClaimPlanQuery):
         return claim_plan_document(query, rows, aliases, rules, former)
@@ -381,7 +381,7 @@ def exceeds_limit(settings: Settings, query: Query, models: int, cells: int) -> 
 
 def _has_pair_sums(query: RankingQuery) -> bool:
     """Return whether pair sums are kept for this kind of ranking."""
-    return query.by == "model" and not query.benchmark and not query.variant and not query.at
+    return query.by == "model" and not query.benchmark and not query.variant and not (query.at or query.as_of)
 
 
 def _compute_from_sums(database: Database, settings: Settings, project_id: Any, query: RankingQuery) -> Result | None:

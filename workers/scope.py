@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import ARRAY, ColumnElement, Connection, Uuid, any_, bindparam, func, literal, select
 
 from registry.query import Query
+from registry.storage.grids_then import grids_at
 from registry.storage.keys import of_current
 from registry.storage.rows import sliced_row
 from registry.storage.tables import aliases, grids, revisions
@@ -21,8 +22,8 @@ _ALIASES = select(aliases.c.kind, aliases.c.alias, aliases.c.name).where(aliases
 
 
 def scope_rows(connection: Connection, project_id: Any, query: Query) -> Sequence[Any]:
-    """Current revisions of the grids in the scope, cut to the query's slice and to the own one of their benchmark,
-    oldest update first. Grids that have nothing of them are left out."""
+    """The grids in the scope at the revisions that are current, or were at the query's instant, cut to its slice and to
+    the own one of their benchmark, oldest update first. Grids that have nothing of them are left out."""
     joined = alias_map(connection, project_id)
     rows: Sequence[Any] = connection.execute(_rows(joined, project_id, query)).all()
     return list(_cut(rows, query, joined)) if query.cuts else rows
@@ -43,16 +44,19 @@ def _cut(rows: Iterable[Any], query: Query, joined: Aliases) -> Iterator[Any]:
 
 
 def _rows(joined: Aliases, project_id: Any, query: Query) -> Any:
-    names = select(grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant, revisions)
-    return _current(names).where(*conditions(joined, project_id, query)).order_by(grids.c.updated_at, grids.c.id)
+    there = grids_at(project_id, query.as_of)
+    names = select(there.c.id, there.c.benchmark, there.c.model, there.c.variant, revisions)
+    here = conditions(joined, project_id, query, there)
+    return _current(names, there).where(*here).order_by(there.c.updated_at, there.c.id)
 
 
 def named_grids(connection: Connection, project_id: Any, query: Query) -> Sequence[Any]:
     """Ids and names of the grids in the scope, with number, digest and number of cells of their current revisions."""
-    joined = alias_map(connection, project_id)
-    names = (grids.c.id, grids.c.benchmark, grids.c.model, grids.c.variant)
-    told = select(*names, revisions.c.number, revisions.c.digest, revisions.c.cell_count)
-    return connection.execute(_current(told).where(*conditions(joined, project_id, query)).order_by(grids.c.id)).all()
+    joined, there = alias_map(connection, project_id), grids_at(project_id, query.as_of)
+    names = (there.c.id, there.c.benchmark, there.c.model, there.c.variant)
+    told = _current(select(*names, revisions.c.number, revisions.c.digest, revisions.c.cell_count), there)
+    here = conditions(joined, project_id, query, there)
+    return connection.execute(told.where(*here).order_by(there.c.id)).all()
 
 
 def current_rows(connection: Connection, ids: Sequence[Any]) -> Sequence[Any]:
@@ -64,27 +68,30 @@ def current_rows(connection: Connection, ids: Sequence[Any]) -> Sequence[Any]:
 
 def scope_size(connection: Connection, project_id: Any, query: Query) -> tuple[int, int]:
     """Numbers of models and cells in the scope, before aliases join models."""
-    joined = alias_map(connection, project_id)
-    counts = select(func.count(grids.c.model.distinct()), func.coalesce(func.sum(revisions.c.cell_count), 0))
-    models, cells = connection.execute(_current(counts).where(*conditions(joined, project_id, query))).one()
+    joined, there = alias_map(connection, project_id), grids_at(project_id, query.as_of)
+    counts = select(func.count(there.c.model.distinct()), func.coalesce(func.sum(revisions.c.cell_count), 0))
+    here = conditions(joined, project_id, query, there)
+    models, cells = connection.execute(_current(counts, there).where(*here)).one()
     return int(models), int(cells)
 
 
-def _current(statement: Any) -> Any:
-    return statement.join_from(grids, revisions, of_current(revisions))
+def _current(statement: Any, there: Any = grids) -> Any:
+    return statement.join_from(there, revisions, of_current(revisions, there))
 
 
-def conditions(joined: Mapping[tuple[str, str], str], project_id: Any, query: Query) -> list[ColumnElement[bool]]:
-    """Conditions for the rows of `grids` in the scope of a query."""
+def conditions(
+    joined: Mapping[tuple[str, str], str], project_id: Any, query: Query, there: Any = grids
+) -> list[ColumnElement[bool]]:
+    """Conditions for the rows of `grids`, or of what stands in its place, in the scope of a query."""
     conditions = [
-        grids.c.project_id == project_id,
-        grids.c.experiment.in_(experiment_names(joined, query.experiment)),
-        grids.c.metric == query.metric,
-        grids.c.deleted_at.is_(None),
+        there.c.project_id == project_id,
+        there.c.experiment.in_(experiment_names(joined, query.experiment)),
+        there.c.metric == query.metric,
+        there.c.deleted_at.is_(None),
     ]
     for kind in ("benchmark", "model", "variant"):
         if wanted := getattr(query, kind):
-            conditions.append(grids.c[kind].in_([name for one in wanted for name in names_of(joined, kind, one)]))
+            conditions.append(there.c[kind].in_([name for one in wanted for name in names_of(joined, kind, one)]))
     return conditions
 
 

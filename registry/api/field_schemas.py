@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from registry.api.fields import (
+    AsOf,
     Axes,
     Choice,
     Dimensions,
@@ -51,6 +52,7 @@ MEANINGS: tuple[tuple[Any, ...], ...] = (
     (Quantity, "number", None),
     (Words, "string", None),
     (Instant, "string", "date-time"),
+    (AsOf, "string", "date-time"),
     (Whole, "integer", None),
     (PageLimit, "integer", None),
     (Block, None, None),

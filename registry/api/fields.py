@@ -250,6 +250,21 @@ class Instant(fields.Field[datetime]):
         raise ValidationError("must be an instant such as 2026-11-21T08:00:00Z")
 
 
+class AsOf(Instant):
+    """An instant that is not in the future, as RFC 3339 writes it in UTC; of a day its beginning."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> str:  # type: ignore[override]
+        found, now = super()._deserialize(value, attr, data, **options), datetime.now(UTC)
+        if found > now:
+            raise ValidationError(f"is in the future; it is {written_utc(now.replace(microsecond=0))}")
+        return written_utc(found)
+
+
+def written_utc(instant: datetime) -> str:
+    """An instant in UTC as RFC 3339 writes it."""
+    return instant.isoformat().replace("+00:00", "Z")
+
+
 class PageLimit(Whole):
     """Number of items on a page: 1 to the setting `max_page`, 100 if that is not less and nothing is said."""
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from registry.api.fields import Choice, Dimensions, Matching, Name, Quantity, Share, Whole
+from registry.api.fields import AsOf, Choice, Dimensions, Matching, Name, Quantity, Share, Whole
 from registry.api.schemas import RevisionParameters, about, loss_wanted, many_names
 from registry.query import METHODS, MISSING, OLD_WORDS, REDUCTIONS, SLOT_POLICIES, TARGETS
 from registry.results.field_paths import FORM
@@ -77,6 +77,9 @@ class ThresholdsParameters(StatisticsParameters):
     )
 
 
+_AS_OF = "The grids as they were then; a day: where it began in UTC."
+
+
 class OfNamesParameters(Schema):
     """The names to which a selection is narrowed, the same in every operation."""
 
@@ -84,6 +87,7 @@ class OfNamesParameters(Schema):
     model = many_names("Only these; all if not given.")
     variant = many_names("Only these; all if not given.")
     suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
+    as_of = AsOf(load_default="", metadata=about(_AS_OF))
 
 
 class NarrowedParameters(OfNamesParameters):
@@ -230,7 +234,7 @@ _OF_IDS = ("baseline", "contender", "baseline_revision", "contender_revision")
 _OF_NAMES = ("experiment", "metric", "baseline_model", "contender_model")
 BENCHMARKS_OF_SIDES = ("baseline_benchmark", "contender_benchmark")
 VARIANTS_OF_SIDES = ("baseline_variant", "contender_variant")
-_MORE_OF_NAMES = (*VARIANTS_OF_SIDES, "benchmark", "variant", "suite", *BENCHMARKS_OF_SIDES)
+_MORE_OF_NAMES = (*VARIANTS_OF_SIDES, "benchmark", "variant", "suite", "as_of", *BENCHMARKS_OF_SIDES)
 
 
 class EitherComparisonParameters(ComparisonParameters):
@@ -254,6 +258,7 @@ class EitherComparisonParameters(ComparisonParameters):
     suite = Name(
         empty=True, load_default="", metadata=about("By name: the benchmarks of this suite, in place of `benchmark`.")
     )
+    as_of = AsOf(load_default="", metadata=about(f"By name: {_AS_OF[0].lower()}{_AS_OF[1:]}"))
 
     @validates_schema
     def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
@@ -267,6 +272,8 @@ class EitherComparisonParameters(ComparisonParameters):
         if absent := [name for name in needed if name not in data]:
             raise ValidationError({name: [_REQUIRED] for name in absent})
         self.check_pair(data, BENCHMARKS_OF_SIDES, "benchmark", "suite")
+        if data.get("as_of") and BENCHMARKS_OF_SIDES[0] in data:
+            raise ValidationError("is for models: compare revisions of two grids by their ids", "as_of")
         self.check_pair(data, VARIANTS_OF_SIDES, "variant")
 
     def check_pair(self, data: dict[str, Any], pair: tuple[str, ...], *instead: str) -> None:

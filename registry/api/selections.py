@@ -16,7 +16,7 @@ def selected(query: Mapping[str, Any], project: str, at: Slice = ()) -> dict[str
     """The fields of `Selection` in parameters that a schema has read; those that it lacks are left out. A suite brings
     its benchmarks; `Invalid` when there is none of its name, and where benchmarks are named beside it."""
     found: dict[str, Any] = {kind: tuple(sorted(set(query[kind]))) for kind in KINDS if kind in query}
-    found |= {name: query[name] for name in ("experiment", "metric", "suite") if name in query} | {"at": at}
+    found |= {name: query[name] for name in ("experiment", "metric", "suite", "as_of") if name in query} | {"at": at}
     if found.get("suite"):
         if found["benchmark"]:
             raise Invalid([Fault("/suite", "stands in place of benchmarks; give one or the other")])

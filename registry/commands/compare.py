@@ -14,7 +14,7 @@ from registry.commands.scopes import one_scope
 from registry.commands.screen import coloured, until
 from registry.commands.screen.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices
+from registry.commands.slices import Parameters, cuts_slices, of_an_instant
 from registry.commands.statistics import sign
 from registry.commands.status import CheckFailed
 from registry.errors import Conflict
@@ -46,6 +46,7 @@ _STYLES = dict.fromkeys(("gap", "mean", "median", "difference"), sign)
 )  # fmt: skip
 @click.option("--full", is_flag=True, help="Grids: also every cell.")
 @cuts_slices
+@of_an_instant
 @waits
 @asks_server
 def compare(  # noqa: PLR0913, PLR0917 (each is an option)

@@ -10,7 +10,7 @@ from registry.commands.download import save
 from registry.commands.grids import Named, names_grids
 from registry.commands.pull import by_suffix, tell
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices
+from registry.commands.slices import Parameters, cuts_slices, of_an_instant
 from registry.query import SLOT_POLICIES
 from registry.renderings.heatmap.options import THEMES
 from registry.renderings.lines.options import XScale
@@ -29,6 +29,7 @@ _PICTURES, _TABLES = ("svg", "png", "vl.json"), ("csv", "json", "txt", "md")
     "-o", "--output", default="-", metavar="FILE", help="x.svg, x.png, x.vl.json, x.csv, x.json, x.txt, x.md."
 )
 @cuts_slices
+@of_an_instant
 @asks_server
 def lines(session: Session, named: Named, output: str, theme: str | None, at: Parameters, **asked: Any) -> None:
     """Draw several models along one axis of an experiment.

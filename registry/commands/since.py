@@ -1,4 +1,4 @@
-"""Places in the feed of events as people type them: how long ago, an instant, or a cursor."""
+"""Instants, and places in the feed of events, as people type them: how long ago, an instant, or a cursor."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ def place_of(text: str, argument: str, allowed: str = ALLOWED) -> str:
     if _is_instant(text) or _CURSOR.fullmatch(text):
         return text
     raise refused(text, argument, allowed)
+
+
+def instant_of(text: str, argument: str) -> str:
+    """What the API takes for an instant, or for how long ago; `click.UsageError` for another text."""
+    if ago := _AGO.fullmatch(text):
+        return _ago(int(ago[1]), _UNITS[ago[2]])
+    if _is_instant(text):
+        return text
+    raise refused(text, argument, "an instant such as 2026-11-21T08:00:00Z, a day, or how long ago such as 2w")
 
 
 def refused(text: str, argument: str, allowed: str) -> click.UsageError:

@@ -1,4 +1,4 @@
-"""The option `--at`: only some levels of an axis."""
+"""The options `--at` and `--as-of`: only some levels of an axis, and the grids as they were."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from functools import wraps
 from typing import Any
 
 import click
+
+from registry.commands.since import instant_of
 
 Parameters = dict[str, list[str]]
 _CONDITION = re.compile(r"(?P<axis>.+?)(?P<sign>>=|<=|>|<|=)(?P<level>.+)", re.DOTALL)
@@ -23,6 +25,17 @@ def cuts_slices(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(*args: Any, conditions: Sequence[str], **kwargs: Any) -> None:
         command(*args, at=parameters(conditions), **kwargs)
+
+    return run
+
+
+def of_an_instant(command: Callable[..., None]) -> Callable[..., None]:
+    """Decorator: pass the command `as_of`, what the API takes for the option `--as-of`; None without it."""
+
+    @click.option("--as-of", metavar="INSTANT", help="The grids as they were: an instant, a day in UTC, or 2w ago.")
+    @wraps(command)
+    def run(*args: Any, as_of: str | None, **kwargs: Any) -> None:
+        command(*args, as_of=None if as_of is None else instant_of(as_of, "--as-of"), **kwargs)
 
     return run
 

@@ -13,7 +13,7 @@ from registry.commands.numbers import Finite
 from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices
+from registry.commands.slices import Parameters, cuts_slices, of_an_instant
 from registry.query import REDUCTIONS, SLOT_POLICIES
 from registry.renderings.aggregates import AXIS, aggregates_csv, aggregates_latex, aggregates_markdown, page
 from registry.results.aggregates import Aggregates
@@ -61,6 +61,7 @@ def _only(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 @click.option("--markdown", "form", flag_value="markdown", help="As Markdown.")
 @click.option("--latex", "form", flag_value="latex", help="For LaTeX, with the rules of booktabs.")
 @cuts_slices
+@of_an_instant
 @waits
 @asks_server
 def table(

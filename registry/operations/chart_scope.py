@@ -16,14 +16,16 @@ from registry.operations.find import Filters, conditions
 from registry.operations.query_names import axes_by_benchmark, axes_in
 from registry.query import Query
 from registry.selection import KINDS
+from registry.storage.grids_then import grids_at
 from registry.storage.keys import of_current
-from registry.storage.tables import grids, revisions
+from registry.storage.tables import revisions
 
 
 def cells_by_name(connection: Connection, project_id: uuid.UUID, query: Query, by: str) -> Mapping[str, int]:
     """The measured cells of each name of a kind in the scope, derived grids aside; aliases are replaced."""
-    found = _scope(select(grids.c[by], func.sum(revisions.c.cell_count)), connection, project_id, query)
-    rows = connection.execute(found.where(revisions.c.derived.is_(None)).group_by(grids.c[by])).all()
+    there = grids_at(project_id, query.as_of)
+    found = _scope(select(there.c[by], func.sum(revisions.c.cell_count)), connection, project_id, query, there)
+    rows = connection.execute(found.where(revisions.c.derived.is_(None)).group_by(there.c[by])).all()
     joined, totals = joined_names(connection, project_id), dict[str, int]()
     for name, cells in rows:
         own = joined.get((by, name), name)
@@ -39,13 +41,14 @@ def most_cells_first(cells: Mapping[str, int]) -> list[str]:
 def axes_of_scope(connection: Connection, project_id: uuid.UUID, query: Query) -> Sequence[Axis]:
     """The different axes of the grids in the scope, at the levels that the members of a suite have; one name may come
     with several sets of levels."""
-    here = _conditions(connection, project_id, query)
+    there = grids_at(project_id, query.as_of)
+    here = _conditions(connection, project_id, query, there)
     if not query.slices:
-        return axes_in(connection, here)
+        return axes_in(connection, here, there)
     own, joined = dict(query.slices), joined_names(connection, project_id)
     return [
         replace(axis, levels=tuple(axis.levels[place] for place in places))
-        for benchmark, axes in axes_by_benchmark(connection, here, joined).items()
+        for benchmark, axes in axes_by_benchmark(connection, here, joined, there).items()
         for axis in axes
         if (places := kept_levels(axis.levels, dict(own.get(benchmark, ())).get(axis.name, ())))
     ]
@@ -55,8 +58,8 @@ def label_texts(
     connection: Connection, project_id: uuid.UUID, query: Query, by: str, key: str
 ) -> Mapping[str, Sequence[str]]:
     """What the grids of each name of a kind have as this label; aliases are replaced."""
-    text = revisions.c.labels[key].astext
-    rows = connection.execute(_scope(select(grids.c[by], text).distinct(), connection, project_id, query)).all()
+    text, there = revisions.c.labels[key].astext, grids_at(project_id, query.as_of)
+    rows = connection.execute(_scope(select(there.c[by], text).distinct(), connection, project_id, query, there)).all()
     joined, found = joined_names(connection, project_id), dict[str, list[str]]()
     for name, label in rows:
         if label is not None:
@@ -67,7 +70,8 @@ def label_texts(
 def size_of(connection: Connection, project_id: uuid.UUID, query: Query) -> int:
     """The number of cells in the scope of a query without aliases."""
     cells = select(func.coalesce(func.sum(revisions.c.cell_count), 0))
-    return int(connection.execute(_scope(cells, connection, project_id, query)).scalar_one())
+    there = grids_at(project_id, query.as_of)
+    return int(connection.execute(_scope(cells, connection, project_id, query, there)).scalar_one())
 
 
 def filters_of(query: Query) -> Filters:
@@ -75,11 +79,13 @@ def filters_of(query: Query) -> Filters:
     return Filters([query.experiment], **{kind: getattr(query, kind) for kind in KINDS}, metric=[query.metric])
 
 
-def _scope(statement: Select[Any], connection: Connection, project_id: uuid.UUID, query: Query) -> Select[Any]:
-    joined = statement.select_from(grids).join(revisions, of_current(revisions))
-    return joined.where(*_conditions(connection, project_id, query))
+def _scope(
+    statement: Select[Any], connection: Connection, project_id: uuid.UUID, query: Query, there: Any
+) -> Select[Any]:
+    joined = statement.select_from(there).join(revisions, of_current(revisions, there))
+    return joined.where(*_conditions(connection, project_id, query, there))
 
 
-def _conditions(connection: Connection, project_id: uuid.UUID, query: Query) -> list[Any]:
-    here = (grids.c.project_id == project_id, grids.c.deleted_at.is_(None))
-    return [*here, *conditions(connection, project_id, filters_of(query))]
+def _conditions(connection: Connection, project_id: uuid.UUID, query: Query, there: Any) -> list[Any]:
+    here = (there.c.project_id == project_id, there.c.deleted_at.is_(None))
+    return [*here, *conditions(connection, project_id, filters_of(query), there)]

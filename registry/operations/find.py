@@ -175,8 +175,10 @@ def sort_key(stored: GridSummary | StoredGrid, sort: str) -> Key:
     return key
 
 
-def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) -> list[ColumnElement[bool]]:
-    """Filters as conditions on `grids` and `revisions`."""
+def conditions(
+    connection: Connection, project_id: uuid.UUID, filters: Filters, there: Any = grids
+) -> list[ColumnElement[bool]]:
+    """Filters as conditions on `grids` and `revisions`. `there`: what stands in the place of `grids`, of the names."""
     found: list[ColumnElement[bool]] = []
     if filters.id:
         found.append(grids.c.id.between(*ids_with_prefix(filters.id)))
@@ -186,7 +188,7 @@ def conditions(connection: Connection, project_id: uuid.UUID, filters: Filters) 
         wanted = list(getattr(filters, kind))
         if wanted:
             joined = with_aliases(connection, project_id, kind, wanted) if kind in _ALIASED else wanted
-            found.append(grids.c[kind].in_(joined))
+            found.append(there.c[kind].in_(joined))
     if filters.updated_since is not None:
         found.append(grids.c.updated_at >= filters.updated_since)
     if filters.labels:

@@ -18,6 +18,7 @@ from registry.operations.find import FILTERED, Filters
 from registry.pairing import pairing
 from registry.query import SIDES, AggregatesQuery, ModelComparisonQuery, Query, RankingQuery
 from registry.selection import KINDS
+from registry.storage.grids_then import grids_at
 from registry.storage.keys import of_current, of_grid
 from registry.storage.rows import axis_of
 from registry.storage.tables import aliases, grids, revisions
@@ -35,16 +36,19 @@ _MOST_EXPLAINED = 10
 def check_names(connection: Connection, project_id: uuid.UUID, query: Query, experiments: Sequence[str]) -> None:
     """Raise `NotFound` when no grid of these experiments has the metric, and `Invalid` for each other name of the query
     that none of those grids has. The query is one without aliases."""
+    grids_there = grids_at(project_id, query.as_of)
     scope = [
-        grids.c.project_id == project_id,
-        grids.c.experiment.in_(experiments),
-        grids.c.metric == query.metric,
-        grids.c.deleted_at.is_(None),
+        grids_there.c.project_id == project_id,
+        grids_there.c.experiment.in_(experiments),
+        grids_there.c.metric == query.metric,
+        grids_there.c.deleted_at.is_(None),
     ]
-    known = _known(connection, project_id, scope)
+    known = _known(connection, project_id, scope, grids_there)
+    then = f"as of {query.as_of}, " if query.as_of else ""
     if not known:
-        there_are = _metrics_text(connection, project_id, experiments, query.metric)
-        raise NotFound(f'No grid of experiment "{query.experiment}" has the metric "{query.metric}"{there_are}.')
+        there_are = _metrics_text(connection, project_id, experiments, query.metric, grids_there)
+        told = f'{then}no grid of experiment "{query.experiment}" has the metric "{query.metric}"{there_are}.'
+        raise NotFound(told[0].upper() + told[1:])
     suite = query.suite
     there = {kind: {names[place] for names in known} for place, kind in enumerate(KINDS)}
     lacking = [
@@ -53,21 +57,21 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
         if wanted not in there[kind] and not (suite and parameter == "benchmark")
     ]
     faults = [
-        Fault(f"/{parameter}", _not_found(kind, wanted, there[kind]))
+        Fault(f"/{parameter}", f"{then}{_not_found(kind, wanted, there[kind])}")
         for kind, parameter, wanted in lacking[:_MOST_EXPLAINED]
     ]
     faults += [
-        Fault(f"/{parameter}", f'no grid of this experiment has the {kind} "{wanted}"')
+        Fault(f"/{parameter}", f'{then}no grid of this experiment has the {kind} "{wanted}"')
         for kind, parameter, wanted in lacking[_MOST_EXPLAINED:]
     ]
     if suite and there["benchmark"].isdisjoint(query.benchmark):
-        faults.append(Fault("/suite", f'no grid of this experiment is of a benchmark of the suite "{suite}"'))
-    faults += _unknown_dimensions(query, lambda: _axes(connection, scope))
+        faults.append(Fault("/suite", f'{then}no grid of this experiment is of a benchmark of the suite "{suite}"'))
+    faults += _unknown_dimensions(query, lambda: _axes(connection, scope, grids_there))
     if query.at:
-        faults += slice_faults(axes_in(connection, scope), query.at, "no grid of this experiment")
+        faults += slice_faults(axes_in(connection, scope, grids_there), query.at, "no grid of this experiment")
     matching = [names for names in known if _matches(query, names)]
     if not faults and not matching:
-        faults = [Fault("", "no grid of this experiment has all of these names at once")]
+        faults = [Fault("", f"{then}no grid of this experiment has all of these names at once")]
     if not faults and isinstance(query, ModelComparisonQuery):
         faults = list(_pairing_faults(query, matching))
     if faults:
@@ -186,42 +190,43 @@ def no_axis(wanted: str, axes: Collection[str]) -> str:
     return f'the grid has no axis "{wanted}"; {known_names_text(axes, wanted)}'
 
 
-def _metrics_text(connection: Connection, project_id: uuid.UUID, experiments: Sequence[str], wanted: str) -> str:
+def _metrics_text(
+    connection: Connection, project_id: uuid.UUID, experiments: Sequence[str], wanted: str, there: Any
+) -> str:
     """End of a sentence: the metrics of these experiments; empty where there is none, as of an unknown experiment."""
-    here = (grids.c.project_id == project_id, grids.c.experiment.in_(experiments), grids.c.deleted_at.is_(None))
-    names = connection.scalars(select(grids.c.metric).where(*here).distinct()).all()
+    here = (there.c.project_id == project_id, there.c.experiment.in_(experiments), there.c.deleted_at.is_(None))
+    names = connection.scalars(select(there.c.metric).where(*here).distinct()).all()
     return f"; {known_metrics_text(names, wanted)}" if names else ""
 
 
-def _known(connection: Connection, project_id: uuid.UUID, scope: Sequence[ColumnElement[bool]]) -> set[Names]:
+def _known(
+    connection: Connection, project_id: uuid.UUID, scope: Sequence[ColumnElement[bool]], there: Any
+) -> set[Names]:
     """Combinations of benchmark, model and variant in a scope, with aliases replaced by the names behind them."""
-    rows = connection.execute(select(*(grids.c[kind] for kind in KINDS)).where(*scope).distinct())
+    rows = connection.execute(select(*(there.c[kind] for kind in KINDS)).where(*scope).distinct())
     found = [tuple(row) for row in rows]
     joined = joined_names(connection, project_id)
     return {cast(Names, tuple(joined.get(pair, pair[1]) for pair in zip(KINDS, one, strict=True))) for one in found}
 
 
-def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> set[str]:
+def _axes(connection: Connection, scope: Sequence[ColumnElement[bool]], there: Any) -> set[str]:
     names: Any = func.jsonb_path_query(revisions.c.axes, text("'$[*].name'")).op("#>>")(text("'{}'"))
-    return set(
-        connection.scalars(
-            select(names).select_from(grids).join(revisions, of_current(revisions)).where(*scope).distinct()
-        )
-    )
+    query = select(names).select_from(there).join(revisions, of_current(revisions, there)).where(*scope).distinct()
+    return set(connection.scalars(query))
 
 
-def axes_in(connection: Connection, scope: Sequence[ColumnElement[bool]]) -> list[Axis]:
+def axes_in(connection: Connection, scope: Sequence[ColumnElement[bool]], there: Any = grids) -> list[Axis]:
     """The different axes of all grids that fulfil these conditions, at their current revisions; one name may come with
-    several sets of levels."""
-    return [axis_of(document) for document in connection.scalars(_axes_of(select(_EACH_AXIS), scope))]
+    several sets of levels. `there`: what stands in the place of `grids`."""
+    return [axis_of(document) for document in connection.scalars(_axes_of(select(_EACH_AXIS), scope, there))]
 
 
 def axes_by_benchmark(
-    connection: Connection, scope: Sequence[ColumnElement[bool]], joined: Joined
+    connection: Connection, scope: Sequence[ColumnElement[bool]], joined: Joined, there: Any = grids
 ) -> dict[str, list[Axis]]:
     """The same axes by benchmark, with aliases replaced by the names behind them."""
     found = dict[str, list[Axis]]()
-    for benchmark, document in connection.execute(_axes_of(select(grids.c.benchmark, _EACH_AXIS), scope)):
+    for benchmark, document in connection.execute(_axes_of(select(there.c.benchmark, _EACH_AXIS), scope, there)):
         found.setdefault(joined.get(("benchmark", benchmark), benchmark), []).append(axis_of(document))
     return found
 
@@ -229,8 +234,8 @@ def axes_by_benchmark(
 _EACH_AXIS: Any = func.jsonb_array_elements(revisions.c.axes)
 
 
-def _axes_of(statement: Select[Any], scope: Sequence[ColumnElement[bool]]) -> Select[Any]:
-    return statement.select_from(grids).join(revisions, of_current(revisions)).where(*scope).distinct()
+def _axes_of(statement: Select[Any], scope: Sequence[ColumnElement[bool]], there: Any) -> Select[Any]:
+    return statement.select_from(there).join(revisions, of_current(revisions, there)).where(*scope).distinct()
 
 
 def _matches(query: Query, names: Names) -> bool:

@@ -156,7 +156,9 @@ def _form(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any
 
 
 def _only(form: Form, query: Mapping[str, Any]) -> dict[str, str]:
-    """Parameters that complete the query where there is only one way to do so."""
+    """Parameters that complete the query where there is only one way to do so. Of the past, a metric may be gone."""
+    if query.get("as_of") and "metric" in query:
+        return {}
     if "experiment" not in query:
         [scope] = form.scopes if len(form.scopes) == 1 else [None]
         return {"experiment": scope.experiment, "metric": scope.metric} if scope else {}

@@ -88,7 +88,7 @@ def ranking(project: str) -> Response:
         only = only_way(offer, query)
         if only and not faults:
             return redirect(here(**only), 303)  # type: ignore[return-value]
-        unknown = [] if faults else list(_unknown(connection, row.id, offer, query))
+        unknown = [] if faults or query.get("as_of") else list(_unknown(connection, row.id, offer, query))
         faults += unknown
         lower = not faults and is_lower_better(connection, row.id, _scope_of(query))
     found: Any = None
@@ -142,9 +142,9 @@ def _pairs_row(question: RankingQuery, project: str, found: Any) -> Any:
 
 
 def _compared(project: Any, query: Mapping[str, Any], found: Any, wanted: Slice) -> Compared | None:
-    """The comparisons of the two names of a ranking that has no more."""
+    """The comparisons of the two names of a ranking that has no more, as the grids are now."""
     names = [row.name for row in read(Ranking, found.document).ranking]
-    if len(names) != 2:
+    if len(names) != 2 or query.get("as_of"):
         return None
     with parts().database.reading() as connection:
         return comparisons_of(connection, project, query, names, wanted)
@@ -236,7 +236,9 @@ def offer_of(connection: Connection, project_id: uuid.UUID, query: Mapping[str, 
 
 
 def only_way(offer: Offer, query: Mapping[str, Any]) -> dict[str, str] | None:
-    """Parameters that complete the query where there is only one way to do so."""
+    """Parameters that complete the query where there is only one way to do so. Of the past, a metric may be gone."""
+    if query.get("as_of") and "metric" in query:
+        return None
     if "experiment" not in query and len(offer.scopes) == 1:
         return {"experiment": offer.scopes[0].experiment, "metric": offer.scopes[0].metric}
     if len(offer.metrics) == 1 and query.get("metric") != offer.metrics[0]:

@@ -17,6 +17,7 @@ from sqlalchemy import ColumnElement, Connection, Integer, Uuid, column, func, s
 
 from registry.grids.grid import Axis, Cell, Grid
 from registry.grids.outcomes import HeldItems, Labels, Outcomes, size_of_bits
+from registry.storage.grids_then import grids_at, instant_of
 from registry.storage.keys import of_grid
 from registry.storage.tables import grids, item_continuations, item_outcomes
 
@@ -84,14 +85,20 @@ def rows_of_items(
     return connection.execute(statement if mark is None else statement.where(item_outcomes.c.id <= mark)).all()
 
 
-def current_rows(connection: Connection, grid_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, list[Any]]:
-    """Rows that may hold for the current revisions of grids, the newest first; nothing for one without any."""
+def current_rows(
+    connection: Connection, grid_ids: Iterable[uuid.UUID], project_id: uuid.UUID, as_of: str = ""
+) -> dict[uuid.UUID, list[Any]]:
+    """Rows that may hold for the revisions of grids that are current, or were at an instant, the newest first; nothing
+    for one without any. At an instant, those that were posted until then."""
+    there, then = grids_at(project_id, as_of), instant_of(as_of)
     statement = (
         select(item_outcomes)
-        .join(grids, of_grid(item_outcomes))
-        .where(grids.c.id.in_(list(grid_ids)), *_holding(grids.c.id, grids.c.revision))
+        .join(there, of_grid(item_outcomes, there))
+        .where(there.c.id.in_(list(grid_ids)), *_holding(there.c.id, there.c.revision))
         .order_by(item_outcomes.c.id.desc())
     )
+    if then is not None:
+        statement = statement.where(item_outcomes.c.created_at <= then)
     found: dict[uuid.UUID, list[Any]] = {}
     for row in connection.execute(statement):
         found.setdefault(row.grid_id, []).append(row)

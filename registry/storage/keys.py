@@ -23,14 +23,14 @@ def key_of(table: Table) -> list[ColumnElement[Any]]:
     return [table.c.project_id, *table.primary_key.columns]
 
 
-def of_grid(table: _HasColumns) -> ColumnElement[bool]:
-    """Condition that a row belongs to a row of `grids`, at any of its revisions."""
-    return and_(table.c.project_id == grids.c.project_id, table.c.grid_id == grids.c.id)
+def of_grid(table: _HasColumns, there: _HasColumns = grids) -> ColumnElement[bool]:
+    """Condition that a row belongs to a row of `grids`, or of what stands in its place, at any of its revisions."""
+    return and_(table.c.project_id == there.c.project_id, table.c.grid_id == there.c.id)
 
 
-def of_current(table: _HasColumns) -> ColumnElement[bool]:
-    """Condition that a row belongs to the current revision of a row of `grids`."""
-    return and_(of_grid(table), _number(table) == grids.c.revision)
+def of_current(table: _HasColumns, there: _HasColumns = grids) -> ColumnElement[bool]:
+    """Condition that a row belongs to the current revision of a row of `grids`, or of what stands in its place."""
+    return and_(of_grid(table, there), _number(table) == there.c.revision)
 
 
 def of_revision(table: _HasColumns) -> ColumnElement[bool]:

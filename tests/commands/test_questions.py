@@ -14,6 +14,7 @@ from registry.results.comparison import Comparison
 from results_registry.http import Transport
 from tests.commands.terminal import Person
 from tests.house import House, Project
+from tests.workers.asking import now
 
 FALLING = [[99.0, 90.0, 80.0, 70.0, 60.0, 50.0]]
 AXES = [
@@ -426,3 +427,19 @@ def test_what_is_ranked_is_found_without_reading_every_grid(
     person.run("rank", "-e", "type-by-length", "--wait", "0")
     assert [one for one in asked if one[0] == "grids"] == [("grids", 1), ("grids", 1)]
     assert asked[-1][0] == "rankings"
+
+
+def test_what_was_published_later_is_no_part_of_what_is_asked_as_of_before(
+    person: Person, ready: Project, house: House
+) -> None:
+    then = now(ready)
+    ready.published(model="R1-Llama", values=[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    house.compute()
+    for asked in (("rank",), ("table", "type-by-length", "accuracy")):
+        for instant in ((), ("--as-of", then)):
+            person.run(*asked, *instant, "--wait", "0")
+        house.compute()
+        assert "R1-Llama" in person.says(*asked)
+        assert "R1-Llama" not in person.says(*asked, "--as-of", then)
+    told = person.complains("rank", "--as-of", "yesterday", status=2)
+    assert "--as-of takes an instant such as 2026-11-21T08:00:00Z, a day, or how long ago such as 2w" in told

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from typing import Any
 
 from jsonschema import Draft202012Validator
-from sqlalchemy import func, update
+from sqlalchemy import func, select, update
 
 from registry.api.shapes import COMPONENTS
 from registry.storage.tables import cached_results
@@ -55,3 +56,10 @@ def join(project: Project, kind: str, alias: str, name: str) -> None:
     """Make a name stand for another."""
     sent = {"kind": kind, "alias": alias, "name": name}
     assert project.call("POST", f"projects/{project.slug}/aliases", json=sent).status_code == 201
+
+
+def now(project: Project) -> str:
+    """The database's clock, between what was done and what will be."""
+    with project.house.database.reading() as connection:
+        found: datetime = connection.scalar(select(func.clock_timestamp()))
+    return found.astimezone(UTC).isoformat().replace("+00:00", "Z")

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tests.house import Project
-from tests.workers.asking import computed
+from tests.workers.asking import computed, now
 from tests.workers.test_item_comparisons import post, published
 
 NEW = {"experiment": "e", "metric": "accuracy", "target": "new_questions"}
@@ -96,3 +96,14 @@ def test_levels_of_an_axis_that_answered_the_same_items_are_paired(project: Proj
     post(project, published(project, table, "A", experiment="e", variant="", questions=40), table)
     [one] = ranking(project, by="axis:Length")["pairs"]
     assert (one["a"], one["b"], one["test"]) == ("0", "1", "paired_items")
+
+
+def test_outcomes_that_are_posted_later_change_nothing_as_of_before(project: Project, three: Any) -> None:
+    tables, grids = three
+    then = now(project)
+    before = pairs(ranking(project))
+    for (name, model), grid in grids.items():
+        post(project, grid, tables[name]["ABC".index(model)])
+    assert pairs(ranking(project))["AB"]["test"] == "paired_items"
+    assert pairs(ranking(project, as_of=then)) == before
+    assert pairs(ranking(project, as_of=now(project))) == pairs(ranking(project))

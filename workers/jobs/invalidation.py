@@ -16,11 +16,14 @@ from sqlalchemy import (
     BigInteger,
     ColumnElement,
     Connection,
+    DateTime,
     Uuid,
     and_,
     any_,
     case,
+    cast,
     delete,
+    false,
     func,
     literal,
     or_,
@@ -60,11 +63,19 @@ _NEXT_MARKS = (
         invalidations.c.experiment,
         invalidations.c.metric,
         invalidations.c.grid_ids.is_(None).label("anything"),
+        (func.cardinality(invalidations.c.grid_ids) > 0).label("of_grids"),
     )
     .limit(APPLIED_AT_ONCE)
     # Rows that another dispatcher holds are being applied by it: take others instead of waiting.
     .with_for_update(skip_locked=True)
 )
+_LONGEST_ACT = timedelta(hours=1)
+"""No transaction is open for so long, nor do two clocks differ by so much."""
+_PAST = func.coalesce(
+    cached_results.c.computed_at > cast(cached_results.c.query["as_of"].astext, DateTime(timezone=True)) + _LONGEST_ACT,
+    false(),
+)
+"""Condition for answers about an instant so long before they were computed that no act on grids changes them."""
 _IDLE_SHARE = 4
 """Under constant publication a result is computed at most a fifth of the time: it rests four times as long."""
 _IDLE_SHARE_OF_VERDICTS = 1
@@ -93,8 +104,13 @@ def _apply_batch(database: Database, settings: Settings) -> int:
         for project_id in sorted({row.project_id for row in taken}):
             joined = alias_map(connection, project_id)
             here = {(e and joined.get(("experiment", e), e), m) for p, e, m in touched if p == project_id}
+            of_rules = {
+                (joined.get(("experiment", row.experiment), row.experiment), row.metric)
+                for row in taken
+                if row.project_id == project_id and not row.of_grids
+            }
             _ask_of_baselines(connection, project_id, joined)
-            _invalidate_results(connection, settings, project_id, here, joined)
+            _invalidate_results(connection, settings, project_id, here, of_rules, joined)
         # Experiment and metric NULL stand for the whole project (an alias changed); every scope is then invalid.
         _queue_pair_sums(connection, taken)
         connection.execute(delete(invalidations).where(_rows_of(taken)))
@@ -121,8 +137,10 @@ def _invalidate_results(
     settings: Settings,
     project_id: Any,
     touched: set[tuple[str | None, str | None]],
+    of_rules: set[tuple[str | None, str | None]],
     joined: Aliases,
 ) -> None:
+    """Invalidate what is touched; answers about the past only where it was by more than acts on grids (`of_rules`)."""
     here = cached_results.c.project_id == project_id
     everything = (None, None) in touched
     for experiment, metric in sorted((e, m) for e, m in touched if e is not None and m is not None):
@@ -135,7 +153,8 @@ def _invalidate_results(
                 cached_results.c.experiment == experiment,
                 and_(claimed, cached_results.c.experiment.in_(experiment_names(joined, experiment))),
             )
-            _invalidate(connection, settings, and_(here, named, cached_results.c.metric == metric))
+            changed = and_(here, named, cached_results.c.metric == metric)
+            _invalidate(connection, settings, changed if (experiment, metric) in of_rules else and_(changed, ~_PAST))
     if everything:
         _invalidate(connection, settings, here)
 

@@ -16,15 +16,16 @@ from typing import Any
 import numpy as np
 import orjson
 from numpy.typing import NDArray
-from sqlalchemy import ARRAY, Connection, Uuid, bindparam, select, text
+from sqlalchemy import ARRAY, Connection, DateTime, TextClause, Uuid, bindparam, select, text
 
 from registry.grids.slices import kept_positions, mask_of
 from registry.query import RankingQuery
 from registry.results.inputs import DerivedGrid, Warning
 from registry.results.ranking import Checksum, Ranking
+from registry.storage.grids_then import GRIDS_THEN, grids_at, instant_of
 from registry.storage.keys import of_current
 from registry.storage.rows import axis_of
-from registry.storage.tables import grids, revisions
+from registry.storage.tables import revisions
 from workers.rankings.direct import benchmarks_of, of_scope
 from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
 from workers.rankings.pair_sums.update import fingerprint
@@ -39,14 +40,20 @@ MOST_CELLS = 30_000_000
 """Names times slots of a score matrix that is held in memory: 240 MB."""
 _KINDS = ("benchmark", "model", "variant")
 
-_READ = text(
-    f"""WITH read AS (
-        SELECT 1 AS part, id, revision AS number, updated_at, benchmark, model, variant FROM grids
+
+def _reads(table: str) -> TextClause:
+    """The statement that reads the matrices of grids of a table with columns as those of `grids`."""
+    statement = f"""WITH read AS (
+        SELECT 1 AS part, id, revision AS number, updated_at, benchmark, model, variant FROM {table}
         WHERE project_id = :project AND experiment = ANY(:experiments) AND metric = :metric AND deleted_at IS NULL
           AND (:all_benchmark OR benchmark = ANY(:benchmark)) AND (:all_model OR model = ANY(:model))
           AND (:all_variant OR variant = ANY(:variant)) AND id <> ALL(:left_out) OFFSET 0
-    ) {MATRICES}"""  # noqa: S608 (a constant)
-).bindparams(bindparam("project", type_=Uuid), bindparam("left_out", type_=ARRAY(Uuid)))
+    ) {MATRICES}"""  # noqa: S608 (constants)
+    return text(statement).bindparams(bindparam("project", type_=Uuid), bindparam("left_out", type_=ARRAY(Uuid)))
+
+
+_READ = _reads("grids")
+_READ_THEN = _reads(f"({GRIDS_THEN}) AS grids_then").bindparams(bindparam("as_of", type_=DateTime(timezone=True)))
 
 
 def board_ranking(
@@ -59,7 +66,8 @@ def board_ranking(
     """
     aliases = alias_map(connection, project_id)
     asked = _parameters(aliases, project_id, query) | {"left_out": list(left_out)}
-    found = connection.execute(_READ, asked)
+    then = {"as_of": instant_of(query.as_of)} if query.as_of else {}
+    found = connection.execute(_READ_THEN if then else _READ, asked | then)
     whole = (matrix_of(row, with_ids=True) for row in found)
     matrices = sorted(_cut(whole, query, aliases) if query.cuts else whole, key=_place)
     known = scales(_kind(matrix) for matrix in matrices)
@@ -231,12 +239,12 @@ def _derived(
     connection: Connection, aliases: Aliases, project_id: uuid.UUID, query: RankingQuery
 ) -> tuple[DerivedGrid, ...]:
     """The derived grids of the scope, which are not ranked."""
-    columns = select(grids.c.id, grids.c.benchmark, grids.c.model, revisions.c.axes)
-    current = of_current(revisions)
-    there = columns.join_from(grids, revisions, current).where(
-        *conditions(aliases, project_id, query), revisions.c.derived.is_not(None)
+    there = grids_at(project_id, query.as_of)
+    columns = select(there.c.id, there.c.benchmark, there.c.model, revisions.c.axes)
+    derived = columns.join_from(there, revisions, of_current(revisions, there)).where(
+        *conditions(aliases, project_id, query, there), revisions.c.derived.is_not(None)
     )
-    rows = connection.execute(there.order_by(grids.c.benchmark, grids.c.model, grids.c.id)).all()
+    rows = connection.execute(derived.order_by(there.c.benchmark, there.c.model, there.c.id)).all()
     return tuple(
         DerivedGrid(
             str(row.id), _canonical(aliases, "benchmark", row.benchmark), _canonical(aliases, "model", row.model)
