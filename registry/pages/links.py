@@ -18,6 +18,12 @@ EMBED = "/embed"
 LOOKS = ("theme",)
 """Parameters of every page that say how it is shown, not what."""
 Query = Iterable[tuple[str, str]]
+_VIEWS = {"rankings": "Ranking", "aggregates": "Table", "lines": "Lines", "trade-offs": "Trade-off"}
+_SELECTED = ("experiment", "suite", "benchmark", "model", "variant", "as_of")
+"""Parameters of a selection; the metric is one of the quantities in a trade-off."""
+_HOLES = [("missing", "available")]
+"""What all views know of missing cells, besides what is usual."""
+_OF_METRIC = "metric:"
 _GUARDED = ("/projects/", "/grids/", "/claims/", f"{DATA}/", f"{EMBED}/")
 """What not everybody may open."""
 
@@ -49,6 +55,26 @@ def carried(path: str, query: Query = ()) -> str:
     if "shared" not in g or not path.startswith(_GUARDED):
         return located(path, query)
     return located(path, [*query, ("share", g.share)]) if reaches(g.shared, page_path(unquote(path))) else ""
+
+
+def other_views(project: str, view: str) -> list[tuple[str, str]]:
+    """The other views of the selection in this address, each with its name; none while nothing is selected."""
+    given = [(name, text) for name, text in request.args.items(multi=True) if text]
+    metrics = [text for name, text in given if name == "metric"]
+    metrics += [text.removeprefix(_OF_METRIC) for name, text in given if name in "yx" and text.startswith(_OF_METRIC)]
+    kept = [one for one in given if one[0] in _SELECTED or one[0].startswith("at.") or one in _HOLES]
+    if not metrics or "experiment" not in dict(kept):
+        return []
+    as_metric, as_quantity = [("metric", metrics[0])], [("y", f"{_OF_METRIC}{metrics[0]}")]
+    found = [
+        (
+            carried(f"/projects/{quote(project)}/{path}", kept + (as_quantity if path == "trade-offs" else as_metric)),
+            word,
+        )
+        for path, word in _VIEWS.items()
+        if path != view
+    ]
+    return [(href, word) for href, word in found if href]
 
 
 def here(**changes: Any) -> str:

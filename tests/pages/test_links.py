@@ -165,3 +165,27 @@ def test_a_share_opens_what_it_names_and_nothing_of_another(strange: Project, pr
     assert visitor.get(f"/grids/{grid}?share=worthless").status_code == 401
     reader = browser(strange.house, strange.tokens["reader"])
     assert reader.get(f"/grids/{grid}?share=worthless").status_code == 200
+
+
+VIEWS = ("rankings", "aggregates", "lines", "trade-offs")
+
+
+def test_every_view_leads_to_the_others_of_the_same_selection(answered: Demo, guest: Browser) -> None:
+    asked = {"experiment": "window-by-ratio", "benchmark": "AMC23", "at.Ratio": ">=0.3", "missing": "available"}
+    begin = f"/projects/demo/rankings?{urlencode(asked | {'metric': 'Pass@1', 'as_of': '2100-01-01'})}"
+    assert guest.get(begin).status_code == 422, "an instant to come is no selection"
+    open_, seen = [f"/projects/demo/rankings?{urlencode(asked | {'metric': 'Pass@1'})}"], dict[str, dict[str, str]]()
+    while open_:
+        path = urlsplit(open_[0]).path.rpartition("/")[2]
+        found = dict(parse_qsl(urlsplit(open_.pop(0)).query))
+        if path in seen:
+            continue
+        seen[path] = found
+        page = guest.computed(f"/projects/demo/{path}?{urlencode(found)}")
+        leads = [link for view in VIEWS for link in page.links(f"/projects/demo/{view}?experiment") if view != path]
+        assert {urlsplit(link).path.rpartition("/")[2] for link in leads} == {*VIEWS} - {path}
+        open_ += leads
+    assert seen.keys() == {*VIEWS}
+    for path, found in seen.items():
+        assert asked.items() <= found.items(), path
+        assert found["y" if path == "trade-offs" else "metric"].removeprefix("metric:") == "Pass@1"
