@@ -68,7 +68,7 @@ def record(house: House) -> dict[str, Any]:  # noqa: PLR0915 (one session, told 
     ask(None, "POST", "projects/demo/grids", json=examples.OTHER_CURVE_IN)
     ask("baseline", "PUT", "projects/demo/baselines/main", json=examples.BASELINE_IN)
     ask("baselines", "GET", "projects/demo/baselines")
-    floor = {"kind": "floor", "margin": 99.9, "missing": "common", "common_share": 0.1}
+    floor = {"kind": "floor", "margin": 99.9, "missing": "matched", "common_share": 0.1}
     ask(None, "PUT", "projects/demo/baselines/floor", json=examples.BASELINE_IN | {"policy": floor})
     halves = "x=metric:accuracy&y=metric:accuracy&x.at.Length=%3C=1&y.at.Length=%3E=2"
     asked = {

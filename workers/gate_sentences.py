@@ -65,7 +65,7 @@ def _names(gate: Gate) -> Mapping[str, str]:
 
 def _too_few(gate: Gate) -> str | None:
     """The shares of common cells, where the policy allows that some are missing, and more are."""
-    if gate.reason != "missing_cells" or gate.policy.missing != "common" or gate.common_share is None:
+    if gate.reason != "missing_cells" or gate.policy.missing != "matched" or gate.common_share is None:
         return None
     share, least = f"{100 * gate.common_share:.4g}", f"{100 * gate.policy.common_share:.4g}"
     return f"both have {share} % of the baseline's cells, and the policy asks for at least {least} %"

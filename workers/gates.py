@@ -172,7 +172,7 @@ def _obstacle(pairs: Mapping[tuple[str, str], tuple[Any, Any]], rules: Rules) ->
 
 
 def _enough(policy: Policy, share: float) -> bool:
-    return policy.missing == "common" and share >= policy.common_share
+    return policy.missing == "matched" and share >= policy.common_share
 
 
 def _measured(frame: Gate, sides: Sequence[Side], compared: ModelComparison, metric: Any) -> Gate:

@@ -9,7 +9,7 @@ from marshmallow import Schema, ValidationError, fields, post_load, validate, va
 from registry.api.fields import Body, Choice, Matching, Name, Number, Whole
 from registry.api.query_schemas import GRID_ID
 from registry.api.schemas import PageParameters, about
-from registry.results.gates import Looks, MarginUnit, MissingCells, Multiplicity, Per, PolicyKind
+from registry.results.gates import OLD_MISSING, Looks, MarginUnit, MissingCells, Multiplicity, Per, PolicyKind
 from registry.storage.gate_scope import PUBLISHED
 
 NAME = "[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
@@ -42,10 +42,11 @@ class PolicyIn(Body):
     )
     missing = Choice(
         *get_args(MissingCells),
+        old=OLD_MISSING,
         load_default="refuse",
-        metadata=about("`common`: judge the cells that both have; else a missing one makes it not_comparable."),
+        metadata=about("`matched`: judge the cells that both have; else a missing one makes it not_comparable."),
     )
-    common_share = Number(least=0, most=1, load_default=0.5, metadata=about("common: the least share that both have."))
+    common_share = Number(least=0, most=1, load_default=0.5, metadata=about("matched: the least share that both have."))
     looks = Choice(
         *get_args(Looks),
         load_default="fixed",

@@ -12,7 +12,7 @@ from registry.commands.scopes import one_scope
 from registry.commands.session import Session, asks_server
 from registry.renderings.numbers import rough
 from registry.results.codec import from_document
-from registry.results.gates import Baseline, Looks, MarginUnit, MissingCells, Multiplicity, Per, PolicyKind
+from registry.results.gates import OLD_MISSING, Baseline, Looks, MarginUnit, MissingCells, Multiplicity, Per, PolicyKind
 from results_registry.origin import segment
 
 _COLUMNS = ("name", "experiment", "metric", "subject", "policy", "margin", "margin_unit", "per", "alpha", "version")
@@ -34,8 +34,12 @@ def baseline() -> None:
 @click.option("--per", type=click.Choice(get_args(Per)), help="What is judged.  [default: overall]")
 @click.option("--alpha", type=Finite(0, 0.5, min_open=True, max_open=True), help="[default: 0.05]")
 @click.option("--multiplicity", type=click.Choice(get_args(Multiplicity)), help="[default: holm]")
-@click.option("--missing", type=click.Choice(get_args(MissingCells)), help="What of missing cells.  [default: refuse]")
-@click.option("--common-share", type=Finite(0, 1), help="common: the least share of cells.  [default: 0.5]")
+@click.option(
+    "--missing",
+    type=click.Choice((*get_args(MissingCells), *OLD_MISSING)),
+    help="What of missing cells.  [default: refuse]",
+)
+@click.option("--common-share", type=Finite(0, 1), help="matched: the least share of cells.  [default: 0.5]")
 @click.option("--looks", type=click.Choice(get_args(Looks)), help="The level of stored verdicts.  [default: fixed]")
 @click.option("--confirm", type=click.IntRange(1, 10), help="Failures in a row for an alert.  [default: 1]")
 @click.option("--strict", is_flag=True, help="Refuse a policy that could not pass.")

@@ -23,7 +23,7 @@ def policy_in_words(definition: Definition) -> Iterator[str]:
     policy = definition.policy
     yield f"A contender passes when it is shown {_shown(policy)}, {_PER[policy.per]}."
     yield f"Each one-sided test has the level {100 * policy.alpha:g} %{_looks(policy)}."
-    if policy.missing == "common":
+    if policy.missing == "matched":
         share = f"{100 * policy.common_share:g} %"
         yield f"Cells that both have are judged, if they are at least {share} of the baseline's."
     else:

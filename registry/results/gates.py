@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -15,7 +16,9 @@ PolicyKind = Literal["non_inferior", "no_cell_worse", "improves", "equivalent", 
 MarginUnit = Literal["points", "percent"]
 Per = Literal["overall", "benchmark", "cell"]
 Multiplicity = Literal["holm", "none"]
-MissingCells = Literal["refuse", "common"]
+MissingCells = Literal["refuse", "matched"]
+OLD_MISSING: Mapping[str, MissingCells] = {"common": "matched"}
+"""Former words for missing cells; they are still read."""
 Looks = Literal["fixed", "alpha_spending"]
 Side = Literal["baseline", "contender"]
 Verdict = Literal[
@@ -49,14 +52,18 @@ class Policy:
     multiplicity: Annotated[
         Multiplicity, "How alarms over benchmarks or cells are corrected. A pass needs all of them, uncorrected."
     ] = "holm"
-    missing: Annotated[MissingCells, "common: judge the cells that both have; else all of the baseline's."] = "refuse"
-    common_share: Annotated[float, "common: the least share of the baseline's cells that both have."] = 0.5
+    missing: Annotated[MissingCells, "matched: judge the cells that both have; else all of the baseline's."] = "refuse"
+    common_share: Annotated[float, "matched: the least share of the baseline's cells that both have."] = 0.5
     looks: Annotated[
         Looks,
         "Of stored verdicts. fixed: each at alpha. alpha_spending: the k-th test of this version at 6 alpha/(pi k)^2, "
         "so that all of them together raise a false alarm with probability alpha at most.",
     ] = "fixed"
     confirm: Annotated[Count, "How many verdicts on a contender must fail, one after another, for an alert."] = 1
+
+    def __post_init__(self) -> None:
+        """Take a former word of `missing`, which stored policies have, for what it stands for."""
+        object.__setattr__(self, "missing", OLD_MISSING.get(self.missing, self.missing))
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ MANY = {"trials": 100_000}
 LOSS = {"name": "accuracy", "unit": None, "direction": "lower", "lower": None, "upper": None}
 NO_CELL, IMPROVES, EQUAL, FLOOR = ({"kind": kind} for kind in ("no_cell_worse", "improves", "equivalent", "floor"))
 TWO = {"axes": [LENGTHS[0] | {"levels": [1, 2]}]}
-COMMON = {"missing": "common"}
+COMMON, FORMER = {"missing": "matched"}, {"missing": "common"}
 OTHER_SCALE = ACCURACY | {"unit": None, "upper": 1}
 
 ends = {f"m{margin:g}": {"margin": margin} for margin in MARGINS.values()}
@@ -129,7 +129,7 @@ floors = [of(f"{n}", [100.0, 100.0], trials=[n, 1_000], **TWO) for n in (15, 14)
 scene("floors", of("A", [50.0, 50.0], **TWO), *floors, p=FLOOR | {"margin": 90.0})
 percent = {"margin": 5.0, "margin_unit": "percent"}
 scene("percent", of("A", 50.0, **MANY), of("B", 48.0, **MANY), p=percent)
-some = {"all": {}, "common": COMMON, "enough": COMMON | {"common_share": 0.75}, "few": COMMON | {"common_share": 0.8}}
+some = {"all": {}, "common": FORMER, "enough": COMMON | {"common_share": 0.75}, "few": COMMON | {"common_share": 0.8}}
 missing = [of("A", [70.0] * 4), of("B", [80.0, 80.0, 80.0, None])]
 scene("missing", *missing, **{name: {"margin": 3.0} | said for name, said in some.items()})
 nothing = [of("A", 70.0), of("B", 70.0, benchmark="Y"), of("C", [None] * 4, trials=None)]

@@ -244,7 +244,7 @@ def test_the_next_measurement_is_planned(served: Served, published: dict[str, An
 def test_a_gate_answers_and_raises_no_verdict(served: Served, published: dict[str, Any]) -> None:
     project = served.project
     definition = {"experiment": "type-by-length", "metric": "accuracy", "subject": {"model": "A"}}
-    sent = definition | {"policy": {"margin": 1.0, "missing": "common", "common_share": 0.0}}
+    sent = definition | {"policy": {"margin": 1.0, "missing": "matched", "common_share": 0.0}}
     project.call("PUT", f"projects/{project.slug}/baselines/main", json=sent)
     waiting = gate("main", "B", timeout=0, **published)
     assert (waiting["verdict"], waiting["passes"]) == ("pending", None)
