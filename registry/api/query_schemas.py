@@ -87,7 +87,7 @@ class OfNamesParameters(Schema):
     model = many_names("Only these; all if not given.")
     variant = many_names("Only these; all if not given.")
     suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
-    as_of = AsOf(load_default="", metadata=about(_AS_OF))
+    as_of = AsOf(metadata=about(_AS_OF))
 
 
 class NarrowedParameters(OfNamesParameters):
@@ -258,7 +258,7 @@ class EitherComparisonParameters(ComparisonParameters):
     suite = Name(
         empty=True, load_default="", metadata=about("By name: the benchmarks of this suite, in place of `benchmark`.")
     )
-    as_of = AsOf(load_default="", metadata=about(f"By name: {_AS_OF[0].lower()}{_AS_OF[1:]}"))
+    as_of = AsOf(metadata=about(f"By name: {_AS_OF[0].lower()}{_AS_OF[1:]}"))
 
     @validates_schema
     def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
