@@ -6,7 +6,8 @@ from typing import Any, get_args
 
 from marshmallow import Schema, ValidationError, validates_schema
 
-from registry.api.fields import Choice, Matching, Name, Quantity, Whole
+from registry.api.fields import Choice, Matching, Name, Whole
+from registry.api.picture_schemas import scale_of_png
 from registry.api.query_schemas import NarrowedParameters, SelectedParameters
 from registry.api.schemas import about
 from registry.grids.grid import Direction
@@ -37,6 +38,15 @@ class ChartParameters(Schema):
         load_default="interval",
         metadata=about("Whether pictures show the 95 % intervals of the means."),
     )
+    theme = Choice(*THEMES, load_default="light", metadata=about("The colours of pictures."))
+    width = Whole(
+        NARROWEST,
+        WIDEST,
+        text=True,
+        load_default=880,
+        metadata=about("Of pictures, in pixels; the height follows from it."),
+    )
+    scale = scale_of_png()
 
 
 class LinesParameters(SelectedParameters, ChartParameters):
@@ -77,30 +87,3 @@ class TradeOffParameters(NarrowedParameters, ChartParameters):
     def measured(self, data: Any, **_options: Any) -> None:
         if all(data.get(axis, "").startswith("label:") for axis in ("x", "y")):
             raise ValidationError({"y": ["is a label, as x is: one of the two must be a metric"]})
-
-
-class _Pictured(Schema):
-    theme = Choice(*THEMES, load_default="light", metadata=about("The colours of the picture."))
-    width = Whole(
-        NARROWEST, WIDEST, text=True, load_default=880, metadata=about("In pixels; the height follows from it.")
-    )
-
-
-class _Scaled(_Pictured):
-    scale = Quantity(least=0.25, most=4, load_default=1.0, metadata=about("So many times as large, 0.25 to 4."))
-
-
-class LinesPictureParameters(LinesParameters, _Pictured):
-    pass
-
-
-class LinesPngParameters(LinesParameters, _Scaled):
-    pass
-
-
-class TradeOffPictureParameters(TradeOffParameters, _Pictured):
-    pass
-
-
-class TradeOffPngParameters(TradeOffParameters, _Scaled):
-    pass

@@ -2,18 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
-from registry.api.smorest import reply
+from registry.api.responses import MEDIA, dumps
+from registry.api.smorest import ready, reply
 from registry.renderings.lines import ChartOptions
+from registry.renderings.lines.png import chart_png
+from registry.results.lines import Lines
+from registry.results.trade_offs import TradeOff
 
-FORMS = ("json", "txt", "md", "csv")
+Chart = TypeVar("Chart", Lines, TradeOff)
+FORMS = ("json", "txt", "md", "csv", "svg", "png", "vl.json")
 
 
-def pictured(media: str) -> list[dict[str, Any]]:
-    """The answers with a picture."""
-    return [reply(200, "The picture", media=[media], headers=["ETag"]), reply(304, "Not modified")]
+def charted(told: str, shape: str, example: Any, forms: Mapping[str, str | None]) -> dict[str, Any]:
+    """The answer with a chart, in words and as pictures."""
+    pictures = [MEDIA[form] for form in FORMS if form not in ("json", *forms)]
+    return reply(200, told, ready(shape), example=example, forms=forms, media=pictures, headers=["ETag"])
+
+
+def renderers(
+    query: Mapping[str, Any],
+    kind: type[Chart],
+    tables: Mapping[str, Callable[[Chart], str]],
+    svg: Callable[[Chart, ChartOptions], str],
+    vega: Callable[[Chart, ChartOptions], Any],
+) -> Mapping[str, Callable[[Chart], str | bytes]]:
+    """What writes a chart in each form but JSON, the pictures as they are asked for."""
+    options = options_of(query)
+    pictures: dict[str, Callable[[Chart], str | bytes]] = {
+        "svg": lambda found: svg(found, options),
+        "png": lambda found: chart_png(kind, found, lambda one: svg(one, options), query["scale"]),
+        "vl.json": lambda found: dumps(vega(found, options)),
+    }
+    return {**pictures, **tables}
 
 
 def options_of(query: Mapping[str, Any]) -> ChartOptions:

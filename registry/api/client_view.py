@@ -31,6 +31,7 @@ FORMS = {
     "atom": ("Atom", "as an Atom feed"),
     "svg": ("Svg", "as SVG"),
     "png": ("Png", "as PNG"),
+    "vl.json": ("VegaLite", "as Vega-Lite"),
 }
 """Suffixes that a form adds to an operation's id and to its summary."""
 _LEFT_OUT = {"publishGrid": frozenset(PublishParameters().fields) - {"dry_run"}, "getTrends": frozenset({"threshold"})}

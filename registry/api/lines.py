@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 from flask import Response
-from marshmallow import INCLUDE, Schema
+from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.cached_results import Part, answer_to
-from registry.api.chart_schemas import LinesParameters, LinesPictureParameters, LinesPngParameters
-from registry.api.charts import FORMS, options_of, pictured
+from registry.api.chart_schemas import LinesParameters
+from registry.api.charts import FORMS, charted, renderers
 from registry.api.context import enter, parts
 from registry.api.filters import slice_of_request
-from registry.api.responses import dumps, of_values, wanted_form
+from registry.api.responses import of_values, wanted_form
 from registry.api.selections import selected
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.slices import kept_levels
@@ -30,7 +30,6 @@ from registry.operations.find import with_aliases
 from registry.operations.query_names import check_names, known_names_text
 from registry.query import AggregatesQuery
 from registry.renderings.lines import lines_csv, lines_markdown, lines_svg, lines_text, lines_vega
-from registry.renderings.lines.png import chart_png
 from registry.results.aggregates import Aggregates
 from registry.results.codec import from_document, to_document
 from registry.results.lines import Lines
@@ -39,14 +38,13 @@ from registry.views.lines import MOST_LINES, lines_of
 
 blp = Blueprint("lines", __name__, url_prefix=API_PREFIX, description="Several names along one axis.")
 
-Renderers = Mapping[str, Callable[[Any], str | bytes]]
-_RENDERERS = of_values(Lines, {"txt": lines_text, "md": lines_markdown, "csv": lines_csv})
-_SHARED: dict[str, Any] = {"public": True, "parameters": ["slice", "Prefer", "If-None-Match"]}
+_TABLES = {"txt": lines_text, "md": lines_markdown, "csv": lines_csv}
 _DESCRIBED = blp.answers(
-    reply(200, "The lines", ready("Lines"), example=examples.LINES, forms=examples.LINES_FORMS, headers=["ETag"]),
+    charted("The lines", "Lines", examples.LINES, examples.LINES_FORMS),
     reply(202, "Pending"),
     reply(304, "Not modified"),
-    **_SHARED,
+    public=True,
+    parameters=["slice", "Prefer", "If-None-Match"],
 )
 
 
@@ -76,64 +74,22 @@ def read_lines(query: dict[str, Any], project: str) -> Response:
     """Draw several names along an axis
 
     The table (`aggregates`) of models, or of variants, benchmarks or levels of another axis, by the levels of an axis.
-    A level without a mean has no point. At most 12 names, those with the most cells if none are named.
+    A level without a mean has no point. At most 12 names, those with the most cells if none are named. Pictures are
+    broken where a level has no mean; lone points are markers. Bands are 95 % intervals, whiskers with more than four
+    lines. The range of the values is that of what is drawn, and is said. The PNG is the same picture as the SVG; a
+    character that no font of the server has is written `<U+6A21>` there. In Vega-Lite the means are inside, and
+    neighbours that are joined share a `run`.
     """
     return _answer(query, project, None)
 
 
-@blp.get("/projects/<project>/lines.<any(json,txt,md,csv):suffix>")
+@blp.get("/projects/<project>/lines.<any(json,txt,md,csv,svg,png,vl.json):suffix>")
 @blp.doc(operationId="getLinesAs")
 @blp.arguments(LinesParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_lines_as(query: dict[str, Any], project: str, suffix: str) -> Response:
     """Draw several names along an axis, in the form that the suffix names"""
     return _answer(query, project, suffix)
-
-
-@blp.get("/projects/<project>/lines.svg")
-@blp.doc(operationId="getLinesSvg")
-@blp.arguments(LinesPictureParameters, location="query", unknown=INCLUDE)
-@blp.answers(*pictured("image/svg+xml"), **_SHARED)
-def lines_as_svg(query: dict[str, Any], project: str) -> Response:
-    """Draw lines as SVG
-
-    Broken where a level has no mean; lone points are markers. Bands are 95 % intervals, whiskers with more than four
-    lines. The range of the values is that of what is drawn, and is said.
-    """
-    options = options_of(query)
-    drawn = of_values(Lines, {"svg": lambda lines: lines_svg(lines, options)})
-    return _sent(query, project, "svg", LinesPictureParameters, drawn)
-
-
-@blp.get("/projects/<project>/lines.png")
-@blp.doc(operationId="getLinesPng")
-@blp.arguments(LinesPngParameters, location="query", unknown=INCLUDE)
-@blp.answers(*pictured("image/png"), **_SHARED)
-def lines_as_png(query: dict[str, Any], project: str) -> Response:
-    """Draw lines as PNG
-
-    The same picture as the SVG. A character that no font of the server has is written `<U+6A21>`.
-    """
-    options = options_of(query)
-
-    def draw(lines: Lines) -> bytes:
-        return chart_png(Lines, lines, lambda one: lines_svg(one, options), query["scale"])
-
-    return _sent(query, project, "png", LinesPngParameters, of_values(Lines, {"png": draw}))
-
-
-@blp.get("/projects/<project>/lines.vl.json")
-@blp.doc(operationId="getLinesVegaLite")
-@blp.arguments(LinesPictureParameters, location="query", unknown=INCLUDE)
-@blp.answers(*pictured("application/vnd.vegalite.v6+json"), **_SHARED)
-def lines_as_vega(query: dict[str, Any], project: str) -> Response:
-    """Describe lines in Vega-Lite
-
-    The means are inside; neighbours that are joined share a `run`.
-    """
-    options = options_of(query)
-    drawn = of_values(Lines, {"vl.json": lambda lines: dumps(lines_vega(lines, options))})
-    return _sent(query, project, "vl.json", LinesPictureParameters, drawn)
 
 
 def ask_lines(
@@ -204,11 +160,8 @@ def _levels(axes: Sequence[Axis], name: str, at: Mapping[str, Sequence[str]]) ->
 
 
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
-    return _sent(query, project, wanted_form(suffix, FORMS), LinesParameters, _RENDERERS)
-
-
-def _sent(query: dict[str, Any], project: str, form: str, schema: type[Schema], renderers: Renderers) -> Response:
-    selection = selected(query, project, slice_of_request(query, schema))
+    selection = selected(query, project, slice_of_request(query, LinesParameters))
     with parts().database.reading() as connection:
         asked = ask_lines(connection, enter(connection, project, "reader").id, query, selection)
-    return answer_to(asked.table, project, form, renderers, asked.part)
+    made = of_values(Lines, renderers(query, Lines, _TABLES, lines_svg, lines_vega))
+    return answer_to(asked.table, project, wanted_form(suffix, FORMS), made, asked.part)

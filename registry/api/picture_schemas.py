@@ -14,6 +14,10 @@ from registry.renderings.heatmap import PALETTES, THEMES
 _NUMBER = r"-?[0-9]{1,308}(?:\.[0-9]{1,30})?(?:[eE][+-]?[0-9]{1,3})?"
 
 
+def scale_of_png() -> Quantity:
+    return Quantity(least=0.25, most=4, load_default=1.0, metadata=about("Of PNG: so many times as large, 0.25 to 4."))
+
+
 class PictureParameters(RevisionParameters):
     palette = Choice(*PALETTES, load_default="cividis", metadata=about("The colours of the values."))
     theme = Choice(*THEMES, load_default="light", metadata=about("The colours around them."))
@@ -25,6 +29,7 @@ class PictureParameters(RevisionParameters):
             "What the ends of the colours stand for: this grid's range, the metric's bounds, or two numbers."
         ),
     )
+    scale = scale_of_png()
 
     @validates_schema
     def ordered(self, data: Any, **_options: Any) -> None:
@@ -42,7 +47,3 @@ class BadgeParameters(Schema):
     def both(self, data: Any, **_options: Any) -> None:
         if ("axis" in data) != ("level" in data):
             raise ValidationError({"level" if "axis" in data else "axis": ["axis and level come together"]})
-
-
-class PngParameters(PictureParameters):
-    scale = Quantity(least=0.25, most=4, load_default=1.0, metadata=about("So many times as large, 0.25 to 4."))

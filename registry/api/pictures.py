@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from hashlib import sha256
 from typing import Any
 
 import orjson
 from flask import Response
-from marshmallow import INCLUDE, Schema
+from marshmallow import INCLUDE
 
 from registry.api import serializers
 from registry.api.cached_results import ask
@@ -17,8 +17,8 @@ from registry.api.context import grid_row, parts
 from registry.api.filters import slice_mark, slice_of_request
 from registry.api.long_poll import unready, usual_wait, waited
 from registry.api.old_statistics import recompute_old
-from registry.api.picture_schemas import BadgeParameters, PictureParameters, PngParameters
-from registry.api.responses import dumps, not_modified, send, wanted_form
+from registry.api.picture_schemas import BadgeParameters, PictureParameters
+from registry.api.responses import MEDIA, dumps, not_modified, send, wanted_form
 from registry.api.schemas import Empty
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
@@ -37,79 +37,61 @@ blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid
 
 _LOOK = "4"
 """Grows when a picture or a report of the same numbers comes out differently."""
-_CONDITIONAL: dict[str, Any] = {"public": True, "parameters": ["If-None-Match"]}
-_SLICED: dict[str, Any] = {"public": True, "parameters": ["slice", "Prefer", "If-None-Match"]}
-
-
-def _picture_of(*media: str, **options: Any) -> Callable[..., Any]:
-    described = options or _CONDITIONAL
-    return blp.answers(
-        reply(200, "The picture", media=media, headers=["ETag"]), reply(304, "Not modified"), **described
-    )
-
-
-@blp.get("/grids/<uuid:grid>/heatmap.svg")
-@blp.doc(operationId="getHeatmapSvg")
-@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
-@_picture_of("image/svg+xml", **_SLICED)
-def heatmap_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Draw a grid as SVG
-
-    What nobody measured is hatched; the best cells are outlined, and with dashes those that noise cannot tell from
-    them. Three or four axes are panels with one range of colours, of which the first 60 are drawn. Beyond 5,000 cells
-    or 100 columns there are no numbers. Beyond 300 rows, 400 columns or 20,000 cells in all panels neighbouring cells
-    are joined. The picture says what is joined and what is not drawn. Of a slice (`at.<axis>`) it is the slice alone,
-    with the marks of its own statistics: until they are computed (`Prefer: wait=10` waits), the best value alone.
-    """
-    return _picture(grid, query, "svg", heatmap_svg)
-
-
-@blp.get("/grids/<uuid:grid>/heatmap.png")
-@blp.doc(operationId="getHeatmapPng")
-@blp.arguments(PngParameters, location="query", unknown=INCLUDE)
-@_picture_of("image/png", **_SLICED)
-def heatmap_as_png(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Draw a grid as PNG
-
-    The same picture as the SVG. A character that no font of the server has is written `<U+6A21>`.
-    """
-    draw = lambda grid, known, options: heatmap_png(grid, known, options, query["scale"])  # noqa: E731
-    return _picture(grid, query, "png", draw, PngParameters)
-
-
-@blp.get("/grids/<uuid:grid>/heatmap.vl.json")
-@blp.doc(operationId="getHeatmapVegaLite")
-@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
-@blp.answers(
-    reply(200, "A Vega-Lite 6 specification", media=["application/vnd.vegalite.v6+json"], headers=["ETag"]),
+_PICTURES = ("svg", "png", "vl.json")
+_PICTURE = blp.answers(
+    reply(200, "The picture", media=[MEDIA[form] for form in _PICTURES], headers=["ETag"]),
     reply(304, "Not modified"),
     errors=[413],
-    **_SLICED,
+    public=True,
+    parameters=["slice", "Prefer", "If-None-Match"],
 )
-def heatmap_as_vega(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Describe a grid's heatmap in Vega-Lite
 
-    The data is inside; what nobody measured is hatched. At most 20,000 cells.
+
+@blp.get("/grids/<uuid:grid>/heatmap")
+@blp.doc(operationId="getHeatmap")
+@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
+@_PICTURE
+def read_heatmap(query: dict[str, Any], grid: uuid.UUID) -> Response:
+    """Draw a grid
+
+    As SVG, PNG or Vega-Lite 6. What nobody measured is hatched; the best cells are outlined, and with dashes those that
+    noise cannot tell from them. Three or four axes are panels with one range of colours, of which the first 60 are
+    drawn. Beyond 5,000 cells or 100 columns there are no numbers. Beyond 300 rows, 400 columns or 20,000 cells in all
+    panels neighbouring cells are joined. The picture says what is joined and what is not drawn. Of a slice
+    (`at.<axis>`) it is the slice alone, with the marks of its own statistics: until they are computed
+    (`Prefer: wait=10` waits), the best value alone. In PNG a character that no font of the server has is written
+    `<U+6A21>`. Vega-Lite has the data inside, of at most 20,000 cells.
     """
-    return _picture(grid, query, "vl.json", lambda *given: dumps(heatmap_vega(*given)))
+    return _picture(grid, query, None)
 
 
-def _picture(
-    grid: uuid.UUID,
-    query: dict[str, Any],
-    form: str,
-    draw: Callable[[Any, Any, Options], str | bytes],
-    schema: type[Schema] = PictureParameters,
-) -> Response:
+@blp.get("/grids/<uuid:grid>/heatmap.<any(svg,png,vl.json):suffix>")
+@blp.doc(operationId="getHeatmapAs")
+@blp.arguments(PictureParameters, location="query", unknown=INCLUDE)
+@_PICTURE
+def read_heatmap_as(query: dict[str, Any], grid: uuid.UUID, suffix: str) -> Response:
+    """Draw a grid in the form that the suffix names"""
+    return _picture(grid, query, suffix)
+
+
+def _picture(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
     """Drawn anew only for who does not have it: the tag says revision, digest, statistics and how it was asked for."""
-    wanted = slice_of_request(query, schema)
+    form = wanted_form(suffix, _PICTURES)
+    wanted = slice_of_request(query, PictureParameters)
     stored, row = _stored(grid, query.get("revision"), wanted)
-    given = sorted((name, query[name]) for name in query.keys() & schema().fields.keys())
+    given = sorted((name, query[name]) for name in query.keys() & PictureParameters().fields.keys())
     asked = sha256(orjson.dumps(given)).hexdigest()[:8] + slice_mark(wanted)
     tag = f"{stored.revision_tag}-{_statistics_tag(row)}-{asked}v{_LOOK}.{form}"
     if not_modified(tag):
         return send(b"", tag=tag)
-    return send(draw(serializers.grid(stored, wanted), _statistics(row), _options(query)), form=form, tag=tag)
+    drawn = serializers.grid(stored, wanted), _statistics(row), _options(query)
+    match form:
+        case "svg":
+            return send(heatmap_svg(*drawn), form=form, tag=tag)
+        case "png":
+            return send(heatmap_png(*drawn, query["scale"]), form=form, tag=tag)
+        case _:
+            return send(dumps(heatmap_vega(*drawn)), form=form, tag=tag)
 
 
 def _stored(
@@ -152,7 +134,12 @@ def _options(query: dict[str, Any]) -> Options:
 @blp.get("/grids/<uuid:grid>/badge.svg")
 @blp.doc(operationId="getBadgeSvg")
 @blp.arguments(BadgeParameters, location="query")
-@_picture_of("image/svg+xml")
+@blp.answers(
+    reply(200, "The picture", media=["image/svg+xml"], headers=["ETag"]),
+    reply(304, "Not modified"),
+    public=True,
+    parameters=["If-None-Match"],
+)
 def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Draw a grid's best value as a badge
 

@@ -3,32 +3,31 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
 from flask import Response, request
-from marshmallow import INCLUDE, Schema
+from marshmallow import INCLUDE
 from sqlalchemy import Connection
 
 from registry.api import examples
 from registry.api.cached_results import answered, ask, settled, unanswered
-from registry.api.chart_schemas import TradeOffParameters, TradeOffPictureParameters, TradeOffPngParameters
-from registry.api.charts import FORMS, options_of, pictured
+from registry.api.chart_schemas import TradeOffParameters
+from registry.api.charts import FORMS, charted, renderers
 from registry.api.context import enter, parts
 from registry.api.filters import QUANTITIES, faults_of, slices_of_request
 from registry.api.long_poll import usual_wait
 from registry.api.responses import dumps, not_modified, send, tagged, wanted_form
 from registry.api.selections import selected
-from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
+from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.grids.slices import Slice, with_slice
 from registry.operations.aliases import joined_names
 from registry.operations.chart_scope import cells_by_name, label_texts, most_cells_first
 from registry.operations.find import with_aliases
 from registry.operations.query_names import check_names
 from registry.query import AggregatesQuery
-from registry.renderings.lines.png import chart_png
 from registry.renderings.trade_off import (
     trade_off_csv,
     trade_off_markdown,
@@ -43,24 +42,13 @@ from registry.views.trade_offs import MOST_POINTS, Side, of_label, of_table, tra
 
 blp = Blueprint("trade-offs", __name__, url_prefix=API_PREFIX, description="Two quantities against each other.")
 
-_RENDERERS: Mapping[str, Callable[[TradeOff], str]] = {
-    "txt": trade_off_text,
-    "md": trade_off_markdown,
-    "csv": trade_off_csv,
-}
-_SHARED: dict[str, Any] = {"public": True, "parameters": ["slice", "slice_of_quantity", "Prefer", "If-None-Match"]}
+_TABLES = {"txt": trade_off_text, "md": trade_off_markdown, "csv": trade_off_csv}
 _DESCRIBED = blp.answers(
-    reply(
-        200,
-        "The trade-off",
-        ready("TradeOff"),
-        example=examples.TRADE_OFF,
-        forms=examples.TRADE_OFF_FORMS,
-        headers=["ETag"],
-    ),
+    charted("The trade-off", "TradeOff", examples.TRADE_OFF, examples.TRADE_OFF_FORMS),
     reply(202, "Pending"),
     reply(304, "Not modified"),
-    **_SHARED,
+    public=True,
+    parameters=["slice", "slice_of_quantity", "Prefer", "If-None-Match"],
 )
 
 
@@ -125,61 +113,19 @@ def read_trade_off(query: dict[str, Any], project: str) -> Response:
     One point a model (or variant): two metrics of an experiment, one metric at two slices, or a metric against a
     numeric label such as cost or size. Means are those of the table, with 95 % intervals. `front` are the names that no
     other beats in both; `place` says which others the noise leaves open. At most 100 names, those with the most cells
-    if none are named.
+    if none are named. In pictures filled points are on the front, which is drawn as steps; hollow ones may be; grey
+    ones are behind; crosses are 95 % intervals. In Vega-Lite the means are inside, with their place by the front.
     """
     return _answer(query, project, None)
 
 
-@blp.get("/projects/<project>/trade-offs.<any(json,txt,md,csv):suffix>")
+@blp.get("/projects/<project>/trade-offs.<any(json,txt,md,csv,svg,png,vl.json):suffix>")
 @blp.doc(operationId="getTradeOffAs")
 @blp.arguments(TradeOffParameters, location="query", unknown=INCLUDE)
 @_DESCRIBED
 def read_trade_off_as(query: dict[str, Any], project: str, suffix: str) -> Response:
     """Set two quantities against each other, in the form that the suffix names"""
     return _answer(query, project, suffix)
-
-
-@blp.get("/projects/<project>/trade-offs.svg")
-@blp.doc(operationId="getTradeOffSvg")
-@blp.arguments(TradeOffPictureParameters, location="query", unknown=INCLUDE)
-@blp.answers(*pictured("image/svg+xml"), **_SHARED)
-def trade_off_as_svg(query: dict[str, Any], project: str) -> Response:
-    """Draw a trade-off as SVG
-
-    Filled points are on the front, which is drawn as steps; hollow ones may be; grey ones are behind. Crosses are 95 %
-    intervals.
-    """
-    return _sent(query, project, "svg", TradeOffPictureParameters, lambda one: trade_off_svg(one, options_of(query)))
-
-
-@blp.get("/projects/<project>/trade-offs.png")
-@blp.doc(operationId="getTradeOffPng")
-@blp.arguments(TradeOffPngParameters, location="query", unknown=INCLUDE)
-@blp.answers(*pictured("image/png"), **_SHARED)
-def trade_off_as_png(query: dict[str, Any], project: str) -> Response:
-    """Draw a trade-off as PNG
-
-    The same picture as the SVG. A character that no font of the server has is written `<U+6A21>`.
-    """
-    options = options_of(query)
-
-    def draw(found: TradeOff) -> bytes:
-        return chart_png(TradeOff, found, lambda one: trade_off_svg(one, options), query["scale"])
-
-    return _sent(query, project, "png", TradeOffPngParameters, draw)
-
-
-@blp.get("/projects/<project>/trade-offs.vl.json")
-@blp.doc(operationId="getTradeOffVegaLite")
-@blp.arguments(TradeOffPictureParameters, location="query", unknown=INCLUDE)
-@blp.answers(*pictured("application/vnd.vegalite.v6+json"), **_SHARED)
-def trade_off_as_vega(query: dict[str, Any], project: str) -> Response:
-    """Describe a trade-off in Vega-Lite
-
-    The means are inside, with their place by the front.
-    """
-    options = options_of(query)
-    return _sent(query, project, "vl.json", TradeOffPictureParameters, lambda one: dumps(trade_off_vega(one, options)))
 
 
 def ask_trade_off(
@@ -258,14 +204,7 @@ def _side(query: Mapping[str, Any], axis: Any, at: Slice) -> Side:
 
 def _answer(query: dict[str, Any], project: str, suffix: str | None) -> Response:
     form = wanted_form(suffix, FORMS)
-    make = _RENDERERS.get(form, lambda found: dumps(to_document(found)))
-    return _sent(query, project, form, TradeOffParameters, make)
-
-
-def _sent(
-    query: dict[str, Any], project: str, form: str, schema: type[Schema], make: Callable[[TradeOff], str | bytes]
-) -> Response:
-    slices, selection = slices_of_request(query, schema), selected(query, project)
+    slices, selection = slices_of_request(query, TradeOffParameters), selected(query, project)
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")
         asked = ask_trade_off(connection, row.id, query, selection, slices)
@@ -274,4 +213,9 @@ def _sent(
         question, waiting = answer.open
         return unanswered(question, waiting, form)
     tag = tagged(answer.tag, form)
-    return send(b"" if not_modified(tag) else make(answer.found), form=form, tag=tag)
+    if not_modified(tag):
+        return send(b"", form=form, tag=tag)
+    if form == "json":
+        return send(dumps(to_document(answer.found)), form=form, tag=tag)
+    made = renderers(query, TradeOff, _TABLES, trade_off_svg, trade_off_vega)
+    return send(made[form](answer.found), form=form, tag=tag)
