@@ -13,7 +13,7 @@ from registry.operations.projects import visible
 from registry.storage.keys import of_current
 from registry.storage.tables import cached_results, derivations, grids, projects
 
-SCHEMA = "0022"
+SCHEMA = "0023"
 """Oldest migration that this code works with."""
 
 

@@ -120,6 +120,12 @@ audit_log = Table(
     Column("request_id", Uuid),
     Column("user_id", Uuid, comment="the user who did it, without a token"),
     Index(None, "project_id", "id"),
+    Index(
+        "ix_audit_log_deletions",
+        "project_id",
+        "subject",
+        postgresql_where=text("action IN ('grid.deleted', 'grid.restored')"),
+    ),
     comment="who did what and when; nothing is changed or removed here",
 )
 
