@@ -16,7 +16,7 @@ from registry.api import examples
 from registry.api.audit_log import actor
 from registry.api.claim_schemas import ClaimBadgeParameters, ClaimsParameters, DryRun, JudgementsParameters
 from registry.api.claims import BODY, blp, read_claims
-from registry.api.context import authorize_body, caller, enter, owned, owned_claim, parts
+from registry.api.context import authorize_body, caller, enter, owned_claim, parts
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page
@@ -68,25 +68,9 @@ def add_claims(query: dict[str, Any], project: str) -> Response:
     claim may be about names that are not published yet: it is `not_decidable`, `not_published`, and `warnings` has what
     may have been meant. `Prefer: wait=10` waits for the judgement.
     """
-    return _added(query, partial(enter, slug=project, needs="writer"))
-
-
-@blp.post("/grids/<uuid:grid>/claims")
-@blp.doc(operationId="addClaimsAboutGrid")
-@blp.arguments(DryRun, location="query")
-@blp.answers(*_ADDED, requestBody=BODY, **_ADDS)
-def add_claims_about_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Keep claims about a grid
-
-    As `addClaims`, of claims without `about`: it is this grid.
-    """
-    return _added(query, partial(owned, grid_id=grid, needs="writer"), grid)
-
-
-def _added(query: Mapping[str, Any], project_of: Any, grid: uuid.UUID | None = None) -> Response:
     authorize_body()
     sent = sent_json()
-    claims = read_claims(sent if grid is None else _about(sent, grid))
+    claims = read_claims(sent)
     single = not isinstance(sent, list)
 
     def write(connection: Connection, row: Any) -> Response:
@@ -95,19 +79,8 @@ def _added(query: Mapping[str, Any], project_of: Any, grid: uuid.UUID | None = N
         rows = find_claims(connection, [one.row.id for one in added])
         return _answer(added, rows, single=single, is_rehearsed=query["dry_run"])
 
-    response = written(project_of, write, rehearse=query["dry_run"])
+    response = written(partial(enter, slug=project, needs="writer"), write, rehearse=query["dry_run"])
     return response if query["dry_run"] else _judged(response)
-
-
-def _about(sent: Any, grid: uuid.UUID) -> Any:
-    """What was sent with the grid that all of it is about."""
-    several = sent if isinstance(sent, list) else [sent]
-    pointers = [f"/{place}" if isinstance(sent, list) else "" for place in range(len(several))]
-    said = [place for one, place in zip(several, pointers, strict=True) if isinstance(one, dict) and "about" in one]
-    if said:
-        raise Invalid(Fault(f"{place}/about", "is the grid of the path here, and not said again") for place in said)
-    filled = [one | {"about": {"grid": str(grid)}} if isinstance(one, dict) else one for one in several]
-    return filled if isinstance(sent, list) else filled[0]
 
 
 def _answer(added: Sequence[Added], rows: Mapping[uuid.UUID, Any], *, single: bool, is_rehearsed: bool) -> Response:

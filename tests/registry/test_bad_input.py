@@ -65,7 +65,6 @@ ROUTES: dict[str, tuple[str, str, Any]] = {
     "recover": ("POST", f"{WEBHOOK_PATH}/recover", {"since": 0}),
     "judge a claim": ("POST", f"{CLAIMS}/judge", CLAIM),
     "keep a claim": ("POST", CLAIMS, CLAIM | {"is": {"op": ">", "number": 6}}),
-    "keep a claim about a grid": ("POST", "grids/{grid}/claims", CELLS_CLAIM),
     "describe a claim": (
         "PATCH", "claims/{claim}",
         {"text": "Never said.", "source": {"url": "README.md", "line": 3, "digest": "abc"}},

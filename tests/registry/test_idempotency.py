@@ -59,7 +59,6 @@ def writes(project: Project) -> dict[str, Send]:
         "PUT /projects/{project}/baselines/{baseline}": claims["about"] | {"subject": {"model": "a"}},
         "DELETE /projects/{project}/baselines/{baseline}": None,
         "POST /projects/{project}/claims": claims,
-        "POST /grids/{grid}/claims": claim,
         "PATCH /claims/{claim}": {"text": "Said of it."},
         "DELETE /claims/{claim}": None,
         "PATCH /projects/{project}/alerts/{alert}": {"state": "acknowledged"},
