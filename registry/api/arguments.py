@@ -23,14 +23,14 @@ _REPEATED = ("label.", "at.", "x.at.", "y.at.")
 """Beginnings of the names that no schema knows, and that may come several times."""
 
 
-_OLD_SINCE = "@1795478400"
+OLD_SINCE = "@1795478400"
 """The day, 2026-11-24, since which the former words are old (RFC 9745)."""
 
 
 def note_old_words(response: Response) -> Response:
     """Say that a word in the query is an old one, which later releases do not read."""
     if any(text in OLD_WORDS.get(name, ()) for name, text in request.args.items(multi=True)):
-        response.headers["Deprecation"] = _OLD_SINCE
+        response.headers["Deprecation"] = OLD_SINCE
     return response
 
 

@@ -1,25 +1,24 @@
-"""A grid as a picture and as a report."""
+"""A grid as a picture."""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Collection
 from hashlib import sha256
 from typing import Any
 
+import flask
 import orjson
-from flask import Response
+from flask import Response, request
 from marshmallow import INCLUDE
 
 from registry.api import serializers
+from registry.api.arguments import OLD_SINCE
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
 from registry.api.filters import slice_mark, slice_of_request
-from registry.api.long_poll import unready, usual_wait, waited
 from registry.api.old_statistics import recompute_old
 from registry.api.picture_schemas import BadgeParameters, PictureParameters
 from registry.api.responses import MEDIA, dumps, not_modified, send, wanted_form
-from registry.api.schemas import Empty
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.errors import Fault, Invalid
 from registry.grids.slices import Slice
@@ -27,16 +26,16 @@ from registry.operations.query_names import check_slice_of_grid
 from registry.operations.read import find_statistics
 from registry.operations.stored_grids import StoredGrid, cut_to_slice, stored_grid
 from registry.query import StatisticsQuery
-from registry.renderings import badge, report
+from registry.renderings import badge
 from registry.renderings.heatmap import Options, heatmap_svg, heatmap_vega
 from registry.renderings.heatmap.png import heatmap_png
 from registry.results.codec import read
 from registry.results.statistics import PICTURED, Statistics
 
-blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid as a picture and as a report.")
+blp = Blueprint("pictures", __name__, url_prefix=API_PREFIX, description="A grid as a picture.")
 
 _LOOK = "4"
-"""Grows when a picture or a report of the same numbers comes out differently."""
+"""Grows when a picture of the same numbers comes out differently."""
 _PICTURES = ("svg", "png", "vl.json")
 _PICTURE = blp.answers(
     reply(200, "The picture", media=[MEDIA[form] for form in _PICTURES], headers=["ETag"]),
@@ -94,11 +93,9 @@ def _picture(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Resp
             return send(dumps(heatmap_vega(*drawn)), form=form, tag=tag)
 
 
-def _stored(
-    grid: uuid.UUID, revision: int | None = None, wanted: Slice = (), patience: float = 0.0
-) -> tuple[StoredGrid, Any]:
+def _stored(grid: uuid.UUID, revision: int | None = None, wanted: Slice = ()) -> tuple[StoredGrid, Any]:
     """The grid, and the row of its statistics if it is the current revision; both cut to a slice. Statistics of a slice
-    that nobody asked for are promised, and waited for as preferred, or for `patience` seconds; `Invalid` when the grid
+    that nobody asked for are promised, and waited for as preferred; `Invalid` when the grid
     has nothing of it."""
     with parts().database.reading() as connection:
         stored = stored_grid(grid_row(connection, grid, "reader", revision))
@@ -111,7 +108,7 @@ def _stored(
         recompute_old([row])
         return stored, row if row is not None and row.revision == stored.revision else None
     question = StatisticsQuery("", "", at=wanted, grid=str(grid), revision=stored.revision)
-    row = ask(question, stored.project, patience=patience)[1] if current else None
+    row = ask(question, stored.project)[1] if current else None
     return cut_to_slice(stored, wanted), row
 
 
@@ -119,8 +116,8 @@ def _statistics_tag(row: Any) -> str:
     return "none" if row is None or row.etag is None else str(row.etag).rsplit("-", 1)[-1]
 
 
-def _statistics(row: Any, parts: Collection[str] | None = PICTURED) -> Statistics | None:
-    return None if row is None or row.etag is None else read(Statistics, row.document, parts)
+def _statistics(row: Any) -> Statistics | None:
+    return None if row is None or row.etag is None else read(Statistics, row.document, PICTURED)
 
 
 def _options(query: dict[str, Any]) -> Options:
@@ -156,56 +153,12 @@ def badge_as_svg(query: dict[str, Any], grid: uuid.UUID) -> Response:
     return send(badge.badge_svg(label, message, badge.KNOWN if known else badge.UNKNOWN), form="svg", tag=f"{tag}.svg")
 
 
-_REPORT = blp.answers(
-    reply(
-        200,
-        "The report",
-        media=["text/markdown", "text/plain", "text/html"],
-        headers=["ETag"],
-    ),
-    reply(304, "Not modified"),
-    public=True,
-    parameters=["slice", "Prefer", "If-None-Match"],
-)
+def report_moved(grid: uuid.UUID, form: str = "md") -> Response:
+    """Lead from where 0.1 had reports to the statistics in the same form, in HTML to the grid's page."""
+    place = f"/grids/{grid}" if form == "html" else f"statistics.{form}"
+    query = request.query_string.decode()
+    return Response(status=308, headers={"Location": f"{place}?{query}" if query else place, "Deprecation": OLD_SINCE})
 
 
-@blp.get("/grids/<uuid:grid>/report")
-@blp.doc(operationId="getReport")
-@blp.arguments(Empty, location="query", unknown=INCLUDE)
-@_REPORT
-def read_report(query: dict[str, Any], grid: uuid.UUID) -> Response:
-    """Read a report of a grid
-
-    In sentences: which series rise or fall, by how much and how surely; where they break; what is best and what ties
-    with it; what was never measured. Markdown, text or HTML. Of a slice, as if nothing else had been posted.
-    """
-    return _report(grid, query, None)
-
-
-@blp.get("/grids/<uuid:grid>/report.<any(md,txt,html):form>")
-@blp.doc(operationId="getReportAs")
-@blp.arguments(Empty, location="query", unknown=INCLUDE)
-@_REPORT
-def read_report_as(query: dict[str, Any], grid: uuid.UUID, form: str) -> Response:
-    """Read a report of a grid in the form that the suffix names"""
-    return _report(grid, query, form)
-
-
-def _report(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Response:
-    wanted, form = slice_of_request(query, Empty), wanted_form(suffix, ("md", "txt", "html"))
-    if wanted:
-        stored, row = _stored(grid, wanted=wanted, patience=usual_wait(form))
-    else:
-        stored, row = waited(
-            lambda: _stored(grid),
-            lambda both: both[1] is not None and (both[1].etag is not None or both[1].state == "failed"),
-            usual_wait(form),
-        )
-    if row is None or row.etag is None:
-        state = stored if row is None else row
-        return unready(state, {"grid": grid, "revision": stored.revision}, form)
-    tag = f"{stored.revision_tag}-{_statistics_tag(row)}-report{slice_mark(wanted)}-v{_LOOK}.{form}"
-    if not_modified(tag):
-        return send(b"", tag=tag)
-    document = serializers.grid(stored, wanted)
-    return send(report.of(form)((document, _statistics(row, None))), form=form, tag=tag)
+flask.Blueprint.add_url_rule(blp, "/grids/<uuid:grid>/report", view_func=report_moved)
+flask.Blueprint.add_url_rule(blp, "/grids/<uuid:grid>/report.<any(md,txt,html):form>", view_func=report_moved)

@@ -247,7 +247,7 @@ def test_an_older_revision_hands_out_itself_and_nothing_of_the_current_one(publi
     assert [row["value"] for row in table] == ["99.3", "96.7", "98.3", "100.0", "99.7"]
     assert "not computed yet" not in page.text
     assert "is shown for the current revision only" in page.text
-    assert "/report.html" in visitor.get(grid).text
+    assert "/statistics.md" in visitor.get(grid).text
     assert "?revision=" not in visitor.get(grid).text.partition('id="downloads"')[2]
     # Its difference from another is compared in full at that revision.
     page = visitor.read(f"{grid}?revision=1&show=difference&baseline={baseline}")

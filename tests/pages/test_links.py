@@ -79,9 +79,9 @@ def crawl(visitor: Browser, *starts: str, without: tuple[str, ...] = ()) -> dict
 
 
 def is_page(address: str, media: str) -> bool:
-    """Whether links are followed from here: not from a report, and not from a page in another look than its own."""
+    """Whether links are followed from here: not from a page in another look than its own."""
     looks = {"palette", "range", "show"} & {name for name, _ in parse_qsl(urlsplit(address).query)}
-    return media.startswith("text/html") and "/report" not in address and not looks
+    return media.startswith("text/html") and not looks
 
 
 def broken(found: dict[str, int]) -> dict[str, int]:

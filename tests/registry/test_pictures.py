@@ -51,49 +51,17 @@ def test_a_picture_that_cannot_be_is_422_at_its_place(project: Project) -> None:
         assert (answer.status_code, answer.get_json()["errors"][0]["pointer"]) == (422, f"/{name}"), query
 
 
-def test_a_report_waits_for_its_statistics_and_then_says_what_they_show(project: Project) -> None:
+def test_where_reports_were_leads_to_the_statistics(project: Project) -> None:
     path = f"grids/{project.published()['id']}/report"
-    assert project.get(path, headers={"Prefer": "wait=0"}).status_code == 503
     project.house.compute()
-    forms = {form: project.get(f"{path}.{form}") for form in ("md", "txt", "html")}
-    assert [answer.mimetype for answer in forms.values()] == ["text/markdown", "text/plain", "text/html"]
-    for answer in forms.values():
-        assert "5 of 6 cells were measured (83 %)." in answer.text
-        assert "Never measured: Type 2, Length 0." in answer.text
-        assert "100.0: Type 2, Length 1." in answer.text
-        tag = {"If-None-Match": answer.headers["ETag"]}
-        assert project.get(answer.request.path, headers=tag).status_code == 304
-    assert project.get(path).data == forms["md"].data
-    assert project.get(path, headers={"Accept": "text/html,*/*;q=0.8"}).data == forms["html"].data
+    moved = project.get(f"{path}.txt?at.Type=1")
+    assert (moved.status_code, moved.headers["Location"]) == (308, "statistics.txt?at.Type=1")
+    assert "Deprecation" in moved.headers
+    assert project.get(f"{path}.html").headers["Location"] == f"/{path.removesuffix('/report')}"
 
 
-def test_a_report_names_a_trend_and_a_break_and_claims_nothing_that_noise_explains(project: Project) -> None:
-    noise, falls = (
-        project.published(
-            model=str(values),
-            axes=[{"name": "Length", "kind": "numeric", "levels": list(range(len(values)))}],
-            values=values,
-            trials=200,
-        )["id"]
-        for values in ([80.0, 81.0, 79.0, 80.5, 79.5], [99.0, 98.5, 98.0, 80.0, 79.0, 78.5])
-    )
-    project.house.compute()
-    said = " ".join(project.get(f"grids/{noise}/report.txt").text.split())
-    assert "The grid: no trend was shown (change: 95 % interval" in said
-    assert "or more would have been seen with power 80 %." in said
-    assert "No step was shown to be sharp." in said
-    assert "this one is not higher, so it proves nothing by itself." in said
-    for claim in ("grid falls", "grid rises", "is level", "a bend at", "this one is higher"):
-        assert claim not in said
-    said = " ".join(project.get(f"grids/{falls}/report.txt").text.split())
-    assert "The grid falls, from 99.0 at 0 to 78.5 at 5 (6 cells); fitted change -2" in said
-    assert "Sharp: -18 from Length 2 to 3, 95 % interval" in said
-    assert "after Holm over the grid" in said
-
-
-def test_the_names_in_a_report_are_text_and_not_markup(project: Project) -> None:
+def test_the_names_in_a_picture_are_text_and_not_markup(project: Project) -> None:
     grid = project.published(model="<script>alert(1)</script>")["id"]
     project.house.compute()
-    for name in ("report.html", "heatmap.svg"):
-        found = project.get(f"grids/{grid}/{name}").text
-        assert ("<script" in found, "&lt;script&gt;" in found) == (False, True)
+    found = project.get(f"grids/{grid}/heatmap.svg").text
+    assert ("<script" in found, "&lt;script&gt;" in found) == (False, True)

@@ -30,7 +30,6 @@ def test_a_protocol_is_answered_and_read_back_in_every_form(project: Project, ho
     house.compute()
     told = "Protocol: chat_template true · harness lm-eval · harness_version 0.4.9 · shots 5 · temperature 0.6"
     assert told in project.get(f"{path}.txt").get_data(as_text=True)
-    assert told in project.get(f"{path}/report.txt").get_data(as_text=True)
     page = project.get(f"/grids/{made['id']}").get_data(as_text=True)
     assert "<span>harness_version <b>0.4.9</b></span>" in page
     assert "<span>chat_template <b>true</b></span>" in page

@@ -32,7 +32,6 @@ def computed(project: Project) -> dict[tuple[str, str], tuple[str, ...]]:
         **{(f"grids/{grid}/{part}", ""): TEXTS for part in OF_GRID},
         (f"grids/{grid}/trends", "at.Type=1"): TEXTS,
         (f"grids/{grid}/thresholds", "value=90"): TEXTS,
-        (f"grids/{grid}/report", ""): ("md", "txt", "html"),
         (f"{home}/rankings", NAMES): (*TEXTS, "tex"),
         (f"{home}/aggregates", f"{NAMES}&group_by=model"): (*TEXTS, "tex", "svg", "png"),
         (f"{home}/baselines/main/gate", "contender=other"): ("txt", "md"),
@@ -88,7 +87,7 @@ def test_a_table_waits_by_itself_until_it_is_computed_unless_the_caller_says_how
     grid = project.published()["id"]
     refused = project.get(f"grids/{grid}/trends.csv", headers={"Prefer": "wait=0"})
     assert refused.status_code == 503
-    for path in (f"grids/{grid}/trends.csv", f"grids/{grid}/report", f"projects/{project.slug}/rankings.txt?{NAMES}"):
+    for path in (f"grids/{grid}/trends.csv", f"projects/{project.slug}/rankings.txt?{NAMES}"):
         later = threading.Timer(0.3, project.house.compute)
         later.start()
         answer = project.get(path)
@@ -112,5 +111,4 @@ def test_what_could_not_be_computed_is_an_error_in_every_form_but_json(project: 
         problem = answer.get_json()
         assert (answer.status_code, problem["type"]) == (500, "/docs#problem-failed"), path
         assert "it broke" in problem["detail"]
-    assert project.get(f"grids/{grid}/report").status_code == 500
     assert project.get(f"grids/{grid}/peaks").get_json()["state"] == "failed"

@@ -42,10 +42,8 @@ def both(place: Any, path: str) -> tuple[str, str]:
     return texts[0], texts[1]
 
 
-def test_a_table_and_a_report_say_the_slice_and_are_else_those_of_the_slice_alone(
-    place: Any, subtests: pytest.Subtests
-) -> None:
-    for path in ("/report.md", "/report.txt", ".md", ".txt", "/cells.md"):
+def test_a_table_says_the_slice_and_is_else_that_of_the_slice_alone(place: Any, subtests: pytest.Subtests) -> None:
+    for path in (".md", ".txt", "/cells.md"):
         with subtests.test(path):
             mine, alone = both(place, path)
             assert mine.count(SAID) == 1
@@ -75,12 +73,9 @@ def test_until_its_statistics_are_there_a_picture_leaves_open_what_else_may_be_b
     path, asked = f"grids/{grid}/heatmap.svg", {"at.Task": "sum"}
     before = project.get(path, query_string=asked)
     assert "No statistics of just these cells are shown here" in before.text.replace("</text>", " ")
-    at_once = {"Prefer": "wait=0"}
-    assert project.get(f"grids/{grid}/report.md", query_string=asked, headers=at_once).status_code == 503
     project.house.compute()
     after = project.get(path, query_string=asked, headers={"If-None-Match": before.headers["ETag"]})
     assert (after.status_code, "95 % confidence" in after.text) == (200, True)
-    assert project.get(f"grids/{grid}/report.md", query_string=asked).status_code == 200
     again = {"If-None-Match": after.headers["ETag"]}
     assert project.get(path, query_string=asked, headers=again).status_code == 304
     assert project.get(path, headers=again).status_code == 200

@@ -182,7 +182,7 @@ REFUSED = [
 def test_a_slice_that_no_grid_has_is_refused_with_what_there_is(whole: Filled, subtests: pytest.Subtests) -> None:
     grid, here = f"grids/{whole.grids[0, 0]}", f"projects/{whole.project.slug}"
     paths = [*whole.paths({})[1:4], (f"{here}/cells.csv", {}), (f"{grid}/trends", {}), (f"{grid}/cells", {})]
-    paths += [(f"{grid}{form}", {}) for form in ("/heatmap.svg", "/heatmap.png", "/report.md", "", ".csv", ".md")]
+    paths += [(f"{grid}{form}", {}) for form in ("/heatmap.svg", "/heatmap.png", "", ".csv", ".md")]
     paths += [(f"{grid}/heatmap.vl.json", {}), (f"{grid}/thresholds", {"value": 3})]
     for path, more in paths:
         for query, pointer, told in REFUSED:

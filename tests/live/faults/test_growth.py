@@ -14,7 +14,6 @@ import pytest
 from registry.grids.near_duplicates import near_duplicates
 from registry.logs import redact
 from registry.pages.findings import missing_of
-from registry.renderings import report
 from registry.renderings.badge import said
 from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid_markdown, grid_text
 from registry.renderings.heatmap import heatmap_svg
@@ -80,7 +79,6 @@ RENDERINGS: dict[str, tuple[Callable[[dict[str, Any]], object], int]] = {
     "grid.txt": (grid_text, 120),
     "grid.md": (grid_markdown, 120),
     "heatmap.svg": (heatmap_svg, 150),
-    "report.txt": (lambda grid: report.of("txt")((grid, None)), 900),
     "badge": (lambda grid: said(grid, None), 250),
     "findings": (lambda grid: list(missing_of(grid)), 600),
 }

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from registry.api.responses import of_values
-from registry.renderings import comparison, ranking, report, statistics, sweet_spot, thresholds
+from registry.renderings import comparison, ranking, statistics, sweet_spot, thresholds
 from registry.results.codec import from_document
 from registry.results.comparison import Comparison
 from registry.results.ranking import Ranking
@@ -32,11 +32,6 @@ def compared(document: Document) -> Comparison:
 
 def read_ranking(document: Document) -> Ranking:
     return from_document(Ranking, document)
-
-
-def report_of(form: str) -> Callable[[tuple[Any, Any]], str]:
-    """The renderer of a report, of the JSON of a grid and that of its statistics."""
-    return lambda both: report.of(form)((both[0], read(both[1])))
 
 
 def _taking(kind: type[Any], render: Callable[[Any], str]) -> Callable[[Document], str]:

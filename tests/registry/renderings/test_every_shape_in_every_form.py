@@ -21,7 +21,7 @@ from registry.renderings.grid import cells_csv, cells_markdown, cells_text, grid
 from registry.renderings.heatmap import heatmap_svg
 from registry.renderings.heatmap.png import heatmap_png
 from registry.storage.rows import axis_document, metric_document
-from tests.registry.renderings.documents import of, read, report_of
+from tests.registry.renderings.documents import of, read
 from tests.workers.statistics.documents import describe
 
 HIGHER, LOWER, NEITHER = (Metric("accuracy", "%", way, 0.0, 100.0) for way in ("higher", "lower", None))
@@ -106,9 +106,6 @@ def nested(flat: list[Any], sizes: list[int]) -> Any:
 
 def written(document: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
     texts = {render.__name__: render(document) for render in (grid_text, grid_markdown, cells_text, cells_markdown)}
-    for form in ("txt", "md", "html"):
-        texts[f"report.{form}"] = report_of(form)((document, found))
-        texts[f"report without statistics.{form}"] = report_of(form)((document, None))
     for part in ("statistics", "trends", "changes", "peaks", "coverage", "sensitivity", "precision"):
         for form, render in of(part).items():
             texts[f"{part}.{form}"] = render(found)
@@ -143,16 +140,13 @@ def test_every_cell_was_measured_only_where_every_cell_was(shapes: dict[str, Sha
         for name, text in one.written.items():
             if re.search("[Ee]very cell was measured|All of its|Its only cell was measured", text):
                 assert one.document["cell_count"] == cells, name
-            if "never measured" in text.lower().replace("finding never measured", "") and name.startswith("report"):
-                assert one.document["cell_count"] < cells, name
 
 
 def test_no_text_lists_hundreds_of_ties(shapes: dict[str, Shape]) -> None:
     for one in shapes.values():
-        assert all(one.written[name].count("\n") < 200 for name in ("peaks.txt", "changes.txt", "report.txt"))
+        assert all(one.written[name].count("\n") < 200 for name in ("peaks.txt", "changes.txt"))
     of_ties = shapes["hundreds of ties"].written
     assert "and 289 more" in of_ties["peaks.txt"]
-    assert "and 287 more" in of_ties["report.txt"].replace("\n ", "")
     assert "and 287 more" in of_ties["finding Best"]
 
 
