@@ -9,17 +9,27 @@ from flask import Response
 from sqlalchemy import Connection
 
 from registry.api import serializers
+from registry.api.cached_results import ask
+from registry.api.comparisons import comparison_asked
 from registry.api.context import grid_row, parts
+from registry.api.query_schemas import ComparisonParameters
 from registry.operations.read import compare_revisions, find_grid, find_summary
 from registry.operations.stored_grids import grid_summary, stored_grid
 from registry.pages.changed import MEASURED, changes_of, differing, name_of, written
 from registry.pages.front import pages
 from registry.pages.heatmap import Heatmap, fits, heatmap_of
 from registry.pages.links import data_path, to
+from registry.pages.live import PENDING_SECONDS
 from registry.pages.palette import DIFFERENCES
+from registry.pages.queries import state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.sharing import cited_grid
+from registry.pages.verdict import shown
+from registry.query import ComparisonQuery
+from registry.renderings.verdicts.comparison import comparison_verdict
 from registry.renderings.words import label, place, title
+from registry.results.codec import read
+from registry.results.comparison import Comparison
 from registry.results.grid import GridDocument
 from registry.storage.rows import MEMBERS
 
@@ -34,11 +44,15 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
         row = grid_row(connection, grid, "reader")
         found = compare_revisions(connection, grid, a, b)
         before, after = (serializers.summary(grid_summary(find_summary(connection, grid, number))) for number in (a, b))
-        map_ = _map(connection, before, after)
+        same = not (found.added or found.removed or found.changed)
+        question = None if same else _question(connection, row.project_id, before, after)
     stored = stored_grid(row)
+    answer: Any = ask(question, stored.project, patience=2.0)[1] if question else None
+    state = state_of(answer)
 
     def context() -> dict[str, Any]:
         document = serializers.difference(found)
+        compared = read(Comparison, answer.document) if state == "ready" else None
         return {
             "grid": serializers.summary(stored),
             "cited": cited_grid(stored),
@@ -46,7 +60,10 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
             "visibility": row.visibility,
             "title": title(serializers.summary(stored)),
             "found": document,
-            "map": map_,
+            "map": _map(before, after, compared) if question else None,
+            "verdict": shown(comparison_verdict(compared)) if compared else None,
+            "compared": to(f"/projects/{stored.project}/comparisons", **_sides(before, after)) if question else "",
+            "state_word": state,
             "difference_bins": range(DIFFERENCES),
             "changed": [(one["at"], differing(one["from"], one["to"])) for one in document["changed"][:_LISTED]],
             "lists": [_listed(document, kind) for kind in ("added", "removed")],
@@ -56,22 +73,38 @@ def revisions(grid: uuid.UUID, a: int, b: int) -> Response:
             ),
             "others": list(changes_of(before, after, MEMBERS)),
             "json": data_path(f"/grids/{grid}/revisions/{a}..{b}", row.visibility),
-            "every": 0,
+            "every": PENDING_SECONDS if state == "pending" else 0,
         }
 
-    return page("revisions.html", [stored.etag, stored.current_revision, row.visibility], context)
+    tags = [stored.etag, stored.current_revision, row.visibility, *tags_of(answer)]
+    return page("revisions.html", tags, context)
 
 
-def _map(connection: Connection, before: dict[str, Any], after: dict[str, Any]) -> Heatmap | None:
-    """The later revision less the earlier one as a table; None where that is too large, or cannot be subtracted."""
+def _sides(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Parameters of the comparison of the later revision with the earlier one."""
+    of_grid = {side: str(one["id"]) for side, one in (("baseline", before), ("contender", after))}
+    return of_grid | {"baseline_revision": before["revision"], "contender_revision": after["revision"]}
+
+
+def _question(
+    connection: Connection, project_id: uuid.UUID, before: dict[str, Any], after: dict[str, Any]
+) -> ComparisonQuery | None:
+    """The later revision less the earlier one; None where that cannot be subtracted."""
     same = {axis["name"] for axis in before["axes"]} == {axis["name"] for axis in after["axes"]}
-    alike = before["metric"]["unit"] == after["metric"]["unit"]
-    if not (same and alike and all(fits(cast(GridDocument, one)) for one in (before, after))):
+    if not (same and before["metric"]["unit"] == after["metric"]["unit"]):
         return None
-    documents = [
-        serializers.grid(stored_grid(find_grid(connection, one["id"], one["revision"]))) for one in (before, after)
-    ]
-    return heatmap_of(documents[1], show="difference", baseline=documents[0])
+    return comparison_asked(connection, project_id, ComparisonParameters().load(_sides(before, after)))
+
+
+def _map(before: dict[str, Any], after: dict[str, Any], compared: Comparison | None) -> Heatmap | None:
+    """The difference as a table, where it fits into one, with the cells marked that differ by more than noise."""
+    if not all(fits(cast(GridDocument, one)) for one in (before, after)):
+        return None
+    with parts().database.reading() as connection:
+        documents = [
+            serializers.grid(stored_grid(find_grid(connection, one["id"], one["revision"]))) for one in (before, after)
+        ]
+    return heatmap_of(documents[1], show="difference", baseline=documents[0], comparison=compared)
 
 
 def _listed(document: dict[str, Any], kind: str) -> tuple[str, list[str], list[tuple[Any, list[str]]]]:

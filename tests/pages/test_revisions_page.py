@@ -94,3 +94,19 @@ def test_the_history_of_a_large_grid_begins_with_a_choice(public: Project, visit
     assert "Choose the level of each axis" in visitor.read(history).text
     assert "These are 40 cells" in visitor.read(f"{history}?at.x=%3E%3D39").text
     assert "choose at most 1,000" in visitor.read(f"{history}?at.x=%3E%3D1", 422).text
+
+
+@pytest.mark.parametrize(("later", "apart"), [(48.5, 0), (60.5, 1)])
+def test_a_revision_tells_noise_from_change(public: Project, visitor: Browser, later: float, apart: int) -> None:
+    """Of 200 trials a cell: 40.5 to 48.5 % is z = 1.6, to 60.5 % z = 4.0, which four tests leave standing."""
+    values = [[40.5, 50.0], [50.0, 50.0]]
+    grid = revised(public, {"values": values, "trials": 200}, {"values": [[later, 50.0], values[1]], "trials": 200})
+    waiting = visitor.read(f"{grid}/revisions/1..2").text
+    assert "What the noise leaves of it is not computed yet" in waiting
+    public.house.compute()
+    page = visitor.read(f"{grid}/revisions/1..2")
+    assert len([given for given in page.all("td") if "apart" in given.get("class", "")]) == apart
+    assert "revision 2" in page.text
+    assert "better than the earlier revision" in page.text
+    [link] = page.links("/comparisons?")
+    assert visitor.read(link).text.count("95 %")
