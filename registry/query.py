@@ -19,6 +19,8 @@ MISSING: tuple[str, ...] = get_args(Missing)
 TARGETS: tuple[str, ...] = get_args(Target)
 REDUCTIONS: tuple[str, ...] = get_args(Reduction)
 SLOT_POLICIES: tuple[str, ...] = get_args(SlotPolicy)
+SORTS = ("mean", "name")
+"""Orders of the rows of a table that are of no column."""
 OLD_WORDS = {"missing": {"observed": "available"}, "target": {"fixed_cells": "rerun"}}
 """Former words by the parameter that they stand in; they are still read."""
 
@@ -96,7 +98,8 @@ class SweetSpotQuery(Query):
 @dataclass(frozen=True, slots=True)
 class AggregatesQuery(Query):
     """Table of the scope: an entry for each combination of levels of the dimensions in `group_by`, averaged over the
-    levels of those in `over`. A dimension is `benchmark`, `model`, `variant` or `axis:<name>`."""
+    levels of those in `over`, its rows in the order of `sort`. A dimension is `benchmark`, `model`, `variant` or
+    `axis:<name>`."""
 
     kind: ClassVar[str] = "aggregates"
     group_by: tuple[str, ...] = ("model",)
@@ -104,6 +107,23 @@ class AggregatesQuery(Query):
     value: str = "mean"
     missing: str = "matched"
     alpha: float = 0.05
+    sort: str = "name"
+
+    def names(self) -> Iterator[tuple[str, str, str]]:
+        """Also the name whose column the rows are sorted by."""
+        yield from Query.names(self)
+        if self._column:
+            yield self.group_by[-1], "sort", self.sort
+
+    def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
+        """Query with every alias replaced by the name that it stands for."""
+        found = Query.canonical(self, joined)
+        return replace(found, sort=joined.get((self.group_by[-1], self.sort), self.sort)) if self._column else found
+
+    @property
+    def _column(self) -> bool:
+        """Whether rows are sorted by the column of a name, which is none of an axis."""
+        return self.sort not in SORTS and self.group_by[-1] in KINDS
 
 
 @dataclass(frozen=True, slots=True)

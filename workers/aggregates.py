@@ -69,12 +69,12 @@ def _tabulated(query: AggregatesQuery, found: CellsRead) -> Aggregation:
     if len(found.scales.classes) > 1 and query.value != "count":
         return Aggregation("not_comparable", reason=_MIXED)
     value, missing = cast(Reduction, query.value), cast(SlotPolicy, query.missing)
-    return aggregate(found.table, Question(query.group_by, query.over, value, missing, query.alpha))
+    return aggregate(found.table, Question(query.group_by, query.over, value, missing, query.alpha, query.sort))
 
 
 def _asked(query: AggregatesQuery) -> dict[str, Any]:
     """The question, as the answer repeats it."""
-    names = ("experiment", "metric", "group_by", "over", "value", "missing", "alpha")
+    names = ("experiment", "metric", "group_by", "over", "value", "missing", "alpha", "sort")
     return {name: getattr(query, name) for name in names} | {"suite": query.suite or None, **sliced_by(query)}
 
 

@@ -11,12 +11,12 @@ from marshmallow import INCLUDE
 from registry.api import examples
 from registry.api.cached_results import answer_to
 from registry.api.filters import slice_of_request
-from registry.api.query_schemas import AggregatesParameters
+from registry.api.query_schemas import AggregatesParameters, unsorted
 from registry.api.responses import of_values, wanted_form
 from registry.api.selections import selected
 from registry.api.smorest import API_PREFIX, Blueprint, ready, reply
 from registry.grids.slices import Slice
-from registry.query import AggregatesQuery
+from registry.query import SORTS, AggregatesQuery
 from registry.renderings.aggregates import aggregates_csv, aggregates_latex, aggregates_markdown, aggregates_text
 from registry.renderings.aggregates_picture import aggregates_png, aggregates_svg
 from registry.results.aggregates import Aggregates
@@ -64,7 +64,8 @@ def read_aggregates(query: dict[str, Any], project: str) -> Response:
     `group_by=model,benchmark` is the table of models by benchmarks; `group_by=benchmark&over=model` says how hard the
     benchmarks are; `group_by=axis:Ratio,axis:Window` averages each cell over the benchmarks. Nothing that was not
     measured has a value, and by default entries are compared on the slots that all of them have; the answer says what
-    that leaves out, and which entries and levels cost the most. Grids that say `derived` are not counted.
+    that leaves out, and which entries and levels cost the most. Rows that are names begin with their mean over the
+    columns and are in its order, the best first. Grids that say `derived` are not counted.
     """
     return _answer(query, project, None)
 
@@ -89,6 +90,7 @@ def aggregates_query(query: Mapping[str, Any], project: str, at: Slice) -> Aggre
         value=query["value"],
         missing=query.get("missing", "available" if query["value"] == "count" else "matched"),
         alpha=query["alpha"],
+        sort=query.get("sort", SORTS[0] if unsorted(group_by, query["value"], SORTS[0]) is None else SORTS[1]),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from registry.api.fields import AsOf, Choice, Dimensions, Matching, Name, Quantity, Share, Whole
 from registry.api.schemas import RevisionParameters, about, loss_wanted, many_names
-from registry.query import METHODS, MISSING, OLD_WORDS, REDUCTIONS, SLOT_POLICIES, TARGETS
+from registry.query import METHODS, MISSING, OLD_WORDS, REDUCTIONS, SLOT_POLICIES, SORTS, TARGETS
 from registry.results.field_paths import FORM
 from registry.results.policies import unordered
 
@@ -201,12 +202,37 @@ class AggregatesParameters(SelectedParameters):
         ),
     )
     alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
+    sort = Name(
+        metadata=about(
+            "The order of rows that are names: `mean`, that over the columns; `name`; or a column, by its level. The"
+            " better is first. If not given: `mean`, but `name` for counts by columns and for three dimensions."
+        )
+    )
+
+    @validates_schema
+    def sorted_by(self, data: Any, **_options: Any) -> None:
+        sort = data.get("sort", SORTS[1])
+        if sort != SORTS[1] and (reason := unsorted(data.get("group_by", ()), data.get("value"), sort)):
+            raise ValidationError(reason, "sort")
 
     @validates_schema
     def apart(self, data: Any, **_options: Any) -> None:
         both = [one for one in data.get("over", ()) if one in data.get("group_by", ())]
         if both:
             raise ValidationError(f'"{both[0]}" is grouped by already', "over")
+
+
+def unsorted(group_by: Sequence[str], value: str | None, sort: str) -> str | None:
+    """Why the rows of a table are in no order but that of their names; or None."""
+    if not group_by:
+        return None
+    if group_by[0].startswith("axis:"):
+        return "is of rows that are names; levels of an axis have an order of their own"
+    if len(group_by) > 2 or (len(group_by) == 1 and sort != SORTS[0]):
+        return "a column is of a table of two dimensions" if sort != SORTS[0] else "is of one or two dimensions"
+    if value == "count" and group_by[1:] and sort == SORTS[0]:
+        return "is of means and bests; numbers of cells have no mean over columns"
+    return None
 
 
 GRID_ID = "[0-9A-Fa-f]{8}-([0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"

@@ -53,6 +53,7 @@ def _only(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 @click.option("--value", type=click.Choice(REDUCTIONS), help="What becomes of all other cells.  [default: mean]")
 @click.option("--missing", type=click.Choice(SLOT_POLICIES), help="Which slots count.  [default: matched]")
 @click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
+@click.option("--sort", metavar="mean|name|COLUMN", help="The order of rows that are names.  [default: mean]")
 @_only("benchmark")
 @_only("model")
 @_only("variant")

@@ -26,7 +26,7 @@ from registry.pages.front import pages
 from registry.pages.links import LOOKS, data_path, here
 from registry.pages.live import ANSWERS, PENDING_SECONDS, SETTLED_SECONDS, live_on
 from registry.pages.palette import BINS
-from registry.pages.pivot import pivot_of
+from registry.pages.pivot import is_sortable, pivot_of
 from registry.pages.queries import salvaged, state_of, tags_of
 from registry.pages.responses import page
 from registry.pages.sharing import picture_of
@@ -122,6 +122,7 @@ def _shown(found: Aggregates, first: int) -> dict[str, Any]:
         "heading": heading(found),
         "told": list(told(found)),
         "pivot": pivot_of(found, first),
+        "sortable": is_sortable(found),
         "doubts": parts_of([Lines(notes)] if (notes := tuple(doubts(found))) else []),
         "bins": range(BINS),
     }

@@ -10,17 +10,19 @@ from dataclasses import dataclass
 
 from registry.pages.heatmap import Square
 from registry.pages.palette import bin_of
-from registry.renderings.aggregates import dimension_name, entry_name, labels_of, value_places
+from registry.renderings.aggregates import AXIS, dimension_name, entry_name, labels_of, value_places
 from registry.renderings.heatmap.options import Options
 from registry.renderings.heatmap.scale import Scale, scale_of
-from registry.renderings.numbers import fixed, within
+from registry.renderings.numbers import UNDEFINED, fixed, within
 from registry.renderings.words import counted
-from registry.results.aggregates import Aggregates, Entry
+from registry.results.aggregates import Aggregates, Entry, RowMean
 
 MOST_DETAILED = 250
 """Entries up to which a table has intervals and what is said about each entry."""
 MOST_SHOWN = 1_400
 """Entries of a larger table that are shown at a time."""
+_TOO_MANY = 3
+"""Dimensions of a table that is several tables, which have their rows in one order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,10 @@ class Pivot:
 
     row_name: str
     column_name: str
-    columns: Sequence[str]
+    columns: Sequence[tuple[str, str]]
+    """The heading of each column, and the word by which rows are sorted by it; "" where they cannot be."""
+    means: bool
+    """Whether each row begins with its mean."""
     plates: list[Plate]
     ends: tuple[str, str]
     """The numbers at the ends of the colours, the better one last."""
@@ -78,15 +83,20 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
     metric = {"direction": None if found.value == "count" else found.direction, "lower": None, "upper": None}
     scale = scale_of((one.value for one in found.entries), metric, Options())  # type: ignore[arg-type]
     places = value_places(found)
+    sorts = (
+        [str(level) for level in found.dimensions[-1].levels] if is_sortable(found) and across else [""] * len(columns)
+    )
     rows = range(first, min(total, first + step))
     shown = found.entries[rows.start * len(columns) : rows.stop * len(columns)]
     squares = [_square(one, found, scale, places, detailed=detailed) for one in shown]
+    means = [_mean(one, places, detailed=detailed) for one in found.rows[rows.start : rows.stop]]
     ends = fixed(scale.low, places), fixed(scale.high, places)
     return Pivot(
         dimension_name(down),
         dimension_name(across) if across else found.value,
-        columns if across else [found.metric],
-        list(_plates(found, above, down, rows, squares)),
+        list(zip(columns if across else [found.metric], sorts, strict=True)),
+        any(one.mean is not None for one in found.rows),
+        list(_plates(found, above, down, rows, squares, means)),
         (ends[1], ends[0]) if scale.falling else ends,
         scale.falling,
         detailed,
@@ -99,12 +109,17 @@ def pivot_of(found: Aggregates, first: int = 0) -> Pivot | None:
 
 
 def _plates(
-    found: Aggregates, above: Sequence[str], down: str, rows: range, squares: Sequence[Square]
+    found: Aggregates,
+    above: Sequence[str],
+    down: str,
+    rows: range,
+    squares: Sequence[Square],
+    means: Sequence[Square],
 ) -> Iterator[Plate]:
     """The rows that are shown, by the level of the dimension above them."""
     labels = labels_of(found)
     names, width = list(labels[down].values()), len(squares) // len(rows)
-    lines = [(row, squares[i * width : (i + 1) * width]) for i, row in enumerate(rows)]
+    lines = [(row, [*means[i : i + 1], *squares[i * width : (i + 1) * width]]) for i, row in enumerate(rows)]
     if not above:
         yield Plate("", [(names[row], list(line)) for row, line in lines])
         return
@@ -112,6 +127,20 @@ def _plates(
         here = [(names[row % len(names)], list(line)) for row, line in lines if row // len(names) == number]
         if here:
             yield Plate(f"{dimension_name(above[0])} {label}", here)
+
+
+def is_sortable(found: Aggregates) -> bool:
+    """Whether the rows of a table can be sorted: names by one other dimension, or by none."""
+    return not found.group_by[0].startswith(AXIS) and len(found.group_by) < _TOO_MANY
+
+
+def _mean(one: RowMean, places: int | None, *, detailed: bool) -> Square:
+    if not detailed:
+        return Square("mean", fixed(one.mean, places, UNDEFINED))
+    ends = one.mean_interval
+    below = f"{fixed(ends.low, places)}–{fixed(ends.high, places)}" if ends else ""
+    tip = f"mean over {counted(one.columns, 'column', 'columns')}" + (f" · {within(ends)}" if ends else "")
+    return Square("mean", fixed(one.mean, places, UNDEFINED), below, "", tip)
 
 
 def _square(one: Entry, found: Aggregates, scale: Scale, places: int | None, *, detailed: bool) -> Square:

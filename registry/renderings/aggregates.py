@@ -13,7 +13,7 @@ from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
 from registry.renderings.words import about, counted, isolated, label, slice_line, spoken
-from registry.results.aggregates import Aggregates, DimensionLevels, Entry
+from registry.results.aggregates import Aggregates, DimensionLevels, Entry, RowMean
 from registry.results.terms import Place
 
 AXIS = "axis:"
@@ -22,7 +22,7 @@ _NAMED = 3
 _ASKED = ("experiment", "metric", "reduced_by", "missing", "averaged_over")
 _OF_ENTRY = (
     "value", "n", "cells", "levels", "interval_level", "interval_low", "interval_high", "no_interval",
-    "new_benchmarks_low", "new_benchmarks_high", "sd", "lowest", "highest",
+    "new_benchmarks_low", "new_benchmarks_high", "sd", "lowest", "highest", "row_mean", "row_mean_low", "row_mean_high",
 )  # fmt: skip
 
 
@@ -48,9 +48,16 @@ def aggregates_csv(found: Aggregates) -> str:
     head = [harmless(one) for one in asked]
     slices = [harmless(one) for one in slice_line(found.slice, short=True)]
     names = [dimension_name(name) for name in found.group_by]
-    labels = labels_of(found)
+    labels, means = labels_of(found), {one.level: _mean_numbers(one) for one in found.rows}
+    nothing: list[float | None] = [None, None, None]
     rows = (
-        [*head, *(harmless(labels[name][one.at[name]]) for name in found.group_by), *_numbers(one), *slices]
+        [
+            *head,
+            *(harmless(labels[name][one.at[name]]) for name in found.group_by),
+            *_numbers(one),
+            *means.get(one.at[found.group_by[0]], nothing),
+            *slices,
+        ]
         for one in found.entries
     )
     return tidy(_ASKED, rows, names, (*_OF_ENTRY, *(["slice"] if slices else [])))
@@ -68,6 +75,11 @@ def _numbers(one: Entry) -> list[str | float | None]:
         *((other.low, other.high) if other else (None, None)),
         *((spread.sd, spread.low, spread.high) if spread else (None, None, None)),
     ]
+
+
+def _mean_numbers(one: RowMean) -> list[float | None]:
+    ends = (one.mean_interval.low, one.mean_interval.high) if one.mean_interval else (None, None)
+    return [one.mean, *ends]
 
 
 def dimension_name(dimension: str) -> str:
@@ -195,6 +207,10 @@ def doubts(found: Aggregates) -> Iterator[str]:
     elif any(one.n for one in found.entries) and found.value != "count":
         reason = next((one.interval_reason for one in found.entries if one.interval_reason), None)
         yield f"no interval: {reason}"
+    if any(one.mean is not None for one in found.rows):
+        over = {one.columns for one in found.rows if one.columns}
+        apart = "; not of the same ones for every row, so that a ranking compares them" if len(over) > 1 else ""
+        yield f"mean: over the columns in which a row is compared with another, each alike{apart}"
     if any(one.new_benchmarks for one in found.entries):
         yield "new benchmarks: Student's interval, the benchmarks taken as a sample of others like them"
     yield from assumptions(found.assumes) if known else ()
@@ -254,7 +270,17 @@ def _matrices(found: Aggregates) -> Iterator[Block]:
             Column(column, [fixed(one.value, places, MISSING) for one in entries[place :: len(labels[across])]], True)
             for place, column in enumerate(labels[across].values())
         ]
-        yield Table([Column(dimension_name(down), list(labels[down].values())), *columns], 1, dimension_name(across))
+        keys = [Column(dimension_name(down), list(labels[down].values())), *mean_columns(found)]
+        yield Table([*keys, *columns], len(keys), dimension_name(across))
+
+
+def mean_columns(found: Aggregates) -> Iterator[Column]:
+    """The mean of each row over the columns, and its interval where any has one."""
+    if any(one.mean is not None for one in found.rows):
+        places = value_places(found)
+        yield Column("mean", [fixed(one.mean, places, UNDEFINED) for one in found.rows], True)
+        if any(one.mean_interval for one in found.rows):
+            yield Column("interval", intervals([one.mean_interval for one in found.rows], places), True)
 
 
 def _and(names: Sequence[str]) -> str:

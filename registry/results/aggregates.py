@@ -26,7 +26,9 @@ class DimensionLevels:
     """The levels of one dimension of the table, in order."""
 
     dimension: Annotated[str, "`benchmark`, `model`, `variant` or `axis:<name>`."]
-    levels: Annotated[tuple[Place, ...], "In the order of the axis, or of the alphabet."]
+    levels: Annotated[
+        tuple[Place, ...], "In the order of the axis, or of the alphabet; those of the first dimension by `sort`."
+    ]
     labels: Annotated[
         tuple[str, ...] | None,
         "The levels as they were posted, where a label differs from its number.",
@@ -77,6 +79,22 @@ class Entry:
     ] = None
     df: Annotated[
         float | None, "Its degrees of freedom, where errors were estimated from repeats.", Presence.OMITTED
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowMean:
+    """How good one row of a table is: the mean over its columns."""
+
+    level: Annotated[Place, "The level of the first dimension."]
+    mean: Annotated[
+        float | None,
+        "The mean over the columns in which another row has a value too, each with the same weight: with benchmarks as "
+        "columns that of a ranking of the same selection, where all names have the same cells. Null without a column.",
+    ]
+    columns: Annotated[Count, "Columns that it is over; means over other columns are not comparable."]
+    mean_interval: Annotated[
+        Interval | None, "About `rerun`, where the noise of all its cells is known; only of `value=mean`."
     ] = None
 
 
@@ -153,6 +171,9 @@ class Aggregation:
     status: Status
     dimensions: Annotated[tuple[DimensionLevels, ...], "Those of `group_by`, with their levels."] = ()
     entries: Annotated[tuple[Entry, ...], "Every combination of the levels, the last dimension fastest."] = ()
+    rows: Annotated[
+        tuple[RowMean, ...], "Of a table of names by one other dimension: each row, in order.", Presence.OPTIONAL
+    ] = ()
     reduced: Annotated[
         tuple[str, ...],
         "Dimensions of several levels that are neither grouped by nor averaged over: `value` reduces them first.",
@@ -190,6 +211,7 @@ class Aggregates(Aggregation):
         "each entry over its own slots; entries are then not comparable.",
     ] = "matched"
     alpha: Annotated[float, "Intervals have the level 1 - alpha."] = 0.05
+    sort: Annotated[str, "What the rows are in the order of: `name`, `mean`, or the column of this name."] = "name"
     suite: Annotated[str | None, "The suite that the benchmarks are from.", Presence.OMITTED] = None
     slice: SliceDocument = None
     inputs: Annotated[

@@ -17,10 +17,26 @@ def test_the_table_is_models_by_benchmarks_with_intervals_and_what_was_left_out(
         "Compared on the 32 of 80 slots that every entry of its column has; 48 slots with 48 measured cells left out."
         in page.text
     )
-    assert re.search(r"R1-Qwen 44\.91 4\d\.\d\d–4\d\.\d\d", page.text)
-    tips = [given["title"] or "" for given in page.all("td")]
-    assert len(tips) == 8
+    assert re.search(r"R1-Qwen \d\d\.\d\d \d\d\.\d\d–\d\d\.\d\d 44\.91 4\d\.\d\d–4\d\.\d\d", page.text)
+    tips = [given["title"] or "" for given in page.all("td") if given["class"] != "mean"]
+    assert (len(page.all("td")), len(tips)) == (10, 8)
     assert all("95 % interval" in tip and "8 slots" in tip for tip in tips)
+
+
+def test_a_heading_sorts_the_rows_by_its_column(public: Project, visitor: Browser) -> None:
+    for model, benchmark, value in (("a", "x", 1.0), ("a", "y", 9.0), ("b", "x", 6.0), ("b", "y", 2.0)):
+        public.published(experiment="e", model=model, benchmark=benchmark, axes=[], values=value, trials=None)
+
+    def rows(path: str) -> list[str]:
+        return [row["title"] for row in visitor.computed(path).all("th", scope="row")]
+
+    start = f"/projects/{public.slug}/{TABLE}&group_by=benchmark"
+    assert rows(start) == ["a", "b"]
+    page = visitor.read(start)
+    assert not page.links("sort=mean")
+    [by_x], [by_name] = page.links("sort=x"), page.links("sort=name")
+    assert (rows(by_x), rows(by_name)) == (["b", "a"], ["a", "b"])
+    assert visitor.read(by_x).links("sort=mean")
 
 
 def test_pages_lead_to_it_and_without_an_experiment_it_offers_what_there_is(guest: Browser) -> None:
@@ -80,7 +96,8 @@ def test_many_models_are_shown_some_rows_at_a_time_in_60_kb(public: Project, vis
     visitor.computed(start)
     pages = list(visitor.follow(start))
     seen = [row["title"] for page in pages for row in page.all("th", scope="row")]
-    assert seen == [f"model {i:03d}" for i in range(36)]
+    means = {f"model {i:03d}": sum((7 * i + 3 * j) % 101 for j in range(40)) / 40 for i in range(36)}
+    assert seen == sorted(means, key=lambda name: (-means[name], name))
     assert len(pages) == 2
     assert "Rows 36 to 36 of 36" in pages[-1].text
     assert len(visitor.get(start).data) <= 60_000

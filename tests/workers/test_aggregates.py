@@ -189,7 +189,7 @@ def test_models_that_were_not_measured_have_no_number_there_and_without_a_common
     publish(project, {"a x": 50.0, "a y": 70.0, "b x": 60.0})
     found = asked(project, group_by="model,benchmark")
     assert values_of(found) == {("a", "x"): 50.0, ("a", "y"): 70.0, ("b", "x"): 60.0, ("b", "y"): None}
-    entry = found["entries"][3]
+    entry = next(one for one in found["entries"] if one["at"] == {"model": "b", "benchmark": "y"})
     assert (entry["n"], entry["cells"], entry["over"], entry["interval"]) == (0, 0, 0, None)
     assert values_of(asked(project)) == {("a",): 50.0, ("b",): 60.0}
     publish(project, {"c z": 70.0})
@@ -197,6 +197,64 @@ def test_models_that_were_not_measured_have_no_number_there_and_without_a_common
     assert (found["status"], found["reason"]) == ("insufficient", "no slot was measured for every entry")
     assert found["remedy"] == {"without": [{"model": "c"}], "count": 1, "shared": 1}
     assert [one["value"] for one in found["entries"]] == [None, None, None]
+
+
+def test_rows_begin_with_the_mean_and_interval_of_the_ranking(project: Project) -> None:
+    scores: dict[str, Any] = {
+        "a x": [61.3, 55.0, 48.7], "a y": 80.3, "b x": [70.0, 51.3, 45.0], "b y": 83.7, "c x": [10.1, 9.9, 12.5],
+    }  # fmt: skip
+    publish(project, scores, trials=300)
+    publish(project, {"d z": 99.0})
+    found = asked(project, group_by="model,benchmark")
+    ranked = computed(project, f"projects/{project.slug}/rankings?experiment=e&metric=accuracy")
+    names = ("mean", "mean_interval")
+    means = {row["level"]: row for row in found["rows"]}
+    assert {name: [row[one] for one in names] for name, row in means.items()} == {
+        row["name"]: [row.get(one) for one in names] for row in ranked["ranking"]
+    }
+    assert [(row["level"], row["columns"]) for row in found["rows"]] == [("b", 2), ("a", 2), ("c", 1), ("d", 0)]
+    for name in ("a", "b"):
+        cells = np.array([*scores[f"{name} x"], scores[f"{name} y"]])
+        weights, share = np.array([1 / 6, 1 / 6, 1 / 6, 1 / 2]), (np.rint(3 * cells) + 0.5) / 301
+        error = 100 * np.sqrt(np.sum(weights**2 * share * (1 - share) / 300))
+        ends = stats.norm.interval(0.95, weights @ cells, error)
+        assert means[name]["mean"] == pytest.approx(weights @ cells, rel=1e-14)
+        assert [means[name]["mean_interval"][end] for end in ("low", "high")] == pytest.approx(ends, rel=1e-12)
+    assert [means["d"]["mean"], means["d"]["mean_interval"]] == [None, None]
+    best = {row["level"]: row for row in asked(project, group_by="model,benchmark", value="best")["rows"]}
+    assert [best["a"]["mean"], best["a"]["mean_interval"]] == [fmean([61.3, 80.3]), None]
+
+
+def test_the_best_row_is_first_by_its_mean_or_by_a_column_or_rows_are_in_the_order_of_names(project: Project) -> None:
+    publish(project, {"a x": 1.0, "a y": 9.0, "b x": 6.0, "b y": 2.0, "c x": 7.0, "c y": 8.0, "d x": 3.0})
+
+    def order(**query: Any) -> list[str]:
+        return [one["level"] for one in asked(project, group_by="model,benchmark", **query)["rows"]]
+
+    # d has a mean over one column alone.
+    assert (order(), order(sort="name")) == (["c", "a", "b", "d"], ["a", "b", "c", "d"])
+    assert (order(sort="x"), order(sort="y")) == (["c", "b", "d", "a"], ["a", "c", "b", "d"])
+    lower = {"name": "loss", "direction": "lower"}
+    publish(project, {"a x": 1.0, "b x": 6.0, "c x": 7.0}, metric=lower)
+    assert [tuple(one["at"].values()) for one in asked(project, metric="loss")["entries"]] == [("a",), ("b",), ("c",)]
+    assert order(metric="loss") == ["a", "b", "c"]
+    join(project, "benchmark", "why", "y")
+    assert order(sort="why") == ["a", "c", "b", "d"]
+    for form, told in ((".txt", "\nc"), (".md", "| c "), (".csv", ",c,"), (".tex", "\nc &")):
+        text = asked(project, group_by="model,benchmark", form=form).text
+        assert text.index(told) < text.index(told.replace("c", "a")), form
+        assert "7.5" in text, form
+    path = f"projects/{project.slug}/aggregates?experiment=e&metric=accuracy"
+    for query, at in {
+        "&group_by=model,benchmark&sort=z": "/sort",
+        "&group_by=axis:Length,model&sort=mean": "sort",
+        "&group_by=model&sort=x": "sort",
+        "&group_by=model,benchmark,variant&sort=mean": "sort",
+        "&group_by=model,benchmark&value=count&sort=mean": "sort",
+    }.items():
+        answer = project.get(path + query)
+        assert answer.status_code == 422, query
+        assert at in answer.text
 
 
 def test_derived_grids_are_named_and_never_averaged(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:

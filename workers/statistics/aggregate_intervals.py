@@ -50,9 +50,14 @@ class Groups:
         return np.diff(np.append(self.firsts, self.starts.size))
 
     @property
+    def parts(self) -> IntArray:
+        """N: of how many parts each cell is one in the mean of means of its entry."""
+        return np.repeat(self.sizes * np.repeat(self.levels, self.levels), self.sizes)
+
+    @property
     def weights(self) -> FloatArray:
-        """N: what each cell weighs in the mean of means of its entry."""
-        return np.asarray(1 / np.repeat(self.sizes * np.repeat(self.levels, self.levels), self.sizes), dtype=np.float64)
+        """N: what each cell weighs there."""
+        return np.asarray(1 / self.parts, dtype=np.float64)
 
     @property
     def counts(self) -> IntArray:

@@ -36,6 +36,7 @@ from workers.statistics.aggregate_intervals import (
     t_interval,
 )
 from workers.statistics.cell_table import CellTable, SortedCells, code_of, sorted_cells
+from workers.statistics.row_means import OF_COLUMNS, in_order, row_means
 from workers.statistics.slot_costs import MOST_NAMED, Sharing, costs_of, remedy_of
 from workers.statistics.terms import FloatArray, IntArray, computable
 
@@ -53,6 +54,7 @@ class Question:
     value: Reduction = "mean"
     missing: SlotPolicy = "matched"
     alpha: float = 0.05
+    sort: str = "name"
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -103,11 +105,16 @@ def _tabulated(found: SortedCells, question: Question, empty: Aggregation, rest:
         columns=tuple(_columns(sharing, question, rest)),
     )
     entries = tuple(_entries(found, kept, question, places))
+    if len(question.group_by) == OF_COLUMNS and question.columns and question.value != "count":
+        filled = np.flatnonzero(kept.counts).tolist()
+        alpha = question.alpha if question.value == "mean" else None
+        known = replace(known, rows=tuple(row_means(entries, filled, groups_of(kept), alpha)))
     if matched and not shared:
         return replace(known, entries=entries, reason=NOT_SHARED, remedy=remedy_of(sharing, places))
     independent = ("independent_trials",) if question.value != "count" and kept.cells.independent else ()
     warnings = (*_nothing_left(entries, question), *(() if matched else _own_slots(found, sharing, places)))
-    return replace(known, status="ok", reason=None, entries=entries, assumes=independent, warnings=warnings)
+    whole = replace(known, status="ok", reason=None, entries=entries, assumes=independent, warnings=warnings)
+    return in_order(whole, question.sort, None if question.value == "count" else found.cells.direction)
 
 
 def _columns(sharing: Sharing, question: Question, rest: Sequence[str]) -> Iterator[Column]:

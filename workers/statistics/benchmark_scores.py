@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 
 import numpy as np
 
 from registry.results.ranking import BenchmarkScore, BenchmarkScores, Omission
 from registry.results.terms import Interval
-from workers.statistics.cells import Cells, cells_of
+from workers.statistics.cells import noise
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.terms import FloatArray, IntArray, reach_of, within
 
@@ -32,11 +31,8 @@ def benchmark_scores(standings: ScoreMatrix, alpha: float) -> tuple[tuple[Benchm
         return (), (left_out(f"more than {MOST_SCORES:,} scores; ask about fewer names or benchmarks"),)
     if kept.mixed:
         return (), (left_out("values on different scales have no mean"),)
-    # In the metric's unit, also where differences are counted in units of each benchmark's spread.
-    cells = cells_of(replace(kept, divisor=None))
     return tuple(
-        BenchmarkScores(kept.benchmark_names[name], tuple(_scores(kept, cells, place, alpha)))
-        for place, name in enumerate(cells.benchmarks.tolist())
+        BenchmarkScores(kept.benchmark_names[one], tuple(_scores(kept, one, alpha))) for one in used.tolist()
     ), ()
 
 
@@ -46,16 +42,37 @@ def means_of(standings: ScoreMatrix, alpha: float) -> Mapping[str, tuple[float, 
     kept = only(standings, np.flatnonzero(standings.present.sum(axis=0) > 1))
     if kept.mixed or not kept.present.any():
         return {}
-    cells = cells_of(replace(kept, divisor=None))
+    _, _, variance, df, _ = noise(kept)
     found = dict[str, tuple[float, Interval | None]]()
     for i, name in enumerate(kept.names):
-        own = np.flatnonzero(cells.present[i])
+        own = np.flatnonzero(kept.present[i])
         if own.size:
-            counts = np.bincount(cells.owners[own])
-            weights = 1.0 / (counts[cells.owners[own]] * np.count_nonzero(counts))
-            mean = math.fsum((weights * cells.ticks[i, own] / cells.divisor[own]).tolist())
-            found[name] = mean, _interval(kept, cells, i, own, weights, mean, alpha)
+            counts = np.bincount(kept.benchmarks[own])
+            parts = counts[kept.benchmarks[own]] * np.count_nonzero(counts)
+            cells = kept.values[i, own], variance[i, own], df[i, own]
+            found[name] = weighted_mean(*cells, parts, alpha, (kept.lower, kept.upper))
     return found
+
+
+def weighted_mean(
+    values: FloatArray,
+    variance: FloatArray,
+    df: FloatArray,
+    parts: IntArray,
+    alpha: float,
+    ends: tuple[float | None, float | None],
+) -> tuple[float, Interval | None]:
+    """The sum of values that each weigh 1 / `parts`, which make 1 together, and its interval within the ends of the
+    metric; none where the noise of a cell is unknown, or all is 0. Equal for any order of the cells."""
+    weights = 1.0 / parts
+    mean = math.fsum((weights * values).tolist())
+    spread = weights**2 * variance
+    total = math.fsum(spread.tolist()) if np.isfinite(spread).all() else 0.0
+    if not total:
+        return mean, None
+    estimated = math.fsum((spread**2 / df).tolist())
+    reach = reach_of(1 - alpha, total**2 / estimated if estimated else None) * math.sqrt(total)
+    return mean, within(Interval(1 - alpha, mean - reach, mean + reach), *ends)
 
 
 def left_out(reason: str) -> Omission:
@@ -63,27 +80,14 @@ def left_out(reason: str) -> Omission:
     return Omission("by_benchmark", reason)
 
 
-def _scores(standings: ScoreMatrix, cells: Cells, benchmark: int, alpha: float) -> Iterator[BenchmarkScore]:
+def _scores(standings: ScoreMatrix, benchmark: int, alpha: float) -> Iterator[BenchmarkScore]:
     """Each name with a cell on a benchmark, in the order of the names."""
-    slots = np.flatnonzero(cells.owners == benchmark)
+    slots = np.flatnonzero(standings.benchmarks == benchmark)
+    _, _, variance, df, _ = noise(only(standings, slots))
     for i, name in enumerate(standings.names):
-        own = slots[cells.present[i, slots]]
-        if own.size:
-            values = cells.ticks[i, own] / cells.divisor[own]
-            score = math.fsum(values.tolist()) / own.size
-            weights = np.full(own.size, 1.0 / own.size)
-            interval = _interval(standings, cells, i, own, weights, score, alpha)
-            yield BenchmarkScore(name, score, int(own.size), interval)
-
-
-def _interval(
-    standings: ScoreMatrix, cells: Cells, name: int, slots: IntArray, weights: FloatArray, score: float, alpha: float
-) -> Interval | None:
-    """The interval of a mean of the name's cells in these slots, with these weights."""
-    variance = weights**2 * cells.variance[name, slots]
-    if not np.isfinite(variance).all() or not variance.any():
-        return None
-    weight = float(np.sum(variance**2 / cells.df[name, slots]))
-    reach = reach_of(1 - alpha, float(variance.sum()) ** 2 / weight if weight else None)
-    reach *= math.sqrt(float(variance.sum()))
-    return within(Interval(1 - alpha, score - reach, score + reach), standings.lower, standings.upper)
+        at = np.flatnonzero(standings.present[i, slots])
+        if at.size:
+            cells = standings.values[i, slots[at]], variance[i, at], df[i, at]
+            parts = np.full(at.size, at.size)
+            score, interval = weighted_mean(*cells, parts, alpha, (standings.lower, standings.upper))
+            yield BenchmarkScore(name, score, int(at.size), interval)

@@ -85,11 +85,13 @@ class ScoreMatrix:
 
     @cached_property
     def successes(self) -> FloatArray | None:
-        """The successes that the values say (see `successes_of`); 0 where trials are unknown. `None` without any."""
+        """The successes that the values say (see `successes_of`), each by its own decimals, whoever else is in its
+        slot; 0 where trials are unknown. `None` without any."""
         if self.trials is None or not self.proportion_of:
             return None
         values = np.where(self.present, self.values, 0.0)
-        return successes_of(values, self.trials, self.proportion_of, self.decimals)
+        decimals = decimals_by_column(values.reshape(1, -1)).reshape(values.shape)
+        return successes_of(values, self.trials, self.proportion_of, decimals)
 
     def weights(self, slots: IntArray) -> FloatArray:
         """Weights of the slots that sum to 1: equal for slots of a benchmark, equal for benchmarks."""
