@@ -19,6 +19,7 @@ from workers.rankings.direct import suite_warnings
 from workers.rankings.pair_sums.update import fingerprint
 from workers.rankings.ranking_input import (
     derived_name_warnings,
+    level_warnings,
     near_duplicate_warnings,
     overlap_warnings,
     scale_warnings,
@@ -111,6 +112,7 @@ def _warnings(query: AggregatesQuery, found: CellsRead) -> Iterator[Warning]:
     ordered = sorted(found.grids, key=lambda one: tuple(one[1].values()))
     yield from overlap_warnings(ordered)
     yield from scale_warnings(found.scales)
+    yield from level_warnings(query, found.axes_of)
     yield from derived_name_warnings(benchmarks)
     yield from near_duplicate_warnings(ordered, "benchmark", "model")
     yield from near_duplicate_warnings(ordered, "model", "benchmark")

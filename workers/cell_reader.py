@@ -49,6 +49,8 @@ class CellsRead:
     axes: Mapping[str, Axis]
     """Each axis as the grid with the most levels of it has it."""
     grids: Sequence[tuple[GridRead, Mapping[str, str]]]
+    axes_of: Sequence[tuple[str, Sequence[Any]]]
+    """Each benchmark with the axes of its grids, as they are stored, those that are equal once."""
     derived: tuple[DerivedGrid, ...]
     without_axis: int
     """Grids that lack an axis of the question."""
@@ -88,6 +90,7 @@ class CellReader:
     labels: dict[str, dict[Place, str]] = field(default_factory=dict)
     axes: dict[str, Axis] = field(default_factory=dict)
     shapes: dict[bytes, _Shape] = field(default_factory=dict)
+    axes_of: dict[tuple[str, bytes], Sequence[Any]] = field(default_factory=dict)
     chunks: list[_Chunk] = field(default_factory=list)
     waiting: list[tuple[Kind, Mapping[str, Codes], Columns]] = field(default_factory=list)
     grids: list[tuple[GridRead, Mapping[str, str]]] = field(default_factory=list)
@@ -111,7 +114,8 @@ class CellReader:
         found = scales(self.kinds)
         derived = sorted(self.derived, key=lambda one: (one.benchmark, one.model, one.grid))
         table = self._table(found)
-        return CellsRead(table, found, self.labels, self.axes, self.grids, tuple(derived), self.without_axis)
+        axes_of = [(benchmark, axes) for (benchmark, _), axes in self.axes_of.items()]
+        return CellsRead(table, found, self.labels, self.axes, self.grids, axes_of, tuple(derived), self.without_axis)
 
     def _asked_axes(self) -> set[str]:
         asked = (*self.query.group_by, *self.query.over)
@@ -120,7 +124,7 @@ class CellReader:
     def _add(self, row: Any, names: Mapping[str, str]) -> None:
         """Add the measured cells of a grid to those that wait for their noise."""
         self.grids.append((GridRead(row.id, row.number), names))
-        kind, shape = kind_of(row.metric), self._shape(row.axes, tuple(names.values()))
+        kind, shape = kind_of(row.metric), self._shape(row.axes, names)
         self.kinds.add(kind)
         of_names = {name: _code(self.codes[name], names[name]) for name in NAMES}
         cells = columns_of(row, 1.0).flat()
@@ -135,12 +139,13 @@ class CellReader:
         if len(self.waiting) * max(1, columns.values.size) > _AT_ONCE:
             self._settle()
 
-    def _shape(self, axes: Sequence[dict[str, Any]], names: tuple[str, ...]) -> _Shape:
-        key = orjson.dumps(axes)
+    def _shape(self, axes: Sequence[dict[str, Any]], names: Mapping[str, str]) -> _Shape:
+        key, whole = orjson.dumps(axes), tuple(names.values())
+        self.axes_of[names["benchmark"], key] = axes
         if key not in self.shapes:
-            self.shapes[key] = self._new_shape([axis_of(axis) for axis in axes], names)
+            self.shapes[key] = self._new_shape([axis_of(axis) for axis in axes], whole)
         shape = self.shapes[key]
-        shape.first = min(shape.first, names)
+        shape.first = min(shape.first, whole)
         return shape
 
     def _new_shape(self, axes: Sequence[Axis], names: tuple[str, ...]) -> _Shape:

@@ -165,6 +165,16 @@ def test_benchmarks_of_a_suite_with_one_level_beside_others_with_several_are_tol
         "a member such as STS@split=dev says which count."
     )
     compared = {"baseline_model": "m1", "contender_model": "m2"}
-    answers = [seen(project, "rankings", {}), seen(project, "comparisons", compared), on_board(project)]
+    answers = [
+        seen(project, "rankings", {}),
+        seen(project, "comparisons", compared),
+        on_board(project),
+        seen(project, "aggregates", {"group_by": "model,benchmark"}),
+    ]
     for found in answers:
         assert [one["detail"] for one in found["warnings"] if one["code"] == "slots_differ"] == [wanted]
+    lengths = {"P": {"Length": [1, 2], "split": ["test", "dev"]}, "Q": {"Length": [1, 2], "split": ["test"]}}
+    project = fill(house.make_project(), lengths, ["P", "Q"])
+    for along, codes in (("Length", ["slots_differ"]), ("split", [])):
+        warned = [one["code"] for one in seen(project, "lines", {"along": along})["warnings"]]
+        assert [one for one in warned if one == "slots_differ"] == codes, along

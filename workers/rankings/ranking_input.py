@@ -15,7 +15,7 @@ from registry.grids.derived_names import looks_derived
 from registry.grids.near_duplicates import near_duplicates
 from registry.grids.outcomes import scale_of
 from registry.grids.suite_members import member_text
-from registry.query import RankingQuery
+from registry.query import AggregatesQuery, RankingQuery
 from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.ranking import RankedScale
 from registry.storage.items import held_items
@@ -125,16 +125,19 @@ def scale_warnings(found: Scales) -> tuple[Warning, ...]:
     return tuple(warnings)
 
 
-def level_warnings(query: RankingQuery, found: Iterable[tuple[str, Sequence[Any]]]) -> Iterator[Warning]:
+def level_warnings(
+    query: RankingQuery | AggregatesQuery, found: Iterable[tuple[str, Sequence[Any]]]
+) -> Iterator[Warning]:
     """Warnings about axes of which some benchmarks of a suite have one level and others several, which may be one that
-    is meant and more; `found` is the benchmark and the axes of each grid."""
+    is meant and more; `found` is the benchmark and the axes of each grid. None about an axis whose levels are asked."""
+    asked = (query.by,) if isinstance(query, RankingQuery) else query.group_by
     levels = dict[str, dict[str, set[str]]]()
     for benchmark, axes in found if query.suite else ():
         for axis in axes:
             levels.setdefault(axis["name"], {}).setdefault(benchmark, set()).update(map(_label, axis["levels"]))
     for axis, known in sorted(levels.items()):
         several = sorted(benchmark for benchmark, own in known.items() if len(own) > 1)
-        if several and len(several) < len(known) and query.by != f"axis:{axis}":
+        if several and len(several) < len(known) and f"axis:{axis}" not in asked:
             counted = f"{len(several):,} of {len(known):,} benchmarks of the suite have several levels"
             member = member_text(several[0], ((axis, (min(known[several[0]]),)),))
             detail = f'On the axis "{axis}" {counted} and the others one; a member such as {member} says which count.'
