@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from flask import Response
@@ -14,11 +16,12 @@ from registry.api.context import enter, parts
 from registry.api.idempotency import idempotent_write
 from registry.api.paging import page, read_text, write_text
 from registry.api.responses import json_answer
-from registry.api.schemas import KINDS, AliasIn, ByIdParameters, Empty, NamesInUseParameters
+from registry.api.schemas import KINDS, AliasIn, AxesInUseParameters, ByIdParameters, Empty, NamesInUseParameters
+from registry.api.selections import of_suite
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.operations import acts, aliases
 from registry.operations.find import FILTERED, Filters
-from registry.operations.names import names_in_use
+from registry.operations.names import axes_in_use, names_in_use
 
 blp = Blueprint("names", __name__, url_prefix=API_PREFIX, description="What grids are called, and what is the same.")
 
@@ -93,26 +96,42 @@ def remove_alias(
     return Response(status=204)
 
 
-def _serve(kind: str) -> None:
-    """Add the list of the names of a kind that are in use."""
+def _serve(kinds: str, read: Callable[..., Sequence[Mapping[str, Any]]], about: str, shape: str, example: Any) -> None:
+    """Add the list of what there is of a kind; `read` takes the connection, the project, where the page begins, how
+    many it has, the filters, and the words that are looked for."""
 
-    def list_names(query: dict[str, Any], project: str) -> Response:
+    def list_them(query: dict[str, Any], project: str) -> Response:
         after = read_text(query["cursor"]) if "cursor" in query else None
-        narrowed = Filters(**{name: query[name] for name in FILTERED})
         with parts().database.reading() as connection:
             row = enter(connection, project, "reader")
-            found = names_in_use(connection, row.id, kind, after, query["limit"] + 1, query.get("q", ()), narrowed)
-        return page(found, query["limit"], dict, lambda name: write_text(name["name"]))
+            given = query | (of_suite(connection, row.id, query) if query["suite"] else {})
+            narrowed = Filters(**{name: given[name] for name in FILTERED})
+            words = {"words": query["q"]} if "q" in query else {}
+            found = read(connection, row.id, after=after, limit=query["limit"] + 1, filters=narrowed, **words)
+        return page(found, query["limit"], dict, lambda one: write_text(one["name"]))
 
-    told = "With how many grids carry each, and what it is an alias of: of all grids, or those of other names."
-    list_names.__doc__ = f"List the {kind}s in use\n\n{told}"
+    list_them.__doc__ = f"List the {kinds} in use\n\n{about}"
     described = blp.answers(
-        reply(200, "A page of names with their counts", "Names", example=examples.NAMES, headers=["Link"]), public=True
+        reply(200, "A page of names with their counts", shape, example=example, headers=["Link"]), public=True
     )
-    taken = blp.arguments(NamesInUseParameters, location="query")(described(list_names))
-    named = blp.doc(operationId=f"list{kind.capitalize()}s")(taken)
-    blp.get(f"/projects/<project>/{kind}s", endpoint=f"list_{kind}s")(named)
+    schema = AxesInUseParameters if kinds == "axes" else NamesInUseParameters
+    taken = blp.arguments(schema, location="query")(described(list_them))
+    named = blp.doc(operationId=f"list{kinds.capitalize()}")(taken)
+    blp.get(f"/projects/<project>/{kinds}", endpoint=f"list_{kinds}")(named)
 
 
-for named in (*KINDS, "metric"):
-    _serve(named)
+for kind in (*KINDS, "metric"):
+    _serve(
+        f"{kind}s",
+        partial(names_in_use, kind=kind),
+        "With how many grids carry each, and what it is an alias of: of all grids, or those of other names.",
+        "Names",
+        examples.NAMES,
+    )
+_serve(
+    "axes",
+    axes_in_use,
+    "With their levels, and how many grids and measured cells each has: of all grids, or those of some names.",
+    "AxesInUse",
+    examples.AXES_IN_USE,
+)

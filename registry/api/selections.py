@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from typing import Any
+
+from sqlalchemy import Connection
 
 from registry.api.context import enter, parts
 from registry.errors import Fault, Invalid
@@ -18,9 +21,13 @@ def selected(query: Mapping[str, Any], project: str, at: Slice = ()) -> dict[str
     found: dict[str, Any] = {kind: tuple(sorted(set(query[kind]))) for kind in KINDS if kind in query}
     found |= {name: query[name] for name in ("experiment", "metric", "suite", "as_of") if name in query} | {"at": at}
     if found.get("suite"):
-        if found["benchmark"]:
-            raise Invalid([Fault("/suite", "stands in place of benchmarks; give one or the other")])
         with parts().database.reading() as connection:
-            row = enter(connection, project, "reader")
-            found |= members_of(connection, row.id, found["suite"])
+            found |= of_suite(connection, enter(connection, project, "reader").id, found)
     return found
+
+
+def of_suite(connection: Connection, project_id: uuid.UUID, query: Mapping[str, Any]) -> dict[str, Any]:
+    """What the suite that parameters name brings to them; `Invalid` where benchmarks are named beside it."""
+    if query["benchmark"]:
+        raise Invalid([Fault("/suite", "stands in place of benchmarks; give one or the other")])
+    return members_of(connection, project_id, query["suite"])

@@ -8,17 +8,21 @@ from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from sqlalchemy import Connection, Engine, func, select
+from sqlalchemy import Connection, Engine, func, select, true
 from sqlalchemy.dialects.postgresql import insert
 
 from registry.grids.intake import IntakeWarning, Names
 from registry.grids.near_duplicates import near_duplicates
 from registry.operations.find import Filters, conditions
 from registry.operations.search import KINDS, searchable
-from registry.storage.tables import aliases, grids, names
+from registry.storage.keys import of_current
+from registry.storage.rows import level_of
+from registry.storage.tables import aliases, grids, names, revisions
 
 _ALL = Filters()
 MOST_CACHED = 20_000
+MOST_LEVELS = 1_000
+"""Levels of an axis that are listed."""
 MOST_COMPARED = 5_000
 """Names of one kind up to which those that look alike are looked for."""
 _COMMITTED: WeakKeyDictionary[Engine, set[tuple[uuid.UUID, str, str]]] = WeakKeyDictionary()
@@ -113,6 +117,46 @@ def names_in_use(
         {"name": row.name, "grids": row.grids, "alias_of": joined.get(row.name), "updated_at": row.updated_at}
         for row in counted
     ]
+
+
+def axes_in_use(
+    connection: Connection, project_id: uuid.UUID, after: str | None = None, limit: int | None = None,
+    filters: Filters = _ALL,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Axes of the grids that pass the filters, at their current revisions, by name and after `after`, each with the
+    number of its grids and of their measured cells, and its levels with the number of their grids."""
+    axis = func.jsonb_array_elements(revisions.c.axes).table_valued("value").render_derived(name="axis")
+    name = axis.c.value.op("->>")("name")
+    levels_of = func.jsonb_array_elements(axis.c.value.op("->")("levels"))
+    level = levels_of.table_valued("value", with_ordinality="place").render_derived(name="level")
+    here = (
+        grids.c.project_id == project_id,
+        grids.c.deleted_at.is_(None),
+        *conditions(connection, project_id, filters),
+        *(() if after is None else (name > after,)),
+    )
+    of_grids = select(name.label("name")).select_from(grids).join(revisions, of_current(revisions)).join(axis, true())
+    counts = of_grids.add_columns(func.count().label("grids"), func.sum(revisions.c.cell_count).label("cells"))
+    found = connection.execute(counts.where(*here).group_by(name).order_by(name).limit(limit)).all()
+    each = of_grids.join(level, true()).add_columns(
+        level.c.value.label("level"), func.count().label("grids"), func.min(level.c.place).label("place")
+    )
+    levels: dict[str, list[Any]] = {row.name: [] for row in found}
+    for row in connection.execute(each.where(*here, name.in_(levels)).group_by(name, level.c.value)):
+        levels[row.name].append(row)
+    return [_axis_in_use(row, levels[row.name]) for row in found]
+
+
+def _axis_in_use(axis: Any, rows: Sequence[Any]) -> dict[str, Any]:
+    known = [(level_of(row.level, numeric=not isinstance(row.level, str)), row) for row in rows]
+    numeric = all(level.number is not None for level, _ in known)
+    known.sort(key=lambda one: (one[0].number if numeric else one[1].place, one[0].label))
+    levels = [{"level": level.label, "grids": row.grids} for level, row in known]
+    left_out = max(0, len(levels) - MOST_LEVELS)
+    return {
+        "name": axis.name, "grids": axis.grids, "cells": int(axis.cells),
+        "levels": levels[:MOST_LEVELS], "levels_left_out": left_out,
+    }  # fmt: skip
 
 
 def count_names(connection: Connection, project_id: uuid.UUID, kind: str, words: Sequence[str] = ()) -> int:

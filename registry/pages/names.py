@@ -29,7 +29,7 @@ def names(project: str, kinds: str) -> Response:
     kind = kinds.removesuffix("s")
     if request.args.get(NAME):
         return _page_of_name(project, kind, request.args[NAME])
-    query = checked(NamesInUseParameters, without=("limit", *FILTERED))
+    query = checked(NamesInUseParameters, without=("limit", "suite", *FILTERED))
     after, words = read_text(query["cursor"]) if "cursor" in query else None, query.get("q", ())
     with parts().database.reading() as connection:
         row = enter(connection, project, "reader")

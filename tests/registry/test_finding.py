@@ -269,3 +269,32 @@ def test_names_are_narrowed_by_those_of_other_kinds(project: Project) -> None:
     assert named("metrics?experiment=a&model=y") == [("accuracy", 1)]
     assert named("experiments?metric=loss") == [("a", 1), ("b", 1)]
     assert named("benchmarks?experiment=none") == []
+    sent = {"benchmarks": ["MATH"]}
+    assert project.call("PUT", f"projects/{project.slug}/suites/hard", json=sent).status_code == 201
+    project.published(experiment="c", benchmark="MATH", model="z")
+    assert named("models?suite=hard") == [("z", 1)]
+    assert project.get(f"projects/{project.slug}/models?suite=hard&benchmark=MATH").status_code == 422
+    assert project.get(f"projects/{project.slug}/models?suite=soft").status_code == 422
+
+
+def test_axes_are_listed_with_their_levels_and_narrowed_like_names(project: Project) -> None:
+    ratio = {"name": "Ratio", "kind": "numeric", "levels": [0.5, 10, 9]}
+    depth = {"name": "Depth", "kind": "ordinal", "levels": ["shallow", "deep"]}
+    both, one = [[1.0, 2.0], [3.0, None], [None, 5.0]], [1.0, 2.0, 3.0]
+    project.published(experiment="a", model="x", axes=[ratio, depth], values=both, trials=None)
+    project.published(experiment="a", model="y", axes=[ratio | {"levels": [9, 10, 11]}], values=one, trials=None)
+    project.published(experiment="b", model="x", axes=[], values=1.0, trials=None)
+
+    def axes(query: str = "") -> list[list[Any]]:
+        items = project.get(f"projects/{project.slug}/axes{query}").get_json()["items"]
+        assert [one["levels_left_out"] for one in items] == [0] * len(items)
+        levels = [[(level["level"], level["grids"]) for level in one["levels"]] for one in items]
+        return [[one["name"], one["grids"], one["cells"], *own] for one, own in zip(items, levels, strict=True)]
+
+    deep = ["Depth", 1, 4, ("shallow", 1), ("deep", 1)]
+    assert axes() == axes("?experiment=a") == [deep, ["Ratio", 2, 7, ("0.5", 1), ("9", 2), ("10", 2), ("11", 1)]]
+    assert axes("?model=y") == [["Ratio", 1, 3, ("9", 1), ("10", 1), ("11", 1)]]
+    assert axes("?experiment=b") == []
+    first = project.get(f"projects/{project.slug}/axes?limit=1").get_json()
+    rest = project.get(f"projects/{project.slug}/axes", query_string={"cursor": first["next"]}).get_json()
+    assert [one["name"] for one in (*first["items"], *rest["items"])] == ["Depth", "Ratio"]

@@ -182,4 +182,25 @@ PROJECTS: dict[str, Shape] = {
         "A name that grids carry.",
     ),
     "Names": page("NameInUse", "A page of names."),
+    "AxisInUse": described(
+        object_of(
+            "name grids cells levels levels_left_out",
+            name=described(TEXT, "The axis, as grids name it."),
+            grids=described(COUNT, "How many grids have it."),
+            cells=described(COUNT, "Measured cells of these grids."),
+            levels=described(
+                array_of(
+                    object_of(
+                        "level grids",
+                        level=described(TEXT, "The label of the level."),
+                        grids=described(COUNT, "How many grids have it, measured there or not."),
+                    )
+                ),
+                "Numbers by size, others as the grids have them; a thousand at most.",
+            ),
+            levels_left_out=described(COUNT, "Levels beyond these."),
+        ),
+        "An axis that grids have.",
+    ),
+    "AxesInUse": page("AxisInUse", "A page of axes."),
 }
