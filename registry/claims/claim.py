@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,8 +15,9 @@ FACETS = ("benchmark", "model", "variant")
 Over = Literal["measured", "declared"]
 Strength = Literal["numbers", "noise"]
 Looks = Literal["fixed", "every_revision", "added_trials"]
-Missing = Literal["matched", "observed"]
+Missing = Literal["matched", "available"]
 """Statistics of levels over the coordinates that all of them have, or each over its own."""
+OLD_MISSING: Mapping[str, Missing] = {"observed": "available"}
 Stat = Literal["mean", "min", "max", "range", "first", "last", "sd"]
 
 

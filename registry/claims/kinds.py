@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from registry.claims.claim import (
+    OLD_MISSING,
     Cells,
     Compare,
     Coverage,
@@ -43,7 +44,7 @@ from registry.claims.reading import (
 from registry.grids.intake.faults import Report
 
 _STATS = ("mean", "min", "max", "range", "first", "last", "sd")
-_MISSING = choice("matched", "observed")
+_MISSING = choice("matched", "available", old=OLD_MISSING)
 _CELL_OF = ("cell", "first", "last", "min", "max", "mean", "sd", "range", "change", "drawdown", "count")
 
 

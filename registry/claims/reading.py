@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import Any, cast
 
 from registry.claims.number import Number, decimals_of
@@ -73,13 +74,13 @@ def members(
     }
 
 
-def choice(*words: str) -> Reader:
-    """One of these words."""
+def choice(*words: str, old: Mapping[str, str] = MappingProxyType({})) -> Reader:
+    """One of these words; `old` ones are still read, as those that they stand for."""
 
-    @reads({"enum": list(words)})
+    @reads({"enum": [*words, *old]})
     def read(given: Any, pointer: str, report: Report) -> Any:
-        if isinstance(given, str) and given in words:
-            return given
+        if isinstance(given, str) and given in (*words, *old):
+            return old.get(given, given)
         report.fault(pointer, f"is one of {', '.join(words)}{nearby(str(given), words)}")
         return words[0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import random
 import uuid
+from hashlib import sha256
 from typing import Any
 
 import orjson
@@ -26,7 +27,7 @@ CLAIMS: dict[str, dict[str, Any]] = {
     "value": {"kind": "value", "of": "mean", "is": {"between": [91, 92]}, "where": {"T": [1], "L": {"to": 4}}},
     "cells": {"kind": "cells", "is": IS, "cells_hold": "most", "for": {"T": "*"}, "holds": {"at_least": 3}},
     "extreme": {"kind": "extreme", "which": "max", "at": [{"T": 1, "L": 0.4}, {"T": "2", "L": 3}], "alone": False},
-    "extreme_level": {"kind": "extreme", "which": "min", "of": "T", "stat": "first", "at": [5], "missing": "observed"},
+    "extreme_level": {"kind": "extreme", "which": "min", "of": "T", "stat": "first", "at": [5], "missing": "available"},
     "trend": {"kind": "trend", "along": "L", "goes": "up_down", "turn": 0.4, "for": {"T": [1, 7]}},
     "flat": {"kind": "trend", "along": "L", "goes": "flat", "margin": 2},
     "step": {"kind": "step", "along": "L", "from": 8, "to": 11, "goes": "down", "size": IS, "largest": True},
@@ -94,6 +95,13 @@ def test_one_statement_has_one_digest() -> None:
         {"is": {"op": ">=", "number": 95.0}},
     ):
         assert digest_of(read_claim(first | other)) != digest_of(read_claim(first))
+
+
+def test_the_former_word_of_missing_is_the_same_claim_as_it_was_before() -> None:
+    former = read_claim(said("extreme_level", missing="observed"))
+    assert former == read_claim(said("extreme_level")) != read_claim(said("extreme_level", missing="matched"))
+    kept = orjson.dumps(normal_form(former) | {"missing": "observed"}, option=orjson.OPT_SORT_KEYS)
+    assert digest_of(former) == "sha256:" + sha256(kept).hexdigest()
 
 
 def test_decimals_are_part_of_a_number() -> None:

@@ -60,7 +60,7 @@ def claims(seed: int, scale: float = 1.0, shift: float = 0.0, t: str = "T", alon
         {"kind": "extreme", "which": draw.choice(["max", "min"]), "at": [{t: row, along: at}],
          "alone": draw.random() < 0.5},
         {"kind": "extreme", "which": "max", "of": t, "stat": level_stat, "along": along, "at": [row, other],
-         "missing": draw.choice(["matched", "observed"])},
+         "missing": draw.choice(["matched", "available"])},
         {"kind": "rank", "by": t, "name": row, "place": draw.choice([1, 2, "last"]), "alone": draw.random() < 0.3},
         {"kind": "rank", "by": t, "name": row, "place": 2, "top": True, "stat": level_stat, "along": along},
         *(
