@@ -55,7 +55,7 @@ class Query(Selection):
 @dataclass(frozen=True, slots=True)
 class RankingQuery(Query):
     """Ranking of the scope. `by` is `model`, `variant`, `benchmark` or `axis:<name>`; `pairs_of` the name whose pairs
-    it lists, "" for those that it lists by itself."""
+    it lists, "" for those that it lists by itself; `since` the instant with which it is compared, "" for none."""
 
     kind: ClassVar[str] = "ranking"
     by: str = "model"
@@ -64,11 +64,16 @@ class RankingQuery(Query):
     alpha: float = 0.05
     target: str = "rerun"
     pairs_of: str = ""
+    since: str = ""
 
     def document(self) -> dict[str, Any]:
         """Query as it is stored and sent, without what was not asked for; so it was before there was a choice."""
         found = Query.document(self)
-        return {name: value for name, value in found.items() if value or name != "pairs_of"}
+        return {name: value for name, value in found.items() if value or name not in ("pairs_of", "since")}
+
+    def then(self) -> Self:
+        """The question about the instant with which it is compared."""
+        return replace(self, as_of=self.since, since="", pairs_of="")
 
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Also the name whose pairs are asked for; none of an axis, whose levels have no aliases."""

@@ -58,6 +58,7 @@ from workers.jobs.reports import done as jobs_done
 from workers.jobs.waking import wake_dispatcher
 from workers.protocols import Screen, screen_of, told
 from workers.rankings.board import board_ranking
+from workers.rankings.change import Side, with_change
 from workers.rankings.direct import direct_ranking, refused_ranking
 from workers.rankings.from_pair_sums import ranking_from_sums, size_from_sums
 from workers.rankings.pair_sums.scopes import close_scope, is_up_to_date, keeps_sums, open_scope
@@ -206,7 +207,8 @@ def compute_again(database: Database, settings: Settings, project_id: Any, query
             every = judge_part(database, project_id, query, min(MOST_CELLS, settings.ranking_work))
             return None if every["left"] else document_of(every)
         screen = screen_of(database, project_id, query)
-        way = _way_of(database, settings, project_id, query, screen) if isinstance(query, RankingQuery) else None
+        alone = isinstance(query, RankingQuery) and not query.since
+        way = _way_of(database, settings, project_id, query, screen) if alone else None
         # Unlike `compute`, this opens, updates and closes no scope: verifying writes nothing.
         if isinstance(query, RankingQuery) and way == "sums":
             with database.snapshot() as connection:
@@ -248,7 +250,22 @@ def compute(database: Database, settings: Settings, project_id: Any, query: Quer
     else:
         too_many = _TOO_MANY_PROTOCOLS if screen.ids else _TOO_MANY_CELLS
         found = refused_ranking(query, f"{too_many} {_limits(settings)}")
-    return found and told(found, screen)
+    found = found and told(found, screen)
+    return (
+        _compute_change(database, settings, project_id, query, found, screen)
+        if isinstance(query, RankingQuery) and query.since and isinstance(found, Ranking)
+        else found
+    )
+
+
+def _compute_change(
+    database: Database, settings: Settings, project_id: Any, query: RankingQuery, now: Ranking, screen: Screen
+) -> Ranking:
+    earlier = query.then()
+    then: Any = compute(database, settings, project_id, earlier)
+    sides = Side(earlier, then, screen_of(database, project_id, earlier).ids), Side(query, now, screen.ids)
+    with database.snapshot() as connection:
+        return with_change(connection, project_id, *sides, settings.ranking_work)
 
 
 def _compute_from_revisions(database: Database, project_id: Any, query: RevisionQuery | ComparisonQuery) -> Result:
@@ -380,8 +397,9 @@ def exceeds_limit(settings: Settings, query: Query, models: int, cells: int) -> 
 
 
 def _has_pair_sums(query: RankingQuery) -> bool:
-    """Return whether pair sums are kept for this kind of ranking."""
-    return query.by == "model" and not query.benchmark and not query.variant and not (query.at or query.as_of)
+    """Return whether pair sums are kept for this kind of ranking. They are of now, and of one instant."""
+    narrowed = query.benchmark or query.variant or query.at
+    return query.by == "model" and not (narrowed or query.as_of or query.since)
 
 
 def _compute_from_sums(database: Database, settings: Settings, project_id: Any, query: RankingQuery) -> Result | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
@@ -147,11 +148,23 @@ class RankingParameters(SelectedParameters):
         ),
     )
 
+    since = AsOf(
+        metadata=about(
+            "Also what changed since then: `change`. Read as `as_of` is, and earlier than that, or than now."
+        )
+    )
+
     part = Choice(
         *RANKING_PARTS,
         load_default=RANKING_PARTS[0],
         metadata=about("Of the CSV form: the order, or the scores of each name `by_benchmark`. Other forms have all."),
     )
+
+    @validates_schema
+    def _check_since(self, data: dict[str, Any], **_options: Any) -> None:
+        since, as_of = (datetime.fromisoformat(data[name]) if data.get(name) else None for name in ("since", "as_of"))
+        if since and as_of and since >= as_of:
+            raise ValidationError("must be before as_of", "since")
 
     @validates_schema
     def _check_target(self, data: dict[str, Any], **_options: Any) -> None:

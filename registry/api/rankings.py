@@ -72,7 +72,7 @@ def read_ranking_as(query: dict[str, Any], project: str, suffix: str) -> Respons
 
 def ranking_asked(query: Mapping[str, Any], project: str, at: Slice) -> RankingQuery:
     """The question in these parameters."""
-    own = ("by", "method", "missing", "alpha", "target", "pairs_of")
+    own = ("by", "method", "missing", "alpha", "target", "pairs_of", "since")
     return RankingQuery(**selected(query, project, at), **{name: query[name] for name in own if name in query})
 
 

@@ -14,7 +14,7 @@ from registry.commands.screen import coloured, until
 from registry.commands.screen.screen import rows_of_csv
 from registry.commands.screen.styled_table import Style
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices, of_an_instant
+from registry.commands.slices import Parameters, cuts_slices, of_an_instant, since_an_instant
 from registry.commands.statistics import sign
 from registry.query import METHODS, MISSING, TARGETS
 from registry.renderings.ranking import page, ranking_csv
@@ -28,6 +28,7 @@ _STYLES: dict[str, Style] = {
     "rank": lambda rank: "bold" if rank == "1" else "",
     "score": sign,
     "difference": sign,
+    "now less then": sign,
     "lead": sign,
 }
 
@@ -48,6 +49,7 @@ _STYLES: dict[str, Style] = {
 @click.option("--full", is_flag=True, help="Also the pairs behind the order, and how other policies would order.")
 @cuts_slices
 @of_an_instant
+@since_an_instant
 @waits
 @asks_server
 def rank(session: Session, named: Named, full: bool, seconds: float, at: Parameters, **question: Any) -> None:

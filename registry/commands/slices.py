@@ -1,4 +1,4 @@
-"""The options `--at` and `--as-of`: only some levels of an axis, and the grids as they were."""
+"""The options `--at`, `--as-of` and `--since`: some levels of an axis, the grids as they were, and what changed."""
 
 from __future__ import annotations
 
@@ -29,15 +29,18 @@ def cuts_slices(command: Callable[..., None]) -> Callable[..., None]:
     return run
 
 
-def of_an_instant(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorator: pass the command `as_of`, what the API takes for the option `--as-of`; None without it."""
+def _instant(_context: click.Context, option: click.Parameter, text: str | None) -> str | None:
+    return None if text is None else instant_of(text, option.opts[0])
 
-    @click.option("--as-of", metavar="INSTANT", help="The grids as they were: an instant, a day in UTC, or 2w ago.")
-    @wraps(command)
-    def run(*args: Any, as_of: str | None, **kwargs: Any) -> None:
-        command(*args, as_of=None if as_of is None else instant_of(as_of, "--as-of"), **kwargs)
 
-    return run
+of_an_instant = click.option(
+    "--as-of", metavar="INSTANT", callback=_instant, help="The grids as they were: an instant, a day in UTC, or 2w ago."
+)
+"""Decorator: pass the command `as_of`, what the API takes for the option `--as-of`; None without it."""
+since_an_instant = click.option(
+    "--since", metavar="INSTANT", callback=_instant, help="Also what changed since an instant, a day in UTC, or 2w ago."
+)
+"""Decorator: the same of `since`."""
 
 
 def parameters(conditions: Sequence[str]) -> Parameters:

@@ -172,7 +172,7 @@ def note_read(connection: Connection, project_id: uuid.UUID, result_id: uuid.UUI
 def progress_of(connection: Connection, project_id: uuid.UUID, query: Query) -> float | None:
     """Share, from 0 to 1, of the grids of a large ranking that are counted already; None for a query without any
     counting."""
-    if not isinstance(query, RankingQuery) or query.as_of:
+    if not isinstance(query, RankingQuery) or query.as_of or query.since:
         return None
     scope = (
         pair_sum_scopes.c.project_id == project_id,

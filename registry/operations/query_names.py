@@ -35,15 +35,13 @@ _MOST_EXPLAINED = 10
 
 def check_names(connection: Connection, project_id: uuid.UUID, query: Query, experiments: Sequence[str]) -> None:
     """Raise `NotFound` when no grid of these experiments has the metric, and `Invalid` for each other name of the query
-    that none of those grids has. The query is one without aliases."""
-    grids_there = grids_at(project_id, query.as_of)
-    scope = [
-        grids_there.c.project_id == project_id,
-        grids_there.c.experiment.in_(experiments),
-        grids_there.c.metric == query.metric,
-        grids_there.c.deleted_at.is_(None),
-    ]
+    that none of those grids has. The query is one without aliases. Of a ranking and what changed in it, also the grids
+    of then are there."""
+    grids_there, scope = _there(project_id, query, experiments)
     known = _known(connection, project_id, scope, grids_there)
+    if isinstance(query, RankingQuery) and query.since:
+        former, scope_then = _there(project_id, query.then(), experiments)
+        known |= _known(connection, project_id, scope_then, former)
     then = f"as of {query.as_of}, " if query.as_of else ""
     if not known:
         there_are = _metrics_text(connection, project_id, experiments, query.metric, grids_there)
@@ -76,6 +74,13 @@ def check_names(connection: Connection, project_id: uuid.UUID, query: Query, exp
         faults = list(_pairing_faults(query, matching))
     if faults:
         raise Invalid(faults)
+
+
+def _there(project_id: uuid.UUID, query: Query, experiments: Sequence[str]) -> tuple[Any, list[ColumnElement[bool]]]:
+    """What stands in the place of `grids` at the query's instant, and the conditions of its experiment and metric."""
+    there = grids_at(project_id, query.as_of)
+    here = (there.c.project_id == project_id, there.c.experiment.in_(experiments), there.c.metric == query.metric)
+    return there, [*here, there.c.deleted_at.is_(None)]
 
 
 def _pairing_faults(query: ModelComparisonQuery, known: Collection[Names]) -> Iterator[Fault]:

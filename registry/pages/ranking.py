@@ -48,6 +48,7 @@ from registry.query import METHODS, MISSING, TARGETS, RankingQuery
 from registry.renderings.policies import friedman_blocks, policy_blocks, target
 from registry.renderings.policies import method as by_author
 from registry.renderings.ranking import group_word, order_blocks
+from registry.renderings.ranking_change import change_blocks, change_sentence
 from registry.renderings.verdicts.ranking import ranking_verdict
 from registry.results.codec import read
 from registry.results.ranking import Ranking
@@ -88,7 +89,7 @@ def ranking(project: str) -> Response:
         only = only_way(offer, query)
         if only and not faults:
             return redirect(here(**only), 303)  # type: ignore[return-value]
-        unknown = [] if faults or query.get("as_of") else list(_unknown(connection, row.id, offer, query))
+        unknown = [] if faults or _is_of_the_past(query) else list(_unknown(connection, row.id, offer, query))
         faults += unknown
         lower = not faults and is_lower_better(connection, row.id, _scope_of(query))
     found: Any = None
@@ -120,6 +121,7 @@ def ranking(project: str) -> Response:
             "progress": progress(found, question) if question and state == "pending" else None,
             "reason": found.reason if state == "failed" else None,
             "ranking": answer,
+            "changed": parts_of([change_sentence(answer), *change_blocks(answer)]) if answer and answer.change else [],
             "cited": cited_ranking(answer, found.etag) if answer else None,
             "data": lambda suffix="": data_path(f"/projects/{project}/rankings{suffix}", row.visibility, _given()),
             "every": PENDING_SECONDS if state == "pending" else SETTLED_SECONDS,
@@ -148,6 +150,11 @@ def _compared(project: Any, query: Mapping[str, Any], found: Any, wanted: Slice)
         return None
     with parts().database.reading() as connection:
         return comparisons_of(connection, project, query, names, wanted)
+
+
+def _is_of_the_past(query: Mapping[str, Any]) -> bool:
+    """Whether names may be meant that no grid has now."""
+    return bool(query.get("as_of") or query.get("since"))
 
 
 def _scope_of(query: Mapping[str, Any]) -> Filters:
@@ -237,7 +244,7 @@ def offer_of(connection: Connection, project_id: uuid.UUID, query: Mapping[str, 
 
 def only_way(offer: Offer, query: Mapping[str, Any]) -> dict[str, str] | None:
     """Parameters that complete the query where there is only one way to do so. Of the past, a metric may be gone."""
-    if query.get("as_of") and "metric" in query:
+    if _is_of_the_past(query) and "metric" in query:
         return None
     if "experiment" not in query and len(offer.scopes) == 1:
         return {"experiment": offer.scopes[0].experiment, "metric": offer.scopes[0].metric}

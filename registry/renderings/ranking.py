@@ -12,6 +12,7 @@ from registry.renderings.pairs import pair_blocks
 from registry.renderings.policies import friedman_blocks, method, policy_blocks, target
 from registry.renderings.protocols import left_out_line
 from registry.renderings.ranking_by_benchmark import by_benchmark_blocks
+from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, change_cells, change_sentence
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
@@ -59,7 +60,8 @@ def ranking_latex(ranking: Ranking) -> str:
 
 
 def ranking_csv(ranking: Ranking) -> str:
-    """One row a name, in the order of the ranking; with columns for a suite and a slice where they were asked for."""
+    """One row a name, in the order of the ranking; with columns for a suite, a slice and what changed where they were
+    asked for, and then with a row for each name that is gone."""
     policy = (
         ranking.experiment,
         ranking.by,
@@ -72,8 +74,14 @@ def ranking_csv(ranking: Ranking) -> str:
     head = [harmless(one) for one in policy]
     asked = {"suite": ranking.suite, "slice": ", ".join(slice_line(ranking.slice, short=True))}
     also = {name: harmless(said) for name, said in asked.items() if said}
-    rows = ([*head, *_row(one), *also.values()] for one in ranking.ranking)
-    return tidy([*_POLICY, *_NAMED, *also], rows)
+    change = change_cells(ranking.change) if ranking.change else {}
+    own = {one.name: _row(one) for one in ranking.ranking}
+    absent = [None] * (len(_NAMED) - 2)
+    rows = (
+        [*head, *own.get(name, [None, harmless(name), *absent]), *also.values(), *change.get(name, ())]
+        for name in dict.fromkeys([*own, *change])
+    )
+    return tidy([*_POLICY, *_NAMED, *also, *(CHANGE_COLUMNS if change else ())], rows)
 
 
 def _row(one: Ranked) -> list[str | int | float | None]:
@@ -90,7 +98,10 @@ def page(ranking: Ranking) -> Iterator[Block]:
     yield Heading(f"Ranking of {who} — {about(ranking)}", 1)
     if ranking.ranking:
         yield ranking_verdict(ranking).sentence
+    if changed := change_sentence(ranking):
+        yield changed
     yield from order_blocks(ranking)
+    yield from change_blocks(ranking)
     yield from friedman_blocks(ranking.friedman, group_word(ranking))
     yield from pair_blocks(ranking.pairs, len(ranking.ranking), group_word(ranking))
     yield from by_benchmark_blocks(ranking)

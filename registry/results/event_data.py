@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
+from registry.results.changes import Move
 from registry.results.gates import Verdict
 from registry.results.judgement import Verdict as ClaimVerdict
 from registry.results.terms import At, Count, Digest, Identifier, Instant, Presence
@@ -57,15 +58,6 @@ class ItemsEvent(GridEvent):
     set: Annotated[str, "The name of the item set."]
     digest: Annotated[Digest, "Of the item set."]
     cells: Annotated[Count, "How many cells got outcomes."]
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A model whose rank is another one."""
-
-    name: Annotated[str, "The model."]
-    before: Annotated[int | None, "Its rank before; null: it had none."]
-    now: Annotated[int | None, "Its rank now; null: it has none."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from registry.grids.grid import Direction
 from registry.results.blocks import Friedman
+from registry.results.changes import RankingChange
 from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.pairs import Pair
 from registry.results.policies import Method, Missing, Target
@@ -201,6 +202,9 @@ class Ranking:
         Presence.OPTIONAL,
     ] = ()
     incomparable: LeftOutByProtocol = None
+    change: Annotated[
+        RankingChange | None, "What changed since `since`; absent where nobody asked.", Presence.OMITTED
+    ] = None
     selection: About = None
     methods_version: Annotated[
         str | None, "Changes whenever a stored number would come out differently.", Presence.OMITTED

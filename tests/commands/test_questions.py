@@ -441,5 +441,9 @@ def test_what_was_published_later_is_no_part_of_what_is_asked_as_of_before(
         house.compute()
         assert "R1-Llama" in person.says(*asked)
         assert "R1-Llama" not in person.says(*asked, "--as-of", then)
+    person.run("rank", "--since", then, "--wait", "0")
+    house.compute()
+    assert "\tnew\t" in person.says("rank", "--since", then)
     told = person.complains("rank", "--as-of", "yesterday", status=2)
     assert "--as-of takes an instant such as 2026-11-21T08:00:00Z, a day, or how long ago such as 2w" in told
+    assert "--since takes an instant" in person.complains("rank", "--since", "yesterday", status=2)

@@ -14,6 +14,7 @@ import numpy as np
 from registry.grids.derived_names import looks_derived
 from registry.grids.near_duplicates import near_duplicates
 from registry.grids.outcomes import scale_of
+from registry.grids.protocol import Rules
 from registry.grids.suite_members import member_text
 from registry.query import AggregatesQuery, RankingQuery
 from registry.results.inputs import DerivedGrid, Input, Warning
@@ -29,6 +30,10 @@ from workers.statistics.item_variances import SlotItems
 
 MOST_ALIKE = 10
 NO_ITEMS: Mapping[Any, Sequence[Any]] = {}
+THEN = "\0"
+"""What stands before a name as it was; PostgreSQL has no such text."""
+Named = Sequence[tuple[Any, Mapping[str, str]]]
+"""Rows of grids, each with the names behind its own."""
 
 
 @dataclass(frozen=True)
@@ -62,20 +67,10 @@ def build_ranking_input(
 ) -> RankingInput:
     """Ranking input from rows of grids, oldest update first; apart from updates, their order has no effect. `items` are
     the rows of outcomes of items of each grid."""
-    meant = [(row, names) for row in rows if matches(query, names := canonical_names(row, aliases))]
-    # Stable: of two grids of the same names the one updated last comes last.
-    meant.sort(key=lambda one: tuple(one[1].values()))
+    meant = _meant(query, rows, aliases)
     derived = tuple(derived_entry(row, names) for row, names in meant if row.derived is not None)
     counted = [(row, names) for row, names in meant if row.derived is None]
-    found = scales(kind_of(row.metric) for row, _ in counted)
-    slots, cache = Slots(), dict[tuple[Any, ...], Any]()
-    blocks = [
-        block
-        for row, names in counted
-        for block in _blocks(query, row, names, slots, cache, found.of[kind_of(row.metric)], items.get(row.id, ()))
-    ]
-    blocks = _with_direction(blocks)
-    ordered = _ordered(query, {block.name for block in blocks}, cache)
+    matrix, found = _matrix(query, {"": counted}, items)
     inputs = tuple(Input(str(row.id), row.number) for row, _ in counted)
     benchmarks = {names["benchmark"] for _, names in counted}
     warnings = (
@@ -86,8 +81,43 @@ def build_ranking_input(
         *near_duplicate_warnings(counted, "benchmark", "model"),
         *near_duplicate_warnings(counted, "model", "benchmark"),
     )
-    matrix = _score_matrix(query, ordered, blocks, slots, found.classes)
     return RankingInput(matrix, inputs, warnings, derived, found.one)
+
+
+def change_input(
+    query: RankingQuery, then: Iterable[Any], now: Iterable[Any], aliases: Mapping[tuple[str, str], str], rules: Rules
+) -> tuple[ScoreMatrix, RankedScale | None]:
+    """Score matrix of rows of grids at two instants, in which a name as it was has `THEN` before it, and the scale of
+    its values. Grids whose protocols differ between the two in a binding key are left out."""
+    sides = [[one for one in _meant(query, rows, aliases) if one[0].derived is None] for rows in (then, now)]
+    protocols, others = ({tuple(names.values()): row.protocol for row, names in side} for side in sides)
+    apart = {key for key in protocols.keys() & others if rules.obstacle(protocols[key], others[key])}
+    kept = [[one for one in side if tuple(one[1].values()) not in apart] for side in sides]
+    matrix, found = _matrix(query, {THEN: kept[0], "": kept[1]}, NO_ITEMS)
+    return matrix, found.one
+
+
+def _meant(query: RankingQuery, rows: Iterable[Any], aliases: Mapping[tuple[str, str], str]) -> Named:
+    """The rows that the query is about, by names; of two grids of the same names the one updated last comes last."""
+    meant = [(row, names) for row in rows if matches(query, names := canonical_names(row, aliases))]
+    return sorted(meant, key=lambda one: tuple(one[1].values()))
+
+
+def _matrix(
+    query: RankingQuery, sides: Mapping[str, Named], items: Mapping[Any, Sequence[Any]]
+) -> tuple[ScoreMatrix, Scales]:
+    """Score matrix of rows by what stands before their names, and the scales of their metrics."""
+    found = scales(kind_of(row.metric) for counted in sides.values() for row, _ in counted)
+    slots, cache = Slots(), dict[tuple[Any, ...], Any]()
+    blocks = [
+        replace(block, name=before + block.name)
+        for before, counted in sides.items()
+        for row, names in counted
+        for block in _blocks(query, row, names, slots, cache, found.of[kind_of(row.metric)], items.get(row.id, ()))
+    ]
+    blocks = _with_direction(blocks)
+    ordered = _ordered(query, {block.name for block in blocks}, cache)
+    return _score_matrix(query, ordered, blocks, slots, found.classes), found
 
 
 def derived_entry(row: Any, names: Mapping[str, str]) -> DerivedGrid:

@@ -76,6 +76,12 @@ def scales(kinds: Iterable[Kind]) -> Scales:
     return Scales(of, only is not None and any(kind[1] is None for kind in posted))
 
 
+def factor_to(scale: RankedScale | None, other: RankedScale | None) -> float:
+    """What a difference on a scale is multiplied by to be one on the other: not 1 for shares of 1 and of 100."""
+    wholes = [_whole((one.unit, one.direction, one.lower, one.upper)) for one in (scale, other) if one]
+    return wholes[1] / wholes[0] if len(wholes) == 2 and wholes[0] and wholes[1] else 1.0
+
+
 def _whole(kind: Kind) -> float | None:
     """1 or 100 if a metric is a proportion with one of the units of proportions, else None."""
     whole = Metric("", None, None, kind[2], kind[3]).proportion_of

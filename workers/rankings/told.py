@@ -14,8 +14,9 @@ import orjson
 from sqlalchemy import Connection
 
 from registry.query import query_of
+from registry.results.changes import moves
 from registry.results.codec import to_document
-from registry.results.event_data import Move, RankingEvent
+from registry.results.event_data import RankingEvent
 from registry.results.ranking import Ranking
 from registry.storage.arrivals import Arrival, announce, slug_of
 from registry.storage.bi_facts import facts_of_answer
@@ -53,10 +54,8 @@ def change_of(experiment: str, metric: str, before: Rows | None, now: Rows) -> d
     """What is told of a change, from rows of facts."""
     leaders = [row[_NAME] for row in now if row[_RANK] == 1]
     letters = set(now[0][_GROUPS]) if now else set()
-    ranks, were = ({row[_NAME]: row[_RANK] for row in rows} for rows in (now, before or ()))
-    moved = [
-        Move(name, were.get(name), ranks.get(name)) for name in {**ranks, **were} if ranks.get(name) != were.get(name)
-    ]
+    were, ranks = ({row[_NAME]: row[_RANK] for row in rows} for rows in (before or (), now))
+    moved = [one for one in moves(were, ranks) if one.before != one.now]
     event = RankingEvent(
         experiment,
         metric,

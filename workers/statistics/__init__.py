@@ -12,12 +12,13 @@ from workers.statistics.heterogeneity import heterogeneity
 from workers.statistics.ranking import rank
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.sweet_spot import sweet_spot
-from workers.statistics.versus import versus
+from workers.statistics.versus import change, versus
 
 __all__ = [
     "METHODS_VERSION",
     "Parameters",
     "ScoreMatrix",
+    "change",
     "describe",
     "describe_all",
     "gap",

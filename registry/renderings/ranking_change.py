@@ -1,0 +1,124 @@
+"""What changed in a ranking: in a sentence, as a table, and as columns of its CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from registry.renderings.numbers import UNDEFINED, intervals, level_of, p_value, places_of, signed
+from registry.renderings.sheet import Block, Lines
+from registry.renderings.table import Column, Table
+from registry.renderings.verdicts.estimate import Estimate, Yardstick
+from registry.renderings.verdicts.terms import sentence
+from registry.renderings.words import counted, isolated, said
+from registry.results.changes import NameChange, RankingChange
+from registry.results.ranking import Ranking
+
+CHANGE_COLUMNS = ("since", "rank_then", "verdict", "change", "change_low", "change_high", "change_p_holm")
+_TOLD, _LISTED = 2, 40
+"""Names of a kind that the sentence tells, and rows of the table; the rest is counted."""
+
+
+def change_sentence(ranking: Ranking) -> str:
+    """Who is new, gone and moved, and who is better or worse than itself was; "" where nobody asked."""
+    if ranking.change is None:
+        return ""
+    names, since = ranking.change.names, f"Since {_spoken(ranking.change.since)}"
+    if not any(map(_differs, names)):
+        return sentence(f"{since} nothing changed")
+    by = {word: [one for one in names if one.verdict == word] for word in ("new", "gone", "open")}
+    told = [
+        f"{isolated(found[0].name)} is {word}" if len(found) == 1 else f"{len(found):,} names are {word}"
+        for word in ("new", "gone")
+        if (found := by[word])
+    ]
+    told += _moved(names) or ([] if told else ["the order is the same"])
+    own = [f"{isolated(one.name)} is {one.verdict}{_by(ranking, one)}" for one in _shown(names)[:_TOLD]]
+    own += [f"{more:,} more are better or worse"] if (more := len(_shown(names)) - _TOLD) > 0 else []
+    own += [f"of {counted(len(by['open']), 'name', 'names')} the tests do not tell"] if by["open"] else []
+    return sentence(
+        "; on the cells measured at both ".join(filter(None, (f"{since}: {', '.join(told)}", ", ".join(own))))
+    )
+
+
+def change_blocks(ranking: Ranking) -> Iterator[Block]:
+    """A row for each name of which anything changed."""
+    if ranking.change is None or not (changed := [one for one in ranking.change.names if _differs(one)]):
+        return
+    yield _table(changed[:_LISTED], ranking.by.removeprefix("axis:"))
+    yield Lines(tuple(_legend(ranking.change, changed)))
+
+
+def change_cells(change: RankingChange) -> dict[str, list[Any]]:
+    """The cells of the columns of what changed, by name."""
+    return {one.name: [change.since, one.before, one.verdict, one.difference, *_ends(one)] for one in change.names}
+
+
+def _differs(one: NameChange) -> bool:
+    return one.verdict != "unchanged" or one.before != one.now
+
+
+def _spoken(instant: str) -> str:
+    """A day as it is, another instant to the minute."""
+    return instant[:10] + ("" if instant[10:] == "T00:00:00Z" else f" {instant[11:16]} UTC")
+
+
+def _moved(names: Sequence[NameChange]) -> list[str]:
+    """The names that went furthest, each with its ranks, and how many more there are."""
+    steps = sorted(
+        (-abs(one.before - one.now), one.now, one.before, one.name)
+        for one in names
+        if one.before is not None and one.now is not None and one.before != one.now
+    )
+    told = [f"{isolated(name)} went from {before} to {now}" for _, now, before, name in steps[:_TOLD]]
+    return told + ([f"{len(steps) - _TOLD:,} more moved"] if len(steps) > _TOLD else [])
+
+
+def _shown(names: Sequence[NameChange]) -> list[NameChange]:
+    """The names that are better or worse, the largest differences first."""
+    return sorted(
+        (one for one in names if one.verdict in ("better", "worse")), key=lambda one: -abs(one.difference or 0)
+    )
+
+
+def _by(ranking: Ranking, one: NameChange) -> str:
+    found = Estimate(one.difference or 0.0, one.interval, one.p_holm, one.detectable, ranking.alpha)
+    yardstick = Yardstick.of(asdict(ranking.scale)) if ranking.scale else Yardstick()
+    size = found.turned(-1 if found.difference < 0 else 1)
+    return f" by {yardstick.sized(size.size)}{size.brackets(yardstick)}"
+
+
+def _ends(one: NameChange) -> list[float | None]:
+    return [*((one.interval.low, one.interval.high) if one.interval else (None, None)), one.p_holm]
+
+
+def _table(rows: Sequence[NameChange], by: str) -> Table:
+    found = [one.interval for one in rows]
+    places = places_of(
+        [*(one.difference for one in rows), *(end for one in found if one for end in (one.low, one.high))]
+    )
+    level = next((f"{level_of(one)} interval" for one in found if one), "interval")
+    columns = [
+        Column(by, [one.name for one in rows]),
+        Column("rank then", [UNDEFINED if one.before is None else str(one.before) for one in rows], True),
+        Column("rank now", [UNDEFINED if one.now is None else str(one.now) for one in rows], True),
+        Column("now less then", [signed(one.difference, places) for one in rows], True),
+        Column(level, intervals(found, places)),
+        Column("Holm p", [p_value(one.p_holm) for one in rows], True),
+        Column("verdict", [said(one.verdict) for one in rows]),
+    ]
+    return Table(columns)
+
+
+def _legend(change: RankingChange, changed: Sequence[NameChange]) -> Iterator[str]:
+    yield "now less then: a name's own values, over the cells measured at both; interval: were these run again"
+    if any(one.verdict == "same_cells" for one in changed):
+        yield "same cells: other cells came or went; those measured at both are the same"
+    reasons = [one.reason for one in changed if one.reason]
+    for reason in dict.fromkeys(reasons):
+        yield f"{UNDEFINED} {reason} ({counted(reasons.count(reason), 'name', 'names')})"
+    if len(changed) > _LISTED:
+        yield f"{len(changed) - _LISTED:,} more names changed; CSV and JSON have all"
+    if rest := len(change.names) - len(changed):
+        yield f"unchanged, with the same ranks: {counted(rest, 'name', 'names')}"
