@@ -63,7 +63,7 @@ from workers.rankings.direct import direct_ranking, refused_ranking
 from workers.rankings.from_pair_sums import ranking_from_sums, size_from_sums
 from workers.rankings.pair_sums.scopes import close_scope, is_up_to_date, keeps_sums, open_scope
 from workers.rankings.pair_sums.update import catch_up
-from workers.rankings.told import facts_untold, record_ranking
+from workers.rankings.told import facts_told, facts_untold, record_ranking
 from workers.repeat_noise import repeat_noise_document
 from workers.scope import alias_map, scope_rows, scope_size, stream_rows
 from workers.statistics import METHODS_VERSION
@@ -176,7 +176,7 @@ def _facts_of(row: Any, result: Ranking | dict[str, Any]) -> Any:
         return None
     kind = cached_results.c.facts.type
     told = cached_results.c.generation == row.generation
-    return case((told, literal(facts, kind)), else_=literal(facts_untold(row, facts), kind))
+    return case((told, literal(facts_told(row, facts), kind)), else_=literal(facts_untold(row, facts), kind))
 
 
 def document_of(result: Result) -> dict[str, Any]:

@@ -73,6 +73,10 @@ class RankingEvent:
     tied_with_leader: Annotated[Count, "How many more share a group with the first leader."]
     first: Annotated[bool, "Whether no order was told before."]
     moved: Annotated[tuple[Move, ...], "Whose rank is another one, where they are few.", Presence.OPTIONAL] = ()
+    since: Annotated[Instant | None, "When the grids of the order before were read.", Presence.OMITTED] = None
+    as_of: Annotated[Instant | None, "When those of this order were read; absent with `first`.", Presence.OMITTED] = (
+        None
+    )
 
 
 @dataclass(frozen=True, slots=True)

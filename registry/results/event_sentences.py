@@ -133,7 +133,7 @@ def _ranking(_act: str, data: Data) -> EventSentence:
     )
     after = "was computed for the first time" if data.get("first") else "changed"
     about = _together(_name(data, "experiment"), _name(data, "metric"), by=" by ")
-    target = Target("ranking", _id(data, "experiment"), _id(data, "metric"))
+    target = Target("ranking", *(_id(data, one) for one in ("experiment", "metric", "since", "as_of")))
     return EventSentence("The ranking of", about, after, _together(leads, *moved, by="; "), target=target)
 
 

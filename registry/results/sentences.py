@@ -13,11 +13,14 @@ _JOINERS = "\u200c\u200d"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What a sentence is about, by its id or name; of a ranking, `name` is the experiment and `metric` its metric."""
+    """What a sentence is about, by its id or name; of a ranking, `name` is the experiment and `metric` its metric,
+    and `since` and `as_of` are the instants that it is about; empty: it is that of now."""
 
     kind: TargetKind
     name: str = ""
     metric: str = ""
+    since: str = ""
+    as_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,9 @@ def page_of_target(project: str, target: Target) -> PagePath:
             return PagePath(f"/{kind}s/{quote(id_, safe='')}")
         case Target("baseline", name):
             return PagePath(f"{home}/baselines/{quote(name, safe='')}")
-        case Target("ranking", experiment, metric):
-            return PagePath(f"{home}/rankings", {"experiment": experiment, "metric": metric})
+        case Target("ranking", experiment, metric, since, as_of):
+            instants = {"since": since, "as_of": as_of} if since else {}
+            return PagePath(f"{home}/rankings", {"experiment": experiment, "metric": metric, **instants})
         case Target(kind, name):
             return page_of_name(project, kind, name)
 

@@ -12,9 +12,12 @@ from scipy.stats import norm
 
 from registry.query import RankingQuery
 from registry.results.codec import to_document
+from registry.results.event_sentences import event_sentence
 from registry.results.ranking import Ranking
+from registry.results.target_pages import page_of_event
 from tests.house import Project
 from tests.workers.asking import computed, described, faults_of, join, now
+from tests.workers.feed import feed
 from workers.queries import compute, compute_again
 
 SCOPE = {"experiment": "E", "metric": "accuracy"}
@@ -280,3 +283,33 @@ def test_every_form_tells_it(measured: Project) -> None:
     assert {row[8]: row[head + 1 : head + 3] for row in rows[1:]} == {
         "D": ["", "new"], "A": ["3", "better"], "B": ["2", "unchanged"], "C": ["1", "worse"]
     }  # fmt: skip
+
+
+def test_the_link_of_an_event_answers_what_the_event_says(measured: Project) -> None:
+    def turn() -> Any:
+        measured.house.compute()
+        return feed(measured, "ranking.changed")[-1]
+
+    assert "since" not in turn().data
+    put(measured, "A", 56.0, 57.0, 58.0)
+    assert turn().data["first"], "other numbers, the same order"
+    put(measured, "D", 95.0, 95.0, 95.0)
+    for benchmark in ("X", "Y"):
+        put(measured, "A", 95.0, 96.0, 97.0, benchmark=benchmark)
+    event = turn()
+    put(measured, "A", 1.0, 1.0, 1.0)
+    measured.house.compute()
+    assert page_of_event(measured.slug, 9, event_sentence(event.type, event.data)) == f"/{event.subject}"
+    answer = computed(measured, event.subject)
+    assert (answer["change"]["since"], answer["selection"]["as_of"]) == (event.data["since"], event.data["as_of"])
+    told = sorted((one["name"], one["before"], one["now"]) for one in event.data["moved"])
+    ranked = {one["name"]: (one["name"], one["before"], one["now"]) for one in answer["change"]["names"]}
+    assert told == sorted(one for one in ranked.values() if one[1] != one[2])
+    assert told == [("A", 3, 1), ("B", 2, 4), ("C", 1, 3), ("D", None, 2)]
+    [a] = [one for one in answer["change"]["names"] if one["name"] == "A"]
+    assert a["difference"] == pytest.approx(((95 - 56) + (95 - 50)) / 2), "since the last answer, told or not"
+    for model in "ABCD":
+        for grid in measured.get(f"projects/{measured.slug}/grids?model={model}").get_json()["items"]:
+            measured.call("DELETE", f"grids/{grid['id']}", "admin")
+    gone = computed(measured, turn().subject)["change"]["names"]
+    assert {one["verdict"] for one in gone} == {"gone"}

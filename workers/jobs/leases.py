@@ -83,7 +83,7 @@ def _claim_statement(table: Table, condition: ColumnElement[bool], most: int, le
     span = func.make_interval(0, 0, 0, 0, 0, 0, func.least(seconds * func.power(2, begun), LONGEST_PAUSE.seconds))
     # Counted before the work begins: an attempt that kills its process has been counted.
     leased = {"lease": lease, "leased_until": func.now() + span, "attempts": begun + 1}
-    return update(table).where(same).values(leased).returning(*table.c)
+    return update(table).where(same).values(leased).returning(*table.c, func.now().label("claimed_at"))
 
 
 def release(database: Database, claim: Claim, rows: Sequence[Any], pause: float = 0.0) -> None:

@@ -7,6 +7,7 @@ one is, the facts of the result hold what was told last.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC
 from typing import Any
 from urllib.parse import urlencode
 
@@ -23,14 +24,22 @@ from registry.storage.bi_facts import facts_of_answer
 
 _RANK, _NAME, _GROUPS = 0, 1, 9
 """Places in a row of the facts, as `registry.results.facts.RankingRow` has them."""
-_TOLD = "told"
+_TOLD, _READ_AT = "told", "read_at"
+"""Names in the facts: the rows that were told last, and the instant as of which the grids of what was told are."""
 _MOST_LEADERS, _MOST_MOVED, _MOST_BYTES = 3, 5, 1_500
 Rows = Sequence[Sequence[Any]]
 
 
+def facts_told(row: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The facts of a ranking that is told, with the instant at which `row`, its question, was claimed: what was done
+    before is in them."""
+    return {**facts, _READ_AT: row.claimed_at.astimezone(UTC).isoformat().replace("+00:00", "Z")}
+
+
 def facts_untold(row: Any, facts: Mapping[str, Any]) -> dict[str, Any]:
     """The facts of a ranking that is not told, with what was told last. `row` is that of its question."""
-    return {**facts, _TOLD: _told_last(row)}
+    rows, read_at = _told_last(row)
+    return {**facts, _TOLD: rows, _READ_AT: read_at}
 
 
 def record_ranking(connection: Connection, row: Any, found: Ranking) -> None:
@@ -40,13 +49,15 @@ def record_ranking(connection: Connection, row: Any, found: Ranking) -> None:
     """
     if not row.is_default:
         return
-    before, now = _told_last(row), to_document(facts_of_answer(found))["ranking"]
+    facts = facts_told(row, to_document(facts_of_answer(found)))
+    (before, since), now = _told_last(row), facts["ranking"]
     if _order(before or ()) == _order(now):
         return
     query = query_of(row.query)
-    asked = urlencode({"experiment": query.experiment, "metric": query.metric})
+    instants = {"since": since, "as_of": facts[_READ_AT]} if before is not None and since else {}
+    told = change_of(query.experiment, query.metric, before, now) | instants
+    asked = urlencode({"experiment": query.experiment, "metric": query.metric, **instants})
     subject = f"projects/{slug_of(connection, row.project_id)}/rankings?{asked}"
-    told = change_of(query.experiment, query.metric, before, now)
     announce(connection, row.project_id, [Arrival("ranking.changed", subject, told)])
 
 
@@ -70,12 +81,12 @@ def change_of(experiment: str, metric: str, before: Rows | None, now: Rows) -> d
     return told if len(orjson.dumps(told)) <= _MOST_BYTES else {**told, "moved": []}
 
 
-def _told_last(row: Any) -> Rows | None:
-    """Rows of the facts of the ranking that was told last; None before the first."""
+def _told_last(row: Any) -> tuple[Rows | None, str | None]:
+    """Rows of the facts of the ranking that was told last, and when its grids were read; None before the first, and
+    where an older release told it."""
     if not row.is_default or row.facts is None:
-        return None
-    last: Rows | None = row.facts[_TOLD] if _TOLD in row.facts else row.facts["ranking"]
-    return last
+        return None, None
+    return row.facts.get(_TOLD, row.facts["ranking"]), row.facts.get(_READ_AT)
 
 
 def _order(rows: Rows) -> tuple[Any, Any]:
