@@ -31,7 +31,7 @@ from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
 from workers.rankings.pair_sums.update import fingerprint
 from workers.rankings.ranking_input import derived_name_warnings, level_warnings, scale_warnings
 from workers.rankings.scales import Kind, Scale, Scales, scales
-from workers.rankings.slots import Frame, Integers, Slots, roles_of, slot_numbers
+from workers.rankings.slots import Frame, Integers, Slots, roles_of
 from workers.scope import Aliases, alias_map, conditions, experiment_names, names_of
 from workers.statistics.board import rank_board
 from workers.statistics.score_matrix import ScoreMatrix
@@ -132,17 +132,17 @@ def _standings(
 ) -> ScoreMatrix | None:
     """Score matrix of all grids, without their noise; None if it would be too large."""
     directed = [one for one in matrices if known.of[_kind(one)].direction] or list(matrices)
-    frame, slots, cache = Frame.of(known.classes), Slots(), dict[tuple[Any, ...], Any]()
+    frame, slots = Frame.of(known.classes), Slots()
     names = sorted({name for matrix in directed for name in _names(query.by, matrix, aliases)})
     places = {name: i for i, name in enumerate(names)}
     blocks = [
         block
         for matrix in directed
-        for block in _blocks(query.by, matrix, aliases, places, slots, cache, known.of[_kind(matrix)])
+        for block in _blocks(query.by, matrix, aliases, places, slots, known.of[_kind(matrix)])
     ]
-    if len(names) * len(slots.places) > MOST_CELLS:
+    if len(names) * slots.size > MOST_CELLS:
         return None
-    values = np.full((len(names), len(slots.places)), np.nan)
+    values = np.full((len(names), slots.size), np.nan)
     for rows, numbers, written, scale in _in_order(directed, blocks, aliases):
         at = np.ix_(rows, numbers)
         values[at] = np.where(np.isfinite(written), frame.sign(scale) * scale.factor * written, values[at])
@@ -161,14 +161,13 @@ def _blocks(
     aliases: Aliases,
     places: Mapping[str, int],
     slots: Slots,
-    cache: dict[tuple[Any, ...], Any],
     scale: Scale,
 ) -> Iterator[Block]:
     """The values of a matrix by names and slots: of one block where its grids share the slots, else of one for each."""
     axes = orjson.loads(matrix.axes)
     each = [roles_of(by, *_canonical_names(aliases, matrix, model)) for model in matrix.models]
     rooms = dict.fromkeys((one.group, one.rest) for one in each)
-    numbers = {room: slot_numbers(slots, cache, *room, axes, None, scale) for room in rooms}
+    numbers = {room: slots.numbers(*room, axes, scale) for room in rooms}
     rows = np.array([places[one.name] for one in each], dtype=np.int64)
     if len(rooms) == 1:
         yield rows, next(iter(numbers.values())), matrix.values, scale

@@ -23,7 +23,7 @@ from registry.storage.items import held_items
 from registry.storage.rows import grid_of
 from workers.rankings.columns import Columns, columns_of
 from workers.rankings.scales import Scale, Scales, kind_of, scales
-from workers.rankings.slots import Frame, Integers, Slots, roles_of, slot_numbers
+from workers.rankings.slots import Frame, Integers, Slots, roles_of
 from workers.scope import canonical_names, matches
 from workers.statistics import ScoreMatrix
 from workers.statistics.item_variances import SlotItems
@@ -108,15 +108,15 @@ def _matrix(
 ) -> tuple[ScoreMatrix, Scales]:
     """Score matrix of rows by what stands before their names, and the scales of their metrics."""
     found = scales(kind_of(row.metric) for counted in sides.values() for row, _ in counted)
-    slots, cache = Slots(), dict[tuple[Any, ...], Any]()
+    slots, levels = Slots(), dict[str, int]()
     blocks = [
         replace(block, name=before + block.name)
         for before, counted in sides.items()
         for row, names in counted
-        for block in _blocks(query, row, names, slots, cache, found.of[kind_of(row.metric)], items.get(row.id, ()))
+        for block in _blocks(query, row, names, slots, levels, found.of[kind_of(row.metric)], items.get(row.id, ()))
     ]
     blocks = _with_direction(blocks)
-    ordered = _ordered(query, {block.name for block in blocks}, cache)
+    ordered = sorted({block.name for block in blocks}, key=lambda name: (levels.get(name, 0), name))
     return _score_matrix(query, ordered, blocks, slots, found.classes), found
 
 
@@ -208,24 +208,24 @@ def _blocks(
     row: Any,
     names: Mapping[str, str],
     slots: Slots,
-    cache: dict[tuple[Any, ...], Any],
+    levels: dict[str, int],
     scale: Scale,
     outcomes: Sequence[Any],
 ) -> list[_Block]:
-    """Cells of one grid, as the block of its model or variant, or as one block for each level of the ranked axis."""
+    """Cells of one grid, as the block of its model or variant, or as one block for each level of the ranked axis;
+    `levels` numbers those in the order in which they occur."""
     held = _held(row, outcomes, scale)
     cells, axis, roles = columns_of(row, scale.factor), query.by.removeprefix("axis:"), roles_of(query.by, **names)
     if not query.by.startswith("axis:"):
-        numbers = slot_numbers(slots, cache, roles.group, roles.rest, row.axes, None, scale)
+        numbers = slots.numbers(roles.group, roles.rest, row.axes, scale)
         return [_Block(roles.name, numbers, cells.flat(), scale, None if held is None else held.ravel())]
     place = next((i for i, one in enumerate(row.axes) if one["name"] == axis), None)
     if place is None:
         return []
-    numbers = slot_numbers(slots, cache, roles.group, roles.rest, row.axes, place, scale)
+    numbers = slots.numbers(roles.group, roles.rest, [*row.axes[:place], *row.axes[place + 1 :]], scale)
     labels = [_label(level) for level in row.axes[place]["levels"]]
-    known = cache.setdefault(("levels",), {})
     for level in labels:
-        known.setdefault(level, len(known))
+        levels.setdefault(level, len(levels))
     return [
         _Block(label, numbers, cells.level(i, place), scale, None if held is None else held.take([i], place).ravel())
         for i, label in enumerate(labels)
@@ -251,18 +251,12 @@ def _label(level: Any) -> str:
     return str(level["label"] if isinstance(level, dict) else level)
 
 
-def _ordered(query: RankingQuery, names: set[str], cache: Mapping[tuple[Any, ...], Any]) -> list[str]:
-    """Levels in the order of their axis, models and variants by name."""
-    known = cache.get(("levels",), {})
-    return sorted(names, key=lambda name: (known.get(name, 0), name))
-
-
 def _score_matrix(
     query: RankingQuery, names: Sequence[str], blocks: Sequence[_Block], slots: Slots, classes: Sequence[Scale]
 ) -> ScoreMatrix:
     """Score matrix of all blocks."""
     frame, places = Frame.of(classes), {name: i for i, name in enumerate(names)}
-    cells = Columns.empty((len(names), len(slots.places)))
+    cells = Columns.empty((len(names), slots.size))
     for block in blocks:
         cells.put(places[block.name], block.slots, block.cells, frame.sign(block.scale))
     found = frame.matrix(query.by, names, slots, ((block.slots, block.scale) for block in blocks), cells.arrays())

@@ -7,7 +7,9 @@ ranked.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+import itertools
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -43,43 +45,58 @@ def roles_of(by: str, benchmark: str, model: str, variant: str) -> Roles:
     return Roles("", benchmark, (model, variant))
 
 
+Room = tuple[Hashable, ...]
+"""Scale, group and the other names of grids whose slots differ in nothing but coordinates."""
+
+
 @dataclass
 class Slots:
-    """Slots, numbered in the order in which they first occur."""
+    """Slots, numbered in the order in which they first occur.
 
-    places: dict[Hashable, int] = field(default_factory=dict)
-    groups: list[str] = field(default_factory=list)
+    Grids of one room over equal axes have equal slots, which are numbered together: no coordinates are looked at, until
+    a grid of the room comes over other axes.
+    """
 
-    def number(self, group: str, rest: tuple[Hashable, ...]) -> int:
-        place = self.places.setdefault((group, *rest), len(self.places))
-        if place == len(self.groups):
-            self.groups.append(group)
-        return place
+    size: int = 0
+    rooms: dict[Room, dict[bytes, Integers]] = field(default_factory=dict)
+    """The slots of each room by the JSON of the axes of its grids."""
+    places: dict[Room, dict[Hashable, int]] = field(default_factory=dict)
+    """Slots by their coordinates, of rooms whose grids have different axes."""
+    owners: list[tuple[str, int]] = field(default_factory=list)
+    """Group of each run of slots, and the length of the run."""
+
+    def numbers(
+        self, group: str, rest: tuple[str, ...], axes: Sequence[dict[str, Any]], scale: Scale | None = None
+    ) -> Integers:
+        """Slot of each cell of a grid over these axes, row-major."""
+        room, shape = (scale.key if scale else None, group, *rest), orjson.dumps(axes)
+        known = self.rooms.setdefault(room, {})
+        if shape not in known:
+            before, size = self.size, math.prod(len(axis["levels"]) for axis in axes)
+            if not known:
+                known[shape] = np.arange(before, before + size)
+                self.size += size
+            else:
+                known[shape] = np.array([self._place(room, at) for at in coordinates(axes)], dtype=np.int64)
+            self.owners.append((group, self.size - before))
+        return known[shape]
+
+    def _place(self, room: Room, at: Hashable) -> int:
+        if room not in self.places:
+            self.places[room] = {
+                one: number
+                for shape, numbers in self.rooms[room].items()
+                for one, number in zip(coordinates(orjson.loads(shape)), numbers.tolist(), strict=True)
+            }
+        found = self.places[room].setdefault(at, self.size)
+        self.size = max(self.size, found + 1)
+        return found
 
 
-def slot_numbers(
-    slots: Slots,
-    cache: dict[tuple[Any, ...], Any],
-    group: str,
-    rest: tuple[str, ...],
-    axes: Sequence[dict[str, Any]],
-    left_out: int | None,
-    scale: Scale | None = None,
-) -> Integers:
-    """Slot of each cell, row-major without the axis `left_out`; grids over equal axes share the result."""
-    kind = scale.key if scale else None
-    key = (group, rest, orjson.dumps(axes), left_out, kind)
-    if key not in cache:
-        kept = [axis for i, axis in enumerate(axes) if i != left_out]
-        order = sorted(range(len(kept)), key=lambda i: kept[i]["name"])
-        levels = [[_level(level) for level in axis["levels"]] for axis in kept]
-        found = []
-        for at in np.ndindex(*[len(each) for each in levels]):
-            coordinates = tuple((kept[i]["name"], levels[i][at[i]]) for i in order)
-            found.append(slots.number(group, (kind, *rest, *coordinates)))
-        cache[key] = np.array(found, dtype=np.int64)
-    numbers: Integers = cache[key]
-    return numbers
+def coordinates(axes: Sequence[dict[str, Any]]) -> Iterator[Hashable]:
+    """Coordinates of each cell of a grid, row-major; the order of its axes does not tell them apart."""
+    levels = [[(axis["name"], _level(level)) for level in axis["levels"]] for axis in axes]
+    return (frozenset(at) for at in itertools.product(*levels))
 
 
 def _level(level: Any) -> str | float:
@@ -118,15 +135,16 @@ class Frame:
         self, by: str, names: Sequence[str], slots: Slots, placed: Iterable[Placed], cells: Mapping[str, Any]
     ) -> ScoreMatrix:
         """Score matrix of these cells, to rank what `by` says."""
-        worst = np.full(len(slots.places), np.nan)
+        worst = np.full(slots.size, np.nan)
         for numbers, scale in placed:
             bound = scale.upper if scale.direction == "lower" else scale.lower
             worst[numbers] = np.nan if bound is None else self.sign(scale) * bound
-        groups = sorted(set(slots.groups))
+        groups = sorted({group for group, _ in slots.owners})
         owner = {name: i for i, name in enumerate(groups)}
+        runs = np.array([(owner[group], length) for group, length in slots.owners], dtype=np.int64).reshape(-1, 2)
         return ScoreMatrix(
             names=tuple(names),
-            benchmarks=np.array([owner[name] for name in slots.groups], dtype=np.int64),
+            benchmarks=np.repeat(runs[:, 0], runs[:, 1]),
             benchmark_names=tuple(groups),
             direction=self.direction,
             lower=self.scale.lower,
@@ -141,9 +159,8 @@ class Frame:
 
 def _places_across_scales(slots: Slots) -> Integers:
     """Equal numbers for slots that differ in nothing but their scale."""
-    known = dict[Hashable, int]()
-    found = []
-    for key in slots.places:
-        group, _, *rest = key if isinstance(key, tuple) else (key, None)
-        found.append(known.setdefault((group, *rest), len(known)))
-    return np.array(found, dtype=np.int64)
+    known, found = dict[Hashable, int](), np.empty(slots.size, dtype=np.int64)
+    for (_, *names), shapes in slots.rooms.items():
+        for shape, numbers in shapes.items():
+            found[numbers] = [known.setdefault((*names, at), len(known)) for at in coordinates(orjson.loads(shape))]
+    return found

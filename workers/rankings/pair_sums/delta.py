@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from workers.rankings.matrices import Floats, GridMatrix
 from workers.rankings.pair_sums.read import BenchmarkChange
-from workers.rankings.slots import Slots, slot_numbers
+from workers.rankings.slots import Slots
 from workers.statistics.all_pair_sums import all_meetings
 from workers.statistics.pair_sums import MOST_TICKS, Side, empty, meeting
 
@@ -74,12 +74,12 @@ def sums_delta(change: BenchmarkChange, aliases: Aliases, exponent: int) -> Sums
     """
     affected = {name for matrix in chain(change.before, change.after) for name in _canonical_names(matrix, aliases)}
     names = sorted(affected.union(*(_canonical_names(matrix, aliases) for matrix in change.unchanged)))
-    places, slots, cache = {name: i for i, name in enumerate(names)}, Slots(), dict[tuple[Any, ...], Any]()
+    places, slots = {name: i for i, name in enumerate(names)}, Slots()
     unchanged, removed, added = (
-        [_updates_of(matrix, places, aliases, slots, cache) for matrix in matrices]
+        [_updates_of(matrix, places, aliases, slots) for matrix in matrices]
         for matrices in (change.unchanged, change.before, change.after)
     )
-    shape = (len(names), len(slots.places))
+    shape = (len(names), slots.size)
     old = _empty_side(shape)
     _scatter(old, [*unchanged, *removed], exponent)
     new, touched = _copy(old), np.array(sorted(places[name] for name in affected), dtype=np.int64)
@@ -124,12 +124,10 @@ def _canonical_names(matrix: GridMatrix, aliases: Aliases) -> Iterable[str]:
     return (aliases.get(("model", model), model) for model in matrix.models)
 
 
-def _updates_of(
-    matrix: GridMatrix, places: Mapping[str, int], aliases: Aliases, slots: Slots, cache: dict[tuple[Any, ...], Any]
-) -> _Updates:
+def _updates_of(matrix: GridMatrix, places: Mapping[str, int], aliases: Aliases, slots: Slots) -> _Updates:
     benchmark = aliases.get(("benchmark", matrix.benchmark), matrix.benchmark)
     variant = aliases.get(("variant", matrix.variant), matrix.variant)
-    numbers = slot_numbers(slots, cache, benchmark, (variant,), orjson.loads(matrix.axes), None)
+    numbers = slots.numbers(benchmark, (variant,), orjson.loads(matrix.axes))
     rows = np.array([places[name] for name in _canonical_names(matrix, aliases)], dtype=np.int64)
     return _Updates(variant, rows, numbers, np.array(matrix.order, dtype=np.int64), matrix.values)
 
