@@ -194,7 +194,7 @@ class Settings:
     ranking_work: int = within(0, 1_000_000_000_000, 8_000_000)
     """Models times cells, plus a hundred for each pair of models. A ranking with more tests its pairs by the normal
     limit of the exact test."""
-    ranking_cells: int = within(0, 1_000_000_000, 2_000_000)
+    ranking_cells: int = within(0, 1_000_000_000, 6_000_000)
     """Cells up to which such a ranking may be computed from all of them at once; of more, from pair sums."""
 
     @classmethod

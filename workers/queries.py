@@ -57,7 +57,7 @@ from workers.jobs.leases import Claim, claim, fail_attempt, release
 from workers.jobs.reports import done as jobs_done
 from workers.jobs.waking import wake_dispatcher
 from workers.protocols import Screen, screen_of, told
-from workers.rankings.board import board_ranking
+from workers.rankings.board import board_ranking, read_board
 from workers.rankings.change import Side, with_change
 from workers.rankings.direct import direct_ranking, refused_ranking
 from workers.rankings.from_pair_sums import ranking_from_sums, size_from_sums
@@ -67,7 +67,7 @@ from workers.rankings.told import facts_told, facts_untold, record_ranking
 from workers.repeat_noise import repeat_noise_document
 from workers.scope import alias_map, scope_rows, scope_size, stream_rows
 from workers.statistics import METHODS_VERSION
-from workers.statistics.counted_ranking import OF_CELLS, sums_have_order
+from workers.statistics.counted_ranking import MOST_COUNTED, OF_CELLS, sums_have_order
 from workers.statistics.ranking import MOST_NAMES
 from workers.statistics_by_settings import statistics_asked_document
 from workers.sweet_spots import TOO_LARGE, TOO_MANY, sweet_spot_document, thresholds_document
@@ -315,7 +315,9 @@ def _compute_board(
     if kept and not exceeds_limit(settings, query, *_size(database, project_id, query)):
         return _compute_from_cells(database, project_id, query, screen)
     with database.snapshot() as connection:
-        found = board_ranking(connection, project_id, query, screen.ids)
+        board = read_board(connection, project_id, query, screen.ids)
+    # Outside of the block: PostgreSQL ends a transaction that is idle for long.
+    found = board_ranking(board, query)
     return refused_ranking(query, f"{_TOO_MANY_CELLS} {_limits(settings)}") if found is None else found
 
 
@@ -377,7 +379,7 @@ def _way_of(database: Database, settings: Settings, project_id: Any, query: Quer
     if not usual and not exceeds_limit(settings, query, models, cells):
         return "cells"
     most = settings.ranking_cells
-    if _comes_from_sums(query) and not screen.ids:
+    if _comes_from_sums(query) and not screen.ids and models <= MOST_COUNTED:
         most = min(most, _MOST_WITHOUT_SUMS) // (2 if usual else 1)
     if not query.by.startswith("axis:") and cells <= most:
         return "board"

@@ -16,7 +16,7 @@ from registry.renderings.ranking_change import CHANGE_COLUMNS, change_blocks, ch
 from registry.renderings.sheet import Block, Heading, Lines
 from registry.renderings.table import Column, Table
 from registry.renderings.tidy import harmless, tidy
-from registry.renderings.verdicts.ranking import ranking_verdict
+from registry.renderings.verdicts.ranking import ranking_verdict, why_untested
 from registry.renderings.words import about, counted, said, slice_line
 from registry.results.ranking import Ranked, Ranking, Slots
 
@@ -230,8 +230,7 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield "no two names share a slot: each is the only one of its part, and its rank says nothing"
         return
     yield f"rank range: the ranks that the tests leave open{sure}"
-    if ranking.pairs and not any(pair.p_holm is not None for pair in ranking.pairs):
-        reason = next((pair.reason for pair in ranking.pairs if pair.reason), "no noise")
+    if len(ranking.ranking) > 1 and (reason := why_untested(ranking)):
         yield f"no pair was tested, so every rank is left open: {reason}"
     else:
         yield from _groups(ranking)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import uuid
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -56,11 +56,19 @@ _READ = _reads("grids")
 _READ_THEN = _reads(f"({GRIDS_THEN}) AS grids_then").bindparams(bindparam("as_of", type_=DateTime(timezone=True)))
 
 
-def board_ranking(
+@dataclass(frozen=True)
+class Board:
+    """The grids of a scope as matrices, in a fixed order, and the derived ones, which are not ranked."""
+
+    matrices: Sequence[GridMatrix]
+    aliases: Aliases
+    derived: tuple[DerivedGrid, ...]
+
+
+def read_board(
     connection: Connection, project_id: uuid.UUID, query: RankingQuery, left_out: Collection[uuid.UUID] = ()
-) -> Ranking | None:
-    """Ranking of models or variants, from all cells at once; None if they are too many for that. Grids that are
-    `left_out`, by their ids, do not count. Equal inputs give equal bytes.
+) -> Board:
+    """The board of a query. Grids that are `left_out`, by their ids, do not count.
 
     `connection` must see one snapshot.
     """
@@ -70,6 +78,13 @@ def board_ranking(
     found = connection.execute(_READ_THEN if then else _READ, asked | then)
     whole = (matrix_of(row, with_ids=True) for row in found)
     matrices = sorted(_cut(whole, query, aliases) if query.cuts else whole, key=_place)
+    return Board(matrices, aliases, _derived(connection, aliases, project_id, query))
+
+
+def board_ranking(board: Board, query: RankingQuery) -> Ranking | None:
+    """Ranking of models or variants, from all cells at once; None if they are too many for that. Equal inputs give
+    equal bytes."""
+    matrices, aliases = board.matrices, board.aliases
     known = scales(_kind(matrix) for matrix in matrices)
     standings = _standings(query, matrices, aliases, known)
     if standings is None:
@@ -81,7 +96,7 @@ def board_ranking(
         scoped,
         scale=known.one,
         inputs_left_out=_checksum(matrices),
-        derived=_derived(connection, aliases, project_id, query),
+        derived=board.derived,
         warnings=(
             *_overlap_warnings(matrices, aliases),
             *scale_warnings(known),

@@ -16,6 +16,9 @@ from scipy.special import expit
 
 from workers.statistics.terms import FloatArray, IntArray
 
+MOST_ROWS = 1_500
+"""Rows up to which a matrix of theirs by theirs is solved, whatever the number of columns."""
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -104,8 +107,12 @@ def solve(layout: Layout, matrix: FloatArray, right: FloatArray) -> FloatArray:
 def two_way(values: FloatArray) -> list[FloatArray]:
     """The effects of rows and of columns, whose sum fits a connected matrix with gaps (NaN); rows have mean 0.
 
-    The columns are eliminated first (Searle 1987, 4.9): what is solved is as large as the rows are many.
+    The columns are eliminated first (Searle 1987, 4.9): what is solved is as large as the rows are many; of very many
+    rows, as the columns are.
     """
+    if len(values) > max(MOST_ROWS, values.shape[1]):
+        columns, rows = two_way(values.T)
+        return [rows - rows.mean(), columns + rows.mean()]
     present = np.isfinite(values)
     has = present.astype(np.float64)
     filled = np.where(present, values, 0.0)

@@ -11,8 +11,9 @@ import numpy as np
 
 from registry.results.inputs import Warning
 from registry.results.policies import Method, Missing
-from registry.results.ranking import Omission, Ranking, Slots
+from registry.results.ranking import Omission, Ranked, Ranking, Slots
 from workers.statistics.board_left_out import without_each_benchmark
+from workers.statistics.component_ranking import RELATIVE
 from workers.statistics.counted import Counted
 from workers.statistics.counted_cells import counted_cells, zero_vote_tally
 from workers.statistics.counted_ranking import (
@@ -22,18 +23,24 @@ from workers.statistics.counted_ranking import (
     mean_difference,
     ranked,
     strengths,
-    too_large,
+    unanswered,
     win_rate,
 )
 from workers.statistics.dominance import dominance_of_benchmarks
 from workers.statistics.pairs import estimand_of
+from workers.statistics.rank_groups import components
 from workers.statistics.ranking import asked
 from workers.statistics.ranking_methods import Refused, Scores, order, prepared, refusal, standardised
+from workers.statistics.ranks import shared_ranks
 from workers.statistics.score_matrix import ScoreMatrix, of
 from workers.statistics.strengths import bradley_terry
 from workers.statistics.terms import FloatArray, computable
 
+MOST_PAIRED = 1_500
+"""Names up to which each is tested against every other one; what is kept of the pairs grows with their square."""
 OF_DIFFERENCES = ("mean_difference", "standardised_difference")
+OF_PAIRS = (*OF_DIFFERENCES, "win_rate", "bradley_terry")
+_UNPAIRED = f"more than {MOST_PAIRED:,} names are not tested against each other; name those to compare with model=…"
 _LEFT_OUT = (
     Omission("noise", "trials, repeats and standard errors are not used for so many names; ask about fewer of them"),
     Omission("pairs.interval", "in part: needs every cell's noise; ask about fewer names"),
@@ -55,12 +62,14 @@ def rank_board(
     meets = standings.present.sum(axis=0)
     slots = Slots(int(np.count_nonzero(meets)), int(np.count_nonzero(meets > 1)))
     frame = asked(slots, method, missing, alpha, target, pairs_of)
-    if refused := too_large(standings.names, frame) or _obstacle(standings, frame):
+    if refused := unanswered(standings.names, frame) or _obstacle(standings, frame):
         return refused
     kept = prepared(standings, frame.missing)
     if not kept.present.any():
         return replace(frame, status="insufficient", reason="no slot has all names")
     kept = standardised(kept) if frame.method == "standardised_difference" else kept
+    if len(standings.names) > MOST_PAIRED:
+        return _without_pairs(standings, kept, frame)
     counted = replace(counted_cells(kept), slots=slots, cells=tuple(standings.present.sum(axis=1).tolist()))
     if estimand_of(frame.method, kept.mixed) == "difference" and (said := dominance_of_benchmarks(kept)):
         frame = replace(frame, warnings=(Warning("one_benchmark_dominates", said),))
@@ -69,6 +78,61 @@ def rank_board(
         return _orders(standings, kept, counted, frame, part)
 
     return ranked(counted, frame, orders_of, _LEFT_OUT, mixed=kept.mixed)
+
+
+def _without_pairs(posted: ScoreMatrix, kept: ScoreMatrix, frame: Ranking) -> Ranking:
+    """The order alone of very many names: sorting takes n log n for each slot, and no test narrows a range of ranks."""
+    members = components(kept)
+    orders = list[Scores]()
+    for part in members:
+        found = _unpaired(of(kept, part), frame.method, frame.missing)
+        if isinstance(found, Refused):
+            return replace(frame, status="undefined", reason=found.reason)
+        orders.append(found)
+    records, cells = _records(kept), posted.present.sum(axis=1)
+    rows = list[Ranked]()
+    for number, (part, scores) in enumerate(zip(members, orders, strict=True)):
+        ranks, pool = shared_ranks(scores.goodness), len(part) if frame.method in RELATIVE else None
+        for p in np.argsort(ranks, kind="stable").tolist():
+            i, score = part[p], float(scores.values[p])
+            wins, ties, losses = records[i]
+            shown = score if np.isfinite(score) else None
+            place = int(ranks[p]), kept.names[i], shown, 1, len(part), (), number, int(cells[i])
+            rows.append(Ranked(*place, wins, ties, losses, None, pool))
+    return replace(
+        frame,
+        ranking=tuple(rows),
+        components=tuple(tuple(kept.names[i] for i in part) for part in members),
+        left_out=(*_LEFT_OUT, *(Omission(part, _UNPAIRED) for part in ("pairs", "groups", "never_met"))),
+    )
+
+
+def _unpaired(here: ScoreMatrix, method: Method, missing: Missing) -> Scores | Refused:
+    """One order of the members of a component without a table of their pairs."""
+    if (refused := refusal(here, method, missing)) is not None or method not in OF_PAIRS:
+        return refused or order(here, method, missing)
+    if method == "bradley_terry" or not here.present.all():
+        other = "adjusted_mean" if method in OF_DIFFERENCES else "helm_win_rate"
+        many = f"it compares pairs, and {len(here.names):,} names have too many"
+        return Refused(f"{many}; ask with method={other}, or about up to {MOST_PAIRED:,} names with model=…")
+    if method == "win_rate":
+        return order(here, "helm_win_rate", missing)  # where everybody is there, the same
+    own = here.values / (1.0 if here.divisor is None else here.divisor)
+    means = own @ here.weights(np.arange(own.shape[1]))
+    return Scores(means - means.mean(), here.sign > 0)
+
+
+def _records(standings: ScoreMatrix) -> list[list[int]]:
+    """Wins, ties and losses of each name over all others that are there, summed over the slots."""
+    found = np.zeros((len(standings.names), 3), dtype=np.int64)
+    for slot in range(standings.values.shape[1]):
+        there = np.flatnonzero(standings.present[:, slot])
+        ticks = standings.ticks[there, slot] * standings.sign
+        _, place, counts = np.unique(ticks, return_inverse=True, return_counts=True)
+        below = np.cumsum(counts) - counts
+        wins, ties = below[place], counts[place] - 1
+        found[there] += np.stack([wins, ties, there.size - 1 - wins - ties], axis=1)
+    return found.tolist()
 
 
 def _obstacle(standings: ScoreMatrix, frame: Ranking) -> Ranking | None:

@@ -59,7 +59,7 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
     sequence = np.argsort(ranks, kind="stable").tolist()
     members = [part[p] for p in sequence]
     names = contest.kept.names
-    cliques = groups(contest.apart, contest.met, members) if is_tested(contest, part) else []
+    cliques = (groups(contest.apart, contest.met, members) or []) if is_tested(contest, part) else []
     lettered = {letters(first_letter + g): set(clique) for g, clique in enumerate(cliques)}
     ahead, against = in_order(contest.apart, members, ranks[sequence])
     records, errors = record(contest.pairs), errors_of(contest, part, scores)
@@ -86,7 +86,7 @@ def component(contest: Contest, part: Sequence[int], scores: Scores, number: int
         tuple(names[i] for i in part),
         rows,
         tuple(tuple(names[i] for i in clique) for clique in cliques),
-        tuple((names[i], names[j]) for i, j in strangers(contest.met, part)),
+        tuple((names[i], names[j]) for i, j in strangers(contest.met, part) or ()),
         tuple((names[i], names[j]) for i, j in against),
         stability(of(contest.posted, part), contest.method, contest.missing, ranks) if contest.complete else None,
     )

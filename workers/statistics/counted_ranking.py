@@ -19,8 +19,8 @@ from workers.statistics.counted import Counted, evidence_of
 from workers.statistics.counted_pairs import listed_pairs, record_of
 from workers.statistics.least_squares_scores import potentials
 from workers.statistics.pairs import estimand_of, pairs_left_out
-from workers.statistics.rank_groups import groups, in_order, letters, parts, rank_interval, strangers
-from workers.statistics.ranking import MOST_NAMES, asked, contradicted
+from workers.statistics.rank_groups import TOO_LONG, groups, in_order, letters, parts, rank_interval, strangers
+from workers.statistics.ranking import asked, contradicted
 from workers.statistics.ranking_methods import Refused, Scores
 from workers.statistics.ranks import shared_ranks
 from workers.statistics.stability import tau
@@ -54,7 +54,10 @@ def rank_counted(
 ) -> Ranking:
     """The ranking of what was counted, as `ranking.rank` gives it."""
     frame = asked(counted.slots, method, missing, alpha, target, pairs_of)
-    if refused := too_large(counted.names, frame):
+    if len(counted.names) > MOST_COUNTED:
+        reason = f"more than {MOST_COUNTED:,} names; name up to {MOST_COUNTED:,} of them with model=…"
+        return replace(frame, status="undefined", reason=reason)
+    if refused := unanswered(counted.names, frame):
         return refused
     if not sums_have_order(method, missing):
         return replace(frame, status="undefined", reason=f"{frame.method} with missing={frame.missing} {OF_CELLS}")
@@ -69,13 +72,11 @@ def sums_have_order(method: str, missing: str) -> bool:
     return method in _ORDERS and missing in ("matched", "available")
 
 
-def too_large(names: Sequence[str], frame: Ranking) -> Ranking | None:
-    """The answer where names are none or too many to be compared, or where the target asks for the cells' noise."""
+def unanswered(names: Sequence[str], frame: Ranking) -> Ranking | None:
+    """The answer where there are no names, not the one that is asked for, or where the target asks for the cells'
+    noise."""
     if not names:
         return replace(frame, status="insufficient", reason="nobody to rank")
-    if len(names) > MOST_COUNTED:
-        reason = f"more than {MOST_COUNTED:,} names; name up to {MOST_COUNTED:,} of them with model=…"
-        return replace(frame, status="undefined", reason=reason)
     if frame.target == "new_questions":
         return replace(frame, status="undefined", reason=f"target=new_questions {OF_CELLS}")
     if frame.pairs_of is not None and frame.pairs_of not in names:
@@ -106,7 +107,7 @@ def ranked(
         found,
         pairs=listed_pairs(counted, evidence, frame, order),
         components=tuple(tuple(counted.names[i] for i in part) for part in members),
-        left_out=left_out + _left_out(len(counted.names), frame),
+        left_out=(*left_out, *dict.fromkeys(found.left_out), *pairs_left_out(len(order), frame.pairs_of)),
         mle_exists=len(strengths) == 1 and strengths[0].mle_exists if strengths else None,
         prior="half_tie" if any(not one.mle_exists for one in strengths) else None,
         assumes=("exchangeable_cells",) if frame.target == "rerun" else (),
@@ -118,12 +119,6 @@ def is_loose(linked: BoolArray, part: Sequence[int]) -> bool:
     return int(linked[np.ix_(part, part)].sum()) * 2 < len(part) * (len(part) - 1)
 
 
-def _left_out(names: int, frame: Ranking) -> tuple[Omission, ...]:
-    many = f"more than {MOST_NAMES} names; name up to {MOST_NAMES} of them with model=…"
-    found = [Omission(part, many) for part in ("groups", "never_met")] if names > MOST_NAMES else []
-    return (*found, *pairs_left_out(names, frame.pairs_of))
-
-
 def _with_component(
     frame: Ranking, counted: Counted, apart: IntArray, part: Sequence[int], orders: Orders, number: int
 ) -> tuple[Ranking, list[int]]:
@@ -133,11 +128,10 @@ def _with_component(
     place = {i: p for p, i in enumerate(part)}
     own = shared_ranks(orders.own.goodness)
     sequence = [part[p] for p in np.argsort(own, kind="stable").tolist()]
-    few = len(counted.names) <= MOST_NAMES
-    cliques = groups(apart, counted.linked, sequence) if few else []
+    cliques, apart_for_ever = groups(apart, counted.linked, sequence), strangers(counted.linked, part)
+    left_out = [TOO_LONG[name] for name, one in (("groups", cliques), ("never_met", apart_for_ever)) if one is None]
     ahead, against = in_order(apart, sequence, own[[place[i] for i in sequence]])
-    apart_for_ever = strangers(counted.linked, part) if few else []
-    lettered = {letters(len(frame.groups) + g): set(clique) for g, clique in enumerate(cliques)}
+    lettered = {letters(len(frame.groups) + g): set(clique) for g, clique in enumerate(cliques or ())}
     scores = orders.own.values
     rows = tuple(
         Ranked(
@@ -158,8 +152,9 @@ def _with_component(
     return replace(
         frame,
         ranking=frame.ranking + rows,
-        groups=frame.groups + tuple(tuple(counted.names[i] for i in clique) for clique in cliques),
-        never_met=frame.never_met + tuple((counted.names[i], counted.names[j]) for i, j in apart_for_ever),
+        groups=frame.groups + tuple(tuple(counted.names[i] for i in clique) for clique in cliques or ()),
+        never_met=frame.never_met + tuple((counted.names[i], counted.names[j]) for i, j in apart_for_ever or ()),
+        left_out=(*frame.left_out, *left_out),
         warnings=frame.warnings + _contradictions(counted.names, against),
         policy_sensitivity=frame.policy_sensitivity
         + tuple(_policy(counted.names[i], place[i], own, others) for i in part),

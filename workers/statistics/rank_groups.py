@@ -7,15 +7,25 @@ Kerbosch 1973, with pivots).
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.sparse.csgraph import connected_components
 
 from registry.results.pairs import Pair
+from registry.results.ranking import Omission
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.terms import BoolArray, IntArray
 
 MOST_GROUPS = 1_000
+MOST_GROUPED, MOST_STRANGERS = 300_000, 45_000
+"""Members of all groups of a component together, and pairs that never met, up to which they are listed."""
+TOO_LONG = {
+    "groups": Omission("groups", f"more than {MOST_GROUPED:,} names in all of them; ask about fewer with model=…"),
+    "never_met": Omission("never_met", f"more than {MOST_STRANGERS:,} pairs; ask about fewer names with model=…"),
+}
 
 
 def separated(names: Sequence[str], pairs: Sequence[Pair], sign: int, alpha: float) -> IntArray:
@@ -50,59 +60,86 @@ def rank_interval(matrix: IntArray, members: Sequence[int], i: int) -> tuple[int
     return 1 + int(np.count_nonzero(row < 0)), len(members) - int(np.count_nonzero(row > 0))
 
 
-def strangers(met: BoolArray, members: Sequence[int]) -> list[tuple[int, int]]:
-    """The pairs of members without a common slot."""
-    return [(i, j) for p, i in enumerate(members) for j in members[p + 1 :] if not met[i, j]]
+def strangers(met: BoolArray, members: Sequence[int]) -> list[tuple[int, int]] | None:
+    """The pairs of members without a common slot; None where they are too many to be listed."""
+    apart = np.argwhere(np.triu(~met[np.ix_(members, members)], 1))
+    return None if len(apart) > MOST_STRANGERS else [(members[p], members[q]) for p, q in apart.tolist()]
 
 
 def components(standings: ScoreMatrix) -> list[list[int]]:
     """Names that are linked through common slots, each component in the order of the names."""
-    present = standings.present.astype(np.float64)
-    return parts(present @ present.T > 0)
+    names, slots = np.nonzero(standings.present)
+    size = len(standings.names)
+    # Names and slots as the two sides of one graph: no matrix of the pairs of names.
+    linked = coo_matrix((np.ones(names.size), (names, size + slots)), shape=(size + standings.values.shape[1],) * 2)
+    return _members(connected_components(linked, directed=False)[1][:size])
 
 
 def parts(linked: BoolArray) -> list[list[int]]:
     """The connected components of a symmetric relation, members in order."""
-    left, found = list(range(len(linked))), []
-    while left:
-        reached = {left[0]}
-        frontier = [left[0]]
-        while frontier:
-            frontier = [j for j in np.flatnonzero(linked[frontier].any(axis=0)).tolist() if j not in reached]
-            reached.update(frontier)
-        found.append(sorted(reached))
-        left = [i for i in left if i not in reached]
-    return found
+    return _members(connected_components(csr_matrix(linked), directed=False)[1])
 
 
-def groups(matrix: IntArray, met: BoolArray, members: Sequence[int]) -> list[list[int]]:
-    """The maximal sets of members who all met and of whom no two are separated, at most a thousand.
+def _members(labels: IntArray) -> list[list[int]]:
+    found = dict[int, list[int]]()
+    for i, label in enumerate(labels.tolist()):
+        found.setdefault(label, []).append(i)
+    return list(found.values())
+
+
+def groups(matrix: IntArray, met: BoolArray, members: Sequence[int]) -> list[list[int]] | None:
+    """The maximal sets of members who all met and of whom no two are separated, at most a thousand; None where they are
+    too long to be listed.
 
     Members come best first, and so do the groups and the members within each.
     """
-    near = {
-        p: {q for q, j in enumerate(members) if q != p and met[i, j] and matrix[i, j] == 0}
-        for p, i in enumerate(members)
-    }
-    found: list[list[int]] = []
-    for clique in cliques(set(), set(near), set(), near):
-        found.append(sorted(clique))
-        if len(found) == MOST_GROUPS:
-            break
+    at = np.ix_(members, members)
+    near = met[at] & (matrix[at] == 0)
+    np.fill_diagonal(near, False)
+    found, length = list[list[int]](), 0
+    for clique in itertools.islice(cliques([_bits(row) for row in near]), MOST_GROUPS):
+        found.append(_places(clique))
+        length += len(found[-1])
+        if length > MOST_GROUPED:
+            return None
     return [[members[p] for p in clique] for clique in sorted(found)]
 
 
-def cliques(chosen: set[int], open_: set[int], closed: set[int], near: dict[int, set[int]]) -> Iterator[set[int]]:
-    """Bron and Kerbosch's recursion as a generator."""
-    if not open_ and not closed:
-        yield chosen
-        return
-    # Sorted, so that the order of a set, which may differ between processes, never shows in the groups.
-    pivot = max(sorted(open_ | closed), key=lambda i: len(open_ & near[i]))
-    for i in sorted(open_ - near[pivot]):
-        yield from cliques(chosen | {i}, open_ & near[i], closed & near[i], near)
-        open_ = open_ - {i}
-        closed = closed | {i}
+def cliques(near: Sequence[int]) -> Iterator[int]:
+    """The maximal cliques of a graph, from the neighbours of each node; sets are the bits of whole numbers.
+
+    Bron and Kerbosch's search with its own stack, as deep as a clique is large; those near all others that are open are
+    chosen at once.
+    """
+    every = (1 << len(near)) - 1
+    stack = [(0, every, 0)]
+    while stack:
+        chosen, open_, closed = stack.pop()
+        size = open_.bit_count()
+        whole = [i for i in _places(open_) if (open_ & near[i]).bit_count() == size - 1]
+        for i in whole:
+            chosen, open_, closed = chosen | 1 << i, open_ & near[i], closed & near[i]
+        if not open_:
+            if not closed:
+                yield chosen
+            continue
+        pivot = max(_places(open_ | closed), key=lambda i: (open_ & near[i]).bit_count())
+        branches = []
+        for i in _places(open_ & ~near[pivot]):
+            branches.append((chosen | 1 << i, open_ & near[i], closed & near[i]))
+            open_, closed = open_ & ~(1 << i), closed | 1 << i
+        stack += reversed(branches)
+
+
+def _bits(row: BoolArray) -> int:
+    return int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little")
+
+
+def _places(bits: int) -> list[int]:
+    """The members of a set, in order."""
+    raw = np.frombuffer(bits.to_bytes((bits.bit_length() + 7) // 8, "little"), dtype=np.uint8)
+    found: list[int] = np.flatnonzero(np.unpackbits(raw, bitorder="little")).tolist()
+    return found
 
 
 def letters(index: int) -> str:

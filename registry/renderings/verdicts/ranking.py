@@ -151,8 +151,7 @@ def _of_many(ranking: Ranking) -> Verdict:
     rows, several = ranking.ranking, plural_of(ranking.by)
     count, best = len(rows), [row for row in rows if row.rank == 1]
     where = slice_words(ranking.slice)
-    if _nothing_tested(ranking):
-        reason = next((pair.reason for pair in ranking.pairs if pair.reason), None) or "no noise is known"
+    if reason := why_untested(ranking):
         told = f"Which of the {count:,} {several} is best{where} cannot be told: no pair was tested, for {reason}"
         return Verdict("open", sentence(told))
     if all(row.rank_low == 1 and row.rank_high == count for row in rows):
@@ -176,8 +175,12 @@ def _of_many(ranking: Ranking) -> Verdict:
     return Verdict("absent" if equal else "open", sentence(f"{told}{_turns(ranking)}"), (_groups(ranking),))
 
 
-def _nothing_tested(ranking: Ranking) -> bool:
-    return bool(ranking.pairs) and not any(pair.p_holm is not None for pair in ranking.pairs)
+def why_untested(ranking: Ranking) -> str | None:
+    """Why no two names were tested; None where some were."""
+    if any(pair.p_holm is not None for pair in ranking.pairs):
+        return None
+    reasons = [pair.reason for pair in ranking.pairs] + [one.reason for one in ranking.left_out if one.part == "pairs"]
+    return next(filter(None, reasons), "no noise is known")
 
 
 def _not_separated(ranking: Ranking, best: Sequence[Ranked]) -> list[str]:

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 from scipy.stats import norm, rankdata
 
-from registry.results.codec import to_document
+import workers.statistics.board
+from registry.renderings.ranking import ranking_text
+from registry.results.codec import from_document, to_document
+from registry.results.ranking import Ranking
 from workers.statistics import ScoreMatrix, rank
 from workers.statistics.board import rank_board
 from workers.statistics.ranking_methods import METHODS, MISSING
@@ -54,6 +57,45 @@ def test_every_method_and_policy_has_the_order_that_an_exact_ranking_has(subtest
             for one, other in zip(found["ranking"], exact["ranking"], strict=True):
                 assert [one[name] for name in names] == [other[name] for name in names]
                 assert one["score"] == pytest.approx(other["score"], rel=1e-9, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_names_with_one_number_each_are_in_its_order_however_many_they_are(method: str) -> None:
+    names = 1_266 if method in ("mean_difference", "bradley_terry") else 3_000
+    values = np.random.default_rng(3).integers(0, 1_000, (names, 1)) / 10
+    standings = ScoreMatrix(
+        tuple(f"m{i:04}" for i in range(names)), values, np.array([0]), ("b",), direction="higher", lower=0, upper=100
+    )
+    found = of_board(standings, method, "matched", 0.05, "rerun")
+    ranks = dict(zip(standings.names, rankdata(-values[:, 0], method="min"), strict=True))
+    assert (found["status"], [row["rank"] for row in found["ranking"]]) == ("ok", sorted(ranks.values()))
+    assert all(row["rank"] == ranks[row["name"]] for row in found["ranking"])
+    # One difference has no sign that is rare: every rank is left open, and nobody is separated from anybody.
+    assert {(row["rank_low"], row["rank_high"]) for row in found["ranking"]} == {(1, names)}
+    assert [len(group) for group in found["groups"]] == ([names] if names < 1_500 else [])
+    if names > 1_500:
+        told = "no pair was tested, so every rank is left open: more than 1,500 names are not tested against each other"
+        assert told in ranking_text(from_document(Ranking, found))
+
+
+def test_an_order_without_pairs_is_the_order_with_them(monkeypatch: Any, subtests: Any) -> None:
+    names = ("rank", "name", "cells", "wins", "ties", "losses", "component", "pool")
+    for method, missing in product(METHODS, MISSING):
+        for share in (1.0, 0.75):
+            standings = board(9, (1, 3, 1, 2), share=share)
+            found = []
+            for most in (9, 8):
+                monkeypatch.setattr(workers.statistics.board, "MOST_PAIRED", most)
+                found.append(of_board(standings, method, missing, 0.05, "rerun"))
+            if "it compares pairs" in (found[1].get("reason") or ""):
+                assert method in ("mean_difference", "standardised_difference", "win_rate", "bradley_terry")
+                assert share < 1 or method == "bradley_terry"
+                continue
+            with subtests.test(method, missing=missing, share=share):
+                assert found[0]["status"] == found[1]["status"]
+                for one, other in zip(*(each["ranking"] for each in found), strict=True):
+                    assert [one[name] for name in names] == [other[name] for name in names]
+                    assert one["score"] == pytest.approx(other["score"], rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("target", ["rerun", "new_benchmarks"])
