@@ -1,18 +1,19 @@
 """How often every word, interval and set of the service is wrong: `python -m bench.calibration` writes the page.
 
-Counts are kept in a file after every block of worlds, so a run that was cut off goes on where it ended. Seeded: the
-same worlds on every machine. `--only TEXT` counts the scenarios whose names hold it; `--share 0.1` a tenth of the
-worlds of each.
+Counts are kept in `calibration.csv` after every block of worlds, so a run that was cut off goes on where it ended;
+to count a scenario anew, remove its lines. Seeded: the same worlds on every machine. `--only TEXT` counts the scenarios
+whose names hold it; `--share 0.1` a tenth of the worlds of each.
 """
 
 from __future__ import annotations
 
-import json
+import csv
 import math
 import sys
 import zlib
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -20,10 +21,11 @@ import click
 import numpy as np
 
 from bench.calibration_page import written
-from bench.scenarios import Scenario, all_scenarios
+from bench.scenarios import Scenario, all_scenarios, scenarios_by_part
 
 SEED, BLOCK = 20_261_122, 50
 ROOT = Path(__file__).parent.parent
+KEPT, PAGE = ROOT / "bench" / "calibration.csv", ROOT / "docs" / "calibration.md"
 
 
 @dataclass
@@ -102,15 +104,44 @@ def _tasks(chosen: Sequence[int], counts: dict[str, Count], share: float) -> lis
     return found
 
 
+def read(kept: Path) -> dict[str, Count]:
+    """The counts of a file by the names of their scenarios; none if there is no file."""
+    if not kept.exists():
+        return {}
+    with kept.open(encoding="utf-8", newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    sums = [one.name for one in fields(Count)]
+    return {f"{row['statement']} | {row['setting']}": Count(*(int(row[name]) for name in sums)) for row in rows}
+
+
+def keep(counts: Mapping[str, Count], kept: Path) -> None:
+    """Write the counts of the scenarios that there are, in the order of the page."""
+    with kept.open("w", encoding="utf-8", newline="") as lines:
+        file = csv.writer(lines, lineterminator="\n")
+        file.writerow(["statement", "setting", *(one.name for one in fields(Count))])
+        for one in SCENARIOS:
+            if one.name in counts:
+                file.writerow([one.statement, one.setting, *asdict(counts[one.name]).values()])
+
+
+def page_of(counts: Mapping[str, Count]) -> str:
+    """The published page."""
+    known = {
+        heading: [(one, counts[one.name]) for one in part if one.name in counts]
+        for heading, part in scenarios_by_part().items()
+    }
+    return written({heading: rows for heading, rows in known.items() if rows}, partial(broken, errors=2))
+
+
 @click.command()
 @click.option("--only", default="", help="Count the scenarios whose names hold this.")
 @click.option("--share", default=1.0, help="This part of the worlds of each scenario.")
-@click.option("--kept", type=click.Path(path_type=Path), default=ROOT / "bench" / "calibration.json")
-@click.option("--page", type=click.Path(path_type=Path), default=ROOT / "docs" / "calibration.md")
+@click.option("--kept", type=click.Path(path_type=Path), default=KEPT)
+@click.option("--page", type=click.Path(path_type=Path), default=PAGE)
 @click.option("--processes", default=2)
 def main(only: str, share: float, kept: Path, page: Path, processes: int) -> None:
     """Count, and write the page."""
-    counts = {name: Count(**sums) for name, sums in json.loads(kept.read_text()).items()} if kept.exists() else {}
+    counts = read(kept)
     chosen = [index for index, scenario in enumerate(SCENARIOS) if only in scenario.name]
     tasks = _tasks(chosen, counts, share)
     with (
@@ -120,13 +151,10 @@ def main(only: str, share: float, kept: Path, page: Path, processes: int) -> Non
         for index, found in progress:
             name = SCENARIOS[index].name
             counts[name] = added(counts.get(name, Count()), found)
-            kept.write_text(json.dumps({one: asdict(count) for one, count in counts.items()}, indent=0))
-    known = [(one, counts[one.name]) for one in SCENARIOS if one.name in counts]
-    page.write_text(
-        written([(one, found.rate, found.error, found.worlds, broken(one, found, 2)) for one, found in known])
-    )
-    for scenario, found in known:
-        if only in scenario.name:
+            keep(counts, kept)
+    page.write_text(page_of(counts), encoding="utf-8")
+    for scenario in (SCENARIOS[index] for index in chosen):
+        if found := counts.get(scenario.name):
             mark = "!" if broken(scenario, found, 2) else " "
             click.echo(f"{mark} {100 * found.rate:6.2f} ± {100 * found.error:4.2f}  {scenario.name}")
 

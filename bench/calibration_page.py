@@ -1,39 +1,78 @@
-"""The published page of rates."""
+"""The published page of rates: a line for each statement; `calibration.csv` beside this file has every setting."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from bench.scenarios import Scenario
 
-Row = tuple[Scenario, float, float, int, bool]
-"""A scenario, its rate, the Monte Carlo error of that, how many worlds, and whether the limit is broken."""
 _HEAD, _TAIL = (Path(__file__).parent / f"calibration_{part}.md" for part in ("head", "tail"))
+_COLUMNS = (
+    "| what is counted | promised, % | least | mean | most | nearest to the limit, or beyond it | settings | worlds |"
+)
 
 
-def written(rows: Sequence[Row]) -> str:
-    """The page as Markdown."""
-    around = (part.read_text(encoding="utf-8") for part in (_HEAD, _TAIL))
-    return ("\n".join(_tables(rows)) + "\n").join(around)
+class Found(Protocol):
+    """What was counted of a scenario."""
+
+    worlds: int
+
+    @property
+    def rate(self) -> float: ...
+
+    @property
+    def error(self) -> float: ...
 
 
-def _tables(rows: Sequence[Row]) -> Iterator[str]:
-    statements = list(dict.fromkeys(row[0].statement for row in rows))
-    for statement in statements:
-        found = [row for row in rows if row[0].statement == statement]
-        yield from ("", f"### {statement[0].upper()}{statement[1:]}", "", _promise(found[0][0]), "")
-        yield "| setting | actual, % | ± | worlds | |"
-        yield "|---|---:|---:|---:|---|"
-        for scenario, rate, error, worlds, broken in found:
-            shown = f"{100 * rate:.1f} | {100 * error:.1f}" if math.isfinite(rate) else "— | —"
-            mark = "beyond the limit" if broken else "" if math.isfinite(rate) else "none is given"
-            yield f"| {scenario.setting} | {shown} | {worlds:,} | {mark} |"
+Row = tuple[Scenario, Found]
+
+
+def written(parts: Mapping[str, Sequence[Row]], broken: Callable[[Scenario, Found], bool]) -> str:
+    """The page as Markdown, of the counted scenarios by the headings they stand under."""
+    return "\n".join(
+        [_HEAD.read_text(encoding="utf-8"), *_tables(parts, broken), "", _TAIL.read_text(encoding="utf-8")]
+    )
+
+
+def _tables(parts: Mapping[str, Sequence[Row]], broken: Callable[[Scenario, Found], bool]) -> Iterator[str]:
+    for heading, rows in parts.items():
+        yield from (f"## {heading}", "", _COLUMNS, "|---|---|---:|---:|---:|---|---:|---:|")
+        for statement, limit in dict.fromkeys((one.statement, one.limit) for one, _ in rows):
+            mine = [row for row in rows if (row[0].statement, row[0].limit) == (statement, limit)]
+            yield f"| {statement[0].upper()}{statement[1:]} | {_line(mine, broken)} |"
+        yield ""
+
+
+def _line(rows: Sequence[Row], broken: Callable[[Scenario, Found], bool]) -> str:
+    known = [row for row in rows if math.isfinite(row[1].rate)]
+    rates = [found.rate for _, found in known]
+    scenario, found = min(known, key=_room)
+    where = f"{100 * found.rate:.1f} ± {100 * found.error:.1f}: {scenario.setting}"
+    beyond = sum(broken(*row) for row in rows)
+    settings = f"{len(rows)}" + (f", of {len(rows) - len(known)} none is given" if len(known) < len(rows) else "")
+    shown = " | ".join(f"{100 * rate:.1f}" for rate in (min(rates), sum(rates) / len(rates), max(rates)))
+    worlds = sorted({found.worlds for _, found in rows})
+    return " | ".join(
+        (_promise(scenario), shown, where + (f"; **{beyond} beyond**" if beyond else ""), settings, _span(worlds))
+    )
+
+
+def _room(row: Row) -> float:
+    """How far a rate is within its limit; where nothing is promised the highest is the nearest."""
+    scenario, found = row
+    if scenario.sense == "at_least":
+        return found.rate - (scenario.limit or 0)
+    return (scenario.limit or 0) - found.rate
 
 
 def _promise(scenario: Scenario) -> str:
     if scenario.limit is None:
-        return "Nothing is promised; the rate is shown as it is."
-    share = f"{100 * scenario.limit:g} %"
-    return f"Promised: at most {share}." if scenario.sense == "at_most" else f"Promised: at least {share}."
+        return "nothing"
+    return f"{'≤' if scenario.sense == 'at_most' else '≥'} {100 * scenario.limit:g}"
+
+
+def _span(numbers: Sequence[int]) -> str:
+    return "–".join(f"{one:,}" for one in dict.fromkeys((numbers[0], numbers[-1])))

@@ -33,9 +33,21 @@ class Scenario:
         return f"{self.statement} | {self.setting}"
 
 
-def all_scenarios() -> list[Scenario]:
-    """Every scenario, in the order of the published page."""
+def scenarios_by_part() -> dict[str, list[Scenario]]:
+    """Every scenario under the heading of the published page that it stands under."""
     from bench.scenarios import aggregates, best, claims, items, rankings, series, tables
 
-    parts = (series, tables, aggregates, best, rankings, items, claims)
-    return [scenario for part in parts for scenario in part.SCENARIOS]
+    return {
+        "Series": series.SCENARIOS,
+        "Axes and their interaction": tables.SCENARIOS,
+        "Entries of a table of many grids": aggregates.SCENARIOS,
+        "The best cell": best.SCENARIOS,
+        "Rankings": rankings.SCENARIOS,
+        "Models on the same items": items.SCENARIOS,
+        "Claims": claims.SCENARIOS,
+    }
+
+
+def all_scenarios() -> list[Scenario]:
+    """Every scenario, in the order of the published page."""
+    return [scenario for part in scenarios_by_part().values() for scenario in part]

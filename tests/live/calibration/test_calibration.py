@@ -1,6 +1,6 @@
 """Every word, interval and set keeps the error rate that it states, counted in seeded worlds with a known truth.
 
-A short share of `bench/calibration.py`, whose full count is published in `docs/calibration.md`; a rate fails here when
+A short share of `bench/calibration.py`, whose full count `docs/calibration.md` sums up; a rate fails here when
 it lies beyond its limit by more than four Monte Carlo errors.
 """
 
