@@ -19,8 +19,8 @@ def scale_of_png() -> Quantity:
 
 
 class PictureParameters(RevisionParameters):
-    palette = Choice(*PALETTES, load_default="cividis", metadata=about("The colours of the values."))
-    theme = Choice(*THEMES, load_default="light", metadata=about("The colours around them."))
+    palette = Choice(*PALETTES, load_default="cividis", metadata=about("The colours of values."))
+    theme = Choice(*THEMES, load_default="light", metadata=about("The colours of pictures."))
     range = Matching(
         f"own|bounds|{_NUMBER},{_NUMBER}",
         "is own, bounds or low,high",

@@ -79,9 +79,6 @@ class ThresholdsParameters(StatisticsParameters):
     )
 
 
-_AS_OF = "The grids as they were then; a day: where it began in UTC."
-
-
 class OfNamesParameters(Schema):
     """The names to which a selection is narrowed, the same in every operation."""
 
@@ -89,7 +86,7 @@ class OfNamesParameters(Schema):
     model = many_names("Only these; all if not given.")
     variant = many_names("Only these; all if not given.")
     suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
-    as_of = AsOf(metadata=about(_AS_OF))
+    as_of = AsOf(metadata=about("The grids as they were then; a day: where it began in UTC."))
 
 
 class NarrowedParameters(OfNamesParameters):
@@ -276,8 +273,11 @@ VARIANTS_OF_SIDES = ("baseline_variant", "contender_variant")
 _MORE_OF_NAMES = (*VARIANTS_OF_SIDES, "benchmark", "variant", "suite", "as_of", *BENCHMARKS_OF_SIDES)
 
 
-class EitherComparisonParameters(ComparisonParameters):
-    """A comparison of two grids by their ids, or of two models by name."""
+class EitherComparisonParameters(ComparisonParameters, OfNamesParameters):
+    """A comparison of two grids by their ids, or of two models by name, which alone takes what narrows a selection."""
+
+    class Meta:
+        exclude = ("model",)
 
     baseline = _grid("The grid that is subtracted.", "0193a1b2-0000-7000-8000-000000000001", required=False)
     contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002", required=False)
@@ -292,12 +292,6 @@ class EitherComparisonParameters(ComparisonParameters):
     contender_variant = Name(empty=True, metadata=about("By name: the contender's variant."))
     baseline_benchmark = Name(metadata=about("By name: that of the baseline's grid. With it, two grids are compared."))
     contender_benchmark = Name(metadata=about("By name: that of the contender's grid, where it is another one."))
-    benchmark = many_names("By name: only these; all if not given.")
-    variant = many_names("By name: only these of both sides; all if not given.")
-    suite = Name(
-        empty=True, load_default="", metadata=about("By name: the benchmarks of this suite, in place of `benchmark`.")
-    )
-    as_of = AsOf(metadata=about(f"By name: {_AS_OF[0].lower()}{_AS_OF[1:]}"))
 
     @validates_schema
     def _check_way(self, data: dict[str, Any], **_options: Any) -> None:
@@ -333,7 +327,7 @@ _MIXED = (
 
 
 class RepeatNoiseParameters(SelectedParameters):
-    alpha = Share(load_default=0.05, metadata=about("Intervals have the level 1 - alpha."))
+    alpha = Share(load_default=0.05, metadata=about("The level of tests; intervals have the level 1 - alpha."))
 
 
 class SweetSpotParameters(OfNamesParameters):
