@@ -17,10 +17,6 @@ _SENTENCES = {
     ),
     "independent_items": "the items are taken as independent draws of one kind; questions about one text are not",
     "exchangeable_cells": "the cells are taken as exchangeable draws; their own noise is unknown or not used",
-    "whole_successes": (
-        "a value is read as the nearest whole number of successes: differences are those of counts, and may differ "
-        "from those of the printed values in the last digits"
-    ),
     "p(1-p)/questions": "questions are taken as all or nothing, p(1-p)/questions: the most that counts leave possible",
 }
 

@@ -22,8 +22,7 @@ Assumptions = Annotated[
     "What the tests take for granted, by name: independent_trials (no design_effect was posted), "
     "design_effect_of_repeats (repeats vary more than their trials explain, and say by how much), independent_levels "
     "(no noise is known: a slow drift looks like a trend), "
-    "exchangeable_cells (no noise is known), whole_successes (differences are those of the nearest counts, not of the "
-    "printed values), independent_items (items are draws of one kind), "
+    "exchangeable_cells (no noise is known), independent_items (items are draws of one kind), "
     "p(1-p)/questions (the largest variance that counts leave possible).",
     Presence.OPTIONAL,
 ]

@@ -138,17 +138,14 @@ def test_who_is_compared_with_nobody_comes_last_and_has_no_place(sweep: Project)
         )
 
 
-def test_differences_of_counts_are_said_to_be_so(project: Project) -> None:
+def test_a_difference_is_that_of_the_posted_values_and_not_of_the_counts_behind_them(project: Project) -> None:
     """62.7 % of 150 trials are 94 successes, which are 62.667 %; 50 % are 75."""
     for model, value in (("A", 62.7), ("B", 50.0)):
         project.published(model=model, axes=[], values=value, trials=150)
     pair = "experiment=type-by-length&metric=accuracy&baseline_model=B&contender_model=A"
     told = asked(project, f"comparisons?{pair}").get_json()
     found = told["by_benchmark"][0]["mean"], told["whole"]["difference"]
-    assert found == pytest.approx((12.7, 100 * (94 - 75) / 150))
-    assert told["assumes"] == ["independent_trials", "whole_successes"]
-    text = project.get(f"projects/{project.slug}/comparisons.txt?{pair}").text
-    assert "the nearest whole number of successes" in text
-    project.published(model="C", axes=[], values=40.0, trials=150)
-    exact = pair.replace("contender_model=A", "contender_model=C")
-    assert asked(project, f"comparisons?{exact}").get_json()["assumes"] == ["independent_trials"]
+    assert found == (12.7, 12.7)
+    variance = (94 * (150 - 94) + 75 * 75) / 150**3
+    assert told["whole"]["stderr"] == pytest.approx(100 * variance**0.5, rel=1e-9)
+    assert told["assumes"] == ["independent_trials"]

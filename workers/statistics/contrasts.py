@@ -1,14 +1,16 @@
 """The differences of all pairs of names at once: one estimate within each benchmark, the mean of these over them.
 
-Within a benchmark, over the slots that two names share: where only trials speak for the noise, Mantel and Haenszel's
-risk difference (1959) with the variance of Sato, Greenland and Robins (1989, Biometrics 45, 1323-1324); else the mean
-of the slots' differences, with the propagated variance where every cell has one. Over benchmarks: the unweighted mean,
-its variance the sum over B^2, and Satterthwaite's (1946) degrees of freedom where variances were estimated.
+Within a benchmark, over the slots that two names share, the mean of the differences of the posted values: where only
+trials speak for the noise, with Mantel and Haenszel's weights (1959), which are equal where trials are, and the
+variance of Sato, Greenland and Robins (1989, Biometrics 45, 1323-1324), for which values count as successes; else with
+equal weights, and the propagated variance where every cell has one. Over benchmarks: the unweighted mean, its variance
+the sum over B^2, and Satterthwaite's (1946) degrees of freedom where variances were estimated. Estimates are summed
+without rounding errors, so that they are the same whoever else is there, and in any order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 
 import numpy as np
@@ -134,7 +136,7 @@ class Meeting:
         moves = np.where(shared, cells.ticks[rows, None] - cells.ticks, 0)
         gaps = np.asarray(moves / cells.divisor, dtype=np.float64)
         count = counted(shared, cells)
-        return cls(cells, rows, shared, moves, gaps, count, added(gaps, cells) / np.maximum(count, 1))
+        return cls(cells, rows, shared, moves, gaps, count, added(gaps, cells, exact_sum) / np.maximum(count, 1))
 
     @property
     def met(self) -> BoolArray:
@@ -190,7 +192,7 @@ def rows_of(cells: Cells, rows: slice) -> Contrasts:
         wins=won.sum(axis=2),
         ties=(here.count - won - lost).sum(axis=2),
         lead=((won - lost) / here.some).sum(axis=2) / several,
-        difference=np.nan_to_num(by_benchmark).sum(axis=2) / several,
+        difference=exact_sum(np.nan_to_num(by_benchmark)) / several,
         known=known,
         variance=np.where(known, variance, np.nan),
         weight=np.where(here.met, best.weight, 0.0).sum(axis=2) / several**4,
@@ -206,12 +208,33 @@ def rows_of(cells: Cells, rows: slice) -> Contrasts:
     )
 
 
-def added(array: FloatArray, cells: Cells) -> FloatArray:
-    """Sums over the slots of each benchmark."""
+def added(array: FloatArray, cells: Cells, how: Callable[[FloatArray], FloatArray] | None = None) -> FloatArray:
+    """Sums over the slots of each benchmark; `how` sums along the last axis, if not as numpy does."""
     # One slot for each benchmark: nothing is to be added.
     if cells.starts.size == array.shape[2]:
         return array
-    return np.asarray(np.add.reduceat(array, cells.starts, axis=2), dtype=np.float64)
+    if how is None:
+        return np.asarray(np.add.reduceat(array, cells.starts, axis=2), dtype=np.float64)
+    sizes = np.diff(np.append(cells.starts, array.shape[2]))
+    found = np.empty((*array.shape[:2], sizes.size))
+    for size in np.unique(sizes):
+        alike = np.flatnonzero(sizes == size)
+        found[:, :, alike] = how(array[:, :, cells.starts[alike][:, None] + np.arange(size)])
+    return found
+
+
+def exact_sum(array: FloatArray) -> FloatArray:
+    """Sums along the last axis that are rounded once, so that neither order nor zeros among the terms change a bit: the
+    errors of all additions are added up beside them (Ogita, Rump and Oishi 2005, SIAM J. Sci. Comput. 26, 1955-1988).
+    """
+    errors = np.zeros(array.shape[:-1])
+    while (half := array.shape[-1] // 2) > 0:
+        first, second = array[..., :half], array[..., half : 2 * half]
+        sums = first + second
+        back = sums - first
+        errors += ((first - (sums - back)) + (second - back)).sum(axis=-1)
+        array = np.concatenate([sums, array[..., 2 * half :]], axis=-1) if array.shape[-1] % 2 else sums
+    return np.asarray(errors + array.sum(axis=-1), dtype=np.float64)
 
 
 def counted(array: BoolArray, cells: Cells) -> IntArray:
@@ -253,8 +276,12 @@ def by_tables(here: Meeting, pure: BoolArray, other: Within) -> Within:
     both, total = np.maximum(n1 + n2, 1e-300), k1 + k2
     share1, share2 = n1 / both, n2 / both
     heavy = np.asarray(n1 * share2, dtype=np.float64)
-    weight = np.where(pure, added(heavy, cells), 1.0)
+    weight = np.where(pure, added(heavy, cells, exact_sum), 1.0)
     difference = added(k1 * share2 - k2 * share1, cells) / weight
+    # Slots of equal trials weigh the same, to the last bit.
+    most = np.maximum.reduceat(heavy, cells.starts, axis=2)
+    least = np.minimum.reduceat(np.where(here.shared, heavy, np.inf), cells.starts, axis=2)
+    uneven = pure & (most != least)
     p = added(k2 * share1**2 - k1 * share2**2 + share1 * share2 * (n2 - n1) / 2, cells)
     q = added((k1 * (n2 - k2) + k2 * (n1 - k1)) / both / 2, cells)
     variance = np.maximum(difference * p + q, 0.0) / weight**2
@@ -265,7 +292,7 @@ def by_tables(here: Meeting, pure: BoolArray, other: Within) -> Within:
     if np.isfinite(cells.question).any():
         questions = np.where(pure, added(heavy * question_errors(here), cells) / weight, questions)
     return Within(
-        np.where(pure, difference * scale, other.difference),
+        np.where(uneven, added(heavy * here.gaps, cells, exact_sum) / weight, other.difference),
         np.where(pure, np.where(silent, equal, variance) * scale**2, other.variance),
         np.where(pure, 0.0, other.weight),
         silent & (equal > 0),

@@ -99,7 +99,8 @@ def successes_of(y: FloatArray, trials: IntArray, whole: float, decimals: int | 
     """The successes behind values of so many decimals: the nearest whole numbers, which printing has rounded; where no
     whole number prints as the value, the fraction that it says. An estimate then stays the one that was posted."""
     said = np.asarray(y * trials / whole, dtype=np.float64)
-    nearest = np.rint(said)
+    # Rounded first, so that a tie is one on the scale of 1 and on that of 100.
+    nearest = np.rint(np.round(said, 9))
     printed = np.abs(nearest * whole / np.maximum(trials, 1) - y)
     return np.where(printed <= 0.5 * 10.0 ** -np.asarray(decimals, dtype=np.float64) + 1e-9 * whole, nearest, said)
 

@@ -92,7 +92,7 @@ def pair_table(
     pairs = [desk.pair(i, j) for i, j in every]
     corrected = adjusted([pair.p for pair in pairs], "holm")
     pairs = [replace(pair, p_holm=p) for pair, p in zip(pairs, corrected, strict=True)]
-    return PairTable(tuple(pairs), found, (*assumed(pairs, found, judged), *rounded(pairs, cells)))
+    return PairTable(tuple(pairs), found, assumed(pairs, found, judged))
 
 
 def estimand_of(method: str, mixed: bool) -> Estimand:
@@ -110,17 +110,6 @@ def assumed(pairs: Sequence[Pair], found: Contrasts, judged: Evidence) -> tuple[
         words.append("exchangeable_cells")
     known = {"paired_items": "independent_items", "question_bound": "p(1-p)/questions"}
     return (*words, *(word for test, word in known.items() if test in tests))
-
-
-def rounded(pairs: Sequence[Pair], cells: Cells) -> tuple[str, ...]:
-    """`whole_successes` where differences are those of counts, and a value that is compared is not exactly a count's:
-    62.7 % of 150 trials are 94 successes, which are 62.667 %."""
-    if not {pair.test for pair in pairs} & {"mantel_haenszel", "cochran_mantel_haenszel"}:
-        return ()
-    met = cells.present & (cells.n > 0) & (cells.present.sum(axis=0) > 1)
-    counted = np.divide(cells.k, cells.n, out=np.zeros(cells.k.shape), where=met) * cells.whole
-    apart = np.abs(counted - cells.ticks / cells.divisor) > 1e-9 * cells.whole
-    return ("whole_successes",) if bool((met & apart).any()) else ()
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -46,7 +47,11 @@ def order(found: dict) -> list[str]:
 
 def test_pairs_with_trials_agree_with_mantel_and_haenszel():
     (entry,) = having("rank_confidence")
-    found = rank(types(300))
+    posted, means = types(300), having("ragged_methods")[0]["output"]["pairs_mean_diff"]
+    # The reference is of counts, of which posted values are printed with one decimal.
+    found = rank(replace(posted, values=np.rint(posted.values * 3) / 3))
+    for pair in rank(posted)["pairs"]:
+        assert pair["difference"] == pytest.approx(means[int(pair["a"]) - 1][int(pair["b"]) - 1], rel=1e-12)
     for pair, expected in zip(found["pairs"], entry["output"]["pairs"], strict=True):
         assert (pair["a"], pair["b"]) == (str(expected["a"]), str(expected["b"]))
         assert (pair["n_common"], pair["test"]) == (expected["n_common"], "mantel_haenszel")
@@ -251,14 +256,15 @@ def board(values, trials=None, **more) -> ScoreMatrix:
     return standings(values, range(shape[1]), trials=None if trials is None else np.full(shape, trials), **more)
 
 
-def test_a_value_that_no_count_prints_as_stays_the_estimate_and_one_that_printing_rounded_is_read_as_its_count():
+def test_posted_values_are_the_estimate_whatever_counts_are_behind_them():
     """54 against 46 of ten trials each: half of 5.4 and 4.6, not of 5 and 5. 46.0 % of 990 trials are 455 successes."""
     (pair,) = rank(board([[54.0], [46.0]], 10))["pairs"]
     assert pair["difference"] == pytest.approx(8.0)
     (pair,) = rank(board([[100.0] * 3, [99.0] * 3], 50))["pairs"]
     assert (pair["difference"], pair["status"]) == (pytest.approx(1.0), "ok")
     (pair,) = rank(board([[46.0], [54.0]], 990))["pairs"]
-    assert pair["difference"] == pytest.approx(100 * (455 - 535) / 990)
+    assert pair["difference"] == -8.0
+    assert pair["stderr"] == pytest.approx(100 * np.sqrt((455 * (990 - 455) + 535 * (990 - 535)) / 990**3), rel=1e-9)
 
 
 def test_other_questions_are_never_surer_than_the_same_ones_again():
