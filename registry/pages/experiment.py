@@ -151,6 +151,8 @@ def experiment(project: str, experiment: str) -> Response:
             "slices": slice_lists((axis for one in listed.grids for axis in one.axes), scope.wanted),
             "slice_text": slice_text(scope.wanted),
             "sliced": {PARAMETER + axis: texts for axis, texts in scope.wanted},
+            "selected": {PARAMETER + axis: texts for axis, texts in scope.wanted}
+            | {kind: tuple(texts) for kind, texts in scope.chosen.items() if texts},
             "whole": {PARAMETER + axis: None for axis, _ in scope.wanted},
             **_place(listed),
             **_look(options),
