@@ -1,8 +1,8 @@
 """The registry's own Markdown of a grid, read back.
 
 A heading `benchmark · model · variant — metric (unit)`, tables of two axes each below headings of the other axes'
-levels, and a last line that counts the cells. Values have the decimals that are shown. The caller supplies the rest
-(experiment, kinds of axes, direction, bounds).
+levels, and a last line that counts the cells and says what they carry. Values have the decimals that are shown. The
+caller supplies the rest (experiment, kinds of axes, direction, bounds).
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import whole
 from registry.grids.intake.levels import MAX_AXES
 from registry.importers.blocks import is_table, line_block, parts, table_rows, unescaped
-from registry.importers.cell_text import Report, common_words, plain_number
+from registry.importers.cell_text import Report, common_words, plain_number, shown
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides, Place
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.table_cells import Table, check_header, even, text_of, value_of
 
-_LAST = re.compile(r"\d+ of \d+ cells? measured · revision \d+(.*)")
-_TRIALS = re.compile(r" · trials (\d+)(?: · .*|$)")
+_LAST = re.compile(r"[\d,]+ of [\d,]+ cells? measured · revision \d+(.*)")
+_TRIALS = re.compile(r" · trials (\d+)((?: · .*)?)")
 _TITLE = re.compile(r"(.*) — (.+?)(?: \(([^()]*)\))?")
 _UNIT = re.compile(r"(.+?) \(([^()]*)\)")
 Row = tuple[tuple[str, ...], float | None, Place]
@@ -59,8 +59,11 @@ def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedGrid]:
     if any(line.startswith(_PROTOCOL) for line in lines[first:last]):
         detail = "the line of the protocol is for people, and not read: --protocol, or protocol= in the query, says it"
         sheet.notes.append(Note("left_out", detail))
+    trials, unread = _last_line(lines[last], Place(last + 1))
+    if unread:
+        detail = f"of the last line only trials that all cells have are read, and not: {shown(unread)}; JSON keeps it"
+        sheet.notes.append(Note("left_out", detail))
     found = sheet.found(wanted)
-    trials = _trials(lines[last], Place(last + 1))
     if trials is not None and wanted.trials is None:
         found.submission["trials"] = trials
     for axis in found.submission["axes"]:
@@ -69,17 +72,18 @@ def read_own(lines: Sequence[str], wanted: Overrides) -> Iterator[ImportedGrid]:
     yield found
 
 
-def _trials(line: str, place: Place) -> int | None:
-    """Number of trials in the last line, if all cells have the same."""
+def _last_line(line: str, place: Place) -> tuple[int | None, str]:
+    """Number of trials in the last line, if all cells have the same, and what else it says of the cells."""
     rest = _LAST.fullmatch(line)
-    match = _TRIALS.fullmatch(rest[1]) if rest else None
+    said = rest[1] if rest else ""
+    match = _TRIALS.fullmatch(said)
     if match is None:
-        return None
+        return None, said.removeprefix(" · ")
     value = plain_number(match[1])
     count = None if value is None else whole(value)
     if count is None:
         raise Invalid([Fault(place.pointer(), "trials are a positive whole number up to 2^53")])
-    return count
+    return count, match[2].removeprefix(" · ")
 
 
 class Planes:

@@ -109,8 +109,10 @@ def footer(document: GridDocument, values: Sequence[float | None]) -> str:
     measured = len(values) - values.count(None)
     parts = [f"{measured:,} of {counted(len(values), 'cell', 'cells')} measured", f"revision {document['revision']}"]
     for name in given(document) if measured else ():
-        found = [one for one in carried(document, name) if one is not None]
-        parts += [f"{'standard error' if name == 'stderr' else name} {_range(found)}"] if found else []
+        beside = zip(values, carried(document, name), strict=False)
+        found = [one for value, one in beside if value is not None and one is not None]
+        share = "" if len(found) == measured else f" (in {counted(len(found), 'cell', 'cells')})"
+        parts += [f"{'standard error' if name == 'stderr' else name} {_range(found)}{share}"] if found else []
     reasons = reasons_in(document)
     parts += [f"{reasons.count(reason)} {reason}" for reason in dict.fromkeys(reasons)]
     return " · ".join(parts)

@@ -11,10 +11,11 @@ import pytest
 from werkzeug.test import TestResponse
 
 from registry.api import examples
-from tests.house import House, Project
+from tests.house import House, Project, publication
 
 NAMES = {"experiment": "e", "benchmark": "b", "model": "m", "metric": "accuracy"}
 PERCENT = {"unit": "%", "direction": "higher", "lower": "0", "upper": "100"}
+METRIC = {"name": "m", "lower": 0, "upper": 100}
 PIVOT = "Type,0,1,2\n1,99.3,96.7,98.3\n2,,100.0,99.7\n"
 TIDY = "Type,Length,value,trials\n1,0,99.3,300\n1,1,96.7,300\n1,2,98.3,300\n2,1,100.0,300\n2,2,99.7,300\n"
 PIPES = """\
@@ -167,6 +168,47 @@ def test_own_markdown_of_four_axes_can_be_posted_back(project: Project) -> None:
     assert answer.get_json()["id"] == grid["id"]
     assert [axis["levels"] for axis in answer.get_json()["axes"]] == [["a", "b"]] * 4
     assert values(project, answer) == cells
+
+
+def _markdown_back(project: Project, grid: dict[str, Any]) -> dict[str, Any]:
+    """The grid that its Markdown is read as, published under another model."""
+    text = project.get(f"grids/{grid['id']}.md").text
+    told = {"experiment": grid["experiment"], "model": f"after {grid['revision']}", "lower": "0", "upper": "100"}
+    path = f"projects/{project.slug}/grids"
+    answer = project.call("POST", path, data=text.encode(), content_type="text/markdown", query_string=told)
+    assert answer.status_code == 201, answer.text
+    again: dict[str, Any] = project.get(f"grids/{answer.get_json()['id']}").get_json()
+    return again
+
+
+def test_own_markdown_gives_no_trials_to_cells_that_had_none(project: Project) -> None:
+    axes = [{"name": "Length", "kind": "numeric", "levels": [1, 2, 3]}]
+    for trials in ([10, None, 10], [10, None, 20]):
+        grid = project.published(axes=axes, values=[50, 70, 20], trials=trials, metric=METRIC)
+        again = _markdown_back(project, grid)
+        assert again.get("trials") is None
+        [lost] = [one["detail"] for one in again["warnings"] if one["code"] == "left_out"]
+        assert "trials 10" in lost
+    assert "trials 10–20 (in 2 cells)" in project.get(f"grids/{grid['id']}.md").text
+    grid = project.published(axes=axes, values=[50, None, 20], trials=[10, None, 10], metric=METRIC)
+    assert project.get(f"grids/{grid['id']}.md").text.endswith("2 of 3 cells measured · revision 3 · trials 10\n")
+    assert _markdown_back(project, grid)["trials"] == 10
+
+
+def test_own_markdown_says_what_of_its_last_line_is_not_read(project: Project) -> None:
+    cells = [{"at": {"T": "a"}, "value": 1, "stderr": 2.0}, {"at": {"T": "b"}, "value": None, "reason": "failed"}]
+    sent = publication(axes=[{"name": "T", "kind": "nominal", "levels": ["a", "b"]}], cells=cells, metric=METRIC)
+    grid = project.publish({name: sent[name] for name in sent if name not in ("values", "trials")}).get_json()
+    [lost] = [one["detail"] for one in _markdown_back(project, grid)["warnings"] if one["code"] == "left_out"]
+    assert "standard error 2 · 1 failed" in lost
+
+
+def test_own_markdown_of_thousands_of_cells_can_be_posted_back(project: Project) -> None:
+    axes = [{"name": name, "kind": "numeric", "levels": list(range(40))} for name in ("One", "Two")]
+    cells = [[float(row + column) for column in range(40)] for row in range(40)]
+    grid = project.published(axes=axes, values=cells, trials=1000, metric=METRIC)
+    again = _markdown_back(project, grid)
+    assert (again["benchmark"], again["values"], again["trials"]) == (grid["benchmark"], cells, 1000)
 
 
 def test_what_is_doubted_is_told_at_its_place(project: Project) -> None:
