@@ -15,6 +15,11 @@ from registry.importers.table_cells import Table, even, looks_like_error, text_o
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
 _OWN = ("grid", "revision")
 _DERIVED = ("ci_low", "ci_high", "updated_at")
+_NOT_IN_A_TABLE = (
+    "no table has labels, units and scales of axes, the order of their names, levels without a value, reasons of"
+    " missing cells, or questions, design_effect and derived: what the grid has of these and the caller does not say is"
+    " gone; JSON keeps it"
+)
 
 
 class Tidy:
@@ -114,8 +119,7 @@ class Tidy:
         if left_out := [header[place] for place in self.derived if header[place] not in _OWN]:
             report.note("left_out", f"the registry computes these itself: {', '.join(left_out)}")
         if self.own:
-            detail = "no table has labels, or units and scales of axes: those of the grid are gone; JSON keeps them"
-            report.note("left_out", detail)
+            report.note("left_out", _NOT_IN_A_TABLE)
         if "repeats" in self.carried or "sd" in self.carried:
             self._explain_repeats()
         numbers: dict[str, dict[str, float]] = {name: {} for name in axes}
