@@ -46,6 +46,9 @@ class Tidy:
             if "protocol" in known:
                 self.identity["protocol"] = known["protocol"]
         self.derived = [known[name] for name in ((*_OWN, *_DERIVED) if self.own else _DERIVED) if name in known]
+        if self.own and self.value is not None and "slice" in header[self.value :]:
+            place = Place(table.line, header.index("slice", self.value) + 1)
+            report.fault(place, "this is a slice, and no grid to publish: what was posted has more cells")
         taken = {self.value, *self.carried.values(), *self.identity.values(), *self.derived, *joined}
         self.numbers = {place: places[f"{name}_num"] for place, name in enumerate(header)
                         if place not in taken and f"{name}_num" in places}  # fmt: skip

@@ -24,10 +24,12 @@ _IDENTITY: tuple[Name, ...] = ("experiment", "benchmark", "model", "variant")
 
 def cells_csv(document: GridDocument) -> str:
     """The measured cells, tidy: identity, a level of each axis (and its number), the value and what it
-    carries, and the protocol where there is one."""
+    carries, the protocol where there is one, and the slice where it is cut to one."""
     axes = document["axes"]
     header = ["grid", "revision", *_IDENTITY, "metric", "unit"]
-    names = axis_names([axis["name"] for axis in axes], (*header, "value", *_CARRIED, PROTOCOL), ("", "_num"))
+    only = document.get("slice")
+    after = ("value", *_CARRIED, PROTOCOL, *(("slice",) if only else ()))
+    names = axis_names([axis["name"] for axis in axes], (*header, *after), ("", "_num"))
     columns_of_axes = [column for axis, name in zip(axes, names, strict=True) for column in _columns_of(axis, name)]
     known = given(document)
     protocol = protocol_text(document.get("protocol"))
@@ -48,7 +50,7 @@ def cells_csv(document: GridDocument) -> str:
         for at, measured in zip(itertools.product(*levels), zip(*columns, strict=False), strict=False)
         if measured[0] is not None
     )
-    return tidy([*header, *columns_of_axes, "value", *known, *((PROTOCOL,) if last else ())], rows)
+    return tidy([*header, *columns_of_axes, "value", *known, *((PROTOCOL,) if last else ())], rows, only=only)
 
 
 def cells_text(document: GridDocument) -> str:

@@ -212,6 +212,22 @@ def test_own_markdown_of_thousands_of_cells_can_be_posted_back(project: Project)
     assert (again["benchmark"], again["values"], again["trials"]) == (grid["benchmark"], cells, 1000)
 
 
+def test_a_slice_is_published_in_no_form(project: Project) -> None:
+    axes = [{"name": name, "kind": "nominal", "levels": ["a", "b"]} for name in ("Type", "slice")]
+    grid = project.published(axes=axes, values=[[1, 2], [3, 4]], trials=None, metric=METRIC)
+    path = f"projects/{project.slug}/grids"
+    for suffix, media, told in (
+        (".json", "application/json", {}), (".csv", "text/csv", PERCENT), (".md", "text/markdown", PERCENT)
+    ):  # fmt: skip
+        cut = project.get(f"grids/{grid['id']}{suffix}?at.Type=a").data
+        answer = project.call("POST", path, data=cut, content_type=media, query_string=told)
+        assert answer.status_code == 422, (suffix, answer.text)
+    whole = project.get(f"grids/{grid['id']}.csv").data
+    bounds = {"lower": "0", "upper": "100"}
+    answer = project.call("POST", path, data=whole, content_type="text/csv", query_string=bounds)
+    assert (answer.status_code, answer.get_json()["axes"]) == (200, grid["axes"])
+
+
 def test_what_is_doubted_is_told_at_its_place(project: Project) -> None:
     warnings = post(project, "# A title\n\n" + PIPES, "text/markdown").get_json()["warnings"]
     assert [one["code"] for one in warnings] == ["text_left_out"]
