@@ -34,8 +34,8 @@ _CORS = {
     "Access-Control-Max-Age": "600",
 }
 _EXPOSED = (
-    "Accept-Ranges, Content-Range, ETag, Idempotent-Replayed, Link, Location, Preference-Applied, Retry-After,"
-    " X-Request-Id"
+    "Accept-Ranges, Allow, Content-Range, ETag, Idempotent-Replayed, Link, Location, Preference-Applied,"
+    " Registry-Events-Cursor, Registry-Events-Position, Retry-After, WWW-Authenticate, X-Request-Id"
 )
 
 

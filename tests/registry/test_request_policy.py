@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 
 from registry.api.request_policy import RequestPolicy
+from registry.api.shapes.headers import HEADERS
 from registry.errors import Misconfigured
 from registry.local.processes import refuse_if_open
 from registry.settings import Settings
@@ -148,6 +149,12 @@ def test_pages_of_other_origins_read_nothing_unless_they_are_listed(ruled: Ruled
     assert asked.status_code == 204
     assert "Authorization" in asked.headers["Access-Control-Allow-Headers"]
     assert "Access-Control-Allow-Credentials" not in asked.headers
+
+
+def test_pages_of_listed_origins_read_every_header_that_is_described(ruled: Ruled) -> None:
+    app = ruled(cors_origins="https://wall.example")
+    told = get(app, Origin="https://wall.example").headers["Access-Control-Expose-Headers"].split(", ")
+    assert not HEADERS.keys() - set(told)
 
 
 def test_every_answer_has_safe_headers_and_no_cookie(house: House) -> None:
