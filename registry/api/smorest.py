@@ -248,7 +248,8 @@ CHANGELOG.md says where that is not kept.
 
 Generators of clients read `/openapi.json?view=client`: the same resources with one media type an answer.
 Labels and slices are objects of query parameters in the style `form`, exploded; openapi-fetch has to be told so by
-`querySerializer: {object: {style: "form", explode: true}}`, and orval does not know them.
+`querySerializer: {object: {style: "form", explode: true}}`, and orval does not know them. Such an object has one text a
+key: who repeats one (`at.Type=3&at.Type=4`, or two ranges of an axis) gives a function as `querySerializer`.
 """
 
 AUTHENTICATION = """\
