@@ -79,14 +79,19 @@ class ThresholdsParameters(StatisticsParameters):
     )
 
 
-class OfNamesParameters(Schema):
-    """The names to which a selection is narrowed, the same in every operation."""
+class _OfOthersParameters(Schema):
+    """What narrows a selection beside its models, the same in every operation."""
 
     benchmark = many_names("Only these; all if not given.")
-    model = many_names("Only these; all if not given.")
     variant = many_names("Only these; all if not given.")
     suite = Name(empty=True, load_default="", metadata=about("The benchmarks of this suite, in place of `benchmark`."))
     as_of = AsOf(metadata=about("The grids as they were then; a day: where it began in UTC."))
+
+
+class OfNamesParameters(_OfOthersParameters):
+    """The names to which a selection is narrowed."""
+
+    model = many_names("Only these; all if not given.")
 
 
 class NarrowedParameters(OfNamesParameters):
@@ -273,11 +278,8 @@ VARIANTS_OF_SIDES = ("baseline_variant", "contender_variant")
 _MORE_OF_NAMES = (*VARIANTS_OF_SIDES, "benchmark", "variant", "suite", "as_of", *BENCHMARKS_OF_SIDES)
 
 
-class EitherComparisonParameters(ComparisonParameters, OfNamesParameters):
+class EitherComparisonParameters(ComparisonParameters, _OfOthersParameters):
     """A comparison of two grids by their ids, or of two models by name, which alone takes what narrows a selection."""
-
-    class Meta:
-        exclude = ("model",)
 
     baseline = _grid("The grid that is subtracted.", "0193a1b2-0000-7000-8000-000000000001", required=False)
     contender = _grid("The grid that it is subtracted from.", "0193a1b2-0000-7000-8000-000000000002", required=False)
