@@ -230,8 +230,8 @@ def _open_ends(ranking: Ranking) -> Iterator[str]:
         yield "no two names share a slot: each is the only one of its part, and its rank says nothing"
         return
     yield f"rank range: the ranks that the tests leave open{sure}"
-    if len(ranking.ranking) > 1 and (reason := why_untested(ranking)):
-        yield f"no pair was tested, so every rank is left open: {reason}"
+    if (reason := why_untested(ranking)) is not None:
+        yield f"no pair was tested, so every rank is left open: {reason or 'no noise'}"
     else:
         yield from _groups(ranking)
     pools = sorted({row.pool for row in ranking.ranking if row.pool is not None})

@@ -151,8 +151,9 @@ def _of_many(ranking: Ranking) -> Verdict:
     rows, several = ranking.ranking, plural_of(ranking.by)
     count, best = len(rows), [row for row in rows if row.rank == 1]
     where = slice_words(ranking.slice)
-    if reason := why_untested(ranking):
-        told = f"Which of the {count:,} {several} is best{where} cannot be told: no pair was tested, for {reason}"
+    if (reason := why_untested(ranking)) is not None:
+        why = reason or "no noise is known"
+        told = f"Which of the {count:,} {several} is best{where} cannot be told: no pair was tested, for {why}"
         return Verdict("open", sentence(told))
     if all(row.rank_low == 1 and row.rank_high == count for row in rows):
         return _nothing_separated(ranking)
@@ -176,11 +177,12 @@ def _of_many(ranking: Ranking) -> Verdict:
 
 
 def why_untested(ranking: Ranking) -> str | None:
-    """Why no two names were tested; None where some were."""
+    """Why no two names were tested, "" where it is not said; None where some were."""
     if any(pair.p_holm is not None for pair in ranking.pairs):
         return None
-    reasons = [pair.reason for pair in ranking.pairs] + [one.reason for one in ranking.left_out if one.part == "pairs"]
-    return next(filter(None, reasons), "no noise is known")
+    if ranking.pairs:
+        return next((pair.reason for pair in ranking.pairs if pair.reason), "")
+    return next((one.reason for one in ranking.left_out if one.part == "pairs"), None)
 
 
 def _not_separated(ranking: Ranking, best: Sequence[Ranked]) -> list[str]:
