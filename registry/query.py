@@ -75,6 +75,11 @@ class RankingQuery(Query):
         """The question about the instant with which it is compared."""
         return replace(self, as_of=self.since, since="", pairs_of="")
 
+    @property
+    def row_kind(self) -> str:
+        """What is ranked."""
+        return self.by
+
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Also the name whose pairs are asked for; none of an axis, whose levels have no aliases."""
         yield from Query.names(self)
@@ -129,6 +134,11 @@ class AggregatesQuery(Query):
     def _column(self) -> bool:
         """Whether rows are sorted by the column of a name, which is none of an axis."""
         return self.sort not in SORTS and self.group_by[-1] in KINDS
+
+    @property
+    def row_kind(self) -> str:
+        """What the rows are."""
+        return self.group_by[0] if self.group_by else "model"
 
 
 @dataclass(frozen=True, slots=True)

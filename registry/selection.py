@@ -10,13 +10,14 @@ from typing import Any, Self
 import orjson
 
 from registry.grids.slices import PARAMETER, Slice, slice_document, slice_text
+from registry.results.policies import NOBODY
 from registry.results.selected import Selected
 
 KINDS = ("benchmark", "model", "variant")
 """Kinds of names that a selection may be narrowed to."""
 _NAMED = 3
 """Names of a kind that the sentence says; the rest is counted."""
-_OMITTED = ("at", "suite", "slices", "as_of")
+_OMITTED = ("at", "suite", "slices", "as_of", "set_aside")
 """Fields that a document lacks where they are empty."""
 
 
@@ -25,7 +26,8 @@ class Selection:
     """The grids of one experiment and metric. `benchmark`, `model` and `variant` narrow it to the named ones; empty:
     all. `at` narrows it to a slice of each grid. `suite` is the name of the list that the benchmarks are from, "" for
     none; `slices` are the levels of those of its benchmarks that have their own. `as_of` is the instant, as RFC 3339
-    writes it in UTC, whose revisions count; "" for those of now."""
+    writes it in UTC, whose revisions count; "" for those of now. `set_aside` are names that views leave out in which a
+    slot must be common to all: empty for those that cost the others too many, `("none",)` for nobody."""
 
     experiment: str
     metric: str
@@ -36,6 +38,7 @@ class Selection:
     suite: str = ""
     slices: tuple[tuple[str, Slice], ...] = ()
     as_of: str = ""
+    set_aside: tuple[str, ...] = ()
 
     def document(self) -> dict[str, Any]:
         """The fields as they are stored and sent, without slice, suite and instant where there are none."""
@@ -54,7 +57,14 @@ class Selection:
 
     def names(self) -> Iterator[tuple[str, str, str]]:
         """Every name but the experiment's: its kind, the parameter that it stands in, and itself."""
-        return ((kind, kind, name) for kind in KINDS for name in getattr(self, kind))
+        yield from ((kind, kind, name) for kind in KINDS for name in getattr(self, kind))
+        if self.set_aside != NOBODY and self.row_kind in KINDS:
+            yield from ((self.row_kind, "set_aside", name) for name in self.set_aside)
+
+    @property
+    def row_kind(self) -> str:
+        """The kind of the names that are set aside: what a view compares."""
+        return "model"
 
     def canonical(self, joined: Mapping[tuple[str, str], str]) -> Self:
         """The same with every alias replaced by the name that it stands for."""
@@ -63,6 +73,8 @@ class Selection:
         }
         if self.slices:
             named["slices"] = tuple(sorted((joined.get(("benchmark", name), name), own) for name, own in self.slices))
+        if self.set_aside != NOBODY:
+            named["set_aside"] = tuple(sorted({joined.get((self.row_kind, name), name) for name in self.set_aside}))
         return replace(self, experiment=joined.get(("experiment", self.experiment), self.experiment), **named)
 
     def levels_of(self, benchmark: str) -> Slice:
@@ -76,6 +88,7 @@ class Selection:
         found += [("suite", self.suite)] if self.suite else [("benchmark", name) for name in self.benchmark]
         found += [(kind, name) for kind in ("model", "variant") for name in getattr(self, kind)]
         found += [(f"{PARAMETER}{axis}", condition) for axis, conditions in self.at for condition in conditions]
+        found += [("set_aside", name) for name in self.set_aside]
         return found + ([("as_of", self.as_of)] if self.as_of else [])
 
     def sentence(self) -> str:
@@ -85,6 +98,8 @@ class Selection:
         parts += [f"suite {self.suite}"] if self.suite else list(_named("benchmark", self.benchmark))
         parts += [*_named("model", self.model), *_named("variant", self.variant)]
         parts += [slice_text(self.at)] if self.at else []
+        if self.set_aside:
+            parts.append("nobody set aside" if self.set_aside == NOBODY else f"{_listed(self.set_aside)} set aside")
         return ", ".join(parts + ([f"as of {self.as_of}"] if self.as_of else []))
 
     @property
@@ -106,6 +121,7 @@ class Selection:
             at=dict(self.at) or None,
             slices={name: dict(levels) for name, levels in self.slices} or None,
             as_of=self.as_of or None,
+            set_aside=self.set_aside or None,
             sentence=self.sentence(),
             digest=f"sha256:{sha256(written).hexdigest()}",
         )
@@ -113,6 +129,9 @@ class Selection:
 
 def _named(kind: str, names: Sequence[str]) -> Iterator[str]:
     if names:
-        listed = ", ".join(name or '""' for name in names[:_NAMED])
-        more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-        yield f"{kind}{'s' if len(names) > 1 else ''} {listed}{more}"
+        yield f"{kind}{'s' if len(names) > 1 else ''} {_listed(names)}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return ", ".join(name or '""' for name in names[:_NAMED]) + more

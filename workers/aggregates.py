@@ -70,7 +70,8 @@ def _tabulated(query: AggregatesQuery, found: CellsRead) -> Aggregation:
     if len(found.scales.classes) > 1 and query.value != "count":
         return Aggregation("not_comparable", reason=_MIXED)
     value, missing = cast(Reduction, query.value), cast(SlotPolicy, query.missing)
-    return aggregate(found.table, Question(query.group_by, query.over, value, missing, query.alpha, query.sort))
+    rest = query.alpha, query.sort, query.set_aside
+    return aggregate(found.table, Question(query.group_by, query.over, value, missing, *rest))
 
 
 def _asked(query: AggregatesQuery) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from marshmallow import Schema, ValidationError, validates_schema
 
 from registry.api.fields import Choice, Matching, Name, Whole
 from registry.api.picture_schemas import scale_of_png
-from registry.api.query_schemas import NarrowedParameters, SelectedParameters
+from registry.api.query_schemas import NarrowedParameters, SelectedParameters, SharedSlotsParameters
 from registry.api.schemas import about
 from registry.grids.grid import Direction
 from registry.query import SLOT_POLICIES
@@ -49,7 +49,7 @@ class ChartParameters(Schema):
     scale = scale_of_png()
 
 
-class LinesParameters(SelectedParameters, ChartParameters):
+class LinesParameters(SelectedParameters, SharedSlotsParameters, ChartParameters):
     x = Choice(*_SCALES, metadata=about(_SCALE + "; that of the axis if not given."))
     along = Name(
         empty=True,
@@ -74,7 +74,7 @@ def _better(which: str) -> Any:
     return Choice(*get_args(Direction), metadata=about(told))
 
 
-class TradeOffParameters(NarrowedParameters, ChartParameters):
+class TradeOffParameters(NarrowedParameters, SharedSlotsParameters, ChartParameters):
     x = _quantity("horizontal", "label:params")
     y = _quantity("vertical", "metric:accuracy")
     by = Choice("model", "variant", load_default="model", metadata=about("What has a point."))

@@ -106,6 +106,15 @@ class SelectedParameters(NarrowedParameters):
     metric = Name(required=True, metadata=about("The name of the metric."))
 
 
+class SharedSlotsParameters(Schema):
+    """Who is left out of a view in which a slot must be common to all."""
+
+    set_aside = many_names(
+        "Names to leave out where a slot must be common to all that are shown; `none`: nobody. If not given, or `auto`:"
+        " those that lack more than a fifth of the slots that most have. The answer lists them with what they lack."
+    )
+
+
 _MISSING = (
     "What is made of slots that not all have. `matched` compares two names where both are measured; `available` takes"
     " what each has; `complete` keeps the slots that all have; `worst` fills a gap with the worst value; `zero_votes`"
@@ -118,7 +127,7 @@ RANKING_PARTS = ("ranking", "by_benchmark")
 """Parts of a ranking that are tables of their own."""
 
 
-class RankingParameters(SelectedParameters):
+class RankingParameters(SelectedParameters, SharedSlotsParameters):
     fields = _fields()
     by = Matching(
         r"model|variant|benchmark|axis:[^\x00-\x1f\x7f]{1,200}",
@@ -186,7 +195,7 @@ class RankingParameters(SelectedParameters):
 _DIMENSIONS = "`benchmark`, `model`, `variant` or `axis:<name>`; repeated, or with commas between them."
 
 
-class AggregatesParameters(SelectedParameters):
+class AggregatesParameters(SelectedParameters, SharedSlotsParameters):
     group_by = Dimensions(
         3,
         required=True,

@@ -14,11 +14,17 @@ from registry.grids.slices import Slice
 from registry.operations.suites import members_of
 from registry.selection import KINDS
 
+AUTO = ("auto",)
+"""How the usual names that are set aside are asked for."""
+
 
 def selected(query: Mapping[str, Any], project: str, at: Slice = ()) -> dict[str, Any]:
     """The fields of `Selection` in parameters that a schema has read; those that it lacks are left out. A suite brings
     its benchmarks; `Invalid` when there is none of its name, and where benchmarks are named beside it."""
     found: dict[str, Any] = {kind: tuple(sorted(set(query[kind]))) for kind in KINDS if kind in query}
+    if "set_aside" in query:
+        given = tuple(sorted(set(query["set_aside"])))
+        found["set_aside"] = () if given == AUTO else given
     found |= {name: query[name] for name in ("experiment", "metric", "suite", "as_of") if name in query} | {"at": at}
     if found.get("suite"):
         with parts().database.reading() as connection:

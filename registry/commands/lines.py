@@ -10,7 +10,7 @@ from registry.commands.download import save
 from registry.commands.grids import Named, names_grids
 from registry.commands.pull import by_suffix, tell
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices, of_an_instant
+from registry.commands.slices import Parameters, cuts_slices, of_an_instant, sets_aside
 from registry.query import SLOT_POLICIES
 from registry.renderings.heatmap.options import THEMES
 from registry.renderings.lines.options import XScale
@@ -23,6 +23,7 @@ _PICTURES, _TABLES = ("svg", "png", "vl.json"), ("csv", "json", "txt", "md")
 @click.option("--along", metavar="AXIS", help="The axis.  [default: the one in order with the most levels]")
 @click.option("--by", metavar="model|variant|benchmark|axis:NAME", help="What has a line.  [default: model]")
 @click.option("--missing", type=click.Choice(SLOT_POLICIES), help="Over which slots means are.  [default: matched]")
+@sets_aside
 @click.option("--x", type=click.Choice(get_args(XScale)), help="The scale of the axis.  [default: its own]")
 @click.option("--theme", type=click.Choice(THEMES), help="Of a picture.")
 @click.option(

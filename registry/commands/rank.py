@@ -14,7 +14,7 @@ from registry.commands.screen import coloured, until
 from registry.commands.screen.screen import rows_of_csv
 from registry.commands.screen.styled_table import Style
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices, of_an_instant, since_an_instant
+from registry.commands.slices import Parameters, cuts_slices, of_an_instant, sets_aside, since_an_instant
 from registry.commands.statistics import sign
 from registry.query import METHODS, MISSING, TARGETS
 from registry.renderings.ranking import page, ranking_csv
@@ -38,6 +38,7 @@ _STYLES: dict[str, Style] = {
 @click.option("--by", metavar="model|variant|benchmark|axis:NAME", help="What is ranked.  [default: model]")
 @click.option("--method", type=click.Choice(METHODS), help="What the order is by.  [default: mean_difference]")
 @click.option("--missing", type=click.Choice(MISSING), help="What missing cells count for.  [default: matched]")
+@sets_aside
 @click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
 @click.option(
     "--target",

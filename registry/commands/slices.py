@@ -43,6 +43,12 @@ since_an_instant = click.option(
 """Decorator: the same of `since`."""
 
 
+sets_aside = click.option(
+    "--set-aside", multiple=True, metavar="NAME",
+    help="Leave it out where a slot must be common to all; none: nobody.  [default: who costs the others slots]",
+)  # fmt: skip
+
+
 def parameters(conditions: Sequence[str]) -> Parameters:
     """The parameters `at.<axis>` of conditions such as `Context>=64000` and `Type=1`."""
     found: Parameters = {}

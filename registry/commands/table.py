@@ -13,7 +13,7 @@ from registry.commands.numbers import Finite
 from registry.commands.polling import NotDefined, awaited, waits
 from registry.commands.screen.screen import rows_of_csv
 from registry.commands.session import Session, asks_server
-from registry.commands.slices import Parameters, cuts_slices, of_an_instant
+from registry.commands.slices import Parameters, cuts_slices, of_an_instant, sets_aside
 from registry.query import REDUCTIONS, SLOT_POLICIES
 from registry.renderings.aggregates import AXIS, aggregates_csv, aggregates_latex, aggregates_markdown, page
 from registry.results.aggregates import Aggregates
@@ -52,6 +52,7 @@ def _only(kind: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
 @lays_out
 @click.option("--value", type=click.Choice(REDUCTIONS), help="What becomes of all other cells.  [default: mean]")
 @click.option("--missing", type=click.Choice(SLOT_POLICIES), help="Which slots count.  [default: matched]")
+@sets_aside
 @click.option("--alpha", type=Finite(0, 1, min_open=True, max_open=True), help="[default: 0.05]")
 @click.option("--sort", metavar="mean|name|COLUMN", help="The order of rows that are names.  [default: mean]")
 @_only("benchmark")

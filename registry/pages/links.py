@@ -19,7 +19,7 @@ LOOKS = ("theme",)
 """Parameters of every page that say how it is shown, not what."""
 Query = Iterable[tuple[str, str]]
 _VIEWS = {"rankings": "Ranking", "aggregates": "Table", "lines": "Lines", "trade-offs": "Trade-off"}
-_SELECTED = ("experiment", "suite", "benchmark", "model", "variant", "as_of")
+_SELECTED = ("experiment", "suite", "benchmark", "model", "variant", "as_of", "set_aside")
 """Parameters of a selection; the metric is one of the quantities in a trade-off."""
 _HOLES = [("missing", "available")]
 """What all views know of missing cells, besides what is usual."""

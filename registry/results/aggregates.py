@@ -12,6 +12,7 @@ from registry.results.policies import Reduction, SlotPolicy
 from registry.results.protocols import LeftOutByProtocol
 from registry.results.ranking import Checksum
 from registry.results.selected import About
+from registry.results.set_aside import SetAside
 from registry.results.statistics import Assumptions
 from registry.results.terms import Count, Instant, Interval, LevelName, Place, Presence, Reason, SliceDocument, Status
 
@@ -184,6 +185,11 @@ class Aggregation:
         tuple[Column, ...], "Of a table of names by something else: what is compared in each column.", Presence.OPTIONAL
     ] = ()
     costs: Annotated[Costs, Presence.OPTIONAL] = Costs()
+    set_aside: Annotated[
+        tuple[SetAside, ...],
+        "Names without a value, for they cost the others of their column slots.",
+        Presence.OPTIONAL,
+    ] = ()
     remedy: Annotated[Remedy | None, "Only where no slot is shared.", Presence.OMITTED] = None
     assumes: Assumptions = ()
     warnings: Annotated[

@@ -22,9 +22,16 @@ Reduction = Literal["mean", "best", "count"]
 """How the cells of an entry of a table become one number."""
 SlotPolicy = Literal["matched", "available"]
 """Which slots of a table's entries count: those that all have, or those that each has."""
+NOBODY = ("none",)
+"""The names that are set aside where none may be."""
 
 
 _OF_MEANS = ("mean_difference", "standardised_difference", "mean", "adjusted_mean")
+
+
+def common_to_all(method: str, missing: str) -> bool:
+    """Whether an order is over slots that are common to all names."""
+    return missing == "complete" or (missing == "matched" and method in ("mean", "mean_rank", "borda"))
 
 
 def unordered(method: str, missing: str) -> str | None:

@@ -13,6 +13,7 @@ from registry.results.pairs import Pair
 from registry.results.policies import Method, Missing, Target
 from registry.results.protocols import LeftOutByProtocol
 from registry.results.selected import About
+from registry.results.set_aside import SetAside
 from registry.results.stability import PolicySensitivity, Stability
 from registry.results.statistics import Assumptions
 from registry.results.terms import Count, Instant, Interval, Presence, Reason, SliceDocument, Status
@@ -182,6 +183,11 @@ class Ranking:
     assumes: Assumptions = ()
     warnings: Annotated[
         tuple[Warning, ...], "Doubts about the inputs, such as names that nearly match.", Presence.OPTIONAL
+    ] = ()
+    set_aside: Annotated[
+        tuple[SetAside, ...],
+        "Names that are not ranked, for they cost the others slots: where a slot must be common to all.",
+        Presence.OPTIONAL,
     ] = ()
     left_out: Annotated[
         tuple[Omission, ...],

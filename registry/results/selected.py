@@ -26,6 +26,12 @@ class Selected:
         Presence.OMITTED,
     ]
     as_of: Annotated[str | None, "The instant whose revisions count; absent for now.", Presence.OMITTED]
+    set_aside: Annotated[
+        tuple[str, ...] | None,
+        "Names that are left out where a slot must be common to all; `none` for nobody, absent for those that cost the "
+        "others more than a fifth of their slots.",
+        Presence.OMITTED,
+    ]
     sentence: Annotated[str, "It in words."]
     digest: Annotated[Digest, "Equal for equal selections."]
 

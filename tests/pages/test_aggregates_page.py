@@ -64,6 +64,8 @@ def test_nothing_shared_is_said_with_a_way_on(public: Project, visitor: Browser)
     for model, benchmark, value in (("a", "x", 50.0), ("b", "y", 60.0), ("b", "z", 60.0), ("c", "z", 1.0)):
         public.published(experiment="e", model=model, benchmark=benchmark, axes=[], values=value, trials=None)
     page = visitor.computed(f"/projects/{public.slug}/{TABLE}")
+    assert "a: no z (1 of 1 slots lacking)" in page.text
+    page = visitor.computed(f"/projects/{public.slug}/{TABLE}&set_aside=none")
     assert "There is no table: no slot was measured for every entry." in page.text
     assert "Without a the others share 1 slot." in page.text
     assert not page.all("table")

@@ -193,7 +193,8 @@ def test_models_that_were_not_measured_have_no_number_there_and_without_a_common
     assert (entry["n"], entry["cells"], entry["over"], entry["interval"]) == (0, 0, 0, None)
     assert values_of(asked(project)) == {("a",): 50.0, ("b",): 60.0}
     publish(project, {"c z": 70.0})
-    found = asked(project)
+    assert values_of(asked(project)) == {("a",): 50.0, ("b",): 60.0, ("c",): None}
+    found = asked(project, set_aside="none")
     assert (found["status"], found["reason"]) == ("insufficient", "no slot was measured for every entry")
     assert found["remedy"] == {"without": [{"model": "c"}], "count": 1, "shared": 1}
     assert [one["value"] for one in found["entries"]] == [None, None, None]

@@ -260,17 +260,18 @@ def test_every_method_and_missing_policy_is_answered_and_echoed(project: Project
         for benchmark, cells in zip("XY", each, strict=True):
             score(project, model, cells, benchmark=benchmark, **sizes(1, 2))
     asked = [{"method": method, "missing": missing} for method in METHODS for missing in MISSING]
+    everybody = {"set_aside": "none"}
     of_values = ("mean_difference", "standardised_difference", "mean", "adjusted_mean")
     refused = [("zero_votes", method) for method in of_values]
     refused += [("zero_points", method) for method in METHODS if method != "borda"]
     for question in asked:
-        answer = ask(project, **question)
+        answer = ask(project, **question, **everybody)
         if (question["missing"], question["method"]) in refused:
             [(place, detail)] = faults_of(answer).items()
             assert (place, "ask with method=" in detail) == ("/missing", True), question
     asked = [one for one in asked if (one["missing"], one["method"]) not in refused]
     asked = [one for one in asked if one["missing"] == "matched" or one["method"] in ("borda", "mean_rank", "win_rate")]
-    documents = [answered(project, **question) for question in asked]
+    documents = [answered(project, **question, **everybody) for question in asked]
     for (method, missing), document in zip((question.values() for question in asked), documents, strict=True):
         with subtests.test(method, missing=missing):
             assert (document["method"], document["missing"]) == (method, missing)

@@ -22,6 +22,7 @@ from registry.grids.slices import kept_positions, mask_of
 from registry.query import RankingQuery
 from registry.results.inputs import DerivedGrid, Warning
 from registry.results.ranking import Checksum, Ranking
+from registry.results.set_aside import SetAside, set_aside_warnings
 from registry.storage.grids_then import GRIDS_THEN, grids_at, instant_of
 from registry.storage.keys import of_current
 from registry.storage.rows import axis_of
@@ -31,6 +32,7 @@ from workers.rankings.matrices import MATRICES, GridMatrix, matrix_of
 from workers.rankings.pair_sums.update import fingerprint
 from workers.rankings.ranking_input import derived_name_warnings, level_warnings, scale_warnings
 from workers.rankings.scales import Kind, Scale, Scales, scales
+from workers.rankings.set_aside import without_costly
 from workers.rankings.slots import Frame, Integers, Slots, roles_of
 from workers.scope import Aliases, alias_map, conditions, experiment_names, names_of
 from workers.statistics.board import rank_board
@@ -86,9 +88,10 @@ def board_ranking(board: Board, query: RankingQuery) -> Ranking | None:
     equal bytes."""
     matrices, aliases = board.matrices, board.aliases
     known = scales(_kind(matrix) for matrix in matrices)
-    standings = _standings(query, matrices, aliases, known)
-    if standings is None:
+    found = _standings(query, matrices, aliases, known)
+    if found is None:
         return None
+    standings, aside = found
     ranked = rank_board(standings, query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
     benchmarks = benchmarks_of(query, standings)
     scoped = of_scope(ranked, query, benchmarks)
@@ -97,11 +100,13 @@ def board_ranking(board: Board, query: RankingQuery) -> Ranking | None:
         scale=known.one,
         inputs_left_out=_checksum(matrices),
         derived=board.derived,
+        set_aside=aside,
         warnings=(
             *_overlap_warnings(matrices, aliases),
             *scale_warnings(known),
             *level_warnings(query, _axes(matrices, aliases)),
             *derived_name_warnings(benchmarks),
+            *set_aside_warnings(aside),
             *scoped.warnings,
         ),
     )
@@ -144,8 +149,8 @@ def _kind(matrix: GridMatrix) -> Kind:
 
 def _standings(
     query: RankingQuery, matrices: Sequence[GridMatrix], aliases: Aliases, known: Scales
-) -> ScoreMatrix | None:
-    """Score matrix of all grids, without their noise; None if it would be too large."""
+) -> tuple[ScoreMatrix, tuple[SetAside, ...]] | None:
+    """Score matrix of all grids, without their noise, and who is set aside; None if it would be too large."""
     directed = [one for one in matrices if known.of[_kind(one)].direction] or list(matrices)
     frame, slots = Frame.of(known.classes), Slots()
     names = sorted({name for matrix in directed for name in _names(query.by, matrix, aliases)})
@@ -161,9 +166,8 @@ def _standings(
     for rows, numbers, written, scale in _in_order(directed, blocks, aliases):
         at = np.ix_(rows, numbers)
         values[at] = np.where(np.isfinite(written), frame.sign(scale) * scale.factor * written, values[at])
-    return frame.matrix(
-        query.by, names, slots, ((numbers, scale) for _, numbers, _, scale in blocks), {"values": values}
-    )
+    placed = ((numbers, scale) for _, numbers, _, scale in blocks)
+    return without_costly(query, frame.matrix(query.by, names, slots, placed, {"values": values}), slots)
 
 
 Block = tuple[Integers, Integers, NDArray[np.float64], Scale]

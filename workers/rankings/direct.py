@@ -40,9 +40,9 @@ def of_scope(found: Ranking, query: RankingQuery, benchmarks: Sequence[str]) -> 
 
 
 def among_others(found: Ranking) -> Ranking:
-    """The ranking with no place for names with whom no other shares a slot, where slots are what is compared: they come
-    last. `insufficient` where nobody has a place."""
-    alone = {names[0] for names in found.components if len(names) == 1} if found.missing == "matched" else set()
+    """The ranking with no place for names with whom no other shares a slot, unless gaps are filled: they come last.
+    `insufficient` where nobody has a place."""
+    alone = {names[0] for names in found.components if len(names) == 1} if found.missing != "worst" else set()
     if not alone:
         return found
     kept = [place for place, names in enumerate(found.groups) if not alone.issuperset(names)]
@@ -92,4 +92,5 @@ def direct_ranking(
     found = rank(prepared.scores, query.method, query.missing, query.alpha, query.target, query.pairs_of or None)
     scoped = of_scope(found, query, benchmarks_of(query, prepared.scores))
     warnings = prepared.warnings + scoped.warnings
-    return replace(scoped, inputs=prepared.inputs, derived=prepared.derived, warnings=warnings, scale=prepared.scale)
+    told = {name: getattr(prepared, name) for name in ("inputs", "derived", "scale", "set_aside")}
+    return replace(scoped, warnings=warnings, **told)

@@ -19,10 +19,12 @@ from registry.grids.suite_members import member_text
 from registry.query import AggregatesQuery, RankingQuery
 from registry.results.inputs import DerivedGrid, Input, Warning
 from registry.results.ranking import RankedScale
+from registry.results.set_aside import SetAside, set_aside_warnings
 from registry.storage.items import held_items
 from registry.storage.rows import grid_of
 from workers.rankings.columns import Columns, columns_of
 from workers.rankings.scales import Scale, Scales, kind_of, scales
+from workers.rankings.set_aside import without_costly
 from workers.rankings.slots import Frame, Integers, Slots, roles_of
 from workers.scope import canonical_names, matches
 from workers.statistics import ScoreMatrix
@@ -45,6 +47,7 @@ class RankingInput:
     warnings: tuple[Warning, ...]
     derived: tuple[DerivedGrid, ...]
     scale: RankedScale | None
+    set_aside: tuple[SetAside, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,7 @@ def build_ranking_input(
     meant = _meant(query, rows, aliases)
     derived = tuple(derived_entry(row, names) for row, names in meant if row.derived is not None)
     counted = [(row, names) for row, names in meant if row.derived is None]
-    matrix, found = _matrix(query, {"": counted}, items)
+    matrix, found, slots = _matrix(query, {"": counted}, items)
     inputs = tuple(Input(str(row.id), row.number) for row, _ in counted)
     benchmarks = {names["benchmark"] for _, names in counted}
     warnings = (
@@ -81,7 +84,8 @@ def build_ranking_input(
         *near_duplicate_warnings(counted, "benchmark", "model"),
         *near_duplicate_warnings(counted, "model", "benchmark"),
     )
-    return RankingInput(matrix, inputs, warnings, derived, found.one)
+    matrix, aside = without_costly(query, matrix, slots)
+    return RankingInput(matrix, inputs, (*warnings, *set_aside_warnings(aside)), derived, found.one, aside)
 
 
 def change_input(
@@ -93,7 +97,7 @@ def change_input(
     protocols, others = ({tuple(names.values()): row.protocol for row, names in side} for side in sides)
     apart = {key for key in protocols.keys() & others if rules.obstacle(protocols[key], others[key])}
     kept = [[one for one in side if tuple(one[1].values()) not in apart] for side in sides]
-    matrix, found = _matrix(query, {THEN: kept[0], "": kept[1]}, NO_ITEMS)
+    matrix, found, _ = _matrix(query, {THEN: kept[0], "": kept[1]}, NO_ITEMS)
     return matrix, found.one
 
 
@@ -105,8 +109,8 @@ def _meant(query: RankingQuery, rows: Iterable[Any], aliases: Mapping[tuple[str,
 
 def _matrix(
     query: RankingQuery, sides: Mapping[str, Named], items: Mapping[Any, Sequence[Any]]
-) -> tuple[ScoreMatrix, Scales]:
-    """Score matrix of rows by what stands before their names, and the scales of their metrics."""
+) -> tuple[ScoreMatrix, Scales, Slots]:
+    """Score matrix of rows by what stands before their names, the scales of their metrics, and its slots."""
     found = scales(kind_of(row.metric) for counted in sides.values() for row, _ in counted)
     slots, levels = Slots(), dict[str, int]()
     blocks = [
@@ -117,7 +121,7 @@ def _matrix(
     ]
     blocks = _with_direction(blocks)
     ordered = sorted({block.name for block in blocks}, key=lambda name: (levels.get(name, 0), name))
-    return _score_matrix(query, ordered, blocks, slots, found.classes), found
+    return _score_matrix(query, ordered, blocks, slots, found.classes), found, slots
 
 
 def derived_entry(row: Any, names: Mapping[str, str]) -> DerivedGrid:

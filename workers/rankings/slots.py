@@ -93,7 +93,7 @@ class Slots:
         return found
 
 
-def coordinates(axes: Sequence[dict[str, Any]]) -> Iterator[Hashable]:
+def coordinates(axes: Sequence[dict[str, Any]]) -> Iterator[frozenset[tuple[str, str | float]]]:
     """Coordinates of each cell of a grid, row-major; the order of its axes does not tell them apart."""
     levels = [[(axis["name"], _level(level)) for level in axis["levels"]] for axis in axes]
     return (frozenset(at) for at in itertools.product(*levels))

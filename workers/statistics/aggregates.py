@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +25,8 @@ from registry.results.aggregates import (
     Spread,
 )
 from registry.results.inputs import Warning
-from registry.results.policies import Reduction, SlotPolicy
+from registry.results.policies import NOBODY, Reduction, SlotPolicy
+from registry.results.set_aside import SetAside, set_aside_warnings
 from registry.results.terms import Place
 from workers.statistics.aggregate_intervals import (
     Found,
@@ -37,6 +38,7 @@ from workers.statistics.aggregate_intervals import (
 )
 from workers.statistics.cell_table import CellTable, SortedCells, code_of, sorted_cells
 from workers.statistics.row_means import OF_COLUMNS, in_order, row_means
+from workers.statistics.set_aside import of_entries, told_of_entries
 from workers.statistics.slot_costs import MOST_NAMED, Sharing, costs_of, remedy_of
 from workers.statistics.terms import FloatArray, IntArray, computable
 
@@ -55,6 +57,7 @@ class Question:
     missing: SlotPolicy = "matched"
     alpha: float = 0.05
     sort: str = "name"
+    set_aside: tuple[str, ...] = NOBODY
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -90,29 +93,48 @@ def aggregate(table: CellTable, question: Question) -> Aggregation:
 
 
 def _tabulated(found: SortedCells, question: Question, empty: Aggregation, rest: Sequence[str]) -> Aggregation:
+    measured, places = found.counts.tolist(), _places(found.cells, question.group_by)
     sharing = Sharing.of(found, math.prod(len(found.cells.levels[name]) for name in question.columns))
-    places, shared = _places(found.cells, question.group_by), int(np.count_nonzero(sharing.shared))
-    matched = question.missing == "matched"
+    others, matched = (*question.over, *empty.reduced), question.missing == "matched"
+    aside, told = np.zeros(found.entries, dtype=np.bool_), tuple[SetAside, ...]()
+    if matched and not question.group_by[0].startswith("axis:"):
+        aside = of_entries(
+            sharing, question.set_aside, [str(name) for name in found.cells.levels[question.group_by[0]]]
+        )
+    if aside.any():
+        told = tuple(told_of_entries(sharing, aside, places, others))
+        # As if these had not been measured: slots that nobody else has are gone too.
+        rest_of = found.kept(~aside[found.entry])
+        there, slot = np.unique(rest_of.slot, return_inverse=True)
+        found = replace(rest_of, slot=slot, slots=int(there.size))
+        sharing = Sharing.of(found, sharing.columns)
+    shared = int(np.count_nonzero(sharing.shared))
     kept = found.kept(sharing.shared[found.slot]) if matched else found
-    costs = costs_of(sharing, places, (*question.over, *empty.reduced))
+    costs = costs_of(sharing, places, others)
     left = found.cells.values.size - kept.cells.values.size
     known = replace(
         empty,
         dimensions=tuple(DimensionLevels(name, tuple(found.cells.levels[name])) for name in question.group_by),
         slots=SharedSlots(found.slots, shared),
-        left_out=LeftOut(found.slots - shared if matched else 0, left, found.entries - sharing.measured.size),
+        left_out=LeftOut(found.slots - shared if matched else 0, left, measured.count(0)),
         costs=costs,
+        set_aside=told,
         columns=tuple(_columns(sharing, question, rest)),
     )
-    entries = tuple(_entries(found, kept, question, places))
+    entries = tuple(_entries(kept, question, places, measured))
     if len(question.group_by) == OF_COLUMNS and question.columns and question.value != "count":
         filled = np.flatnonzero(kept.counts).tolist()
         alpha = question.alpha if question.value == "mean" else None
         known = replace(known, rows=tuple(row_means(entries, filled, groups_of(kept), alpha)))
     if matched and not shared:
-        return replace(known, entries=entries, reason=NOT_SHARED, remedy=remedy_of(sharing, places))
+        doubts = set_aside_warnings(told)
+        return replace(known, entries=entries, reason=NOT_SHARED, remedy=remedy_of(sharing, places), warnings=doubts)
     independent = ("independent_trials",) if question.value != "count" and kept.cells.independent else ()
-    warnings = (*_nothing_left(entries, question), *(() if matched else _own_slots(found, sharing, places)))
+    warnings = (
+        *set_aside_warnings(told),
+        *_nothing_left(entries, question, {one.name for one in told}),
+        *(() if matched else _own_slots(found, sharing, places)),
+    )
     whole = replace(known, status="ok", reason=None, entries=entries, assumes=independent, warnings=warnings)
     return in_order(whole, question.sort, None if question.value == "count" else found.cells.direction)
 
@@ -135,14 +157,14 @@ def _columns(sharing: Sharing, question: Question, rest: Sequence[str]) -> Itera
         yield Column(places[column], int(slots.size), int(own.size), number)
 
 
-def _nothing_left(entries: Sequence[Entry], question: Question) -> Iterator[Warning]:
-    """Names of which no entry has a value, and who is left to be compared."""
+def _nothing_left(entries: Sequence[Entry], question: Question, told: Collection[str]) -> Iterator[Warning]:
+    """Names of which no entry has a value, and who is left to be compared; `told` are names that are set aside."""
     for kind in question.group_by:
         if kind.startswith("axis:"):
             continue
         valued = {one.at[kind]: False for one in entries}
         for one in entries:
-            valued[one.at[kind]] |= one.value is not None
+            valued[one.at[kind]] |= one.value is not None or one.at[kind] in told
         dropped, left = (
             [str(name) or "(none)" for name, has in valued.items() if has == kept] for kept in (False, True)
         )
@@ -173,11 +195,10 @@ def _own_slots(found: SortedCells, sharing: Sharing, places: Places) -> tuple[Wa
     return (Warning("not_comparable", detail),)
 
 
-def _entries(found: SortedCells, kept: SortedCells, question: Question, places: Places) -> list[Entry]:
+def _entries(kept: SortedCells, question: Question, places: Places, measured: Sequence[int]) -> list[Entry]:
     """Every entry, in order; those without a counted cell have no value."""
-    measured, cells = found.counts.tolist(), kept.counts
-    filled = np.flatnonzero(cells)
-    entries = {i: Entry(places[i], None, 0, measured[i], 0) for i in range(found.entries)}
+    filled = np.flatnonzero(kept.counts)
+    entries = {i: Entry(places[i], None, 0, measured[i], 0) for i in range(kept.entries)}
     if filled.size:
         for i, entry in zip(filled.tolist(), _filled(kept, question, places, filled, measured), strict=True):
             entries[i] = entry
