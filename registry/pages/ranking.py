@@ -54,6 +54,8 @@ from registry.results.codec import read
 from registry.results.ranking import Ranking
 
 FILTERS = ("benchmark", "model", "variant")
+MOST_ROWS = 2_000
+"""Names that the page shows."""
 MOST_WITH_PAIRS = 100
 """Names up to which a ranking lists every pair."""
 MOST_GROUPS = 50
@@ -168,6 +170,12 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any, *
     def two(names: Sequence[str]) -> str:
         return models_page(project, question, names)
 
+    verdict, left_out = shown(ranking_verdict(ranking)), [f"{one.part} ({one.reason})" for one in ranking.left_out]
+    if len(ranking.ranking) > MOST_ROWS:
+        left_out.append(
+            f"names after the first {MOST_ROWS:,} of {len(ranking.ranking):,} (the JSON and the CSV have all)"
+        )
+        ranking = replace(ranking, ranking=ranking.ranking[:MOST_ROWS])
     listed = read(Ranking, pairs.document).pairs if state_of(pairs) == "ready" else ranking.pairs
     order = parts_of(order_blocks(ranking))
     columns = further_columns(ranking, order)
@@ -175,7 +183,7 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any, *
     link_pair = _link_of_pair(ranking.by)
     link_two = two if ranking.by == "model" else link_pair if len(names) > 2 else None
     return {
-        "verdict": shown(ranking_verdict(ranking)),
+        "verdict": verdict,
         "order": order,
         "columns": [name for name, _ in columns],
         "bars": bars_of(ranking, columns),
@@ -199,7 +207,7 @@ def _shown(ranking: Ranking, question: RankingQuery, project: str, pairs: Any, *
             ),
             "",
         ),
-        "left_out": [f"{one.part} ({one.reason})" for one in ranking.left_out],
+        "left_out": left_out,
         "bins": range(DIFFERENCES),
     }
 

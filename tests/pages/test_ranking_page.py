@@ -139,3 +139,14 @@ def test_a_project_without_grids_and_an_experiment_with_one_model_end_in_no_dead
     answer = visitor.get(path)
     assert answer.status_code == 303  # there is one thing to ask
     assert "Nothing is ranked" in visitor.computed(answer.headers["Location"]).text
+
+
+def test_the_page_of_very_many_names_shows_the_first_ones_and_says_so(
+    public: Project, visitor: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("registry.pages.ranking.MOST_ROWS", 2)
+    for model, value in (("alpha", 90.0), ("beta", 80.0), ("gamma", 70.0)):
+        public.published(experiment="single", axes=[], model=model, values=value)
+    page = visitor.computed(f"/projects/{public.slug}/rankings?experiment=single&metric=accuracy")
+    assert "names after the first 2 of 3 (the JSON and the CSV have all)" in page.text
+    assert [bool(page.links(f"models/{name}")) for name in ("alpha", "beta", "gamma")] == [True, True, False]
