@@ -11,10 +11,10 @@ from registry.renderings.heatmap.options import Options
 from registry.renderings.heatmap.panels import Planes, planes_of
 from registry.renderings.heatmap.png import png_of
 from registry.renderings.heatmap.svg import planes_svg
+from registry.renderings.protocols import left_out_line
 from registry.results.aggregates import Aggregates
 from registry.results.grid import GridDocument, PostedAxis
 
-_UNMARKED = Marks(frozenset(), frozenset(), "")
 _ID = "table"
 _WHAT = {"mean": "Mean", "best": "Best", "count": "Number"}
 
@@ -23,7 +23,8 @@ def aggregates_svg(found: Aggregates) -> str:
     """The picture of a table: the second-last dimension down, the last one across, a panel for each level of a third.
     What was not measured is hatched; where there is no table, so is everything."""
     document = grid_of_table(found)
-    return planes_svg(document, planes_of_table(document), Options())
+    told = "".join(f"{one[0].upper()}{one[1:]}." for one in left_out_line(found.incomparable, "counted"))
+    return planes_svg(document, planes_of_table(document, told), Options())
 
 
 def aggregates_png(found: Aggregates) -> bytes:
@@ -61,9 +62,10 @@ def grid_of_table(found: Aggregates) -> GridDocument:
     return document  # type: ignore[no-any-return]
 
 
-def planes_of_table(document: GridDocument) -> Planes:
-    """The panels of such a grid. None of its values is marked as the best one: columns need not be comparable."""
-    return replace(planes_of(document), marks=_UNMARKED)
+def planes_of_table(document: GridDocument, told: str) -> Planes:
+    """The panels of such a grid, with what is told of it. None of its values is marked as the best one: columns need
+    not be comparable."""
+    return replace(planes_of(document), marks=Marks(frozenset(), frozenset(), told))
 
 
 def _axis(dimension: str, labels: list[Any]) -> PostedAxis:

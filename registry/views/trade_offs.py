@@ -99,7 +99,7 @@ def trade_off_of(
     """The trade-off of the names that have both; `without` says why others have not both."""
     why = dict(without)
     for name in {*both[0].why, *both[1].why} - {*why}:
-        why[name] = "; ".join(one.why[name] for one in both if name in one.why)
+        why[name] = "; ".join(dict.fromkeys(one.why[name] for one in both if name in one.why))
     points = _points(sorted(both[0].means.keys() & both[1].means.keys()), both, tested=missing == "matched")
     tables = [one.table for one in both if one.table is not None]
     reason = next((one.reason for one in tables if one.reason), "no name has both quantities")

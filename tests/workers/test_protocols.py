@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -258,6 +259,22 @@ def test_large_rankings_leave_out_the_same_grids(project: Project, house: House)
 
 
 _PROTOCOLS = st.dictionaries(st.sampled_from("abc"), st.sampled_from([1, "1", True, 2.5]), max_size=3)
+
+
+def test_every_view_of_a_table_says_in_words_what_was_measured_otherwise(project: Project) -> None:
+    for model, protocol in (("A", FIVE), ("B", THREE), ("C", THREE)):
+        scored(project, model, protocol)
+    declare(project, binding=["shots"])
+    words, path = "ot counted, for they were measured otherwise: A on X (shots 5, not 3)", f"projects/{project.slug}"
+    experiment, quantity = NAMES["experiment"], f"metric:{NAMES['metric']}"
+    apart = {"experiment": experiment, "x": quantity, "y": quantity, "x.at.Length": "1", "y.at.Length": "2"}
+    for view, asked in (
+        ("aggregates", NAMES | {"group_by": "model"}), ("lines", NAMES | {"along": "Length"}), ("trade-offs", apart)
+    ):  # fmt: skip
+        for form in ("txt", "md", "svg"):
+            said = " ".join(computed(project, f"{path}/{view}.{form}", query_string=asked).text.split())
+            spoken = " ".join(re.sub(r"<[^>]*>", " ", said).split()).replace("\\", "")
+            assert words in spoken, (view, form, spoken)
 
 
 @given(st.lists(_PROTOCOLS, min_size=1, max_size=12), st.sets(st.sampled_from("abcd")), st.booleans())

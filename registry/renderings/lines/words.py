@@ -8,6 +8,7 @@ from registry.renderings.assumptions import assumptions
 from registry.renderings.lines.options import ChartOptions
 from registry.renderings.lines.span import Span, short
 from registry.renderings.numbers import fixed, places_of
+from registry.renderings.protocols import left_out_line
 from registry.renderings.words import about, counted, isolated, slice_line, with_unit
 from registry.results.lines import Estimate, LinePoint, Lines
 
@@ -153,6 +154,7 @@ def _noise(lines: Lines, options: ChartOptions) -> Iterator[str]:
 
 def left_out(lines: Lines) -> Iterator[str]:
     """What there was no room for, and what counts in no mean."""
+    yield from (f"{one[0].upper()}{one[1:]}." for one in left_out_line(lines.incomparable, "counted"))
     if lines.not_shown:
         more = counted(len(lines.not_shown), f"{kind(lines.by)} is", f"{kinds(lines.by)} are")
         yield f"{more} not shown: {listed(lines.not_shown)}."

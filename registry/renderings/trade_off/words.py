@@ -9,6 +9,7 @@ from registry.renderings.assumptions import assumptions
 from registry.renderings.lines.options import ChartOptions, XScale
 from registry.renderings.lines.span import Span
 from registry.renderings.lines.words import axis_range, estimate, kinds, listed
+from registry.renderings.protocols import left_out_line
 from registry.renderings.words import counted, isolated, with_unit
 from registry.results.trade_offs import Quantity, TradeOff, TradeOffPoint
 
@@ -118,6 +119,7 @@ def left_out(found: TradeOff) -> Iterator[str]:
         yield f"{one.name or '(none)'} is not drawn: {one.reason}."
     if len(found.without) > 6:
         yield f"{len(found.without) - 6} more are not drawn for want of one of the two."
+    yield from (f"{one[0].upper()}{one[1:]}." for one in left_out_line(found.incomparable, "counted"))
     if found.not_shown:
         yield f"{counted(len(found.not_shown), found.by, kinds(found.by))} more not shown: {listed(found.not_shown)}."
     if found.derived:
