@@ -75,6 +75,9 @@ class Tidy:
         others = [header[place] for place in self.axes if place not in kept and header[place] not in away]
         if wanted.reads_prose and not self.own:
             kept, others = self._without_errors(kept, others)
+        elif nameless := [place for place in kept if not header[place]]:
+            detail = "the heading is empty: leave an index out, or give it a name"
+            self.report.fault(Place(self.table.line, nameless[0] + 1), detail)
         if others:
             self.report.note("left_out", f"columns that --axes does not name: {', '.join(others)}")
         self.axes = kept

@@ -107,6 +107,7 @@ FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
     "a row without a name": ("Type,0,1\n,1,2\n", {}, "/line/2/column/1"),
     "a column without a name": ("Type,0,\na,1,2\n", {}, "/line/1/column/3"),
     "a level without a name": ("Type,value\n,1\n", {}, "/line/2/column/1"),
+    "an index without a name beside tidy columns": (",Type,value\n0,a,1\n1,b,2\n", {}, "/line/1/column/1"),
     "no name for the columns": ("Type,0,1\na,1,2\n", {"columns": None}, "/line/1"),
     "no name for the rows": (",0,1\na,1,2\n", {}, "/line/1/column/1"),
     "one axis twice": ("Length,0,1\na,1,2\n", {}, "/line/1"),
