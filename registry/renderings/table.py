@@ -112,7 +112,8 @@ def on_the_point(cells: Sequence[str]) -> list[str]:
 
 
 def markdown(table: Table) -> str:
-    """The table as pipe-table lines, each ended by a newline; `over` joins the heading of the last key that is text."""
+    """The table as pipe-table lines, each ended by a newline; `over` joins the heading of the last key that is
+    text, of the last if none is."""
     rule = ["---:" if column.numeric else "---" for column in table.columns]
     rows = [[escaped(cell) for cell in row] for row in [_names(table), *table.rows]]
     return "".join("| " + " | ".join(row) + " |\n" for row in [rows[0], rule, *rows[1:]])
@@ -133,8 +134,8 @@ def _latex(cell: str) -> str:
 def _names(table: Table) -> list[str]:
     names = [column.name for column in table.columns]
     keys = [place for place, column in enumerate(table.columns[: table.keys]) if not column.numeric]
-    if table.over and keys:
-        names[keys[-1]] += f" / {table.over}"
+    if table.over and table.keys:
+        names[(keys or [table.keys - 1])[-1]] += f" / {table.over}"
     return names
 
 

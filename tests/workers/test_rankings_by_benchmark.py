@@ -20,7 +20,7 @@ from tests.workers.asking import faults_of, join
 from tests.workers.test_comparisons_of_models import answered as compared
 from tests.workers.test_rankings import all_answered, answered, ask, score
 from workers.queries import document_of
-from workers.rankings.board import board_ranking
+from workers.rankings.board import board_ranking, read_board
 from workers.statistics import ScoreMatrix, rank
 
 Scores = dict[str, dict[str, Any]]
@@ -191,8 +191,9 @@ def test_the_hardest_benchmark_is_last_and_differences_are_means_over_models(pro
     order = [("easy", 1), ("middle", 2), ("hard", 3)]
     assert [(row["name"], row["rank"]) for row in document["ranking"]] == order
     assert document["benchmarks"] == ["easy", "hard", "middle"]
+    question = RankingQuery("leaderboard", "accuracy", by="benchmark")
     with project.house.database.snapshot() as connection:
-        found = board_ranking(connection, project.id, RankingQuery("leaderboard", "accuracy", by="benchmark"))
+        found = board_ranking(read_board(connection, project.id, question), question)
     assert found is not None
     board = document_of(found)
     assert [(row["name"], row["rank"]) for row in board["ranking"]] == order
