@@ -13,6 +13,7 @@ import structlog
 from sqlalchemy import ColumnElement, Connection, and_, delete, func, select, update
 from sqlalchemy.dialects.postgresql import insert
 
+from registry.errors import TryLater
 from registry.results.codec import compressed, to_document
 from registry.results.statistics import GridStatistics
 from registry.settings import Settings
@@ -23,7 +24,7 @@ from registry.storage.rows import grid_of
 from registry.storage.tables import derivations, grids, revisions, statistics
 from registry.tracing import job_span
 from workers.jobs.cpu_limit import cpu_limit
-from workers.jobs.leases import Claim, claim, fail_attempt, release
+from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
 from workers.jobs.reports import done as jobs_done
 from workers.jobs.settling import settle_ready
 from workers.jobs.shutdown import is_shutting_down
@@ -66,8 +67,13 @@ def derive_due(database: Database, settings: Settings) -> int:
         if rest:
             release(database, claimed, rest)
     if rows:
-        with job_span("derive", **{"registry.grids": _names(_keys(rows))}):
-            _derive(database, settings, claimed, rows)
+        try:
+            with job_span("derive", **{"registry.grids": _names(_keys(rows))}):
+                _derive(database, settings, claimed, rows)
+        except TryLater as error:
+            if is_refused(error):
+                put_off(database, claimed, rows, error)
+            raise
     return len(rows)
 
 

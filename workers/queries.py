@@ -53,7 +53,7 @@ from workers.comparisons_of_models import Asked, model_comparison_document, refu
 from workers.contenders import SHIFT, Judging, judge_contenders
 from workers.gates import gate_document, read_sides, refused_gate
 from workers.jobs.cpu_limit import cpu_limit
-from workers.jobs.leases import Claim, claim, fail_attempt, release
+from workers.jobs.leases import Claim, claim, fail_attempt, is_refused, put_off, release
 from workers.jobs.reports import done as jobs_done
 from workers.jobs.waking import wake_dispatcher
 from workers.protocols import Screen, screen_of, told
@@ -122,8 +122,12 @@ def compute_due(database: Database, settings: Settings) -> int:
                 computed = _compute_and_settle(database, settings, claimed, row)
         except Exception as error:
             failed = True
-            log.warning("answer failed", answer=str(row.id), error=repr(error))
-            fail_attempt(database, settings, claimed, row, error)
+            if is_refused(error):
+                log.warning("answer put off", answer=str(row.id), error=repr(error))
+                put_off(database, claimed, [row], error)
+            else:
+                log.warning("answer failed", answer=str(row.id), error=repr(error))
+                fail_attempt(database, settings, claimed, row, error)
         seconds = time.perf_counter() - began
         jobs_done.add(row.query["kind"], computed, failed=failed, seconds=seconds)
         if computed:

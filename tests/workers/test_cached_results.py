@@ -11,10 +11,12 @@ import pytest
 from sqlalchemy import func, select, update
 
 from registry import create_app
+from registry.errors import Unavailable
 from registry.query import RankingQuery
 from registry.storage.tables import cached_results
 from tests.house import House, Project
 from tests.workers.asking import answer_due
+from workers import queries
 from workers.jobs.invalidation import KEPT_CURRENT, apply_invalidations
 from workers.jobs.leases import claim, release
 from workers.jobs.retention import delete_unread_results
@@ -83,6 +85,29 @@ def test_a_ranking_is_claimed_again_although_a_grid_came_while_its_worker_gave_i
     change(project, 0.05, due_at=func.now())
     again = claim(house.database, house.settings, cached_results, 1)
     assert [row.id for row in again.rows] == [row.id for row in held.rows]
+
+
+@pytest.mark.parametrize("reason", ["disk_full", "no_rights", "lock_timeout"])
+def test_an_answer_that_the_database_did_not_take_is_tried_until_it_does(
+    project: Project, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    two_models(project)
+    house, right = third(project), queries.etag_of
+
+    def refuse(*_: Any) -> str:
+        raise Unavailable("The database takes nothing.", 10, reason)
+
+    monkeypatch.setattr(queries, "etag_of", refuse)
+    for _ in range(house.settings.attempts + 2):
+        change(project, 0.05, due_at=func.now())
+        assert compute_due(house.database, house.settings) == 1
+        assert compute_due(house.database, house.settings) == 0, "not again at once"
+        left = rows(project)[0.05]
+        assert (left.state, left.attempts, left.lease) == ("pending", 0, None)
+    monkeypatch.setattr(queries, "etag_of", right)
+    change(project, 0.05, due_at=func.now())
+    compute_due(house.database, house.settings)
+    assert rows(project)[0.05].state == "ready"
 
 
 def test_what_a_clock_two_days_ahead_or_an_earlier_release_wrote_keeps_nothing_waiting(project: Project) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select, text, update
 
+from registry.errors import Unavailable
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import cached_results, derivations, statistics
@@ -164,6 +165,27 @@ def test_a_failure_is_due_again_after_a_growing_pause(project: Project, house: H
     held = claimed(house)
     fail_attempt(house.database, house.settings, held, held.rows[0], ValueError("never"))
     assert (promise_of(house, grid).state, promise_of(house, grid).attempts) == ("failed", 5)
+
+
+def test_statistics_for_which_the_disk_has_no_room_wait_until_it_has(
+    project: Project, house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grids, right = several(project, 3), derive._write
+
+    def refuse(*_: Any) -> None:
+        raise Unavailable("The disk of the database is full.", 10, "disk_full")
+
+    monkeypatch.setattr(derive, "_write", refuse)
+    for _ in range(house.settings.attempts + 2):
+        with pytest.raises(Unavailable):
+            derive_due(house.database, house.settings)
+        promises = [promise_of(house, grid) for grid in grids]
+        assert {(one.state, one.attempts, one.lease) for one in promises} == {("pending", 0, None)}
+        assert all(8 < seconds_until(house, one.due_at) <= 10 for one in promises)
+        let_leases_expire(house)
+    monkeypatch.setattr(derive, "_write", right)
+    derive_due(house.database, house.settings)
+    assert [promise_of(house, grid).state for grid in grids] == ["ready"] * 3
 
 
 def test_a_promise_whose_process_died_each_time_becomes_failed(project: Project, house: House) -> None:

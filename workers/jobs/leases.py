@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, TypeGuard
 
 from sqlalchemy import ColumnElement, Connection, Table, Update, and_, case, func, or_, select, tuple_, update
 
+from registry.errors import RegistryError, TryLater
 from registry.methods_version import METHODS_VERSION
 from registry.query import StoredClaimsQuery
 from registry.settings import Settings
@@ -26,6 +28,9 @@ FIRST_PAUSE = 0.5
 LONGEST_PAUSE = timedelta(minutes=10)
 """Nothing is due or leased for longer: an instant beyond it was written while the database's clock ran ahead."""
 _LONGEST_REASON = 1_000
+_REFUSED = ("disk_full", "read_only", "no_rights", "lock_timeout")
+"""What the database says where a write has no room, right or turn: the job is not at fault, and to give it up helps
+nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +103,17 @@ def release(database: Database, claim: Claim, rows: Sequence[Any], pause: float 
     with database.transaction() as connection:
         quietly_committed(connection)
         connection.execute(update(claim.table).where(untried, claim.table.c.lease == claim.lease).values(freed))
+
+
+def is_refused(error: BaseException) -> TypeGuard[TryLater]:
+    """Return whether an attempt ended because the database refused a write, which says nothing of the job."""
+    return isinstance(error, TryLater) and error.reason in _REFUSED
+
+
+def put_off(database: Database, claim: Claim, rows: Sequence[Any], error: TryLater) -> None:
+    """Release jobs that the database refused to settle; they are due when writers may try again."""
+    with suppress(RegistryError):  # if it takes not even that, they are due when their lease runs out
+        release(database, claim, rows, error.after)
 
 
 def fail_attempt(database: Database, settings: Settings, claim: Claim, row: Any, error: BaseException) -> None:
