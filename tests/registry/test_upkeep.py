@@ -25,6 +25,7 @@ from registry import create_app
 from registry.cli import main
 from registry.commands import environment as command_environment
 from registry.local import processes
+from registry.local.embedded import copying
 from registry.settings import Settings
 from registry.storage.database import Database
 from registry.storage.tables import cached_results, grids, projects, statistics, stored_revisions
@@ -235,6 +236,19 @@ def test_whatever_was_changed_behind_the_registrys_back_is_found_and_named(own: 
     assert (
         f"revisions: grid {ids['cut']} revision 3: the current revision is 3, stored are 2, the last of them 3" in lines
     )
+
+
+def test_a_restore_leaves_out_what_other_releases_of_the_server_do_not_know(tmp_path: Path) -> None:
+    marked = "ALTER TABLE ONLY public.grids ALTER COLUMN id SET (pg_attver=26605376);"
+    kept = ["CREATE TABLE public.grids (", "    id uuid NOT NULL", ");", "COPY public.grids (id) FROM stdin;"]
+    rows = [marked, "SET transaction_timeout = 0;", "\\."]
+    dumped = ["SET transaction_timeout = 0;", *kept[:-1], marked, kept[-1], *rows]
+    (tmp_path / "dumped").write_text("\n".join(dumped) + "\n")
+    for name, does in (("pg_restore", f"cat {tmp_path}/dumped"), ("psql", f"cat > {tmp_path}/loaded")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    copying.load("postgresql://127.0.0.1/registry", None, replace=False, chosen=str(tmp_path))
+    assert (tmp_path / "loaded").read_text().splitlines() == [*kept, *rows], "of rows every byte stays"
 
 
 def test_a_backup_holds_every_grid_and_a_restore_is_asked_for_and_whole_or_not_at_all(

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
+import re
 import shutil
 import subprocess
 import uuid
@@ -102,9 +102,12 @@ $$"""
 """`pg_restore --clean` would drop what the dump names, one by one: it cannot where there are partitions, here or there.
 What belongs to an extension stays."""
 
-_HEADER_LINES = 50
-_NEWER = b"SET transaction_timeout = 0;\n"
-"""A setting that programs of PostgreSQL 17 write and older servers do not know."""
+_FIRST_ROWS = b"COPY "
+_NOT_EVERYWHERE = re.compile(
+    rb"SET transaction_timeout = 0;\n|ALTER TABLE ONLY \S+ ALTER COLUMN \S+ SET \(pg_attver=\d+\);\n"
+)
+"""What comes before the rows and not every server knows: a setting that programs of PostgreSQL 17 write, and an inner
+mark of columns of PostgreSQL 15.20 that only programs of its own release leave out."""
 
 
 def _pour(source: subprocess.Popen[bytes], target: subprocess.Popen[bytes]) -> str | None:
@@ -112,8 +115,10 @@ def _pour(source: subprocess.Popen[bytes], target: subprocess.Popen[bytes]) -> s
     input ends, so it is killed before that if the first one failed."""
     assert source.stdout is not None and target.stdin is not None  # noqa: S101, PT018
     try:
-        for line in itertools.islice(source.stdout, _HEADER_LINES):
-            target.stdin.write(b"" if line == _NEWER else line)
+        for line in source.stdout:
+            target.stdin.write(b"" if _NOT_EVERYWHERE.fullmatch(line) else line)
+            if line.startswith(_FIRST_ROWS):
+                break
         shutil.copyfileobj(source.stdout, target.stdin)
         target.stdin.flush()
     except BrokenPipeError:
