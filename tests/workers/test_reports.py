@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, select, text, update
 
 from registry.errors import Unavailable
 from registry.operations.processes import Activity, activity_of
@@ -15,6 +16,7 @@ from registry.storage.database import Database
 from registry.storage.tables import job_counts, processes
 from tests.house import House
 from workers.dispatcher import Dispatcher
+from workers.jobs import reports
 from workers.jobs.reports import Done, JobCounts, Reporter, forget_silent
 
 
@@ -54,6 +56,25 @@ def test_counts_of_many_processes_add_up_and_what_the_database_did_not_take_is_t
         one.end()
     assert activity(house).alive("worker") == []
     assert counted(house, "one-of-tests") == Done(80, 8, 4.0)
+
+
+def test_a_process_that_began_before_the_migration_reports_once_that_is_done(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "REPORT_SECONDS", 0.05)
+    rename = "ALTER TABLE {} RENAME TO {}"
+    reporter = Reporter(house.database, "worker", JobCounts())
+    with house.database.transaction() as connection:
+        connection.execute(text(rename.format("processes", "not_yet")))
+    reporter.start()
+    time.sleep(0.3)
+    with house.database.transaction() as connection:
+        connection.execute(text(rename.format("not_yet", "processes")))
+    until = time.monotonic() + 10
+    while not activity(house).alive("worker") and time.monotonic() < until:
+        time.sleep(0.05)
+    assert len(activity(house).alive("worker")) == 1
+    reporter.end()
 
 
 def test_a_process_that_falls_silent_is_gone_and_forgotten(house: House) -> None:

@@ -16,6 +16,7 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, delete, func
 from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.exc import DBAPIError
 
 from registry.errors import RegistryError
 from registry.methods_version import METHODS_VERSION
@@ -26,6 +27,8 @@ from results_registry import __version__
 REPORT_SECONDS = 5.0
 _FORGOTTEN = timedelta(minutes=10)
 """Silence after which the row of a process is deleted."""
+_UNTAKEN = (RegistryError, DBAPIError)
+"""Why a report was not taken; the second where the tables are not those of this release, which a migration mends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +92,7 @@ class Reporter:
                 seen = {"seen_at": func.now(), "broker_up": broker_up}
                 connection.execute(row.on_conflict_do_update(index_elements=["id"], set_=seen))
                 add_counts(connection, taken)
-        except RegistryError:
+        except _UNTAKEN:
             for kind, one in taken.items():
                 self._counts.add(kind, one.computed, failed=one.failed, seconds=one.seconds)
             raise
@@ -105,14 +108,14 @@ class Reporter:
 
     def _run(self) -> None:
         while not self._ended.is_set():
-            with suppress(RegistryError):  # whoever computes meets it too, and says so
+            with suppress(*_UNTAKEN):  # whoever computes meets it too, and says so
                 self.report()
             self._ended.wait(REPORT_SECONDS)
 
     def end(self) -> None:
         """Report for the last time, and take the row away: the process ends as it should."""
         self._ended.set()
-        with suppress(RegistryError), self._database.transaction() as connection:
+        with suppress(*_UNTAKEN), self._database.transaction() as connection:
             quietly_committed(connection)
             add_counts(connection, self._counts.take())
             connection.execute(delete(processes).where(processes.c.id == self._row["id"]))
