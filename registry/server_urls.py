@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlencode, urlsplit
+
+from psycopg2 import ProgrammingError
+from psycopg2.extensions import make_dsn
 
 from registry.errors import Misconfigured
 
@@ -12,6 +15,13 @@ _UNREADABLE = (
     "REGISTRY_DATABASE_URL cannot be read: postgresql://user:password@host:5432/database is one. In a password / @ : #"
     " ? and % are written %2F %40 %3A %23 %3F %25."
 )
+_UNREADABLE_BROKER = (
+    "REGISTRY_REDIS_URL cannot be read: redis://user:password@host:6379/0 is one, whose last part is the number of a"
+    " database. In a password / @ : # ? and % are written %2F %40 %3A %23 %3F %25."
+)
+_NUMBERED = ("redis", "rediss")
+_NUMBER = re.compile(r"/?[0-9]*/?")
+_LAST_PORT = 65_535
 BROKER_SCHEMES = ("redis", "rediss", "unix", "redis+socket")
 
 
@@ -32,8 +42,13 @@ def with_servers_in_one_form(url: str) -> str:
     given = parse_qsl(parts.query, keep_blank_values=True)
     repeated = [value for name, value in given if name == "host"]
     servers = [_SERVER.fullmatch(one) for one in (address.split(",") if address else repeated)]
-    if address and None in servers:
+    if (address and None in servers) or any(int(one["port"] or 0) > _LAST_PORT for one in servers if one):
         raise Misconfigured(_UNREADABLE)
+    for name, _ in given:
+        try:
+            make_dsn(**{name: ""})
+        except ProgrammingError:
+            raise Misconfigured(f"REGISTRY_DATABASE_URL has {name[:40]!r}, which libpq does not know.") from None
     if None in servers or (len(servers) < 2 and (address or not any(one and one["port"] for one in servers))):
         return rest
     several = {"host": ",".join(one["host"].strip("[]") for one in servers if one)}
@@ -43,11 +58,26 @@ def with_servers_in_one_form(url: str) -> str:
     return f"{login}{at}{path}?{urlencode([*several.items(), *others], safe=',:/')}"
 
 
+def has_port(url: SplitResult) -> bool:
+    """Return whether the port of a URL, if it names one, can be one."""
+    try:
+        return url.port != 0
+    except ValueError:
+        return False
+
+
 def check_broker_url(url: str) -> None:
-    """Refuse a broker that is not a single Redis server."""
+    """Refuse a broker that is not a single Redis server, and a port or a number of a database that cannot be one."""
     scheme = url.partition("://")[0]
     if scheme not in BROKER_SCHEMES:
         sentinel = " A server that Sentinel may replace needs one name that follows it." if "sentinel" in scheme else ""
         raise Misconfigured(
             f"REGISTRY_REDIS_URL must begin with redis://, rediss:// or unix://, not {scheme[:20]!r}.{sentinel}"
         )
+    try:
+        parts = urlsplit(url)
+        readable = has_port(parts) and (scheme not in _NUMBERED or bool(_NUMBER.fullmatch(parts.path)))
+    except ValueError:
+        readable = False
+    if not readable:
+        raise Misconfigured(_UNREADABLE_BROKER)

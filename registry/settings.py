@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from registry.destinations import Allowed, read_allowed
 from registry.errors import Misconfigured
-from registry.server_urls import check_broker_url, with_servers_in_one_form
+from registry.server_urls import check_broker_url, has_port, with_servers_in_one_form
 from results_registry.local_instance import DEFAULT_HOME
 
 MEBIBYTE = 1024 * 1024
@@ -310,7 +310,9 @@ def _check_addresses(given: Mapping[str, Any]) -> None:
             name = "HOST" if host == given.get("host") else "HOSTS"
             raise Misconfigured(f"REGISTRY_{name} has {host!r}, which is no host name; results.example.org is one.")
     url = urlsplit(given.get("public_url", ""))
-    if given.get("public_url") and (url.scheme not in ("http", "https") or not url.hostname or url.query):
+    if given.get("public_url") and (
+        not has_port(url) or url.scheme not in ("http", "https") or not url.hostname or url.query
+    ):
         raise Misconfigured(f"REGISTRY_PUBLIC_URL is a URL such as https://results.example.org, not {url.geturl()!r}.")
     for name in ("proxy_user_header", "proxy_groups_header"):
         if not _HEADER.fullmatch(given.get(name, "")):

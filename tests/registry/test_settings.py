@@ -158,6 +158,9 @@ EMBED_ORIGINS=wiki https://|LOG_LEVEL=LOUD DEBUG|TRACES=yes http://|POOLER=state
 PROXY_ADDRESSES=proxy address|PROXY_USER_HEADER=X:Y header|PROXY_SIGN_OUT=sign-out path|OIDC_ISSUER=http://id.lab https://
 WEBHOOK_SCHEMES=ftp https
 WEBHOOK_ALLOW=10.0.0.0/33 network|DATABASE_URL=mysql://h/d postgresql|REDIS_URL=amqp://h redis
+PUBLIC_URL=http://h:99999 https://|REDIS_URL=redis://h:6379/zero number|REDIS_URL=redis://:a#b@h:6379/0 %23
+REDIS_URL=redis://h:66666/0 number|DATABASE_URL=postgresql://h:99999/d 5432
+DATABASE_URL=postgresql://h/d?nosuch=1 nosuch
 """.replace("\n", "|")
     .strip("|")
     .split("|")
