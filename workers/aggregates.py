@@ -41,11 +41,11 @@ def aggregates_of(query: AggregatesQuery, found: CellsRead) -> dict[str, Any]:
     """Table of the cells that were read, with its inputs; derived grids are listed but not counted. Equal inputs give
     equal bytes."""
     table = _tabulated(query, found)
-    classes = found.scales.classes
+    scale = found.scales.one if len(found.scales.classes) == 1 else None
     document = Aggregates(
         **{one.name: getattr(table, one.name) for one in fields(Aggregation)},
         **_asked(query),
-        unit=(classes[0].unit or None) if len(classes) == 1 else None,
+        unit=scale.unit if scale else None,
         direction=found.table.direction,
         lower=found.table.lower,
         upper=found.table.upper,

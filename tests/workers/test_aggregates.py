@@ -298,6 +298,22 @@ def test_fractions_and_percentages_are_put_on_one_scale(project: Project) -> Non
         assert "scale" in [one["code"] for one in found["warnings"]]
 
 
+def test_shares_of_one_are_no_percentages_in_any_view_of_a_table(project: Project) -> None:
+    shares = ACCURACY | {"unit": None, "upper": 1}
+    publish(project, {"a x": [0.25, 0.5], "b x": [0.5, 0.75]}, metric=shares)
+    publish(project, {"a x": [0.5, 0.5], "b x": [0.25, 0.25]}, metric=shares | {"name": "recall"})
+    found = asked(project)
+    assert (values_of(found), found["unit"]) == ({("a",): 0.375, ("b",): 0.625}, None)
+    path, of_metric = f"projects/{project.slug}", {"experiment": "e", "metric": "accuracy"}
+    assert computed(project, f"{path}/lines", query_string=of_metric)["metric"]["unit"] is None
+    assert computed(project, f"{path}/rankings", query_string=of_metric)["scale"]["unit"] is None
+    both = {"experiment": "e", "x": "metric:accuracy", "y": "metric:recall"}
+    traded = computed(project, f"{path}/trade-offs", query_string=both)
+    assert [traded[axis]["unit"] for axis in "xy"] == [None, None]
+    told = table(project, ".txt", experiment="e", metric="accuracy", group_by="model").get_data(as_text=True)
+    assert told.splitlines()[0] == "Mean of accuracy by model — e"
+
+
 def test_intervals_rest_on_the_noise_that_was_posted(project: Project) -> None:
     publish(project, {"a x": 50.0}, experiment="posted", stderr=2.0)
     publish(project, {"a x": 50.0}, experiment="both", stderr=2.0, trials=300)
