@@ -21,6 +21,7 @@ import orjson
 from gunicorn.app.base import BaseApplication
 from gunicorn.arbiter import Arbiter
 from gunicorn.http.errors import LimitRequestHeaders, LimitRequestLine, ParseException, UnsupportedTransferCoding
+from gunicorn.util import close_graceful
 from gunicorn.workers.gthread import TConn, ThreadWorker
 from werkzeug.wsgi import ClosingIterator
 
@@ -158,12 +159,24 @@ class Worker(ThreadWorker):  # type: ignore[misc]
             listener.sock.shutdown(socket.SHUT_RD)
 
     def handle(self, conn: TConn) -> Any:
-        """Serve the next request of a connection, whose header has begun to arrive."""
+        """Serve the next request of a connection, whose header has begun to arrive; close it if it was the last."""
         self._deadlines[conn.sock] = time.monotonic() + ARRIVAL_SECONDS
         try:
-            return super().handle(conn)
+            goes_on = super().handle(conn)
         finally:
             self._deadlines.pop(conn.sock, None)
+        if not goes_on:
+            close_graceful(conn.sock)
+        return goes_on
+
+    def finish_request(self, conn: TConn, fs: Any) -> None:
+        """Keep or forget a connection. gunicorn would wait here, in the loop, up to two seconds for each client that
+        leaves its side open, and serve nobody meanwhile; its thread did that."""
+        if fs.cancelled() or fs.exception() is not None or not fs.result():
+            self.nr_conns -= 1
+            conn.close()
+            return
+        super().finish_request(conn, fs)
 
     def handle_request(self, req: Any, conn: TConn) -> Any:
         """Serve a request whose header has arrived."""

@@ -71,6 +71,17 @@ def test_two_hundred_slow_connections_keep_nobody_from_an_answer(
     assert {line.heard for line in lines} == {b""}
 
 
+def test_clients_that_leave_their_side_open_keep_nobody_from_an_answer(
+    system: System, open_line: Callable[[bytes], Line]
+) -> None:
+    for _ in range(20):
+        open_line(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n")
+    time.sleep(0.5)
+    asked = time.monotonic()
+    assert system.client().call("GET", f"projects/{PROJECT}").status == 200
+    assert time.monotonic() - asked < 2
+
+
 def test_bodies_that_drip_keep_nobody_from_an_answer_and_are_cut(
     system: System, open_line: Callable[[bytes], Line]
 ) -> None:
