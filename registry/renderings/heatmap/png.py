@@ -9,6 +9,7 @@ from importlib.resources import as_file, files
 import orjson
 
 from registry.errors import Fault, Invalid
+from registry.renderings.heatmap.drawing import draw
 from registry.renderings.heatmap.fonts import beyond_ours, without_glyph
 from registry.renderings.heatmap.options import Options
 from registry.renderings.heatmap.svg import heatmap_svg
@@ -49,18 +50,17 @@ def png_of(svg: str, zoom: float = 1.0) -> bytes:
     The machine's own fonts are looked at only for characters that DejaVu Sans does not have, so that the same picture
     is the same bytes everywhere else.
     """
-    from resvg_py import svg_to_bytes
-
     found = _SIZE.search(svg)
     wide, high = (int(found[1]), int(found[2])) if found else (0, 0)
     if wide * high * zoom * zoom > MOST_PIXELS:
         raise Invalid([Fault("/scale", f"makes more than {MOST_PIXELS} pixels of a picture of {wide} × {high}")])
     with as_file(files("registry.renderings") / "fonts" / "DejaVuSans.ttf") as font, _drawing:
-        return svg_to_bytes(
-            svg_string=svg,
-            zoom=zoom,
-            skip_system_fonts=not beyond_ours(svg),
-            font_files=[str(font)],
-            font_family="DejaVu Sans",
-            sans_serif_family="DejaVu Sans",
-        )
+        options = {
+            "svg_string": svg,
+            "zoom": zoom,
+            "skip_system_fonts": not beyond_ours(svg),
+            "font_files": [str(font)],
+            "font_family": "DejaVu Sans",
+            "sans_serif_family": "DejaVu Sans",
+        }
+        return draw(wide * high * zoom * zoom, options)

@@ -6,6 +6,8 @@ import itertools
 import math
 import re
 import struct
+import threading
+import time
 import xml.etree.ElementTree as ET
 import zlib
 from typing import Any
@@ -272,3 +274,26 @@ def test_every_column_and_row_of_pixels_of_a_large_map_belongs_to_a_cell() -> No
     assert (len(plot) > 600, len(plot[0]) > 1000) == (True, True)
     for lines in (plot, list(zip(*plot, strict=True))):
         assert [place for place, line in enumerate(lines) if sum(one == 255 for one in line) > len(line) / 20] == []
+
+
+def test_other_threads_go_on_while_a_large_picture_is_drawn() -> None:
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="1500" height="1500"><rect width="9" height="9"/></svg>'
+    stopped = threading.Event()
+    gaps = [0.0]
+
+    def count() -> None:
+        last = time.monotonic()
+        while not stopped.wait(0.01):
+            now = time.monotonic()
+            gaps.append(now - last)
+            last = now
+
+    counting = threading.Thread(target=count)
+    counting.start()
+    try:
+        drawn = png_of(svg, 4.0)
+    finally:
+        stopped.set()
+        counting.join()
+    assert drawn.startswith(b"\x89PNG")
+    assert max(gaps) < 0.5
