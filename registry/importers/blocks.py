@@ -8,10 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from registry.errors import Fault, Invalid
+
 _RULED = frozenset("|:- \t")
 _DASHES = re.compile(r":?-+:?")
 _LONG = 10_000
 """A line longer than this is no heading, no title and no bullet."""
+WIDEST = 50_000
+"""Cells beyond which a line is no row: an axis has fewer levels, and to cut a longer line takes memory out of
+proportion."""
 _HEADING = re.compile(r"(#{1,6})[ \t]+(.*)")
 _BULLET = re.compile(r"\s*[*+-]\s+(.*)")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -63,12 +68,14 @@ def is_table(part: range) -> bool:
 def table_rows(lines: Sequence[str], part: range, *, emphasis: bool = True) -> Iterator[tuple[int, list[str]]]:
     """Heading and rows of a table, each with its line. With `emphasis`, marks around a whole cell are removed."""
     for place in itertools.chain(part[:1], part[2:]):
+        if lines[place].count("|") > WIDEST:
+            raise Invalid([Fault(f"/line/{place + 1}", f"a row has at most {WIDEST} cells")])
         yield place + 1, cells(lines[place], emphasis=emphasis)
 
 
 def is_rule(line: str) -> bool:
     """Whether a line is the one below a table's heading: dashes between pipes."""
-    if "-" not in line or not _RULED.issuperset(line):
+    if "-" not in line or line.count("|") > WIDEST or not _RULED.issuperset(line):
         return False
     parts = line.strip().removeprefix("|").removesuffix("|").split("|")
     return all(_DASHES.fullmatch(part.strip()) for part in parts)

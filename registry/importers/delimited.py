@@ -10,18 +10,21 @@ of axes, unmeasured levels.
 from __future__ import annotations
 
 import csv
-import io
+import re
 from collections.abc import Iterator
 
 from registry.errors import Fault, Invalid, Malformed
+from registry.importers.blocks import WIDEST
 from registry.importers.cell_text import Report
-from registry.importers.imported_grid import ImportedGrid, Overrides
+from registry.importers.imported_grid import ImportedGrid, Overrides, Place
 from registry.importers.source import Source
 from registry.importers.table_cells import Row, Table
 from registry.importers.tables import read_table
 
 NAME = "csv"
 _DELIMITERS = (",", "\t", ";")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
+"""A line with its end."""
 
 
 def looks_like(source: Source) -> bool:
@@ -52,7 +55,7 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     ends = max(source.content.count(b"\n"), source.content.count(b"\r"))
     if wanted.single and ends > 2 * wanted.limits.cells:  # twice: there may be repeats
         raise Invalid([Fault("", f"a grid has at most {wanted.limits.cells} cells")])
-    rows = _rows(source)
+    rows = _rows(source, max(WIDEST, wanted.limits.levels + 1))
     line, header = next(rows, (1, []))
     if not header:
         raise Malformed("The table is empty: it has no heading.")
@@ -61,13 +64,28 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
         yield sheet.found(wanted)
 
 
-def _rows(source: Source) -> Iterator[Row]:
-    """Rows with the lines that they end in, cells without surrounding spaces; empty lines are skipped."""
+def _rows(source: Source, widest: int) -> Iterator[Row]:
+    """Rows with the lines that they end in, cells without surrounding spaces; empty lines are skipped.
+
+    `Invalid` for a row of more than `widest` cells, before its cells are made.
+    """
     text = source.text
-    first = next((line for line in io.StringIO(text, newline="") if line.strip()), "")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter_of(first), strict=True)
+    first = next((line[0] for line in _LINE.finditer(text) if line[0].strip()), "")
+    delimiter = delimiter_of(first)
+    cells_of_row = 0
+
+    def lines() -> Iterator[str]:
+        nonlocal cells_of_row
+        for number, line in enumerate(_LINE.finditer(text), start=1):
+            cells_of_row += line[0].count(delimiter)
+            if cells_of_row > widest:
+                raise Invalid([Fault(Place(number).pointer(), f"a row has at most {widest} cells")])
+            yield line[0]
+
+    reader = csv.reader(lines(), delimiter=delimiter, strict=True)
     try:
         for cells in reader:
+            cells_of_row = 0
             if cells and not (len(cells) == 1 and not cells[0].strip()):
                 yield reader.line_num, [cell.strip(" ") for cell in cells]
     except csv.Error as error:

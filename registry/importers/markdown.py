@@ -34,6 +34,8 @@ from registry.importers.table_cells import Table
 from registry.importers.tables import read_table
 
 NAME = "markdown"
+MOST_TEXT = 10_000
+"""Lines around the table of a request."""
 _MEASURED = re.compile(r"(.+?):\s*(~?)\*{0,2}([+-]?\d+(?:\.\d+)?)\*{0,2}\s*+(%?)\s*+\.?")
 _LOWEST = re.compile(r"lowest value is (?:approximately )?(\d+(?:\.\d+)?)")
 _HIGHEST = re.compile(r"highest is (?:approximately )?(\d+(?:\.\d+)?)")
@@ -54,6 +56,8 @@ def looks_like(source: Source) -> bool:
 
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """Grids of a document, in its order."""
+    if wanted.single and source.content.count(b"\n") > wanted.limits.cells + MOST_TEXT:
+        raise Invalid([Fault("", f"a grid has at most {wanted.limits.cells} cells")])
     lines = source.lines
     if is_own(lines):
         yield from read_own(lines, wanted)

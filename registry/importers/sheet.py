@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from registry.errors import Fault, Invalid, TooLarge
 from registry.grids.intake.levels import read_number
 from registry.importers.cell_text import Report, is_rounded, plain_number
 from registry.importers.imported_grid import IDENTITY, ImportedGrid, Note, Overrides, Place
@@ -24,6 +25,8 @@ HELD = 500_000
 """Cells of several grids that are held while a table is read; beyond it all grids but the last are yielded."""
 _SPARSE = 8
 """A grid with more positions than this times its cells is sent as tidy cells."""
+_MOST_TIDY = 300_000
+"""Rows of a request that are made cells one by one, each of which takes half a kilobyte."""
 
 
 class Reading(NamedTuple):
@@ -82,7 +85,10 @@ class Sheet:
         measured = [one for one in self.readings if one.value is not None or one.reason is not None]
         if text := self.names.get("protocol"):
             sent["protocol"] = json.loads(text)
-        body, place_of = self._dense(levels, measured) or self._tidy(levels, measured)
+        dense = self._dense(levels, measured, wanted.limits.cells)
+        if dense is None and wanted.single and len(measured) > _MOST_TIDY:
+            raise TooLarge(f"A table with repeats, reasons or many gaps has at most {_MOST_TIDY} rows.")
+        body, place_of = dense or self._tidy(levels, measured)
         return wanted.applied(ImportedGrid(sent | body, (*self.notes, *notes), place_of))
 
     def _kind(self, axis: str, wanted: Overrides) -> str:
@@ -131,12 +137,15 @@ class Sheet:
         return explained(metric, [*values, self.largest] if values else values)
 
     def _dense(
-        self, levels: Sequence[Sequence[Any]], measured: Sequence[Reading]
+        self, levels: Sequence[Sequence[Any]], measured: Sequence[Reading], most: int
     ) -> tuple[dict[str, Any], Callable[[str], Place | None]] | None:
-        """`values` nested to the axes; None if a cell occurs twice, most are missing, or one has a reason."""
+        """`values` nested to the axes; None if a cell occurs twice, most are missing, or one has a reason. `Invalid` for
+        more than `most` positions."""
         shape = [len(known) for known in self.levels]
         size = math.prod(shape)
         distinct = all(len({_key(one) for one in given}) == len(given) for given in levels)
+        if distinct and size > most:
+            raise Invalid([Fault("", f"these coordinates span {size} cells; a grid holds at most {most}")])
         if not distinct or not size or size > _SPARSE * len(measured) + 64 or any(one.reason for one in measured):
             return None
         index = [{label: place for place, label in enumerate(known)} for known in self.levels]

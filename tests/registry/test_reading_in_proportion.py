@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -175,3 +176,24 @@ def test_the_words_that_texts_begin_with_are_whole_and_an_exponent_that_no_numbe
     ):
         assert common_words(texts) == common
     assert read_number("1e" + "9" * 5000) is read_number("1e999999999") is None
+
+
+def test_a_table_that_no_grid_can_be_is_refused_before_its_cells_are_made(subtests: pytest.Subtests) -> None:
+    wide = b"," * LONG
+    tidy = replace(WANTED, columns=None)
+    for name, body, read, wanted in (
+        ("a wide row", b"a,value\n" + wide + b"\n", delimited.read, WANTED),
+        ("a wide heading", wide + b"\n1\n", delimited.read, WANTED),
+        ("a row over many lines", b"a,value\n" + b',,,,,,,,,"\n",' * (LONG // 12), delimited.read, WANTED),
+        ("a wide row of pipes", b"|a|b|\n|-|-|\n" + b"|" * LONG, markdown.read, WANTED),
+        ("a wide rule", b"|a" * LONG + b"|\n" + b"|-" * LONG + b"|\n", markdown.read, WANTED),
+        ("many lines", b"|a|b|\n|-|-|\n" + b"\n" * 1_100_000, markdown.read, WANTED),
+        ("many positions", b"a,b,value\n" + b"".join(b"%d,%d,1\n" % (n, n) for n in range(9000)), delimited.read, tidy),
+    ):
+        with subtests.test(name):
+            tracemalloc.start()
+            with pytest.raises(RegistryError):
+                list(read(Source("the body", given=body), wanted))
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+            assert peak < 2 * LONG + 8 * len(body) + (10_000_000 if name == "many positions" else 0)
