@@ -15,12 +15,25 @@ from sqlalchemy import Connection
 from registry.api import examples, publication, serializers
 from registry.api.audit_log import actor, record_description
 from registry.api.context import caller, enter, grid_row, owned, parts
+from registry.api.exports import send_stream
 from registry.api.filters import filters_of, slice_mark, slice_of_request
 from registry.api.grid_schemas import AmendParameters, CellsIn, PublishParameters
 from registry.api.idempotency import idempotent_write, written
 from registry.api.long_poll import preference, waited
 from registry.api.paging import page, read_key, write_key
-from registry.api.responses import dumps, expected_revisions, json_answer, known_tags, rendered, wanted_form
+from registry.api.responses import (
+    LARGE_TABLE,
+    common,
+    dumps,
+    expected_revisions,
+    json_answer,
+    known_tags,
+    not_modified,
+    rendered,
+    tagged,
+    take_turn,
+    wanted_form,
+)
 from registry.api.schemas import (
     DeleteParameters,
     Empty,
@@ -38,7 +51,8 @@ from registry.operations.publish import Published, publish
 from registry.operations.query_names import check_slice_of_grid, unknown_names
 from registry.operations.read import find_summary
 from registry.operations.stored_grids import cut_to_slice, grid_summary, stored_grid
-from registry.renderings.grid import cells_csv, grid_markdown, grid_text
+from registry.renderings.grid import cells_csv, grid_markdown, grid_text, pieces_of_csv
+from registry.results.grid import GridDocument
 from registry.results.inputs import Warning
 
 blp = Blueprint(
@@ -210,9 +224,23 @@ def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None, want
         if wanted:
             check_slice_of_grid(connection, grid, stored.revision, wanted)
             stored = cut_to_slice(stored, wanted)
-    form = wanted_form(suffix, _FORMS)
-    forms = {"txt": grid_text, "md": grid_markdown, "csv": cells_csv}
-    return rendered(form, serializers.grid(stored, wanted), forms, stored.etag + slice_mark(wanted))
+    form, tag, document = (
+        wanted_form(suffix, _FORMS),
+        stored.etag + slice_mark(wanted),
+        serializers.grid(stored, wanted),
+    )
+    if form == "csv" and document["cell_count"] > LARGE_TABLE:
+        return _long_csv(document, tagged(tag, form))
+    return rendered(form, document, {"txt": grid_text, "md": grid_markdown, "csv": cells_csv}, tag)
+
+
+def _long_csv(document: GridDocument, tag: str) -> Response:
+    """Tidy CSV as it is written: it may be a thousand times as long as what is stored."""
+    if not_modified(tag):
+        return common(Response(status=304), tag)
+    take_turn()
+    written = (piece.encode() for piece in pieces_of_csv(document))
+    return common(send_stream("csv", written, document["cell_count"]), tag)
 
 
 @blp.delete("/grids/<uuid:grid>")

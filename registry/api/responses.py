@@ -36,9 +36,10 @@ _BY_TYPE = {media.split(";")[0]: form for form, media in MEDIA.items()}
 _COMPRESSED_FROM = 1024
 _PACKED = ("png", "parquet")
 _DIGITS = re.compile("[0-9]+")
-_LARGE = 100_000
+LARGE_TABLE = 20_000
+"""Cells of a grid from which on its tables are made beside few others: names and protocols make each of them long."""
 _large_tables = threading.Lock()
-"""Tables of grids with more cells than `_LARGE` are made one at a time: each takes half a gigabyte meanwhile."""
+"""Tables of grids with more cells than `LARGE_TABLE` are made one at a time: each may take half a gigabyte."""
 HELD = 8 * 1024 * 1024
 """Bytes of an answer that was made whole from which on it counts as being worked on until it is sent."""
 _large_answers = threading.BoundedSemaphore(2)
@@ -193,7 +194,7 @@ def rendered(
         return common(Response(status=304), own)
     if form == "json":
         return send(dumps(value), form=form, tag=own)
-    if value.get("cell_count", 0) <= _LARGE:
+    if value.get("cell_count", 0) <= LARGE_TABLE:
         return send(renderers[form](value), form=form, tag=own)
     take_turn()
     with _large_tables:

@@ -139,8 +139,8 @@ class Sheet:
     def _dense(
         self, levels: Sequence[Sequence[Any]], measured: Sequence[Reading], most: int
     ) -> tuple[dict[str, Any], Callable[[str], Place | None]] | None:
-        """`values` nested to the axes; None if a cell occurs twice, most are missing, or one has a reason. `Invalid` for
-        more than `most` positions."""
+        """`values` nested to the axes; None if a cell occurs twice, most are missing, or one has a reason.
+        `Invalid` for more than `most` positions."""
         shape = [len(known) for known in self.levels]
         size = math.prod(shape)
         distinct = all(len({_key(one) for one in given}) == len(given) for given in levels)

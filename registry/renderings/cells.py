@@ -14,7 +14,7 @@ from registry.renderings.feed import PROTOCOL, protocol_text
 from registry.renderings.numbers import decimals_of, fixed, plain_number
 from registry.renderings.sheet import Block, Heading
 from registry.renderings.table import Column, Table
-from registry.renderings.tidy import axis_names, harmless, tidy
+from registry.renderings.tidy import axis_names, harmless, pieces
 from registry.renderings.words import counted, label, measure, said, slice_line, title, with_unit
 from registry.results.grid import Carried, GridDocument, Name, PostedAxis
 
@@ -25,6 +25,11 @@ _IDENTITY: tuple[Name, ...] = ("experiment", "benchmark", "model", "variant")
 def cells_csv(document: GridDocument) -> str:
     """The measured cells, tidy: identity, a level of each axis (and its number), the value and what it
     carries, the protocol where there is one, and the slice where it is cut to one."""
+    return "".join(pieces_of_csv(document))
+
+
+def pieces_of_csv(document: GridDocument) -> Iterator[str]:
+    """The same as it is written."""
     axes = document["axes"]
     header = ["grid", "revision", *_IDENTITY, "metric", "unit"]
     only = document.get("slice")
@@ -50,7 +55,7 @@ def cells_csv(document: GridDocument) -> str:
         for at, measured in zip(itertools.product(*levels), zip(*columns, strict=False), strict=False)
         if measured[0] is not None
     )
-    return tidy([*header, *columns_of_axes, "value", *known, *((PROTOCOL,) if last else ())], rows, only=only)
+    return pieces([*header, *columns_of_axes, "value", *known, *((PROTOCOL,) if last else ())], rows, only)
 
 
 def cells_text(document: GridDocument) -> str:

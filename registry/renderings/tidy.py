@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.grids.slices import slice_of, slice_text
 
+_AT_ONCE = 100
+"""Rows that are written at once: one may hold a protocol of 16 KiB."""
+_SLICE = "slice"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -27,14 +31,24 @@ def tidy(
     back as the same double; `None` is an empty cell. The caller passes text through `harmless`, once for each distinct
     text rather than once for each cell.
     """
+    names = axis_names(axes, (*header, *after, *((_SLICE,) if only else ())))
+    return "".join(pieces((*header, *names, *after), rows, only))
+
+
+def pieces(
+    header: Sequence[str], rows: Iterable[Sequence[Any]], only: Mapping[str, Sequence[str]] | None = None
+) -> Iterator[str]:
+    """CSV as it is written: the header, then some rows at once; of a slice as in `tidy`."""
     if only:
         said = harmless(slice_text(slice_of(only)))
-        after, rows = (*after, "slice"), ((*row, said) for row in rows)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(harmless, (*header, *axis_names(axes, (*header, *after)), *after)))
-    writer.writerows(rows)
-    return out.getvalue()
+        header, rows = (*header, _SLICE), ((*row, said) for row in rows)
+    left = iter(rows)
+    some: list[Iterable[Any]] = [map(harmless, header)]
+    while some:
+        out = io.StringIO()
+        csv.writer(out, lineterminator="\n").writerows(some)
+        yield out.getvalue()
+        some = list(itertools.islice(left, _AT_ONCE))
 
 
 def harmless(value: Any) -> Any:

@@ -225,3 +225,24 @@ def test_tables_of_a_large_grid_take_the_memory_of_one(web: tuple[subprocess.Pop
         assert {one[:12] for one in heard} == {b"HTTP/1.1 200", b"HTTP/1.1 429"}
 
     assert more_at_most(process, eight) <= 340  # 231 seen, and 438 where all were made side by side
+
+
+@peaks
+def test_tidy_csv_of_a_large_grid_with_long_names_takes_little(web: tuple[subprocess.Popen[bytes], Client]) -> None:
+    process, client = web
+    axes = [
+        {"name": name, "kind": "nominal", "levels": [f"{name * 190}{place}" for place in range(150)]} for name in "AB"
+    ]
+    grid = publication(experiment="long names", axes=axes, values=[[b / 4 for b in range(150)]] * 150)
+    client._connection.close()
+    made = client.call("POST", "projects/open/grids", grid).json["id"]
+    ask = f"GET /api/v1/grids/{made}.csv HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".encode()
+
+    def eight() -> None:
+        with ThreadPoolExecutor() as strangers:
+            heard = list(strangers.map(say, [client._connection.port] * 8, [ask] * 8))
+        whole = [one for one in heard if one.startswith(b"HTTP/1.1 200")]
+        assert whole
+        assert all(one.count(b"\n" + made.encode()) == 150 * 150 for one in whole)
+
+    assert more_at_most(process, eight) <= 64
