@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-import yaml
-
 from registry.errors import Malformed
 from registry.importers import mlflow
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.scores import left_out, text
 from registry.importers.source import Source
+from registry.importers.yaml_text import read_yaml
 
 NAME = "mlflow-store"
 _FINISHED = (3, "3", "FINISHED")
@@ -35,6 +34,7 @@ _ENTRIES = {
     "params": "SELECT run_uuid, key, value FROM params",
     "tags": "SELECT run_uuid, key, value FROM tags",
 }
+_COMPUTED = "SELECT 1 FROM sqlite_master WHERE type = 'view' OR sql LIKE 'create virtual%'"
 _RUNS = """
     SELECT run_uuid, runs.name, status, runs.experiment_id, experiments.name,
            runs.lifecycle_stage = 'active' AND experiments.lifecycle_stage = 'active'
@@ -74,6 +74,8 @@ def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
 def _read_database(path: Path, wanted: Overrides) -> Iterator[ImportedGrid]:
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?mode=ro", uri=True)) as database:
+            if database.execute(_COMPUTED).fetchone():
+                raise Malformed("It is no database of MLflow: it has views, which may be without end.")
             runs = database.execute(_RUNS).fetchall()
             data: defaultdict[str, dict[str, list[Any]]] = defaultdict(lambda: {kind: [] for kind in _ENTRIES})
             for name, query in _ENTRIES.items():
@@ -112,10 +114,7 @@ def parts_of_store(folder: Path, inner: list[str], names: list[str]) -> list[str
 
 
 def _meta(source: Source) -> Mapping[str, Any]:
-    try:
-        found = yaml.safe_load(source.text)
-    except (yaml.YAMLError, ValueError) as error:
-        raise Malformed(f"{source.name} is not YAML: {str(error).splitlines()[0]}.") from None
+    found = read_yaml(source.text, source.name)
     if not isinstance(found, Mapping):
         raise Malformed(f"{source.name} is no mapping.")
     return found

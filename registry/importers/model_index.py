@@ -13,13 +13,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import yaml
-
-from registry.errors import Malformed
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.metrics import explained
 from registry.importers.scores import found_number, left_out, listed, mapping, single, text
 from registry.importers.source import Source
+from registry.importers.yaml_text import read_yaml
 
 NAME = "model-index"
 EXPERIMENT = "model-index"
@@ -32,10 +30,7 @@ def looks_like(source: Source) -> bool:
 def read(source: Source, wanted: Overrides) -> Iterator[ImportedGrid]:
     """One grid for each metric of each result."""
     parts = source.text.split("\n---", 1)
-    try:
-        front = yaml.safe_load(parts[0].removeprefix("---"))
-    except (yaml.YAMLError, ValueError) as error:
-        raise Malformed(f"The front matter is not YAML: {str(error).splitlines()[0]}.") from None
+    front = read_yaml(parts[0].removeprefix("---"), "The front matter")
     for place, given in enumerate(listed(mapping(front, "").get("model-index"), "/model-index")):
         where = f"/model-index/{place}"
         entry = mapping(given, where)

@@ -66,6 +66,8 @@ class Source:
         """The first bytes, for detecting a format that is not JSON."""
         if self.given is not None:
             return _unmarked(self.given[:_HEAD])
+        if self._path.is_fifo():
+            raise Malformed("It is a pipe: who opens it waits for somebody who writes.")
         with self._path.open("rb") as file:
             begin = file.read(_HEAD)
         return self.content[:_HEAD] if begin.startswith((_GZIP, _BOM, *_WIDE)) else begin

@@ -9,7 +9,10 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import os
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +188,24 @@ def test_a_grid_of_ones_own_with_a_strange_member_is_a_reason(subtests, tmp_path
             assert (answer.exit_code == 0) == (answer.stderr == "")
             assert "cannot be read" not in answer.stderr
             assert all(pushing.positions(one.found.submission) > 0 for one in outcome(path)[0])
+
+
+def test_a_file_that_would_never_end_is_a_reason(subtests, tmp_path: Path) -> None:
+    lines = ['a: &a ["x", "x", "x", "x", "x", "x", "x", "x", "x"]']
+    lines += [f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]" for a, b in itertools.pairwise("abcdefghi")]
+    card = "\nmodel-index:\n- name: *i\n  results:\n  - dataset: {name: d}\n    metrics: [{type: acc, value: 1}]\n---\n"
+    (tmp_path / "README.md").write_text("---\n" + "\n".join(lines) + card)
+    (tmp_path / "itself.md").write_text("---\na: &a [*a]" + card.replace("*i", "*a"))
+    os.mkfifo(tmp_path / "pipe.json")
+    with closing(sqlite3.connect(tmp_path / "mlflow.db")) as database:
+        database.executescript(
+            "CREATE TABLE experiments(experiment_id, name, lifecycle_stage);"
+            "INSERT INTO experiments VALUES (0, 'e', 'active');"
+            "CREATE TABLE latest_metrics(run_uuid, key, value, is_nan);"
+            "CREATE VIEW runs AS WITH RECURSIVE r(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM r) SELECT x AS run_uuid,"
+            " '' AS name, 'FINISHED' AS status, 0 AS experiment_id, 'active' AS lifecycle_stage, x AS start_time FROM r"
+        )
+    for path in sorted(tmp_path.iterdir()):
+        with subtests.test(path.name):
+            [found] = items_of(Sources((str(path),), "auto", Overrides()))
+            assert isinstance(found, Skipped)
