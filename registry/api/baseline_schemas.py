@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
 
-from registry.api.fields import Body, Choice, Matching, Name, Number, Whole
+from registry.api.fields import Body, Choice, Few, Matching, Name, Number, Whole
 from registry.api.query_schemas import GRID_ID
 from registry.api.schemas import PageParameters, about
 from registry.results.gates import OLD_MISSING, Looks, MarginUnit, MissingCells, Multiplicity, Per, PolicyKind
@@ -78,7 +78,7 @@ class SubjectIn(Body):
     """What the baseline is: a model with its current grids, revisions, or the model before each contender."""
 
     model = Name(metadata=about("The model."))
-    grids = fields.List(
+    grids = Few(
         fields.Nested(PinnedIn),
         validate=validate.Length(1, _MOST_GRIDS, error=f"has 1 to {_MOST_GRIDS:,} grids"),
         metadata=about("Revisions, one of each benchmark and variant."),
@@ -107,7 +107,7 @@ class SubjectIn(Body):
 
 def _names(text: str) -> Any:
     length = validate.Length(max=_MOST_NAMES, error=f"has at most {_MOST_NAMES:,} names")
-    return fields.List(Name(empty=True), load_default=list, validate=length, metadata=about(text))
+    return Few(Name(empty=True), load_default=list, validate=length, metadata=about(text))
 
 
 class BaselineIn(Body):

@@ -219,6 +219,15 @@ class Whole(fields.Field[int]):
         return found
 
 
+class Few(fields.List[Any]):
+    """A list whose validators look at how long it is: too many items are refused before any is read."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Mapping[str, Any] | None, **options: Any) -> Any:
+        if isinstance(value, list):
+            self._validate(value)
+        return super()._deserialize(value, attr, data, **options)
+
+
 class Axes(fields.List[Any]):
     """The axes of a grid; too many are refused before any is read."""
 

@@ -10,6 +10,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from registry.api.fields import (
     Body,
     Choice,
+    Few,
     Instant,
     Matching,
     Member,
@@ -141,7 +142,7 @@ class AliasIn(Body):
 class SuiteIn(Body):
     """The benchmarks of a suite."""
 
-    benchmarks = fields.List(
+    benchmarks = Few(
         Member(),
         required=True,
         validate=validate.Length(1, MOST_IN_SUITE, error=f"has 1 to {MOST_IN_SUITE:,} names"),

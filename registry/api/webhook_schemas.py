@@ -11,7 +11,7 @@ from marshmallow import ValidationError, fields, validate, validates_schema
 
 from registry.api.context import parts
 from registry.api.event_schemas import PATTERNS
-from registry.api.fields import Body, Choice, Instant, Matching, Name
+from registry.api.fields import Body, Choice, Few, Instant, Matching, Name
 from registry.api.grid_fields import Markdown
 from registry.api.schemas import PageParameters, about
 from registry.destinations import LONGEST_URL, read_destination
@@ -37,7 +37,7 @@ class Url(fields.Field[str]):
         return value
 
 
-class Types(fields.List[str]):
+class Types(Few):
     """Types of events, each as it stands in the catalogue, or all of a kind."""
 
     def __init__(self, **options: Any) -> None:

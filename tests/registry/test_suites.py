@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+from marshmallow import ValidationError, fields, validate
+
+from registry.api.fields import Few
+from registry.api.schemas import SuiteIn
 from registry.grids.slices import slice_document
 from registry.grids.suite_members import member_text, read_members
 from tests.house import House, Project
@@ -158,3 +165,13 @@ def test_the_page_of_a_ranking_takes_a_suite(project: Project, house: House) -> 
     assert (page.status_code, "1 of 1 slot compared" in page.text) == (200, True)
     wrong = house.app.test_client().get(f"/projects/{project.slug}/rankings?{query}hard")
     assert (wrong.status_code, "no suite" in wrong.text) == (422, True)
+
+
+def test_too_many_benchmarks_are_refused_before_any_is_read() -> None:
+    class Unread(fields.Field[Any]):
+        def _deserialize(self, *_given: Any, **_options: Any) -> Any:
+            raise AssertionError("was read")
+
+    with pytest.raises(ValidationError, match="has 1 to 3"):
+        Few(Unread(), validate=validate.Length(1, 3, error="has 1 to 3")).deserialize([1, 2, 3, 4])
+    assert type(SuiteIn().fields["benchmarks"]) is Few
