@@ -13,7 +13,7 @@ from registry.api.context import grid_row, parts
 from registry.api.exports import send_export
 from registry.api.feeds import export_of
 from registry.api.filters import slice_mark, slice_of_request
-from registry.api.responses import MEDIA, rendered, wanted_form
+from registry.api.responses import MEDIA, check_legible, rendered, wanted_form
 from registry.api.schemas import CellsParameters
 from registry.api.smorest import API_PREFIX, Blueprint, reply
 from registry.grids.slices import slice_document
@@ -37,7 +37,7 @@ _DESCRIBED = blp.answers(
     ),
     reply(206, "The range of it that was asked for", headers=["ETag", "Content-Range"]),
     reply(304, "Not modified"),
-    errors=[416, 501],
+    errors=[413, 416, 501],
     public=True,
     parameters=["slice", "If-None-Match", "Range", "If-Range"],
 )
@@ -74,8 +74,11 @@ def _answer(grid: uuid.UUID, query: dict[str, Any], suffix: str | None) -> Respo
             check_slice_of_grid(connection, grid, stored.revision, wanted)
     form, tag = wanted_form(suffix, _FORMS), f"{stored.revision_tag}-{stored.updated_at:%Y%m%d%H%M%S%f}-cells"
     if form in ("txt", "md"):
-        document = serializers.grid(cut_to_slice(stored, wanted), wanted)
-        return rendered(form, document, {"txt": cells_text, "md": cells_markdown}, tag + slice_mark(wanted))
+        cut = cut_to_slice(stored, wanted)
+        check_legible(form, cut.cell_count)
+        return rendered(
+            form, serializers.grid(cut, wanted), {"txt": cells_text, "md": cells_markdown}, tag + slice_mark(wanted)
+        )
     axes = tuple(axis.name for axis in stored.grid.axes)
     selection = select_revision(stored.id, stored.revision, len(stored.grid.values), axes)
     head = {"grid": str(stored.id), "revision": stored.revision, "digest": stored.digest}

@@ -23,6 +23,7 @@ from registry.api.long_poll import preference, waited
 from registry.api.paging import page, read_key, write_key
 from registry.api.responses import (
     LARGE_TABLE,
+    check_legible,
     common,
     dumps,
     expected_revisions,
@@ -66,8 +67,8 @@ _ANSWERS = (
     reply(200, "The grid with its values", "Grid", example=examples.GRID, forms=examples.GRID_FORMS, headers=["ETag"]),
     reply(304, "Not modified"),
 )
-_DESCRIBED = blp.answers(*_ANSWERS, public=True, parameters=["If-None-Match"])
-_SLICED = blp.answers(*_ANSWERS, public=True, parameters=["slice", "If-None-Match"])
+_DESCRIBED = blp.answers(*_ANSWERS, errors=[413], public=True, parameters=["If-None-Match"])
+_SLICED = blp.answers(*_ANSWERS, errors=[413], public=True, parameters=["slice", "If-None-Match"])
 
 
 @blp.post("/projects/<project>/grids")
@@ -200,8 +201,8 @@ def _check_token(asking: Caller, project: Any) -> None:
 def read_grid(query: dict[str, Any], grid: uuid.UUID) -> Response:
     """Read a grid
 
-    Also as a text table, a Markdown table or tidy CSV, by `Accept`. Cut to a slice it says `slice`, and is no grid to
-    publish: what was posted has more cells.
+    Also as a text table or a Markdown table, of up to 20,000 cells, or tidy CSV, by `Accept`. Cut to a slice it says
+    `slice`, and is no grid to publish: what was posted has more cells.
     """
     return _grid_answer(grid, query.get("revision"), None, slice_of_request(query, RevisionParameters))
 
@@ -224,11 +225,9 @@ def _grid_answer(grid: uuid.UUID, revision: int | None, suffix: str | None, want
         if wanted:
             check_slice_of_grid(connection, grid, stored.revision, wanted)
             stored = cut_to_slice(stored, wanted)
-    form, tag, document = (
-        wanted_form(suffix, _FORMS),
-        stored.etag + slice_mark(wanted),
-        serializers.grid(stored, wanted),
-    )
+    form, tag = wanted_form(suffix, _FORMS), stored.etag + slice_mark(wanted)
+    check_legible(form, stored.cell_count)
+    document = serializers.grid(stored, wanted)
     if form == "csv" and document["cell_count"] > LARGE_TABLE:
         return _long_csv(document, tagged(tag, form))
     return rendered(form, document, {"txt": grid_text, "md": grid_markdown, "csv": cells_csv}, tag)

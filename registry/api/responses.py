@@ -12,7 +12,7 @@ import orjson
 from flask import Response, after_this_request, g, request
 
 from registry.api.request_policy import UNCOUNTED
-from registry.errors import NotAcceptable, TooManyRequests
+from registry.errors import NotAcceptable, TooLarge, TooManyRequests
 from registry.results.codec import Result, from_document
 
 MEDIA = {
@@ -37,9 +37,7 @@ _COMPRESSED_FROM = 1024
 _PACKED = ("png", "parquet")
 _DIGITS = re.compile("[0-9]+")
 LARGE_TABLE = 20_000
-"""Cells of a grid from which on its tables are made beside few others: names and protocols make each of them long."""
-_large_tables = threading.Lock()
-"""Tables of grids with more cells than `LARGE_TABLE` are made one at a time: each may take half a gigabyte."""
+"""Cells that a grid written as text or Markdown has at most: names and protocols make each of them long."""
 HELD = 8 * 1024 * 1024
 """Bytes of an answer that was made whole from which on it counts as being worked on until it is sent."""
 _large_answers = threading.BoundedSemaphore(2)
@@ -185,6 +183,13 @@ def json_answer(value: Any, *, status: int = 200, tag: str | None = None, **head
     return send(dumps(value), status=status, tag=tag, **headers)
 
 
+def check_legible(form: str, cells: int) -> None:
+    """`TooLarge` for text and Markdown of more cells than anybody reads."""
+    if form in ("txt", "md") and cells > LARGE_TABLE:
+        limit = f"Text and Markdown have at most {LARGE_TABLE:,} cells, and these are {cells:,}."
+        raise TooLarge(f"{limit} Ask for .csv, or for a slice (at.<axis>=<level>).")
+
+
 def rendered(
     form: str, value: Any, renderers: Mapping[str, Callable[[Any], str | bytes]], tag: str | None = None
 ) -> Response:
@@ -194,11 +199,7 @@ def rendered(
         return common(Response(status=304), own)
     if form == "json":
         return send(dumps(value), form=form, tag=own)
-    if value.get("cell_count", 0) <= LARGE_TABLE:
-        return send(renderers[form](value), form=form, tag=own)
-    take_turn()
-    with _large_tables:
-        return send(renderers[form](value), form=form, tag=own)
+    return send(renderers[form](value), form=form, tag=own)
 
 
 def of_values(

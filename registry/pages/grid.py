@@ -14,6 +14,7 @@ from registry.api import serializers
 from registry.api.cached_results import ask
 from registry.api.context import grid_row, parts
 from registry.api.old_statistics import recompute_old
+from registry.api.responses import take_turn
 from registry.errors import Fault, Invalid
 from registry.grids.grid import Axis
 from registry.grids.intake.faults import number_of
@@ -43,6 +44,8 @@ from registry.results.grid import GridDocument
 from registry.results.statistics import Statistics
 
 _REVISIONS = 20
+_MOST_BESIDE_OTHERS = 100_000
+"""Cells of a grid from which on its page is one of few large answers: each takes a hundred megabytes meanwhile."""
 _DIGITS = 10
 """Of the number of a revision; a very long number is not even read."""
 _KEPT = ("show", "baseline", "palette", "range", "revision")
@@ -200,6 +203,8 @@ def _seen(connection: Connection, grid: uuid.UUID, number: int | None, before: i
 
 def _context(seen: _Seen, options: Options, show: str, compared: Any) -> dict[str, Any]:
     """Everything that the template shows."""
+    if seen.stored.cell_count > _MOST_BESIDE_OTHERS:
+        take_turn()
     document, stored, statistics = serializers.grid(seen.stored), seen.stored, seen.statistics()
     return {
         "grid": document,

@@ -211,7 +211,11 @@ class Demo:
 def demo(servers: tuple[str, str], template: str, redis_url: str) -> Iterator[Demo]:
     """The demonstration with some of its claims, computed, in a database that holds nothing else."""
     for url in clone(servers, template):
-        patient = {"request_timeout": 120.0, "statement_timeout": 60.0, "max_open_questions": 1_000}  # for busy machines
+        patient = {
+            "request_timeout": 120.0,
+            "statement_timeout": 60.0,
+            "max_open_questions": 1_000,
+        }  # for busy machines
         settings = replace(Settings(), database_url=url, redis_url=redis_url, ranking_debounce=0.0, **patient)
         database = Database(settings, name="tests")
         house = House(create_app(settings), database, settings)

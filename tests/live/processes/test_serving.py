@@ -211,7 +211,7 @@ def test_a_client_closes_an_idle_connection_before_the_server_does() -> None:
 
 
 @peaks
-def test_tables_of_a_large_grid_take_the_memory_of_one(web: tuple[subprocess.Popen[bytes], Client]) -> None:
+def test_text_of_a_large_grid_is_refused_before_it_takes_memory(web: tuple[subprocess.Popen[bytes], Client]) -> None:
     process, client = web
     axes = [{"name": name, "kind": "numeric", "levels": list(range(400))} for name in ("A", "B")]
     grid = publication(experiment="large", axes=axes, values=[[b / 4 for b in range(400)]] * 400)
@@ -222,9 +222,9 @@ def test_tables_of_a_large_grid_take_the_memory_of_one(web: tuple[subprocess.Pop
     def eight() -> None:
         with ThreadPoolExecutor() as strangers:
             heard = list(strangers.map(say, [client._connection.port] * 8, [ask] * 8))
-        assert {one[:12] for one in heard} == {b"HTTP/1.1 200", b"HTTP/1.1 429"}
+        assert {one[:12] for one in heard} == {b"HTTP/1.1 413"}
 
-    assert more_at_most(process, eight) <= 340  # 231 seen, and 438 where all were made side by side
+    assert more_at_most(process, eight) <= 128
 
 
 @peaks
