@@ -217,8 +217,11 @@ def test_rows_begin_with_the_mean_and_interval_of_the_ranking(project: Project) 
     for name in ("a", "b"):
         cells = np.array([*scores[f"{name} x"], scores[f"{name} y"]])
         weights, share = np.array([1 / 6, 1 / 6, 1 / 6, 1 / 2]), (np.rint(3 * cells) + 0.5) / 301
-        error = 100 * np.sqrt(np.sum(weights**2 * share * (1 - share) / 300))
-        ends = stats.norm.interval(0.95, weights @ cells, error)
+        # Wilson's interval of the mean, with the trials that its error is worth.
+        p, middle, z = weights @ cells / 100, weights @ share, stats.norm.isf(0.025)
+        n = middle * (1 - middle) / np.sum(weights**2 * share * (1 - share) / 300)
+        half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+        ends = [100 * (p + z**2 / (2 * n) + side * half) / (1 + z**2 / n) for side in (-1, 1)]
         assert means[name]["mean"] == pytest.approx(weights @ cells, rel=1e-14)
         assert [means[name]["mean_interval"][end] for end in ("low", "high")] == pytest.approx(ends, rel=1e-12)
     assert [means["d"]["mean"], means["d"]["mean_interval"]] == [None, None]
@@ -296,6 +299,24 @@ def test_fractions_and_percentages_are_put_on_one_scale(project: Project) -> Non
         found = asked(project, value=value)
         assert found["status"] == status
         assert "scale" in [one["code"] for one in found["warnings"]]
+
+
+def test_a_ranking_and_a_table_give_one_interval_of_one_mean(project: Project) -> None:
+    publish(project, {"a x": [96.0, 99.0, 100.0], "a y": 60.0, "b x": [94.0, 98.0, 97.0], "b y": 0.0}, trials=50)
+    ranked = computed(project, f"projects/{project.slug}/rankings?experiment=e&metric=accuracy")
+    entries = asked(project, group_by="model,benchmark")["entries"]
+    of_table = {tuple(one["at"].values()): one["interval"] for one in entries}
+    scores = {(name["name"], part["benchmark"]): name for part in ranked["by_benchmark"] for name in part["names"]}
+    assert of_table.keys() == scores.keys()
+    for key, interval in of_table.items():
+        assert scores[key]["interval"] == pytest.approx(interval, rel=1e-14, abs=1e-14), key
+    whole = {one["at"]["model"]: one["interval"] for one in asked(project)["entries"]}
+    assert {row["name"]: row["mean_interval"] for row in ranked["ranking"]} == {
+        name: pytest.approx(interval, rel=1e-14) for name, interval in whole.items()
+    }
+    # 0 of 50: Wilson's upper limit is z^2 / (n + z^2).
+    z2 = stats.norm.isf(0.025) ** 2
+    assert scores["b", "y"]["interval"] == pytest.approx({"level": 0.95, "low": 0.0, "high": 100 * z2 / (50 + z2)})
 
 
 def test_shares_of_one_are_no_percentages_in_any_view_of_a_table(project: Project) -> None:

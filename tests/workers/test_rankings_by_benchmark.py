@@ -58,12 +58,20 @@ def test_a_score_is_the_mean_of_the_cells_that_another_name_has_too(project: Pro
     assert list(found["Y"]) == ["A", "B"]
     values = np.array(PARTS["A"]["Y"], dtype=float) / 100
     share = (values * 200 + 0.5) / 201  # half a success and half a failure more (Agresti and Coull 1998)
-    reach = 100 * stats.norm.ppf(0.975) * np.sqrt((share * (1 - share) / 200).sum()) / 3
+    low, high = wilson(0.85, share.mean(), (share * (1 - share) / 200).sum() / 9, 0.95)
     assert found["Y"]["A"]["score"] == pytest.approx(85.0)
-    assert found["Y"]["A"]["interval"]["low"] == pytest.approx(85.0 - reach, rel=1e-9)
-    assert found["Y"]["A"]["interval"]["high"] == pytest.approx(85.0 + reach, rel=1e-9)
+    assert found["Y"]["A"]["interval"]["low"] == pytest.approx(100 * low, rel=1e-9)
+    assert found["Y"]["A"]["interval"]["high"] == pytest.approx(100 * high, rel=1e-9)
     assert {one["interval"] for part in silent["by_benchmark"] for one in part["names"]} == {None}
     assert [one["by_benchmark"] for one in without] == [[], []], "pairs of one name, and benchmarks, have none"
+
+
+def wilson(p: float, middle: float, variance: float, level: float) -> tuple[float, float]:
+    """Wilson's (1927) interval of a share, with the trials that have this variance at the share `middle`."""
+    z, n = stats.norm.isf((1 - level) / 2), middle * (1 - middle) / variance
+    half = z * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    low, high = ((p + z**2 / (2 * n) + side * half) / (1 + z**2 / n) for side in (-1, 1))
+    return low, high
 
 
 def test_text_and_markdown_have_a_table_and_csv_has_rows(project: Project) -> None:
@@ -103,7 +111,9 @@ def test_scores_stay_in_the_unit_of_the_metric_and_within_its_bounds() -> None:
         first, second = rank(board, method).by_benchmark
         assert [one.score for one in (*first.names, *second.names)] == [99.5, 98.0, 10.0, 20.0]
         assert first.names[0].interval is not None
-        assert first.names[0].interval.high == 100.0
+        # One of 200 trials failed, so that not all can succeed.
+        low, high = stats.binomtest(199, 200).proportion_ci(method="wilson")
+        assert (first.names[0].interval.low, first.names[0].interval.high) == pytest.approx((100 * low, 100 * high))
 
 
 def test_the_mean_of_a_name_is_over_its_compared_cells_with_each_benchmark_alike() -> None:
@@ -120,12 +130,13 @@ def test_the_mean_of_a_name_is_over_its_compared_cells_with_each_benchmark_alike
     for i, (name, weight) in enumerate(weights.items()):
         own = np.isfinite(values[i])
         share = (values[i][own] / 100 * 400 + 0.5) / 401
-        error = 100 * np.sqrt(np.sum(np.array(weight)[own] ** 2 * share * (1 - share) / 400))
-        mean, reach = np.sum(np.array(weight)[own] * values[i][own]), stats.norm.ppf(0.95) * error
+        part = np.array(weight)[own]
+        mean, variance = np.sum(part * values[i][own]), np.sum(part**2 * share * (1 - share) / 400)
+        low, high = wilson(mean / 100, np.sum(part * share), variance, 0.9)
         assert rows[name].mean == pytest.approx(mean, rel=1e-12)
         found = rows[name].mean_interval
         assert found is not None
-        assert (found.level, found.low, found.high) == pytest.approx((0.9, mean - reach, mean + reach), rel=1e-9)
+        assert (found.level, found.low, found.high) == pytest.approx((0.9, 100 * low, 100 * high), rel=1e-9)
     assert {row.mean for row in rank(replace(board, mixed=True), "win_rate").ranking} == {None}
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from scipy.special import betaincinv, ndtri, stdtrit
 
 from registry.results.terms import Interval
+from workers.statistics.benchmark_scores import wilson_limits
 from workers.statistics.cell_table import CellTable
 from workers.statistics.terms import BoolArray, FloatArray, IntArray, normal_quantile, reach_of, within
 
@@ -121,12 +122,9 @@ def wilson_ends(groups: Groups, weight: FloatArray, values: FloatArray, alpha: f
     cells, z2 = groups.cells, normal_quantile(1 - alpha / 2) ** 2
     n = np.where(cells.n > 0, cells.n, 1.0)
     share = (np.where(cells.n > 0, cells.k, 0.0) + 0.5) / (n + 1)
-    middle = groups.total(weight * share)
-    n = middle * (1 - middle) / groups.total(weight**2 * share * (1 - share) / n)
-    p = values / cells.whole
-    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-    half = np.sqrt(np.maximum(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2, 0.0)) / (1 + z2 / n)
-    return np.minimum(centre - half, p) * cells.whole, np.maximum(centre + half, p) * cells.whole
+    middle, variance = groups.total(weight * share), groups.total(weight**2 * share * (1 - share) / n)
+    low, high = wilson_limits(values / cells.whole, middle, variance, z2)
+    return low * cells.whole, high * cells.whole
 
 
 def best_intervals(groups: Groups, alpha: float) -> list[Found]:

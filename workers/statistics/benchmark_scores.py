@@ -1,13 +1,15 @@
 """The scores of names on each benchmark: means over the slots in which at least two names meet.
 
-Where the noise of every cell is known, an interval: the normal law, or Student's with Satterthwaite's (1946) degrees of
-freedom where errors were estimated. It ends where the metric ends.
+Where the noise of every cell is known, an interval, by the method of a table's entries: Wilson's (1927) where all cells
+have trials, else the normal law, or Student's with Satterthwaite's (1946) degrees of freedom where errors were
+estimated. It ends where the metric ends.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +17,7 @@ from registry.results.ranking import BenchmarkScore, BenchmarkScores, Omission
 from registry.results.terms import Interval
 from workers.statistics.cells import noise
 from workers.statistics.score_matrix import ScoreMatrix, only
-from workers.statistics.terms import FloatArray, IntArray, reach_of, within
+from workers.statistics.terms import FloatArray, IntArray, normal_quantile, reach_of, within
 
 MOST_SCORES = 1_000
 """Scores, names times benchmarks, up to which a ranking lists them: there they tell more than the cells themselves."""
@@ -42,37 +44,58 @@ def means_of(standings: ScoreMatrix, alpha: float) -> Mapping[str, tuple[float, 
     kept = only(standings, np.flatnonzero(standings.present.sum(axis=0) > 1))
     if kept.mixed or not kept.present.any():
         return {}
-    _, _, variance, df, _ = noise(kept)
+    n, k, variance, df, _ = noise(kept)
     found = dict[str, tuple[float, Interval | None]]()
     for i, name in enumerate(kept.names):
         own = np.flatnonzero(kept.present[i])
         if own.size:
             counts = np.bincount(kept.benchmarks[own])
             parts = counts[kept.benchmarks[own]] * np.count_nonzero(counts)
-            cells = kept.values[i, own], variance[i, own], df[i, own]
-            found[name] = weighted_mean(*cells, parts, alpha, (kept.lower, kept.upper))
+            cells = OwnCells(*(column[i, own] for column in (kept.values, variance, df, n, k)))
+            found[name] = weighted_mean(cells, parts, alpha, (kept.lower, kept.upper), kept.proportion_of or 1.0)
     return found
 
 
+@dataclass(frozen=True)
+class OwnCells:
+    """The cells that a mean is of. `n` and `k` are effective trials and successes, 0 where noise is not binomial."""
+
+    values: FloatArray
+    variance: FloatArray
+    df: FloatArray
+    n: FloatArray
+    k: FloatArray
+
+
 def weighted_mean(
-    values: FloatArray,
-    variance: FloatArray,
-    df: FloatArray,
-    parts: IntArray,
-    alpha: float,
-    ends: tuple[float | None, float | None],
+    cells: OwnCells, parts: IntArray, alpha: float, ends: tuple[float | None, float | None], whole: float
 ) -> tuple[float, Interval | None]:
     """The sum of values that each weigh 1 / `parts`, which make 1 together, and its interval within the ends of the
     metric; none where the noise of a cell is unknown, or all is 0. Equal for any order of the cells."""
     weights = 1.0 / parts
-    mean = math.fsum((weights * values).tolist())
-    spread = weights**2 * variance
+    mean = math.fsum((weights * cells.values).tolist())
+    spread = weights**2 * cells.variance
     total = math.fsum(spread.tolist()) if np.isfinite(spread).all() else 0.0
     if not total:
         return mean, None
-    estimated = math.fsum((spread**2 / df).tolist())
+    if (cells.n > 0).all():
+        # The variance of these cells is taken at these shares (`cells.noise`).
+        middle = math.fsum((weights * (cells.k + 0.5) / (cells.n + 1)).tolist())
+        p, of_share, z2 = np.array([mean / whole]), np.array([total / whole**2]), normal_quantile(1 - alpha / 2) ** 2
+        low, high = (float(end[0]) * whole for end in wilson_limits(p, np.array([middle]), of_share, z2))
+        return mean, within(Interval(1 - alpha, low, high), *ends)
+    estimated = math.fsum((spread**2 / cells.df).tolist())
     reach = reach_of(1 - alpha, total**2 / estimated if estimated else None) * math.sqrt(total)
     return mean, within(Interval(1 - alpha, mean - reach, mean + reach), *ends)
+
+
+def wilson_limits(p: FloatArray, middle: FloatArray, variance: FloatArray, z2: float) -> tuple[FloatArray, FloatArray]:
+    """Wilson's (1927) limits of mean shares p with the trials of one share that has the same variance at `middle`
+    (Korn and Graubard 1998)."""
+    n = middle * (1 - middle) / variance
+    centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(np.maximum(z2 * p * (1 - p) / n + (z2 / (2 * n)) ** 2, 0.0)) / (1 + z2 / n)
+    return np.minimum(centre - half, p), np.maximum(centre + half, p)
 
 
 def left_out(reason: str) -> Omission:
@@ -83,11 +106,11 @@ def left_out(reason: str) -> Omission:
 def _scores(standings: ScoreMatrix, benchmark: int, alpha: float) -> Iterator[BenchmarkScore]:
     """Each name with a cell on a benchmark, in the order of the names."""
     slots = np.flatnonzero(standings.benchmarks == benchmark)
-    _, _, variance, df, _ = noise(only(standings, slots))
+    n, k, variance, df, _ = noise(only(standings, slots))
     for i, name in enumerate(standings.names):
         at = np.flatnonzero(standings.present[i, slots])
         if at.size:
-            cells = standings.values[i, slots[at]], variance[i, at], df[i, at]
-            parts = np.full(at.size, at.size)
-            score, interval = weighted_mean(*cells, parts, alpha, (standings.lower, standings.upper))
+            cells = OwnCells(standings.values[i, slots[at]], *(column[i, at] for column in (variance, df, n, k)))
+            parts, ends = np.full(at.size, at.size), (standings.lower, standings.upper)
+            score, interval = weighted_mean(cells, parts, alpha, ends, standings.proportion_of or 1.0)
             yield BenchmarkScore(name, score, int(at.size), interval)

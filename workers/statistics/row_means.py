@@ -12,7 +12,7 @@ from registry.grids.grid import Direction
 from registry.results.aggregates import Aggregation, Entry, RowMean
 from registry.results.terms import Interval
 from workers.statistics.aggregate_intervals import Groups
-from workers.statistics.benchmark_scores import weighted_mean
+from workers.statistics.benchmark_scores import OwnCells, weighted_mean
 
 OF_COLUMNS = 2
 """Dimensions of a table whose rows have means: names by something else."""
@@ -42,8 +42,9 @@ def row_means(entries: Sequence[Entry], filled: Sequence[int], groups: Groups, a
             mean = math.fsum(entries[one].value or 0.0 for one in places) / len(places), None
         elif places and alpha is not None:
             own = np.concatenate([spans[one] for one in places])
-            of_cells = cells.values[own], cells.variance[own], cells.df[own], groups.parts[own] * len(places)
-            mean = weighted_mean(*of_cells, alpha, (cells.lower, cells.upper))
+            of_cells = OwnCells(*(column[own] for column in (cells.values, cells.variance, cells.df, cells.n, cells.k)))
+            parts, ends = groups.parts[own] * len(places), (cells.lower, cells.upper)
+            mean = weighted_mean(of_cells, parts, alpha, ends, cells.whole)
         found.append(RowMean(level, mean[0], len(places), mean[1]))
     return found
 
