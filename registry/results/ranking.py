@@ -38,15 +38,18 @@ class Ranked:
         "By the method. For mean_difference in the metric's unit, against the mean of the `pool` names: another "
         "name in the pool moves every score.",
     ]
-    rank_low: Annotated[int | None, "1 + how many are significantly better."]
-    rank_high: Annotated[int | None, "All less how many are significantly worse."]
+    rank_low: Annotated[
+        int | None,
+        "1 + how many are significantly better and ahead in this order (the others: `order_contradicts_pair`).",
+    ]
+    rank_high: Annotated[int | None, "All less how many are significantly worse and behind in this order."]
     group: Annotated[
         tuple[str, ...], "Names that share a letter all met each other, and the tests do not separate them."
     ]
     component: Annotated[Count, "The number of its component, from 0."]
     cells: Annotated[Count, "How many cells it has in this scope; `compared` says how many count."]
     wins: Annotated[Count, "Slots in which it was better than another name, summed over the others."]
-    ties: Annotated[Count, "Slots in which it was as good."]
+    ties: Annotated[Count, "Slots in which it was as good, to twelve significant digits."]
     losses: Annotated[Count, "Slots in which it was worse."]
     stderr: Annotated[
         float | None,
@@ -61,8 +64,9 @@ class Ranked:
     mean: Annotated[
         float | None,
         "The mean over these cells, in the metric's unit: slots of a benchmark weigh the same, and so do benchmarks. "
-        "Names with other slots have other means, so that two differ as their pair does only where both "
-        "have the same. Absent over several scales and in rankings of very many cells.",
+        "Names with other slots have other means, and where cells have unequal trials a pair weighs them by these: "
+        "two differ as their pair does only where neither is so. Absent over several scales and in rankings of very "
+        "many cells.",
         Presence.OMITTED,
     ] = None
     mean_interval: Annotated[Interval | None, "Of the mean; absent without noise.", Presence.OMITTED] = None

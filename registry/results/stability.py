@@ -74,7 +74,7 @@ class Stability:
 
     leave_one_out: Annotated[
         tuple[LeaveOneOut, ...],
-        "The range of ranks when each benchmark is left out in turn.",
+        "The range of ranks, that over all benchmarks included, when each benchmark is left out in turn.",
     ] = ()
     agreement: Annotated[
         tuple[PolicyAgreement, ...],
