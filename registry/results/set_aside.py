@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from registry.results.inputs import Warning
@@ -24,18 +24,26 @@ class SetAside:
         Mapping[str, Place] | None, "The column of a table in which it is; absent elsewhere.", Presence.OMITTED
     ] = None
 
-    def __str__(self) -> str:
-        here = f" at {', '.join(map(str, self.at.values()))}" if self.at else ""
-        no = f": no {', '.join(self.lacks[:_NAMED])}" if self.lacks else ""
-        more = f" and {len(self.lacks) - _NAMED} more" if len(self.lacks) > _NAMED else ""
-        return f"{self.name}{here}{no}{more} ({self.missing:,} of {self.slots:,} slots lacking)"
-
 
 def set_aside_warnings(found: Iterable[SetAside]) -> tuple[Warning, ...]:
     """The warning that names are set aside; none without any."""
-    named = [str(one) for one in found]
-    if not named:
+    places: dict[SetAside, list[str]] = {}
+    for one in found:
+        places.setdefault(replace(one, at=None), []).extend([", ".join(map(str, one.at.values()))] if one.at else [])
+    if not places:
         return ()
-    more = f"; and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
-    told = f"Set aside, so that the others keep their slots: {'; '.join(named[:_NAMED])}{more}."
-    return (Warning("set_aside", f"{told} With set_aside=none they are compared too."),)
+    said = _listed([lacking_text(one, at) for one, at in places.items()], "; ")
+    said = f"Set aside, so that the others keep their slots: {said}."
+    return (Warning("set_aside", f"{said} With set_aside=none they are compared too."),)
+
+
+def lacking_text(one: SetAside, places: Sequence[str] = ()) -> str:
+    """Say which name is set aside and what it lacks, at each of these places."""
+    at = f" at {_listed(places)}" if places else ""
+    no = f": no {_listed(one.lacks)}" if one.lacks else ""
+    return f"{one.name}{at}{no} ({one.missing:,} of {one.slots:,} slots lacking{' in each' * (len(places) > 1)})"
+
+
+def _listed(texts: Sequence[str], between: str = ", ") -> str:
+    more = f"{between.rstrip()} and {len(texts) - _NAMED:,} more" if len(texts) > _NAMED else ""
+    return between.join(texts[:_NAMED]) + more

@@ -14,6 +14,7 @@ from registry.results.aggregates import Aggregates
 from registry.results.inputs import Warning
 from registry.results.lines import Estimate
 from registry.results.policies import SlotPolicy
+from registry.results.set_aside import lacking_text
 from registry.results.trade_offs import NameWithout, Quantity, TradeOff, TradeOffPoint
 from registry.views.front import Standing, places_of
 from registry.views.lines import noise_unknown
@@ -64,7 +65,7 @@ def of_table(side: Side, table: Aggregates, names: Sequence[str]) -> Known:
     lacks = dict.fromkeys(names, f"has no cell of {what}")
     lacks |= {getattr(one, by): "its protocol differs in keys that bind" for one in table.incomparable or ()}
     lacks |= {str(one.at[by]): f"shares no slot of {what}" for one in table.entries if one.cells}
-    lacks |= {one.name: f"set aside: {one}" for one in table.set_aside}
+    lacks |= {one.name: f"set aside: {lacking_text(one)}" for one in table.set_aside}
     why = {name: lacks[name] for name in names if name not in means}
     bounds = table.unit, table.lower, table.upper
     quantity = Quantity("metric", side.name, direction, *bounds, table.slice, table.slots.shared)
