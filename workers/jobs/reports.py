@@ -25,6 +25,7 @@ from registry.storage.tables import job_counts, new_id, processes
 from results_registry import __version__
 
 REPORT_SECONDS = 5.0
+_PATIENCE_SECONDS = 10.0
 _FORGOTTEN = timedelta(minutes=10)
 """Silence after which the row of a process is deleted."""
 _UNTAKEN = (RegistryError, DBAPIError)
@@ -80,6 +81,7 @@ class Reporter:
         }
         self._reported = -REPORT_SECONDS
         self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="reports", daemon=True)
 
     def report(self, *, broker_up: bool | None = None) -> None:
         """Report; what was counted is kept for the next time if the database does not take it."""
@@ -104,7 +106,7 @@ class Reporter:
 
     def start(self) -> None:
         """Report from a thread of its own from now on: a computation may take longer than a process may be silent."""
-        threading.Thread(target=self._run, name="reports", daemon=True).start()
+        self._thread.start()
 
     def _run(self) -> None:
         while not self._ended.is_set():
@@ -115,6 +117,8 @@ class Reporter:
     def end(self) -> None:
         """Report for the last time, and take the row away: the process ends as it should."""
         self._ended.set()
+        if self._thread.is_alive():  # a report under way would write the row again
+            self._thread.join(_PATIENCE_SECONDS)
         with suppress(*_UNTAKEN), self._database.transaction() as connection:
             quietly_committed(connection)
             add_counts(connection, self._counts.take())
