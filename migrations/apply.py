@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 
 from alembic import command
@@ -23,7 +22,8 @@ _LOCK_TIMEOUT = "1s"
 def migrate(database_url: str) -> None:
     """Apply every migration that the database does not have; a second process waits, then finds nothing to do.
 
-    A release that has been gone back to finds a newer schema, which it works with, and leaves it alone.
+    A release that has been gone back to finds a newer schema, which it works with, and leaves it alone. Raises
+    `Misconfigured` for the schema of a release that is too old to be upgraded from.
     """
     engine = create_engine(driver_url(database_url), poolclass=NullPool, connect_args={"client_encoding": "utf8"})
     with engine.connect() as guard:
@@ -33,8 +33,7 @@ def migrate(database_url: str) -> None:
         with engine.connect() as connection:
             _without_limits(connection, lock_timeout=_LOCK_TIMEOUT)
             _check_encoding(connection)
-            if not _is_newer(connection):
-                upgrade(connection)
+            _upgrade(connection)
             connection.commit()
 
 
@@ -53,11 +52,6 @@ def _without_limits(connection: Connection, *, lock_timeout: str) -> None:
         connection.execute(text(f"SET LOCAL {name} = '{value}'"))
 
 
-def _go_on(connection: Connection) -> None:
-    connection.commit()
-    _without_limits(connection, lock_timeout=_LOCK_TIMEOUT)
-
-
 @contextmanager
 def changing(database_url: str, *, lock_timeout: str) -> Iterator[Connection]:
     """A transaction that changes the schema while no migration does; it is committed at the end of the block."""
@@ -69,19 +63,25 @@ def changing(database_url: str, *, lock_timeout: str) -> Iterator[Connection]:
         connection.commit()
 
 
-def upgrade(connection: Connection, target: str = "head") -> None:
-    """Apply migrations on an open connection, which the caller commits; one that goes in batches commits each."""
+def _upgrade(connection: Connection) -> None:
+    """Apply the migrations that come after the database's, if it is not newer than this code."""
     config = _config()
-    config.attributes["connection"] = connection
-    config.attributes["commit"] = partial(_go_on, connection)
-    command.upgrade(config, target)
+    scripts = ScriptDirectory.from_config(config)
+    version = version_of(connection)
+    if version is not None and version < (scripts.get_base() or ""):
+        raise Misconfigured(
+            f"The database has the schema {version} of a release before 0.2.0, which is not upgraded: write its grids"
+            " to files with that release and push them into a new database (docs/upgrading.md). Nothing was changed."
+        )
+    if version is None or version <= head_of():
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
 
 
-def _is_newer(connection: Connection) -> bool:
-    """Whether the database has a migration that comes after all of this code's."""
+def version_of(connection: Connection) -> str | None:
+    """The latest migration that the database has; None before the first."""
     there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
-    version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
-    return version is not None and version > head_of()
+    return connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
 
 
 def head_of() -> str:

@@ -14,7 +14,7 @@ from sqlalchemy import Connection, create_engine, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.pool import NullPool
 
-from migrations.apply import changing, head_of
+from migrations.apply import changing, head_of, version_of
 from registry.errors import Conflict
 from registry.settings import driver_url
 
@@ -101,8 +101,7 @@ def _check_stopped(connection: Connection) -> None:
 
 
 def _check(connection: Connection) -> None:
-    there = connection.scalar(text("SELECT to_regclass('alembic_version') IS NOT NULL"))
-    version = connection.scalar(text("SELECT max(version_num) FROM alembic_version")) if there else None
+    version = version_of(connection)
     if version != head_of():
         raise Conflict(f"The schema is {version or 'missing'}, not {head_of()}: run `registry migrate` first.")
     kinds = "SELECT relkind FROM pg_class WHERE oid = ANY(CAST(:tables AS regclass[]))"

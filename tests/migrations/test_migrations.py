@@ -45,6 +45,23 @@ def test_a_database_that_several_migrate_at_once_has_the_tables_of_the_code_what
         assert newer == "9999", "a release that was gone back to leaves a newer schema alone"
 
 
+@pytest.mark.parametrize("version", ["0001", "0022"])
+def test_a_schema_from_before_the_first_supported_release_is_refused_and_left_alone(
+    empty_database_url: str, version: str
+) -> None:
+    """0001 is that of release 0.1.0, 0022 the last but one of development."""
+    engine = create_engine(driver_url(empty_database_url), poolclass=NullPool)
+    with engine.begin() as connection:
+        connection.execute(text("CREATE TABLE alembic_version (version_num varchar(32) PRIMARY KEY)"))
+        connection.execute(text("INSERT INTO alembic_version VALUES (:version)"), {"version": version})
+    with pytest.raises(Misconfigured, match=f"schema {version} of a release before 0.2.0.*upgrading.md"):
+        migrate(empty_database_url)
+    with engine.begin() as connection:
+        tables = "SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'"
+        assert connection.scalars(text(tables)).all() == ["alembic_version"]
+        assert connection.scalar(text("SELECT version_num FROM alembic_version")) == version
+
+
 def test_a_database_of_another_encoding_is_refused_with_a_sentence(empty_database_url: str) -> None:
     """What PostgreSQL makes where no locale is set."""
     url = make_url(driver_url(empty_database_url))
