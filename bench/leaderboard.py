@@ -95,8 +95,8 @@ def _row(
         "model": model, "variant": "", "metric": METRIC["name"], "revision": 1,
     }  # fmt: skip
     revision = {
-        "grid_id": own, "number": 1, "digest": identity.bytes, "shape_id": SHAPE["id"], "cell_count": 1,
-        "numbers": [number], "scale": 10,
+        "project_id": project, "grid_id": own, "number": 1, "digest": identity.bytes, "shape_id": SHAPE["id"],
+        "cell_count": 1, "numbers": [number], "scale": 10,
     }  # fmt: skip
     return grid, revision
 

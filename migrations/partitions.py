@@ -87,7 +87,7 @@ def check_partitioning(database_url: str) -> None:
 
 
 def _check_stopped(connection: Connection) -> None:
-    """Refuse while the service is connected: a process of the release before does not know the key, and would fail."""
+    """Refuse while the service is connected: its requests would wait for all of this, and fail."""
     query = """
         SELECT substr(application_name, 10) AS role, count(*) AS sessions FROM pg_stat_activity
         WHERE datname = current_database() AND application_name = ANY(:names) GROUP BY role ORDER BY role"""
@@ -145,8 +145,7 @@ _TABLE = """SELECT quote_ident(pg_get_userbyid(relowner)) AS owner,
 _INDICES = """SELECT pg_get_indexdef(indexrelid) FROM pg_index
     WHERE indrelid = CAST(:table AS regclass) AND NOT indisprimary ORDER BY indexrelid"""
 _TRIGGERS = """SELECT pg_get_triggerdef(oid) AS definition, tgtype & 1 = 0 AS of_statement FROM pg_trigger
-    WHERE tgrelid = CAST(:table AS regclass) AND NOT tgisinternal AND tgfoid <> 'registry_project_of_grid'::regproc
-    ORDER BY tgname"""
+    WHERE tgrelid = CAST(:table AS regclass) AND NOT tgisinternal ORDER BY tgname"""
 _RIGHTS = """SELECT format('GRANT %s ON %s TO %s', privilege_type, CAST(:table AS text),
         CASE grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(grantee)) END)
     FROM pg_class, aclexplode(relacl) WHERE oid = CAST(:table AS regclass) AND grantee <> relowner"""

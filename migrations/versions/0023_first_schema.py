@@ -1,7 +1,8 @@
 """The first schema: all tables, views, functions and triggers of 0.2.0, the first release that is upgraded from.
 
 Its number goes on from the migrations of development, which ended with this schema: a database that has them all is
-already here. One that stopped before, such as that of release 0.1.0, is refused by `migrations.apply`.
+already here, and may have views and triggers for release 0.1.0 besides. One that stopped before is refused by
+`migrations.apply`.
 
 What follows `--` in the definition of a table or a column is its comment in the database too.
 """
@@ -627,41 +628,6 @@ CREATE TRIGGER judgements_are_never_changed BEFORE UPDATE ON judgements
 CREATE TRIGGER judgements_are_never_emptied BEFORE TRUNCATE ON judgements
     FOR EACH STATEMENT EXECUTE FUNCTION registry_refuse_change_of_items();
 """
-_VIEWS_OF_0_1_0 = {
-    "answers": """SELECT id, project_id, experiment, metric, query AS question, query_key AS question_key, state,
-        due_at, attempts, lease, leased_until, reason, generation, document_generation AS answered, document, etag,
-        methods_version, seconds, computed_at, read_at AS asked_at FROM cached_results""",
-    "marks": "SELECT id, project_id, experiment, metric FROM invalidations",
-}
-_FORMER = (
-    *("grid_id", "number", "digest", "metric", "axes", "cell_count", "values", "trials", "cell_trials", "stderr"),
-    *("repeats", "sd", "reasons", "labels", "warnings", "created_at", "token_id", "questions", "design_effect"),
-    "derived",
-)
-_WRITE = f"""
-ALTER VIEW revisions ALTER COLUMN labels SET DEFAULT '{{}}';
-ALTER VIEW revisions ALTER COLUMN warnings SET DEFAULT '[]';
-ALTER VIEW revisions ALTER COLUMN created_at SET DEFAULT now();
-CREATE FUNCTION registry_write_revision() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    IF TG_OP = 'DELETE' THEN
-        DELETE FROM stored_revisions WHERE grid_id = OLD.grid_id AND number = OLD.number;
-        RETURN OLD;
-    END IF;
-    INSERT INTO stored_revisions ({", ".join(f'"{name}"' for name in _FORMER)})
-        VALUES ({", ".join(f'NEW."{name}"' for name in _FORMER)});
-    RETURN NEW;
-END
-$$;
-CREATE TRIGGER revisions_are_written INSTEAD OF INSERT OR DELETE ON revisions
-    FOR EACH ROW EXECUTE FUNCTION registry_write_revision();
-CREATE FUNCTION registry_project_of_grid() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    SELECT project_id INTO NEW.project_id FROM public.grids WHERE id = NEW.grid_id;
-    RETURN NEW;
-END
-$$;
-"""
 
 _SEEN = """p.deleted_at IS NULL AND EXISTS (SELECT 1 FROM public.bi_readers b WHERE b.role_name = current_user
     AND (b.project_id IS NULL OR b.project_id = p.id))"""
@@ -739,15 +705,6 @@ def upgrade() -> None:
                 f"CREATE TRIGGER {name}_never_{end} BEFORE {events} ON {table} FOR EACH {each}"
                 f" EXECUTE FUNCTION {function}"
             )
-    for view, query in _VIEWS_OF_0_1_0.items():
-        op.execute(f"CREATE VIEW {view} AS {query}")
-        op.execute(f"COMMENT ON VIEW {view} IS 'for processes of release 0.1.0 while an upgrade is under way'")
-    op.execute(_WRITE)
-    for table in ("stored_revisions", "derivations", "statistics", "item_outcomes", "item_continuations"):
-        op.execute(
-            f"CREATE TRIGGER {table}_have_a_project BEFORE INSERT ON {table} FOR EACH ROW"
-            " WHEN (new.project_id IS NULL) EXECUTE FUNCTION registry_project_of_grid()"
-        )
     op.execute("CREATE SCHEMA bi")
     for name, query in _BI.items():
         op.execute(f"CREATE VIEW bi.{name} WITH (security_barrier) AS SELECT {query}")

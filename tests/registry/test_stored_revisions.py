@@ -15,8 +15,8 @@ from sqlalchemy import func, insert, select, text
 
 from registry.operations.purge import purge_shapes
 from registry.storage.packed_values import packed
-from registry.storage.tables import grids, new_id, revisions, shapes, stored_revisions
-from tests.house import PARTITIONS, House, Project, publication
+from registry.storage.tables import grids, new_id, shapes, stored_revisions
+from tests.house import House, Project, publication
 from tests.registry.test_purging import age, purged
 
 DECIMALS = st.builds(
@@ -91,32 +91,6 @@ def test_few_decimals_take_four_bytes_a_cell_and_others_eight_and_come_back_as_t
         assert project.get(f"grids/{grid['id']}").get_json()["values"] == values
         shown = project.get(f"projects/{project.slug}/cells.json?metric=loss {number}").get_json()
         assert [cell["value"] for cell in shown["items"]] == [value for value in values if value is not None]
-
-
-@pytest.mark.skipif(PARTITIONS > 0, reason="the release before knows no project, by which partitions are chosen")
-def test_a_revision_that_was_written_with_its_axes_is_read_amended_and_found_unchanged(
-    house: House, project: Project
-) -> None:
-    """As every revision was before shapes were shared, and as release 0.1.0 writes it through the view."""
-    sent = publication(model="old")
-    grid = project.published(model="old")
-    twin = project.published(model="old", trials=400)
-    with house.database.engine.begin() as connection:
-        row = connection.execute(select(revisions).where(revisions.c.grid_id == grid["id"], revisions.c.number == 1))
-        content = row.one()._asdict() | {"number": 3, "grid_id": twin["id"]}
-        connection.execute(insert(revisions), [content])
-        job = "INSERT INTO derivations (grid_id, revision) VALUES (:id, 3)"
-        connection.execute(text(job), {"id": twin["id"]})
-        connection.execute(text("UPDATE grids SET revision = 3 WHERE id = :id"), {"id": twin["id"]})
-    old = rows(house, twin)[-1]
-    assert (old.shape_id, old.numbers, old.metric["name"], len(old.axes)) == (None, None, "accuracy", 2)
-    again = project.publish(sent)
-    assert (again.status_code, again.get_json()["revision"]) == (200, 3), "the same content makes no revision"
-    assert project.get(f"grids/{twin['id']}").get_json()["values"] == sent["values"]
-    cells = {"cells": [{"at": {"Type": "2", "Length": 0}, "value": 50}]}
-    assert project.call("PATCH", f"grids/{twin['id']}/cells", json=cells).get_json()["revision"] == 4
-    house.compute()
-    assert project.get(f"grids/{twin['id']}/statistics").status_code == 200
 
 
 def test_a_shape_that_is_being_published_again_is_not_purged(own: House) -> None:

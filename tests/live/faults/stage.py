@@ -203,10 +203,8 @@ class Stage:
 
 
 @contextlib.contextmanager
-def beside(
-    stage: Stage, directory: Path, port: int, *, database: str = "registry", code: Path | None = None
-) -> Iterator[None]:
-    """Another web process, worker and dispatcher on a database of the stage's servers, of this code or of another.
+def beside(stage: Stage, directory: Path, port: int, *, database: str = "registry") -> Iterator[None]:
+    """Another web process, worker and dispatcher on a database of the stage's servers.
 
     They take the place of the stage's own, which stand still meanwhile: the broker carries the doorbells of one.
     """
@@ -215,8 +213,6 @@ def beside(
         "REGISTRY_REDIS_URL": f"redis+socket://{stage.sockets}/valkey.sock",
         "REGISTRY_PORT": str(port),
     }
-    if code is not None:
-        environment["PYTHONPATH"] = str(code)
     awaited(stage.freeze_at_rest, 60, "a moment without a transaction")
     # What an earlier test has thrown into it may end a worker, and here nobody starts one again.
     with contextlib.closing(stage.broker()) as broker:
@@ -225,7 +221,7 @@ def beside(
     with (directory / "beside.log").open("ab") as log:
         for command in ("serve", "worker", "dispatch"):
             argv = [sys.executable, "-m", "registry", command]
-            where = {"env": environment, "cwd": code or directory, "start_new_session": True}
+            where = {"env": environment, "cwd": directory, "start_new_session": True}
             running.append(subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, **where))
     try:
         yield
