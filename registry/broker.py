@@ -93,7 +93,7 @@ def answering_workers(settings: Settings, seconds: float = 1.0) -> list[str]:
 
 
 def origins_of(wakeups: Iterable[bytes]) -> list[dict[str, str]]:
-    """Requests that wake-ups name, the last ones; those of an older release name none."""
+    """Requests that wake-ups name, the last ones; what is no list names none."""
     found: list[dict[str, str]] = []
     for wakeup in wakeups:
         with suppress(ValueError):

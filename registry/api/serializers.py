@@ -9,7 +9,6 @@ from typing import Any, cast
 from registry.api.context import parts
 from registry.grids.grid import Cell, Grid, Metric
 from registry.grids.slices import Slice, slice_document
-from registry.operations.audit_log import RENAMED
 from registry.operations.experiments import Experiment
 from registry.operations.history import Recorded
 from registry.operations.read import Difference
@@ -51,7 +50,7 @@ def identity(row: Any) -> dict[str, Any]:
 
 def audit_entry(row: Any) -> dict[str, Any]:
     names = ("id", "at", "subject", "detail", "token_id", "user_id", "request_id")
-    return {name: getattr(row, name) for name in names} | {"act": RENAMED.get(row.action, row.action)}
+    return {name: getattr(row, name) for name in names} | {"act": row.action}
 
 
 def share(row: Any) -> dict[str, Any]:

@@ -57,18 +57,6 @@ Action = Literal[
 ]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
-RENAMED = {
-    "project.made": "project.created",
-    "project.changed": "project.updated",
-    "token.made": "token.created",
-    "alias.made": "alias.created",
-    "alias.removed": "alias.deleted",
-    "share.made": "share.created",
-    "share.taken_back": "share.revoked",
-    "visit.ended": "session.ended",
-}
-"""Actions as older releases wrote them, by what they are called now."""
-
 
 @dataclass(frozen=True, slots=True)
 class Actor:
@@ -114,7 +102,7 @@ class RecordFilter:
     """Filter of entries; what is empty filters nothing."""
 
     act: str = ""
-    """What was done, in today's words."""
+    """What was done."""
     actor: str = ""
     """Part of the name of the token or the user."""
     day: date | None = None
@@ -141,8 +129,7 @@ def find_records(
     if before is not None:
         query = query.where(audit_log.c.id < before)
     if wanted.act:
-        older = [old for old, new in RENAMED.items() if new == wanted.act]
-        query = query.where(audit_log.c.action.in_([wanted.act, *older]))
+        query = query.where(audit_log.c.action == wanted.act)
     if wanted.actor:
         name = func.coalesce(users.c.name, tokens.c.name, "command line")
         query = query.where(func.strpos(func.lower(name), func.lower(wanted.actor)) > 0)

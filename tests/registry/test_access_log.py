@@ -131,7 +131,7 @@ def test_a_wakeup_names_the_requests_that_sent_it(house: House) -> None:
         found += origins_of([first[1]] if first else [])
     assert found[-1] == {"request_id": "last"}
     assert all(one.keys() == {"request_id"} for one in found)
-    assert origins_of([b"1", b"", b"\xff", b"{}"]) == [], "a wakeup of an older release names nothing"
+    assert origins_of([b"1", b"", b"\xff", b"{}"]) == [], "what is no list names nothing"
     many = [orjson.dumps([{"request_id": str(number)}]) for number in range(50)]
     assert [one["request_id"] for one in origins_of(many)] == [str(number) for number in range(50 - MOST_ORIGINS, 50)]
 

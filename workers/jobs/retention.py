@@ -20,7 +20,7 @@ JOBS_AT_ONCE = 5_000
 _SECONDS = 1.0
 """Seconds for which one call goes on deleting events or jobs, before the dispatcher's cycle does."""
 _JOBS_KEPT = timedelta(days=1)
-"""Release 0.1.0 reads nothing of a revision without a job: that long it can be put back into service as it is."""
+"""For people who look what was computed lately; the service reads no settled job."""
 
 JobKey = tuple[uuid.UUID, int]
 """Grid and revision of a job."""

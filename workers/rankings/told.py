@@ -82,8 +82,7 @@ def change_of(experiment: str, metric: str, before: Rows | None, now: Rows) -> d
 
 
 def _told_last(row: Any) -> tuple[Rows | None, str | None]:
-    """Rows of the facts of the ranking that was told last, and when its grids were read; None before the first, and
-    where an older release told it."""
+    """Rows of the facts of the ranking that was told last, and when its grids were read; None before the first."""
     if not row.is_default or row.facts is None:
         return None, None
     return row.facts.get(_TOLD, row.facts["ranking"]), row.facts.get(_READ_AT)

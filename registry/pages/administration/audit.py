@@ -9,12 +9,12 @@ from flask import Response, request
 from registry.api.context import parts
 from registry.errors import Fault, Invalid
 from registry.grids.intake.levels import has_control
-from registry.operations.audit_log import ACTIONS, RENAMED, RecordFilter, find_records
+from registry.operations.audit_log import ACTIONS, RecordFilter, find_records
 from registry.pages.administration.blueprint import administration
 from registry.pages.administration.layout import ROWS, after, cut, show_section
 from registry.pages.administration.submitting import Typed, asked, home
 
-ACTS = sorted({RENAMED.get(one, one) for one in ACTIONS})
+ACTS = sorted(ACTIONS)
 
 
 @administration.get("/settings/audit", defaults={"project": None})
@@ -25,7 +25,7 @@ def audit(project: str | None) -> Response:
     with parts().database.reading() as connection:
         row = home(connection, project)
         rows, more = cut(find_records(connection, None if row is None else row.id, wanted, after(), ROWS + 1))
-    return show_section(row, "audit", Typed(asked().values), rows=rows, more=more, acts=ACTS, renamed=RENAMED)
+    return show_section(row, "audit", Typed(asked().values), rows=rows, more=more, acts=ACTS)
 
 
 def _act() -> str:

@@ -116,8 +116,6 @@ def _courses(document: GridDocument, statistics: Statistics) -> Iterator[tuple[s
             for one, many, directions in _COURSES
             if (number := sum(each.direction in directions for each in series))
         ]
-        if not told:  # a document of release 0.1.0, which said of short series something else
-            continue
         count, among = len(series), there.get(along, 0)
         first, *rest = told
         of = f" of {count:,} series" if rest else " series"
