@@ -241,10 +241,10 @@ connection means that the outcome is unknown: send the same request again. Publi
 one revision, and an `Idempotency-Key` makes any write repeatable. Every answer has the id of its request in
 `X-Request-Id`, which is the caller's own if it sent a UUID there; the log has it too.
 
-What may change within a version: fields may be added to answers, words to what a field may say (statuses, warning
-codes, kinds of problem), and forms to resources; clients ignore fields and words that they do not know. Nothing that
-is described here is removed, and no field changes its meaning or its type, before the next major version; before 1.0
-CHANGELOG.md says where that is not kept.
+Any release may add fields to answers, words to what a field may say (statuses, warning codes, kinds of problem), and
+forms to resources; clients ignore fields and words that they do not know. What is described here is removed or changes
+its meaning only with the next minor version before 1.0 (0.3), with the next major one after it, and CHANGELOG.md says
+what to write instead.
 
 Generators of clients read `/openapi.json?view=client`: the same resources with one media type an answer.
 Labels and slices are objects of query parameters in the style `form`, exploded; openapi-fetch has to be told so by
