@@ -19,13 +19,13 @@ def test_between_releases_the_version_is_a_development_version_of_the_next_one()
     """So what is built in between is told from the release, and pip never takes it for that."""
     assert str(RUNS) == __version__
     assert sorted(RELEASED, reverse=True) == RELEASED
-    unreleased = CHANGELOG.split("## [Unreleased]")[1].split("\n## [")[0].strip()
     if RUNS.is_devrelease:
-        assert unreleased.startswith(f"This will be {RUNS.base_version}.")
+        assert f"\n## [{RUNS.base_version}] — unreleased\n" in CHANGELOG
         assert Version(RUNS.base_version) > RELEASED[0]
     else:
         assert RELEASED[0] == RUNS
-        assert unreleased == ""
+        assert CHANGELOG.split("## [Unreleased]")[1].split("\n## [")[0].strip() == ""
+        assert "— unreleased" not in CHANGELOG
 
 
 def test_the_image_has_the_version_of_the_code() -> None:
