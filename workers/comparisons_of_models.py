@@ -36,9 +36,9 @@ from workers.rankings.ranking_input import RankingInput, build_ranking_input
 from workers.rankings.scales import kind_of, scales
 from workers.scope import Aliases, canonical_names, matches
 from workers.statistics import gap_of_all_cells, heterogeneity, versus
-from workers.statistics.benchmark_items import by_items
 from workers.statistics.comparison import judged, shallow
 from workers.statistics.multiplicity import adjusted
+from workers.statistics.versus import by_items
 
 MOST_BENCHMARKS = 1_000
 """Benchmarks that an answer lists; all are tested and counted."""

@@ -13,8 +13,8 @@ from registry.results.thresholds import SeriesThresholds
 from registry.storage.rows import grid_of
 from workers.scope import canonical_names, matches
 from workers.statistics import describe, sweet_spot
-from workers.statistics.level_counts import level_counts
 from workers.statistics.table import Table
+from workers.statistics.thresholds import level_counts
 from workers.statistics_by_settings import asked_parameters
 
 TOO_MANY = "too many cells; ask about fewer models or benchmarks"

@@ -8,10 +8,9 @@ from bench.scenarios import Chance
 from registry.grids.grid import Axis, Grid, Level, Metric
 from registry.results.series import Direction
 from workers.statistics import Parameters
-from workers.statistics.changes import holm_of_family, listed, steps_of
+from workers.statistics.changes import holm_of_family, judged, listed, onsets, steps_of
 from workers.statistics.curves import Curves
 from workers.statistics.multiplicity import adjusted
-from workers.statistics.onset import judged, onsets
 from workers.statistics.series import direction_of
 from workers.statistics.table import Table
 from workers.statistics.trend import trends_of

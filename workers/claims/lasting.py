@@ -1,7 +1,7 @@
 """Where a series begins a change that lasts, and where it is back from one.
 
 A change begins at the first cell from which on no cell comes back to within a margin of the furthest one before it, as
-in the statistics of a grid (`workers.statistics.onset`). The distance of the furthest cell before a cut from the
+in the statistics of a grid (`workers.statistics.changes`). The distance of the furthest cell before a cut from the
 nearest one after it never shrinks as the cut moves on: that it is beyond the margin at a cut and not yet at the one
 before is the same as that the change begins there. Its bounds come from those of all pairs, which hold together.
 """

@@ -8,11 +8,10 @@ from registry.methods_version import METHODS_VERSION
 from registry.results.parameters import Parameters
 from workers.statistics.comparison import gap, gap_of_all_cells
 from workers.statistics.describe import describe, describe_all
-from workers.statistics.heterogeneity import heterogeneity
 from workers.statistics.ranking import rank
 from workers.statistics.score_matrix import ScoreMatrix
 from workers.statistics.sweet_spot import sweet_spot
-from workers.statistics.versus import change, versus
+from workers.statistics.versus import change, heterogeneity, versus
 
 __all__ = [
     "METHODS_VERSION",

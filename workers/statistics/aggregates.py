@@ -29,15 +29,17 @@ from registry.results.policies import NOBODY, Reduction, SlotPolicy
 from registry.results.set_aside import SetAside, set_aside_warnings
 from registry.results.terms import Place
 from workers.statistics.aggregate_intervals import (
+    OF_COLUMNS,
     Found,
     Groups,
     best_intervals,
+    in_order,
     mean_errors,
     mean_intervals,
+    row_means,
     t_interval,
 )
 from workers.statistics.cell_table import CellTable, SortedCells, code_of, sorted_cells
-from workers.statistics.row_means import OF_COLUMNS, in_order, row_means
 from workers.statistics.set_aside import of_entries, told_of_entries
 from workers.statistics.slot_costs import MOST_NAMED, Sharing, costs_of, remedy_of
 from workers.statistics.terms import FloatArray, IntArray, computable

@@ -3,27 +3,244 @@
 The peak is compared with the expected best of equal cells, kept in a guaranteed set, and shrunk towards the mean
 (DerSimonian and Laird 1986, eq. 8; empirical Bayes as in Efron and Morris 1975). The chance of being the best is that
 of the shrunken cells: unrelated ones would each keep their luck, and the lucky one would look sure.
+
+The best cells of a grid, with their ties: everywhere and on each level of each axis.
+
+Noise floor, the best of as many equal cells by chance: the floor that a peak has to pass. Trials have the binomial law
+of the maximum of shares, which never goes beyond the bound; errors the normal one.
+
+A set of cells that holds the best one with a guaranteed probability, whatever the truth is. Gupta (1965), Technometrics
+7, 225-245: keep every cell that lies within d times the error of a difference of the best one seen. With the true best
+cell in mind, d is the quantile of the largest of the k - 1 differences to it, which share its error and so correlate at
+1/2; with unequal errors the independent bound (Sidak 1967) is used, which is larger (Slepian 1962). Proportions are
+compared as arcsines of their roots (Anscombe 1948, Biometrika 35, 246-254), where cells of equal trials have equal
+errors. It is Hsu's (1984) set of cells that cannot be told from the best.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
 
 import numpy as np
+from scipy.special import bdtr, gammaln, log_ndtr, ndtri
 
-from registry.results.peaks import CellChance, Peaks, Shrunken
-from workers.statistics.best_set import best_set
-from workers.statistics.noise_floor import floor_of
-from workers.statistics.peaks import peaks
-from workers.statistics.posteriors import Posteriors, beta_posteriors, chances, normal_posteriors
-from workers.statistics.table import Table
-from workers.statistics.table_noise import CellNoise, cell_noise
-from workers.statistics.terms import FloatArray, IntArray
+from registry.results.peaks import Best, BestSet, CellChance, LevelBest, Peaks, RunnerUp, Shrunken
+from registry.results.terms import Place
+from workers.statistics.posteriors import (
+    Posteriors,
+    beta_posteriors,
+    chances,
+    expected_maximum,
+    normal_posteriors,
+    quadrature,
+)
+from workers.statistics.table import CellNoise, Table, by_level, cell_noise
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray
 
+MOST_TIES = 100
+"""Tied coordinates that are written out; `ties` counts them all."""
+MOST_SIZES, MOST_SHARES = 1_000, 200_000
+"""Different errors, and different shares of their trials, that are told apart; beyond, an average cell stands for
+all, and of more trials in one cell the normal law."""
 MOST_CELLS = 100
-"""Cells that a list writes out; the most probable ones first."""
+"""Cells that a set writes out, the best ones first, and a list, the most probable ones first."""
 OUT_OF_REACH = "too many different cells are within reach of the best, or their errors differ too much"
+
+
+def peaks(table: Table) -> Peaks:
+    """The peaks of a grid; on a tie all cells are peaks."""
+    if table.metric.direction is None:
+        return Peaks("undefined", reason="the metric has no better end")
+    if table.cells == 0:
+        return Peaks("insufficient", reason="no cell was measured")
+    goodness = -table.ticks if table.metric.direction == "lower" else table.ticks
+    floor = int(goodness[table.present].min()) - 1
+    height = np.where(table.present, goodness, floor)
+    top = int(height.max())
+    best = best_of(table, height == top)
+    by = {axis.name: level_bests(table, height, floor, place) for place, axis in enumerate(table.axes)}
+    return Peaks("ok", best, runner_up(table, height, floor), by)
+
+
+def best_of(table: Table, mask: BoolArray) -> Best:
+    """The cells of a mask, which all have one value."""
+    value, at, ties = cells_of(table, mask)
+    return Best(value, at, ties)
+
+
+def cells_of(table: Table, mask: BoolArray) -> tuple[float, tuple[dict[str, Place], ...], int]:
+    """The first of the tied values, the coordinates, and how many there are."""
+    flat = np.flatnonzero(mask)
+    return float(table.values.flat[flat[0]]), tuple(table.places_at(flat[:MOST_TIES])), int(flat.size)
+
+
+def runner_up(table: Table, height: IntArray, floor: int) -> RunnerUp | None:
+    """The next distinct value below the peak."""
+    rest = height[(height < height.max()) & (height > floor)]
+    if rest.size == 0:
+        return None
+    value, at, ties = cells_of(table, height == rest.max())
+    gap = int(height.max() - rest.max()) / 10.0**table.decimals
+    return RunnerUp(value, at, ties, gap)
+
+
+def level_bests(table: Table, height: IntArray, floor: int, place: int) -> tuple[LevelBest, ...]:
+    """The best cells on every measured level of an axis."""
+    rows, cells = by_level(height, place), by_level(np.arange(height.size).reshape(height.shape), place)
+    tops = rows.max(axis=1)
+    levels = np.flatnonzero(tops > floor)[:MOST_WRITTEN_LEVELS]
+    level, column = np.nonzero(rows[levels] == tops[levels, None])
+    flat, ties = cells[levels][level, column], np.bincount(level, minlength=levels.size)
+    starts = np.cumsum(ties) - ties
+    written = np.arange(flat.size) - starts[level] < MOST_TIES
+    places = iter(table.places_at(flat[written]))
+    values = table.values.ravel()[flat[starts]].tolist()
+    names = [table.levels[place][i] for i in levels.tolist()]
+    return tuple(
+        LevelBest(name, value, tuple(islice(places, min(count, MOST_TIES))), count)
+        for name, value, count in zip(names, values, ties.tolist(), strict=True)
+    )
+
+
+def floor_of(table: Table, found: CellNoise, level: float) -> tuple[float | None, float | None]:
+    """The expected best value of equal cells, and the one that is not surpassed with probability `level`, in the
+    metric's unit; `None` for a single cell, which is the best of nothing."""
+    noise = found.noise
+    if found.y.size < 2:
+        return None, None
+    # The law of very many trials is the normal one, and has no lattice that could be written out.
+    if noise.k is not None and noise.n is not None and noise.n.max() <= MOST_SHARES:
+        shares = shares_of_best(float(noise.k.sum() / noise.n.sum()), noise.n, level)
+        expected, most = (found_value(noise.whole, found.sign, share) for share in shares)
+        return expected, most
+    variances, counts = np.unique(found.v, return_counts=True)
+    mean = float(np.sum(found.y / found.v) / np.sum(1 / found.v))
+    if variances.size > MOST_SIZES:
+        variances, counts = np.array([float(found.v.mean())]), np.array([found.y.size])
+    errors = np.sqrt(variances)
+    expected, most = (
+        mean + beyond for beyond in (expected_maximum(errors, counts), quantile_of_largest(errors, counts, level))
+    )
+    return inside(table, found.sign * expected), inside(table, found.sign * most)
+
+
+def quantile_of_largest(errors: FloatArray, counts: IntArray, level: float) -> float:
+    """Quantile of the largest of independent normals with mean 0, by bisection."""
+    low, high = -10.0 * float(errors.max()), 10.0 * float(errors.max())
+    while high - low > 1e-12 * float(errors.max()):
+        middle = (low + high) / 2
+        below = float(counts @ log_ndtr(middle / errors))
+        low, high = (middle, high) if below < np.log(level) else (low, middle)
+    return high
+
+
+def found_value(whole: float, sign: float, share: float) -> float:
+    """A share of better outcomes as a value of the metric."""
+    return whole * (share if sign > 0 else 1 - share)
+
+
+def shares_of_best(share: float, trials: FloatArray, level: float) -> tuple[float, float]:
+    """The mean of the largest of independent binomial shares, the sum over their lattice of 1 - P(all are below), and
+    its quantile."""
+    sizes, counts = np.unique(np.maximum(1, np.rint(trials)).astype(np.int64), return_counts=True)
+    if sizes.size > MOST_SIZES or int(sizes.sum()) > MOST_SHARES:
+        sizes, counts = np.array([round(float(trials.mean()))]), np.array([trials.size])
+    if share in (0.0, 1.0):
+        return share, share
+    lattice = np.unique(np.concatenate([np.arange(size) / size for size in sizes.tolist()]))
+    law = np.zeros(lattice.size)
+    for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
+        # A share of this lattice, which was divided by one size, may be just below a whole number at another.
+        below = bdtr(np.floor(lattice * size + 1e-9), size, share)
+        law += count * np.log(np.maximum(below, 1e-300))
+    reached = np.flatnonzero(law >= np.log(level))
+    most = float(lattice[reached[0]]) if reached.size else 1.0
+    return float(np.diff(np.append(lattice, 1.0)) @ -np.expm1(law)), most
+
+
+def inside(table: Table, value: float) -> float:
+    """No further than the metric's bounds."""
+    lower, upper = table.metric.lower, table.metric.upper
+    return min(value if lower is None else max(value, lower), np.inf if upper is None else upper)
+
+
+def best_set(table: Table, found: CellNoise, level: float) -> BestSet:
+    """The guaranteed set of a grid."""
+    score, variance = scale_of(found)
+    kept = subset(score, variance, found.noise.df, level)
+    order = kept[np.argsort(-found.y[kept], kind="stable")]
+    return BestSet(level, int(kept.size), tuple(table.places_at(found.flat[order[:MOST_CELLS]])))
+
+
+def scale_of(found: CellNoise) -> tuple[FloatArray, FloatArray]:
+    """The cells on the scale on which they are compared, and their variances there."""
+    noise = found.noise
+    if noise.k is None or noise.n is None:
+        return found.y, found.v
+    # Anscombe's transformation: its variance is 1 / (4n + 2), whatever the share.
+    share = (noise.k + 0.375) / (noise.n + 0.75)
+    return np.asarray(np.arcsin(np.sqrt(share)), dtype=np.float64), 1 / (4 * noise.n + 2)
+
+
+def subset(score: FloatArray, variance: FloatArray, df: float | None, level: float) -> IntArray:
+    """The positions of the cells that are kept."""
+    if score.size < 2:
+        return np.arange(score.size)
+    alike = bool(np.ptp(variance) <= 1e-9 * variance.max())
+    d = quantile_of_best(int(score.size), level, df, alike)
+    if alike:
+        behind = (score.max() - score) / np.sqrt(2 * variance.max())
+        return np.flatnonzero(behind <= d * (1 + 1e-12))
+    # The leader by score less its reach is not the same for every cell: groups of equal errors keep that cheap.
+    groups, place_of = np.unique(variance, return_inverse=True)
+    tops = np.full(groups.size, -np.inf)
+    np.maximum.at(tops, place_of, score)
+    bars = np.max(tops[None, :] - d * np.sqrt(groups[:, None] + groups[None, :]), axis=1)
+    return np.flatnonzero(score >= bars[place_of] - 1e-12 * np.max(np.abs(score)))
+
+
+@lru_cache(maxsize=512)
+def quantile_of_best(cells: int, level: float, df: float | None, alike: bool) -> float:
+    """The constant d of so many cells, by bisection; Student's with `df` degrees of freedom."""
+    # Comparisons with one and the same best cell are positively correlated. With unequal errors they are taken as
+    # independent, which can only make the set larger.
+    if df is None and not alike:
+        return float(ndtri(level ** (1 / (cells - 1))))
+    low, high = 0.0, 8.0 if df is None else 1000.0
+    while high - low > 1e-10 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if coverage(middle, cells, df, alike) < level else (low, middle)
+    return high
+
+
+def coverage(d: float, cells: int, df: float | None, alike: bool) -> float:
+    """The probability that the true best is kept when all cells are equal."""
+    if df is not None:
+        sizes, weights = scale_law(df)
+        return float(sum(w * coverage(d * s, cells, None, alike) for s, w in zip(sizes, weights, strict=True)))
+    if not alike:
+        return float(np.exp((cells - 1) * log_ndtr(d)))
+    nodes, weights = normal_nodes()
+    return float(weights @ np.exp((cells - 1) * log_ndtr(nodes + np.sqrt(2.0) * d)))
+
+
+@lru_cache(maxsize=1)
+def normal_nodes() -> tuple[FloatArray, FloatArray]:
+    """Nodes, and weights times the standard normal density."""
+    nodes, weights = quadrature(np.linspace(-9.0, 9.0, 41))
+    return nodes, np.asarray(weights * np.exp(-(nodes**2) / 2) / np.sqrt(2 * np.pi))
+
+
+@lru_cache(maxsize=64)
+def scale_law(df: float) -> tuple[FloatArray, FloatArray]:
+    """Nodes and weights of the law of an estimated standard deviation over the true one: chi over its root df."""
+    high = 1 + 9 / np.sqrt(df)
+    nodes, weights = quadrature(np.linspace(1e-9, high, 9))
+    log_density = np.log(2.0) + df / 2 * np.log(df / 2) - gammaln(df / 2) + (df - 1) * np.log(nodes) - df * nodes**2 / 2
+    return nodes, np.asarray(weights * np.exp(log_density))
 
 
 @dataclass(frozen=True)

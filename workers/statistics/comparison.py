@@ -7,6 +7,7 @@ no slot.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import fields, replace
 from typing import Any
@@ -16,21 +17,20 @@ import numpy as np
 from registry.grids.grid import Direction, Grid, Metric
 from registry.grids.outcomes import scale_of
 from registry.results.comparison import Agreement, Gap
-from registry.results.gaps import CellGap, Contrast, GapMargin, LevelGap
+from registry.results.gaps import CellGap, Contrast, GapMargin, GapTest, LevelGap
 from registry.results.odds import BreslowDay, GapMantelHaenszel
 from registry.results.terms import OF_REPEATS, Interval, Place
 from workers.statistics.comparison_cells import cell_gaps, effective, of_trials
-from workers.statistics.comparison_contrast import contrast
-from workers.statistics.comparison_trends import gap_trends
 from workers.statistics.decimals import decimals_of, ticks_of
 from workers.statistics.describe import OUT_OF_REACH
 from workers.statistics.design_effects import effect_of
+from workers.statistics.grid_trend import gap_trends
 from workers.statistics.item_pairs import NO_ITEMS, Items, Pairs, pairs_of, together
 from workers.statistics.kendall import inversions, tie_pattern, untied_pairs
-from workers.statistics.mantel import risk_difference
 from workers.statistics.matching import Matched, matched
 from workers.statistics.multiplicity import adjusted
-from workers.statistics.odds import Tables, breslow_day, odds_ratio
+from workers.statistics.odds import Tables, breslow_day, odds_ratio, risk_difference
+from workers.statistics.pairs import pair_table
 from workers.statistics.score_matrix import ScoreMatrix, only
 from workers.statistics.signs import WORK
 from workers.statistics.table import Table, place_of
@@ -241,3 +241,30 @@ def concordance(first: IntArray, second: IntArray) -> int:
     against = inversions(second[np.lexsort((second, first))])
     turned = int(second.max()) - second
     return inversions(turned[np.lexsort((turned, first))]) - against
+
+
+def contrast(
+    standings: ScoreMatrix, direction: Direction | None, alpha: float, work: int
+) -> tuple[Contrast, tuple[str, ...]]:
+    """The contender against the baseline over all slots of the standings, which both have, and what that assumes."""
+    if standings.values.shape[1] == 0:
+        return Contrast("not_comparable", reason="no common cell"), ()
+    table = pair_table(standings, alpha, work=work)
+    [pair] = table.pairs
+    gaps = (standings.ticks[0] - standings.ticks[1]) / 10.0**standings.decimals
+    test = GapTest(
+        pair.status,
+        pair.test,
+        pair.difference,
+        pair.interval,
+        pair.stderr,
+        pair.df,
+        pair.p,
+        None,
+        pair.detectable,
+        pair.min_attainable_p,
+        pair.reason,
+    )
+    wins, ties, losses = (pair.wins, pair.ties, pair.losses) if direction else (None, None, None)
+    mean, median = math.fsum(gaps.tolist()) / gaps.size, float(np.median(gaps))
+    return Contrast("ok", pair.n_common, wins, ties, losses, mean, median, test), table.assumes

@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+import numpy as np
+
 from registry.grids.grid import Grid
+from registry.results.coverage import AxisCoverage, Coverage, LevelCoverage
 from registry.results.parameters import Parameters
+from registry.results.precision import OffLattice, Precision
 from registry.results.sensitivity import Sensitivity
 from registry.results.series import Series
 from registry.results.statistics import GridStatistics
-from registry.results.terms import OF_REPEATS
-from workers.statistics.best_cells import noisy_peaks
-from workers.statistics.coverage import coverage
+from registry.results.terms import OF_REPEATS, Place
+from workers.statistics.best_cells import noisy_peaks, peaks
 from workers.statistics.grid_trend import grid_trends
-from workers.statistics.peaks import peaks
-from workers.statistics.precision import precision
 from workers.statistics.sensitivity import sensitivity
 from workers.statistics.series import Asked, curves_of, families
 from workers.statistics.splits import grid_splits
-from workers.statistics.table import Curve, Table
-from workers.statistics.table_noise import known_noise
+from workers.statistics.table import Curve, Table, by_level, known_noise
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, BoolArray, FloatArray, IntArray
 
 OUT_OF_REACH = "the values, errors or axis numbers are not all between 10^-100 and 10^100 in size"
+MOST_LEVELS = 100
+"""Levels of an axis up to which pairwise overlaps, and levels in all up to which components, are written out."""
+MOST_COMPONENT_LEVELS = 1_000
+MOST_HOLES = 100
+"""Holes of a level that are written out; `hole_count` counts them all."""
+MOST_TRIALS = 10_000
+MOST_VALUES = 5_000
+MOST_OFF = 100
+_AT_ONCE = 2_000
+"""Pairs of a value and a number of trials that are looked at together."""
 
 
 def describe(grid: Grid, parameters: Parameters | None = None) -> GridStatistics:
@@ -103,3 +114,161 @@ def assumptions(grid: Grid, table: Table) -> tuple[str, ...]:
     if noise != "trials" or grid.design_effect is not None:
         return ()
     return ("independent_trials" if table.design_effect == 1.0 else OF_REPEATS,)
+
+
+def coverage(table: Table) -> Coverage:
+    """The coverage of a grid of any number of axes."""
+    cells, possible = table.cells, int(table.values.size)
+    count, parts = components(table)
+    return Coverage(
+        status="ok" if cells else "insufficient",
+        cells=cells,
+        possible=possible,
+        fraction=cells / possible if possible else None,
+        by={axis.name: axis_coverage(table, place) for place, axis in enumerate(table.axes)},
+        component_count=count,
+        components=parts,
+        reason=None if cells else "no cell was measured",
+    )
+
+
+def axis_coverage(table: Table, place: int) -> AxisCoverage:
+    """One axis, its levels in their order."""
+    rows = by_level(table.present, place)
+    counts = rows.sum(axis=1).tolist()
+    names = table.levels[place]
+    others = other_places(table, place)
+    written = min(len(names), MOST_WRITTEN_LEVELS)
+    levels = tuple(level_coverage(names[i], rows[i], counts[i], others) for i in range(written))
+    return AxisCoverage(
+        levels,
+        len(names) - written,
+        tuple(name for name, count in zip(names, counts, strict=True) if count == 0),
+        tuple(name for name, count in zip(names, counts, strict=True) if count and count == rows.shape[1]),
+        overlap(rows) if len(names) <= MOST_LEVELS else None,
+    )
+
+
+def other_places(table: Table, place: int) -> Sequence[Place] | None:
+    """The levels of the only other axis, if there is exactly one."""
+    if len(table.axes) != 2:
+        return None
+    return table.levels[1 - place]
+
+
+def level_coverage(name: Place, row: BoolArray, count: int, others: Sequence[Place] | None) -> LevelCoverage:
+    """One level from its row of measured flags."""
+    if others is None or count == 0:
+        return LevelCoverage(name, count, None, None, (), 0)
+    if count == row.size:
+        return LevelCoverage(name, count, others[0], others[-1], (), 0)
+    found = np.flatnonzero(row)
+    first, last = int(found[0]), int(found[-1])
+    holes = (np.flatnonzero(~row[first:last]) + first).tolist() if count < last - first + 1 else []
+    return LevelCoverage(
+        name, count, others[first], others[last], tuple(others[i] for i in holes[:MOST_HOLES]), len(holes)
+    )
+
+
+def overlap(rows: BoolArray) -> tuple[tuple[int, ...], ...]:
+    """Number of coordinates that each two levels share."""
+    counted = rows.astype(np.float64)
+    return tuple(map(tuple, (counted @ counted.T).astype(np.int64).tolist()))
+
+
+def components(table: Table) -> tuple[int, tuple[Mapping[str, tuple[Place, ...]], ...] | None]:
+    """Connected components of the levels, each as axis name -> levels, largest in levels first."""
+    if not table.axes:
+        return table.cells, () if not table.cells else ({},)
+    labels = component_labels(table)
+    sizes = np.unique(labels[labels >= 0], return_counts=True)
+    count = int(sizes[0].size)
+    if labels.size > MOST_COMPONENT_LEVELS:
+        return count, None
+    order = [int(sizes[0][i]) for i in np.argsort(-sizes[1], kind="stable")]
+    offsets = np.cumsum([0, *table.values.shape])
+    return count, tuple(
+        {
+            axis.name: tuple(levels[p] for p in np.flatnonzero(part == label).tolist())
+            for axis, levels, part in zip(table.axes, table.levels, np.split(labels, offsets[1:-1]), strict=True)
+        }
+        for label in order
+    )
+
+
+def component_labels(table: Table) -> IntArray:
+    """A label for every level of every axis in turn, -1 for a level without a cell.
+
+    On a single axis nothing has to be told apart: all measured levels are one component.
+    """
+    if len(table.axes) == 1:
+        return np.where(table.present, 0, -1).astype(np.int64)
+    if table.cells and table.present.all():
+        return np.zeros(sum(table.values.shape), dtype=np.int64)
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    offsets = np.cumsum([0, *table.values.shape])
+    at = np.nonzero(table.present)
+    # Each cell links its levels. Edges from its first level to all others (and itself) suffice; a complete graph of
+    # them would connect no more.
+    joined = [at[0]] * len(at)
+    nodes = [index + offsets[i] for i, index in enumerate(at)]
+    size = int(offsets[-1])
+    rows, columns = np.concatenate(joined), np.concatenate(nodes)
+    edges = coo_array((np.ones(rows.size, dtype=np.int32), (rows, columns)), shape=(size, size))
+    _, labels = connected_components(edges, directed=False)
+    used = np.zeros(size, dtype=np.bool_)
+    used[columns] = True
+    return np.where(used, labels, -1).astype(np.int64)
+
+
+def precision(table: Table) -> Precision:
+    """The precision of a grid; lattices only for proportions."""
+    if table.cells == 0:
+        return Precision("insufficient", None, reason="no cell was measured")
+    whole = table.metric.proportion_of
+    if whole is None:
+        return Precision("ok", table.decimals)
+    candidates = implied(np.unique(table.values[table.present]), whole, table.decimals)
+    smallest = candidates[0] if candidates else None
+    count, off = off_lattice(table, whole)
+    chance = None if smallest is None else lattice_share(smallest, whole, table.decimals)
+    return Precision("ok", table.decimals, smallest, candidates, chance, count, off)
+
+
+def implied(values: FloatArray, whole: float, decimals: int) -> tuple[int, ...]:
+    """The five smallest numbers of trials, below the printed resolution, on whose lattice every value lies."""
+    finest = min(MOST_TRIALS, round(whole * 10.0 ** min(decimals, 6)))
+    trials = np.arange(1, finest, dtype=np.int64)
+    left = values[np.linspace(0, values.size - 1, min(values.size, MOST_VALUES)).astype(np.int64)]
+    # The first values leave few candidates, and more values are then looked at together.
+    while left.size and trials.size:
+        count = max(1, _AT_ONCE // trials.size)
+        trials = trials[on_lattice(left[:count, None], trials, whole, decimals).all(axis=0)]
+        left = left[count:]
+    return tuple(trials[:5].tolist())
+
+
+def on_lattice(values: FloatArray, trials: IntArray, whole: float, decimals: int) -> BoolArray:
+    """Return whether some whole number of successes rounds to each value."""
+    nearest = np.rint(values * trials / whole) * whole / trials
+    return np.asarray(np.abs(nearest - values) <= 0.5 * 10.0**-decimals + 1e-11 * whole)
+
+
+def lattice_share(trials: int, whole: float, decimals: int) -> float:
+    """The share of all printable values that are proportions of so many trials."""
+    return min(1.0, (trials + 1) / (whole * 10.0**decimals + 1))
+
+
+def off_lattice(table: Table, whole: float) -> tuple[int | None, tuple[OffLattice, ...] | None]:
+    """The values that contradict their trials; `None` without trials."""
+    if table.trials is None:
+        return None, None
+    known = table.present & (table.trials > 0)
+    fits = np.ones(table.values.shape, dtype=np.bool_)
+    fits[known] = on_lattice(table.values[known], table.trials[known], whole, table.decimals)
+    found = np.flatnonzero(~fits)
+    first = found[:MOST_OFF]
+    rows = zip(table.places_at(first), table.values.ravel()[first].tolist(), strict=True)
+    return int(found.size), tuple(OffLattice(*row) for row in rows)

@@ -22,9 +22,8 @@ from registry.plans.score_interval import TwoSamples
 from workers.statistics.cells import noise
 from workers.statistics.comparison_cells import effective, of_trials
 from workers.statistics.item_pairs import PairedCell, Pairs, flips_of, together
-from workers.statistics.margins import Estimate, OneSample
+from workers.statistics.margins import Estimate, OneSample, PairedSample
 from workers.statistics.matching import Matched
-from workers.statistics.paired_score import PairedSample
 from workers.statistics.terms import BoolArray, FloatArray
 
 SURE_REPEATS = 3

@@ -4,6 +4,17 @@ On a full grid the shares are those of the functional analysis of variance (Hoef
 ragged one the order of the axes matters, and each axis gets its average over all orders (Shapley 1953; Lindeman,
 Merenda and Gold 1980, p. 119). What is left is the interaction, on the scale of the values and for proportions with
 trials on the logit scale as well: near a bound, effects that add up there do not add up in percent.
+
+The mean of every level of every axis: raw with its interval, and as if the level had a cell everywhere. Adjusted means
+are those of the additive model; of proportions on the logit scale as well, where an adjusted accuracy cannot exceed 100
+%. Proportions without trials are fitted as fractions (Papke and Wooldridge 1996), which needs all of them inside the
+bounds: no trials are invented for a cell of 100 %.
+
+The additive model of proportions with trials on the logit scale: does an axis matter, and do the axes interact?
+McCullagh and Nelder (1989), ch. 4: Pearson's statistic of the additive fit tests the interaction. The likelihood ratio
+of an axis is chi-squared where no interaction is shown; else it is divided by that statistic over its degrees of
+freedom and referred to F. Half a success and half a failure are added to every cell (Anscombe 1956), so that the fit
+exists where a level has only successes.
 """
 
 from __future__ import annotations
@@ -13,16 +24,23 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import chdtrc, fdtrc
+from scipy.special import chdtrc, expit, fdtrc
 
-from registry.results.sensitivity import AxisShare, Interaction, LevelMean, Residual, Sensitivity
-from workers.statistics.additive import Layout, explained, normal_matrix, totals
-from workers.statistics.level_means import Equations, level_means
-from workers.statistics.logit_additive import LogitTests, logit_tests
+from registry.results.sensitivity import AxisShare, Interaction, LevelMean, LogitInteraction, Residual, Sensitivity
+from registry.results.terms import Interval
+from workers.statistics.additive import (
+    Layout,
+    explained,
+    log_likelihood,
+    logistic,
+    normal_matrix,
+    predict,
+    solve,
+    totals,
+)
 from workers.statistics.noise import Noise
-from workers.statistics.table import Table
-from workers.statistics.table_noise import noise_at
-from workers.statistics.terms import MOST_WRITTEN_LEVELS, SMALLEST_P, FloatArray
+from workers.statistics.table import Table, by_level, noise_at
+from workers.statistics.terms import MOST_WRITTEN_LEVELS, SMALLEST_P, FloatArray, reach_of, within
 
 MOST_LEVELS = 600
 """Observed levels of all axes together, up to which ragged grids and adjusted means are computed."""
@@ -170,3 +188,154 @@ def interactions(table: Table, layout: Layout, model: _Model) -> tuple[Interacti
         pair = table.axes[a].name, table.axes[b].name
         found.append(Interaction(pair, max(0.0, joint - model.shares[a] - model.shares[b])))
     return tuple(found)
+
+
+@dataclass(frozen=True)
+class Equations:
+    """The normal equations of the additive model of centred values, and its rank. The matrix is its diagonal alone
+    where axes are very long. `effects` are those of the logit-additive model, where it was fitted."""
+
+    matrix: FloatArray
+    right: FloatArray
+    rank: int
+    effects: FloatArray | None = None
+
+    @property
+    def counts(self) -> FloatArray:
+        """The cells of every level."""
+        return self.matrix if self.matrix.ndim == 1 else np.diag(self.matrix)
+
+
+def level_means(
+    table: Table, layout: Layout, levels: list[list[int]], equations: Equations, noise: Noise | None, alpha: float
+) -> list[list[LevelMean]]:
+    """Per axis and level; adjusted means are `None` where effects cannot be told apart."""
+    mean = float(table.values[table.present].mean())
+    means = mean + equations.right / equations.counts
+    reach = reaches(table, layout, equations.counts, means, noise, alpha)
+    plain, logit = adjusted(table, layout, equations, mean, noise)
+    found = []
+    for a, span in enumerate(layout.spans):
+        names, raw = [table.levels[a][level] for level in levels[a]], means[span].tolist()
+        intervals = [around(table, *ends, 1 - alpha) for ends in zip(raw, reach[span].tolist(), strict=True)]
+        rest = ([None] * len(raw) if part is None else part[a].tolist() for part in (plain, logit))
+        found.append([LevelMean(*row) for row in zip(names, raw, intervals, *rest, strict=True)])
+    return found
+
+
+def around(table: Table, mean: float, reach: float, level: float) -> Interval | None:
+    """The interval of a mean within the metric's bounds, if its error is known."""
+    if not math.isfinite(reach):
+        return None
+    return within(Interval(level, mean - reach, mean + reach), table.metric.lower, table.metric.upper)
+
+
+def reaches(
+    table: Table, layout: Layout, counts: FloatArray, raw: FloatArray, noise: Noise | None, alpha: float
+) -> FloatArray:
+    """Half-width of the interval of each level's raw mean; NaN for a single cell without noise."""
+    if noise is not None:
+        return reach_of(1 - alpha, noise.df) * np.sqrt(totals(layout, noise.error**2)) / counts
+    values = table.values[table.present]
+    squares = totals(layout, values**2) - counts * raw**2
+    freedom = np.maximum(counts - 1, 1)
+    error = np.sqrt(np.maximum(squares, 0.0) / freedom / counts)
+    quantiles = np.array([reach_of(1 - alpha, float(df)) for df in freedom.tolist()])
+    return np.where(counts > 1, quantiles * error, np.nan)
+
+
+def adjusted(
+    table: Table, layout: Layout, equations: Equations, mean: float, noise: Noise | None
+) -> tuple[list[FloatArray] | None, list[FloatArray] | None]:
+    """The additive and the logit-additive means of all levels, by axis."""
+    if equations.matrix.ndim == 1 or equations.rank < layout.full_rank:
+        return None, None
+    effects = np.split(solve(layout, equations.matrix, equations.right), layout.offsets[1:-1])
+    centre = mean + sum(float(part.mean()) for part in effects)
+    return [centre + part - part.mean() for part in effects], logit_means(table, layout, equations.effects, noise)
+
+
+def logit_means(
+    table: Table, layout: Layout, effects: FloatArray | None, noise: Noise | None
+) -> list[FloatArray] | None:
+    """Means of the fitted proportions over all combinations of observed levels, in the metric's unit."""
+    whole = table.metric.proportion_of
+    if whole is None:
+        return None
+    if effects is None:
+        effects = fitted_effects(table, layout, whole, noise)
+    if effects is None:
+        return None
+    parts = np.split(effects, layout.offsets[1:-1])
+    grid = np.zeros(layout.sizes)
+    for a, part in enumerate(parts):
+        grid = grid + part.reshape([-1 if i == a else 1 for i in range(len(parts))])
+    fitted = np.asarray(expit(grid) * whole, dtype=np.float64)
+    return [by_level(fitted, a).mean(axis=1) for a in range(len(parts))]
+
+
+def fitted_effects(table: Table, layout: Layout, whole: float, noise: Noise | None) -> FloatArray | None:
+    """The logit-additive fit of the counts, or of fractions that all lie inside the bounds."""
+    if noise is not None and noise.k is not None and noise.n is not None:
+        return logistic(layout, noise.k + 0.5, noise.n + 1)
+    share = table.values[table.present] / whole
+    return logistic(layout, share, np.ones(table.cells)) if share.min() > 0 and share.max() < 1 else None
+
+
+@dataclass(frozen=True)
+class LogitTests:
+    """The interaction, and for each axis the p that it does not matter beside the others; `effects` are the fit."""
+
+    interaction: LogitInteraction
+    axes: tuple[float | None, ...]
+    effects: FloatArray
+
+
+def logit_tests(layout: Layout, noise: Noise | None, alpha: float) -> LogitTests | None:
+    """The tests of axes whose effects can be told apart; `None` without trials, or where nothing is left over."""
+    if noise is None or noise.k is None or noise.n is None:
+        return None
+    df = int(noise.k.size) - layout.full_rank
+    if df < 1:
+        return None
+    k, n = noise.k + 0.5, noise.n + 1
+    effects = logistic(layout, k, n)
+    if effects is None:
+        return None
+    logits = predict(layout, effects)
+    share = expit(logits)
+    chi2 = float(np.sum((k - n * share) ** 2 / (n * share * (1 - share))))
+    found = LogitInteraction(chi2, df, chi2 / df, max(SMALLEST_P, float(chdtrc(df, chi2))))
+    best = log_likelihood(k, n, logits)
+    axes = tuple(axis_p(layout, a, k, n, best, found, alpha) for a in range(len(layout.sizes)))
+    return LogitTests(found, axes, effects)
+
+
+def axis_p(
+    layout: Layout, a: int, k: FloatArray, n: FloatArray, best: float, found: LogitInteraction, alpha: float
+) -> float | None:
+    """The p of one axis, by how much the likelihood loses without it."""
+    df = layout.sizes[a] - 1
+    others = [i for i in range(len(layout.sizes)) if i != a]
+    rest = Layout(tuple(layout.codes[i] for i in others), tuple(layout.sizes[i] for i in others))
+    logits = one_axis(rest, k, n) if len(others) == 1 else several_axes(rest, k, n)
+    if df < 1 or logits is None:
+        return None
+    lr = max(0.0, 2 * (best - log_likelihood(k, n, logits)))
+    if found.p >= alpha:
+        return max(SMALLEST_P, float(chdtrc(df, lr)))
+    return max(SMALLEST_P, float(fdtrc(df, found.df, lr / df / max(1.0, found.over_noise))))
+
+
+def one_axis(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray:
+    """The fitted log-odds of a single axis: those of its levels."""
+    (code,), (size,) = layout.codes, layout.sizes
+    hits, trials = np.bincount(code, k, size), np.bincount(code, n, size)
+    # Never 0: every cell has half a success and half a failure more.
+    return np.asarray(np.log(hits / (trials - hits))[code], dtype=np.float64)
+
+
+def several_axes(layout: Layout, k: FloatArray, n: FloatArray) -> FloatArray | None:
+    """The fitted log-odds of the additive model of several axes."""
+    effects = logistic(layout, k, n)
+    return None if effects is None else predict(layout, effects)

@@ -2,6 +2,18 @@
 
 What a series says by itself is computed first; the series of an axis are then judged together, because every word
 counts the looks that were taken: q for trends and for heterogeneity, Holm for steps and onsets.
+
+One word for where a series goes, from its trend test, the interval of its change, and what it could have shown. The
+trend is judged by q, the false-discovery rate among the series of the grid along the axis. It is not gated on the test
+of heterogeneity: a trend can be certain where the omnibus test, which spends its power on m - 1 directions, sees
+nothing. `flat` is shown, not assumed: the whole interval of the change lies within the margin of equivalence
+(Schuirmann 1987, Journal of Pharmacokinetics and Biopharmaceutics 15, 657-680; Berger 1982, Technometrics 24, 295-300).
+What is neither shown to move nor shown to be flat is `inconclusive`.
+
+What is left at the end of a series of its first value: a ratio with its interval. MOVER-R, from the intervals of both
+cells by themselves (Donner and Zou 2012, Statistical Methods in Medical Research 21, 347-359; Newcombe 2016,
+Statistical Methods in Medical Research 25, 1774-1778): Wilson's (1927) of a proportion, else so many errors to either
+side. With normal errors it is Fieller's.
 """
 
 from __future__ import annotations
@@ -17,19 +29,16 @@ from registry.results.parameters import Parameters
 from registry.results.series import Direction, Retained, Series, Summary
 from registry.results.splits import Split
 from registry.results.steps import LargestSteps, Onset
-from workers.statistics.changes import Listed, holm_of_family, largest, listed, sharp_reason, steps_of
-from workers.statistics.curves import Curves, alike
-from workers.statistics.direction import direction_with_noise, direction_without_noise
-from workers.statistics.monotone import monotones
+from registry.results.terms import Interval
+from registry.results.trend_tests import FittedChange, MannKendall
+from workers.statistics.changes import Listed, holm_of_family, judged, largest, listed, onsets, sharp_reason, steps_of
+from workers.statistics.curves import Curves, RowNoise, alike
 from workers.statistics.multiplicity import adjusted
-from workers.statistics.onset import judged, onsets
-from workers.statistics.plateau import plateaus
-from workers.statistics.retained import retained
-from workers.statistics.shape import shapes
+from workers.statistics.proportions import wilson
+from workers.statistics.shape import monotones, plateaus, shapes
 from workers.statistics.splits import splits
-from workers.statistics.summary import summaries
 from workers.statistics.table import Curve, Table, place_of
-from workers.statistics.terms import FloatArray
+from workers.statistics.terms import FloatArray, reach_of
 from workers.statistics.thresholds import thresholds
 from workers.statistics.trend import Trend, trends_of
 
@@ -248,3 +257,122 @@ def direction_of(
     if curve.noise_kind == "unknown" or curve.count == 1:
         return direction_without_noise(curve.count, trend.mann_kendall, q, trend.change, parameters)
     return direction_with_noise(q, trend.change, heterogeneity_q, parameters)
+
+
+def direction_with_noise(
+    q: float | None, change: FittedChange | None, heterogeneity_q: float | None, parameters: Parameters
+) -> Direction:
+    """The word where the noise of each of two or more cells is known."""
+    if q is not None and q < parameters.alpha and change is not None and change.value != 0:
+        return trend_word(change.value, parameters)
+    if heterogeneity_q is not None and heterogeneity_q < parameters.alpha:
+        return "varies_without_trend"
+    return "flat" if is_flat(change, parameters) else "inconclusive"
+
+
+def direction_without_noise(
+    count: int, test: MannKendall, q: float | None, change: FittedChange | None, parameters: Parameters
+) -> Direction:
+    """The word by the exact trend test, or why there is none."""
+    if count < 3:
+        return "single_point" if count == 1 else "two_points"
+    if test.status == "undefined":
+        return "constant"
+    if test.status == "insufficient" or change is None:
+        return "insufficient_points"
+    if q is not None and q < parameters.alpha:
+        return trend_word(change.value or float(test.s), parameters)
+    return "flat" if is_flat(change, parameters) else "inconclusive"
+
+
+def is_flat(change: FittedChange | None, parameters: Parameters) -> bool:
+    """Return whether the whole interval of a change is negligible."""
+    margin = parameters.equivalence
+    if margin is None or change is None or change.interval is None:
+        return False
+    return -margin <= change.interval.low <= change.interval.high <= margin
+
+
+def trend_word(change: float, parameters: Parameters) -> Direction:
+    """Rising or falling; `slightly` where the change is below the equivalence margin."""
+    slight = parameters.equivalence is not None and abs(change) < parameters.equivalence
+    if change > 0:
+        return "slightly_increasing" if slight else "increasing"
+    return "slightly_decreasing" if slight else "decreasing"
+
+
+def summaries(curves: Curves, whole: float | None, level: float = 0.95) -> list[Summary]:
+    """The summary of each series with increasing x; the interval of a mean of proportions stays within 0 and the
+    whole."""
+    y, count, several = curves.y, curves.count, curves.count > 1
+    squares = np.sum((y - curves.mean[:, None]) ** 2, axis=1)
+    area = np.sum((curves.x[:, 1:] - curves.x[:, :-1]) * (y[:, 1:] + y[:, :-1]), axis=1) / 2
+    columns = (
+        curves.mean,
+        np.sqrt(squares / (count - 1)) if several else None,
+        y.min(axis=1),
+        y.max(axis=1),
+        y[:, 0],
+        y[:, -1],
+        y[:, -1] - y[:, 0],
+        area / curves.span if several else None,
+    )
+    lists = [[None] * len(y) if column is None else column.tolist() for column in columns]
+    rows = zip(*lists, mean_intervals(curves, squares, whole, level), strict=True)
+    return [Summary(count, *row) for row in rows]
+
+
+def mean_intervals(curves: Curves, squares: FloatArray, whole: float | None, level: float) -> list[Interval | None]:
+    """The interval of the mean of m cells; `None` for a single cell without noise."""
+    count, noise = curves.count, curves.noise
+    if noise is None and count < 2:
+        return [None] * len(curves)
+    if noise is None:
+        reach = reach_of(level, count - 1.0) * np.sqrt(squares / (count - 1) / count)
+    else:
+        deviates = np.array([reach_of(level, noise.df_of(row)) for row in range(len(curves))])
+        reach = deviates * np.sqrt(np.sum(noise.error**2, axis=1)) / count
+    low, high = curves.mean - reach, curves.mean + reach
+    if whole is not None:
+        low, high = np.maximum(low, 0.0), np.minimum(high, whole)
+    return [Interval(level, *ends) for ends in zip(low.tolist(), high.tolist(), strict=True)]
+
+
+def retained(curves: Curves, level: float) -> list[Retained | None]:
+    """The last value of each series over its first one; `None` for a single cell, and where any value is negative or
+    the first is 0: a share needs a scale that begins at 0."""
+    first, last = curves.y[:, 0], curves.y[:, -1]
+    defined = (first > 0) & np.all(curves.y >= 0, axis=1) & (curves.count > 1)
+    # Ratios of numbers of very different sizes have no double: such a series has none.
+    with np.errstate(all="ignore"):
+        share = np.divide(last, first, out=np.zeros(len(curves)), where=defined)
+        known = [None] * len(curves) if curves.noise is None else _intervals(curves, curves.noise, level)
+    rows = zip((defined & np.isfinite(share)).tolist(), share.tolist(), known, strict=True)
+    return [Retained(value, interval) if there else None for there, value, interval in rows]
+
+
+def _intervals(curves: Curves, noise: RowNoise, level: float) -> list[Interval | None]:
+    """The interval of each ratio; `None` where the first value may be 0."""
+    (first, low1, high1), (last, low2, high2) = (_end(curves, noise, place, level) for place in (0, -1))
+    # In the form without a difference in the numerator, the lower end has no pole at 2 first = high1.
+    inside = np.maximum((first * last) ** 2 - low2 * (2 * last - low2) * high1 * (2 * first - high1), 0.0)
+    under = first * last + np.sqrt(inside)
+    outside = np.maximum((first * last) ** 2 - high2 * (2 * last - high2) * low1 * (2 * first - low1), 0.0)
+    over = low1 * (2 * first - low1)
+    low = np.divide(low2 * (2 * last - low2), under, out=np.zeros(len(curves)), where=under > 0)
+    high = np.divide(first * last + np.sqrt(outside), over, out=np.full(len(curves), np.inf), where=over > 0)
+    finite = (low1 > 0) & np.isfinite(low) & np.isfinite(high)
+    ends = zip(finite.tolist(), np.maximum(low, 0.0).tolist(), high.tolist(), strict=True)
+    return [Interval(level, *at) if bounded else None for bounded, *at in ends]
+
+
+def _end(curves: Curves, noise: RowNoise, place: int, level: float) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The value of one cell of each series, and the ends of its own interval, at least 0."""
+    value = curves.y[:, place]
+    if noise.binomial is not None:
+        k, n = noise.binomial
+        low, high = (end * noise.whole for end in wilson(k[:, place], n[:, place], level))
+    else:
+        reach = np.array([reach_of(level, noise.df_of(row)) for row in range(len(curves))]) * noise.error[:, place]
+        low, high = value - reach, value + reach
+    return value, np.minimum(np.maximum(low, 0.0), value), np.maximum(high, value)

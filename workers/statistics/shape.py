@@ -3,17 +3,33 @@
 With known noise (trials or standard errors) a model fits when its chi-squared p is at least 0.05; without, the
 lowest Bayesian information criterion wins, from eight points up (Schwarz 1978). Breaks are searched exhaustively
 over the observed abscissae, as in Bai and Perron (1998) for one break.
+
+Isotonic fits both ways, and how far a series strays from them. Pool-adjacent-violators: Barlow, Bartholomew, Bremner
+and Brunk (1972), ch. 1; equal weights.
+
+Plateau of a series: its longest run of cells that are alike.
 """
 
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
 from scipy.special import chdtrc
 
-from registry.results.courses import SeriesShape, ShapeKind, ShapeModel
+from registry.grids.grid import Direction
+from registry.results.courses import (
+    Drawdown,
+    Monotone,
+    MonotoneBlock,
+    MonotoneFit,
+    Plateau,
+    SeriesShape,
+    ShapeKind,
+    ShapeModel,
+)
 from registry.results.terms import Place
 from workers.statistics.curves import Curves
 from workers.statistics.terms import FloatArray, IntArray
@@ -24,6 +40,9 @@ FITS = 0.05
 FEWEST_WITHOUT_NOISE = 8
 MOST_BREAKS = 250
 """Positions tried for a break; longer series try this many at even distances."""
+MOST_BLOCKS = 100
+SHORT = 64
+"""Cells up to which all runs are tried at once."""
 
 
 def shapes(curves: Curves) -> list[SeriesShape]:
@@ -156,3 +175,121 @@ def best_extra(basis: Sequence[FloatArray], extras: FloatArray, target: FloatArr
     share = np.where(gains, along[rows, best] / np.where(gains, size[rows, best], 1.0), 0.0)
     rest = rest - apart[rows, best] * share[:, None]
     return np.sum(rest * rest, axis=1), best
+
+
+def monotones(curves: Curves, direction: Direction | None) -> list[Monotone]:
+    """Fits each series upwards and downwards; worse is lower unless the metric's better end is the lower one."""
+    falls, rises = (np.count_nonzero(sign * curves.tick_moves < 0, axis=1).tolist() for sign in (1, -1))
+    losses = drawdowns(curves, -1 if direction == "lower" else 1)
+    rows = zip(curves.places, curves.y.tolist(), (-curves.y).tolist(), falls, rises, losses, strict=True)
+    return [
+        Monotone(fitted(places, values, 1.0, fall), fitted(places, turned, -1.0, rise), loss)
+        for places, values, turned, fall, rise, loss in rows
+    ]
+
+
+def fitted(places: Sequence[Place], values: Sequence[float], sign: float, violations: int) -> MonotoneFit:
+    """The least-squares fit that never falls (`sign` 1) or never rises (-1), by its blocks, of values turned by the
+    sign."""
+    blocks: list[MonotoneBlock] = []
+    start, sse = 0, 0.0
+    found = isotonic(values)
+    for mean, count in found:
+        end = start + count
+        if count > 1:
+            sse += sum([(value - mean) ** 2 for value in values[start:end]])
+        if len(blocks) < MOST_BLOCKS:
+            blocks.append(MonotoneBlock(places[start], places[end - 1], count, sign * mean))
+        start = end
+    return MonotoneFit(sse, tuple(blocks), len(found) - len(blocks), violations)
+
+
+def isotonic(values: Sequence[float]) -> list[tuple[float, int]]:
+    """The least-squares fit that never falls, as the mean and the length of each block: neighbours are pooled while
+    they fall, in O(m)."""
+    done: list[tuple[float, float, int]] = []
+    mean = total = values[0]
+    count = 1
+    for value in values[1:]:
+        if value > mean:
+            done.append((mean, total, count))
+            mean, total, count = value, value, 1
+            continue
+        total, count = value + total, count + 1
+        mean = total / count
+        while done and done[-1][0] >= mean:
+            _, more, length = done.pop()
+            total, count = total + more, count + length
+            mean = total / count
+    return [*((value, length) for value, _, length in done), (mean, count)]
+
+
+def drawdowns(curves: Curves, sign: int) -> list[Drawdown | None]:
+    """The largest loss of each series; `None` for a single point, 0 for a series that never loses."""
+    if curves.count < 2:
+        return [None] * len(curves)
+    height = sign * curves.ticks
+    best = np.maximum.accumulate(height, axis=1)
+    ends = np.argmax(best - height, axis=1)
+    rows = np.arange(len(curves))
+    reached = best[rows, ends]
+    starts = np.argmax(height == reached[:, None], axis=1)
+    sizes = (reached - height[rows, ends]).tolist()
+    found = zip(curves.rows, curves.places, sizes, starts.tolist(), ends.tolist(), strict=True)
+    return [
+        Drawdown(int(size) / 10.0**curve.decimals, places[start], places[end])
+        for curve, places, size, start, end in found
+    ]
+
+
+def plateaus(curves: Curves, tolerance: float) -> list[Plateau]:
+    """The longest run of each series within the tolerance."""
+    limits = tolerance * (1 + 1e-9) + 1e-12 * curves.magnitude
+    found = []
+    for row, (first, last) in enumerate((runs if curves.count <= SHORT else long_runs)(curves.y, limits)):
+        mean, places = float(curves.y[row, first : last + 1].mean()), curves.places[row]
+        found.append(Plateau(tolerance, places[first], places[last], last - first + 1, mean))
+    return found
+
+
+def runs(y: FloatArray, limits: FloatArray) -> list[tuple[int, int]]:
+    """First and last position of the longest run of each row with max - min <= limit: all runs of one length at once,
+    as long as some row has one."""
+    best, start = np.ones(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
+    high = low = y
+    for length in range(2, y.shape[1] + 1):
+        high, low = np.maximum(high[:, :-1], y[:, length - 1 :]), np.minimum(low[:, :-1], y[:, length - 1 :])
+        fits = high - low <= limits[:, None]
+        some = fits.any(axis=1)
+        if not some.any():
+            break
+        best[some], start[some] = length, fits[some].argmax(axis=1)
+    return list(zip(start.tolist(), (start + best - 1).tolist(), strict=True))
+
+
+def long_runs(y: FloatArray, limits: FloatArray) -> list[tuple[int, int]]:
+    """The same of long rows, one by one."""
+    return [longest_run(values, limit) for values, limit in zip(y.tolist(), limits.tolist(), strict=True)]
+
+
+def longest_run(values: Sequence[float], limit: float) -> tuple[int, int]:
+    """First and last position of the longest run with max - min <= limit, by monotone queues in O(m)."""
+    highs: deque[int] = deque()
+    lows: deque[int] = deque()
+    best, start = (0, 0), 0
+    for end, value in enumerate(values):
+        while highs and values[highs[-1]] <= value:
+            highs.pop()
+        while lows and values[lows[-1]] >= value:
+            lows.pop()
+        highs.append(end)
+        lows.append(end)
+        while values[highs[0]] - values[lows[0]] > limit:
+            start += 1
+            if highs[0] < start:
+                highs.popleft()
+            if lows[0] < start:
+                lows.popleft()
+        if end - start > best[1] - best[0]:
+            best = (start, end)
+    return best

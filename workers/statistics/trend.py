@@ -12,9 +12,8 @@ from workers.statistics.fitted_change import agreeing, detectable_change
 from workers.statistics.kendall import mann_kendalls, untied_pairs
 from workers.statistics.logit import logit_trends, successes
 from workers.statistics.proportions import homogeneity
-from workers.statistics.slopes import TheilSen, least_squares, theil_sens
+from workers.statistics.slopes import TheilSen, cochran_q, least_squares, theil_sens, weighted_slope
 from workers.statistics.terms import FloatArray
-from workers.statistics.weighted import cochran_q, weighted_slope
 
 
 @dataclass(frozen=True)

@@ -2,21 +2,36 @@
 
 The estimate and its tests are those of `pairs`; beside it stands the same pair for other benchmarks. A name against
 itself as it was is such a pair too, in which what was not measured again has no error.
+
+Two names over all benchmarks, where each of them was compared item by item. The mean of the benchmarks' differences,
+which weigh equally; its error is the root of the sum of their squared errors over the number of benchmarks, with
+Satterthwaite's degrees of freedom. Item sets of different benchmarks are taken as different items.
+
+Whether several estimates, each with its own error, are of one value. Errors that are known: Cochran's Q (1954,
+Biometrics 10, 101-129), chi-squared with k - 1 degrees of freedom. Errors of which some were estimated, each with
+degrees of freedom of its own: Welch's F (1951, Biometrika 38, 330-336), which is Q / (k - 1) with a correction that
+vanishes as the degrees of freedom grow.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import chdtrc, fdtrc
 
+from registry.results.gaps import Contrast, GapTest
+from registry.results.model_comparison import BenchmarkHeterogeneity
 from registry.results.pairs import Pair
 from registry.results.policies import Estimand
 from registry.results.stability import WithoutOne
 from registry.results.terms import Interval, Status
+from workers.statistics.item_pairs import around
 from workers.statistics.pairs import APART, estimand_of, pair_table
 from workers.statistics.score_matrix import OF_CELLS, ScoreMatrix, of, only
-from workers.statistics.terms import BoolArray, computable
+from workers.statistics.terms import SMALLEST_P, BoolArray, computable, detectable, two_sided
 from workers.statistics.without_one import without_one
 
 _SIZES = ("difference", "stderr", "detectable")
@@ -95,3 +110,64 @@ def _other(common: ScoreMatrix) -> BoolArray:
     known = [common.values, *(getattr(common, name) for name in OF_CELLS if name != "items")]
     differ = [~((one[0] == one[1]) | ((one[0] != one[0]) & (one[1] != one[1]))) for one in known if one is not None]
     return np.asarray(np.any(differ, axis=0), dtype=np.bool_)
+
+
+def by_items(pair: Pair, benchmarks: Sequence[Contrast], alpha: float) -> Pair | None:
+    """The pair with the error of the items; None where a benchmark is not paired or has no error, or where the pair is
+    of something else than these benchmarks."""
+    paired = [(one.test, one.items) for one in benchmarks if one.test and one.items and one.items.paired]
+    tests = [test for test, _ in paired]
+    if pair.status != "ok" or pair.benchmarks != len(tests) or len(tests) != len(benchmarks):
+        return None
+    if any(one.status != "ok" or not one.stderr or one.difference is None for one in tests):
+        return None
+    if len(tests) == 1:
+        return _of(pair, tests[0])
+    difference = math.fsum(one.difference or 0.0 for one in tests) / len(tests)
+    parts = [(one.stderr or 0.0) ** 2 for one in tests]
+    stderr = math.sqrt(math.fsum(parts)) / len(tests)
+    free = [test.df or items.items - 1 for test, items in paired]  # an exact test has no df, its error has
+    df = math.fsum(parts) ** 2 / math.fsum(part**2 / one for part, one in zip(parts, free, strict=True))
+    ends, p = around(difference, stderr, 1 - alpha, df), two_sided(difference / stderr, df)
+    return _of(
+        pair, GapTest("ok", "paired_items", difference, ends, stderr, df, p, detectable=detectable(stderr, alpha))
+    )
+
+
+def _of(pair: Pair, test: GapTest) -> Pair:
+    return replace(
+        pair,
+        difference=test.difference,
+        interval=test.interval,
+        stderr=test.stderr,
+        df=test.df,
+        p=test.p,
+        p_holm=test.p,
+        detectable=test.detectable,
+        min_attainable_p=None,
+        test=test.name,
+    )
+
+
+def heterogeneity(
+    estimates: Sequence[float], stderrs: Sequence[float], dfs: Sequence[float | None]
+) -> BenchmarkHeterogeneity:
+    """Tests estimates with positive errors; `dfs` are the degrees of freedom of the errors, None where known."""
+    count = len(estimates)
+    if count < 2:
+        reason = "fewer than two benchmarks have a difference with an error"
+        return BenchmarkHeterogeneity("insufficient", count, reason=reason)
+    error = np.asarray(stderrs, dtype=np.float64)
+    # In units of the smallest error, so that no square overflows.
+    weight = (error.min() / error) ** 2
+    share = weight / weight.sum()
+    away = (np.asarray(estimates, dtype=np.float64) - share @ np.asarray(estimates, dtype=np.float64)) / error
+    q, df = float(away @ away), count - 1
+    inverse = np.array([0.0 if one is None else 1 / one for one in dfs])
+    if not inverse.any():
+        p = max(SMALLEST_P, float(chdtrc(df, q)))
+        return BenchmarkHeterogeneity("ok", count, "cochran_q", q, df, None, p)
+    spread = float(np.sum((1 - share) ** 2 * inverse))
+    f = q / df / (1 + 2 * (count - 2) / (count**2 - 1) * spread)
+    free = (count**2 - 1) / (3 * spread)
+    return BenchmarkHeterogeneity("ok", count, "welch", f, df, free, max(SMALLEST_P, float(fdtrc(df, free, f))))

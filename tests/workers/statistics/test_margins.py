@@ -12,8 +12,7 @@ from scipy import stats
 
 from registry.plans.score_interval import TwoSamples
 from tests.workers.statistics.documents import ends
-from workers.statistics.margins import Estimate, OneSample, answer_of, p_allowed, verdict_of
-from workers.statistics.paired_score import PairedSample, score
+from workers.statistics.margins import Estimate, OneSample, PairedSample, answer_of, p_allowed, score, verdict_of
 
 
 def test_a_floor_passes_and_fails_a_contender_at_it_no_more_often_than_alpha(subtests: Any) -> None:

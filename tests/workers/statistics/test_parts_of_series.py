@@ -15,8 +15,8 @@ from registry.grids.grid import Axis, Grid, Level, Metric
 from tests.workers.statistics.documents import describe, ends
 from tests.workers.statistics.reference_numbers import line, one_series
 from workers.statistics import Parameters
-from workers.statistics.level_counts import level_counts
 from workers.statistics.table import Table
+from workers.statistics.thresholds import level_counts
 
 Z = float(stats.norm.ppf(0.975))
 OPEN = Metric("loss", None, "lower", None, None)

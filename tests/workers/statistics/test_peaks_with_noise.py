@@ -15,7 +15,7 @@ from scipy.special import betainc, betaln
 from registry.grids.grid import Axis, Grid, Level, Metric
 from tests.workers.statistics.documents import describe, sweet_spot
 from tests.workers.statistics.reference_numbers import PERCENT, agrees, described, each, line, seed_grid, seeds
-from workers.statistics.best_set import quantile
+from workers.statistics.best_cells import quantile_of_best
 from workers.statistics.posteriors import chances, normal_posteriors
 
 R1_QWEN = ["s4/r1-qwen/AIME24", "s4/r1-qwen/AIME25", "s4/r1-qwen/AMC23", "s4/r1-qwen/GPQA_D"]
@@ -120,7 +120,7 @@ def test_cells_that_differ_by_noise_alone_are_equally_likely_the_best():
 )
 def test_the_constant_of_guptas_set_is_the_tabulated_one(cells, df, expected):
     """Dunnett's one-sided constants at 95 % for k - 1 treatments (Hochberg and Tamhane 1987, tables 2 and 4)."""
-    assert quantile(cells, 0.95, df, True) == pytest.approx(expected, abs=0.01)
+    assert quantile_of_best(cells, 0.95, df, True) == pytest.approx(expected, abs=0.01)
 
 
 def test_the_guaranteed_set_keeps_what_noise_cannot_tell_from_the_best():
