@@ -15,8 +15,7 @@ from registry.commands.session import Session, asks_server
 from registry.commands.status import CHECK_FAILED, UNDECIDED
 from registry.errors import Malformed, NotFound, TryLater
 from registry.importers.imported_grid import Overrides
-from registry.importers.provenance import with_warnings
-from registry.importers.reading import Item, Message, Skipped, Sources, items_of, missing_names
+from registry.importers.reading import Item, Message, Skipped, Sources, items_of, missing_names, with_warnings
 from registry.renderings.gate import FORMATS, Case, page
 from registry.results.codec import from_document
 from registry.results.gates import Gate

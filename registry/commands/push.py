@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import fields
 from functools import partial, wraps
@@ -18,17 +19,19 @@ from registry.commands.numbers import Finite
 from registry.commands.pushing import Push, Report
 from registry.commands.session import advised
 from registry.commands.status import CHECK_FAILED, ERROR, REFUSED, UNREACHABLE, USAGE, USER_ERRORS, UserError
-from registry.errors import RegistryError
+from registry.errors import Fault, Invalid, Malformed, RegistryError
+from registry.grids.intake import Limits, read_submission
 from registry.grids.intake.protocol import protocol_of_texts
 from registry.grids.protocol import Value
 from registry.importers import formats
-from registry.importers.dry_run import shown
-from registry.importers.duplicates import distinct
 from registry.importers.imported_grid import Overrides
-from registry.importers.reading import Skipped, Sources, items_of
+from registry.importers.reading import Item, Message, Skipped, Sources, distinct, items_of, missing_names
 from results_registry.config import Config, find_config
 from results_registry.environment import spool_root
 from results_registry.errors import NotThere
+
+_LEVELS = 8
+_DOUBTS = 3
 
 
 def _several(_context: click.Context, _option: click.Parameter, given: str | None) -> tuple[str, ...]:
@@ -268,3 +271,63 @@ def _progress(sources: Sources, *, shown: bool) -> Iterator[Any]:
     total = sum(1 for _ in formats.files_of(paths, sources.left_out))
     with click.progressbar(length=max(total, 1), label="Pushing", file=sys.stderr, show_pos=True) as bar:
         yield lambda: bar.update(1)
+
+
+def shown(one: Item) -> list[str]:
+    """Lines of a dry run; raises `Invalid` for a grid that the registry would refuse."""
+    sent = one.found.submission
+    if missing := missing_names(sent):
+        raise Invalid([Fault("", missing)])
+    try:
+        submission = read_submission({"variant": "", "axes": [], **sent}, Limits())
+    except (TypeError, ValueError, AttributeError, LookupError):
+        raise Malformed("This is not the JSON of a grid: a member is of another type than it must be.") from None
+    grid, names = submission.grid, submission.names
+    title = " · ".join(part for part in (names.experiment, names.benchmark, names.model, names.variant) if part)
+    lines = [f"{one.source}: {title} — {_metric(sent['metric'])}"]
+    for axis in grid.axes:
+        lines.append(
+            f"  {axis.name}, {axis.kind}, {len(axis.levels)} levels: {_some([level.label for level in axis.levels])}"
+        )
+    values = [value for value in grid.values if value is not None]
+    extent = f", from {min(values):g} to {max(values):g}" if values else ""
+    carried = [name for name in ("trials", "stderr") if getattr(grid, name) is not None]
+    lines.append(
+        f"  {grid.cell_count} of {len(grid.values)} cells{extent}" + (f"; with {', '.join(carried)}" if carried else "")
+    )
+    doubts = [(note.code, _within(one, told)) for note, told in zip(one.found.notes, one.warnings(), strict=True)]
+    doubts += [(told.code, f"{one.at(told.pointer).lstrip(':')} {told.detail}") for told in submission.warnings]
+    lines += [f"  warning: {doubt}" for doubt in _first_of_each_kind(doubts)]
+    return lines
+
+
+def _first_of_each_kind(doubts: Sequence[tuple[str, str]]) -> Iterator[str]:
+    """At most a few doubts of each code; the last of them has the number of the others."""
+    met: Counter[str] = Counter()
+    every = Counter(code for code, _ in doubts)
+    for code, doubt in doubts:
+        met[code] += 1
+        if met[code] <= _DOUBTS:
+            more = every[code] - _DOUBTS if met[code] == _DOUBTS else 0
+            yield f"{doubt} (and {more} more like this)" if more > 0 else doubt
+
+
+def _within(one: Item, message: Message) -> str:
+    place = message.place.removeprefix(one.source).lstrip(":")
+    return f"{place}: {message.detail}" if place else message.detail
+
+
+def _metric(metric: Mapping[str, Any]) -> str:
+    unit = f" ({metric['unit']})" if metric.get("unit") else ""
+    better = f", {metric['direction']} is better" if metric.get("direction") else ", neither end is better"
+    lower, upper = metric.get("lower"), metric.get("upper")
+    bounds = "" if lower is None and upper is None else f", {_bound(lower)} … {_bound(upper)}"
+    return f"{metric['name']}{unit}{better}{bounds}"
+
+
+def _bound(value: float | None) -> str:
+    return "" if value is None else f"{value:g}"
+
+
+def _some(labels: Sequence[str]) -> str:
+    return ", ".join(labels[:_LEVELS]) + (" …" if len(labels) > _LEVELS else "") if labels else "none"

@@ -20,8 +20,7 @@ from typing import Any
 import orjson
 
 from registry.commands.error_summary import Reasons
-from registry.importers.provenance import with_warnings
-from registry.importers.reading import Item, Message, Skipped, missing_names
+from registry.importers.reading import Item, Message, Skipped, missing_names, with_warnings
 from registry.renderings.words import counted
 from results_registry.config import Config
 from results_registry.errors import NotAllowed, NotNow, NotThere, Refused, Unreachable

@@ -1,20 +1,26 @@
-"""Read the cells of a table: numbers, gaps, names; strict, so that no text is misread as another value."""
+"""Read the cells of a table: numbers, gaps, names; strict, so that no text is misread as another value.
+
+Cells of a table of texts: headings, rows of equal length, names, levels and numbers.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import REPORTED, number
 from registry.importers.imported_grid import Note, Place
+from registry.importers.markup import measured
 
 GAPS = frozenset(("", "·", "—", "–", "-", "n/a", "N/A"))
 """Contents of an unmeasured cell."""
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 _SHOWN = 40
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+Row = tuple[int, list[str]]
+_ERROR = re.compile(r"se|sem|sd|std|stdev|std_?dev|std_?err(or)?|standard[ _](error|deviation)|±|\+/-", re.IGNORECASE)
 
 
 def plain_number(text: str) -> float | None:
@@ -99,3 +105,72 @@ class Report:
             last = self.faults[-1]
             self.faults[-1] = Fault(last.pointer, f"{last.detail} (and {self.more} more faults after this one)")
         raise Invalid(self.faults)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A heading and rows, each with its line. `names` is the identity according to the surrounding text."""
+
+    header: list[str]
+    rows: Iterable[Row]
+    line: int
+    names: Mapping[str, str]
+
+
+def looks_like_error(heading: str, values: Sequence[str]) -> bool:
+    """Whether a heading says that its column holds how uncertain the values are: `se`, or `acc_std` beside `acc`."""
+    rests = [heading, *(heading.removeprefix(value).removesuffix(value).strip(" _-") for value in values if value)]
+    return any(_ERROR.fullmatch(rest) for rest in rests)
+
+
+def check_header(table: Table, report: Report) -> None:
+    met: set[str] = set()
+    for column, name in enumerate(table.header, start=1):
+        place = Place(table.line, column)
+        if is_formula(name) and not report.marked:
+            report.fault(place, f'"{shown(name)}" is a formula; a text that begins so is written with an apostrophe')
+        elif name in met:
+            report.fault(place, f'the heading "{shown(name)}" stands there twice')
+        met.add(name)
+    if len(table.header) < 2:
+        report.fault(Place(table.line), "a table has at least two columns")
+
+
+def even(table: Table, report: Report) -> Iterator[Row]:
+    """Rows as long as the heading; others are faults."""
+    for line, cells in table.rows:
+        if len(cells) != len(table.header):
+            report.fault(Place(line), f"has {len(cells)} cells, but the heading has {len(table.header)}")
+        else:
+            yield line, cells
+
+
+def text_of(cell: str, place: Place, report: Report) -> str:
+    """A name or a level; empty ones and formulas are faults."""
+    if not cell:
+        report.fault(place, "is empty: a name or a level stands here")
+    elif report.marked:
+        return cell
+    elif is_formula(cell):
+        report.fault(place, f'"{shown(cell)}" is a formula; a text that begins so is written with an apostrophe')
+    return same_text(cell)
+
+
+def value_of(cell: str, place: Place, report: Report) -> float | None:
+    """Number in a cell, None in a gap."""
+    if cell in GAPS:
+        return None
+    value = plain_number(cell)
+    if value is None and report.lenient and (read := measured(cell)) is not None:
+        if read.value is None:
+            report.note("gap_read", f'"{cell}" was read as a cell that nobody measured', place)
+        elif read.code:
+            report.note(read.code, f'"{cell}" was read as {read.value:g}: {read.said}', place)
+        if read.percent:
+            report.percent.add(place)
+        return read.value
+    if value is None:
+        report.fault(place, f'"{shown(cell)}" is not a number; a cell that nobody measured is left empty')
+    elif is_rounded(cell, value):
+        report.note("rounded", f"{shown(cell)} was rounded to {int(value)}, the nearest number of 64 bits", place)
+    return value

@@ -15,10 +15,9 @@ from collections.abc import Iterator
 
 from registry.errors import Fault, Invalid, Malformed
 from registry.importers.blocks import WIDEST
-from registry.importers.cell_text import Report
+from registry.importers.cell_text import Report, Row, Table
 from registry.importers.imported_grid import ImportedGrid, Overrides, Place
 from registry.importers.source import Source
-from registry.importers.table_cells import Row, Table
 from registry.importers.tables import read_table
 
 NAME = "csv"

@@ -5,7 +5,11 @@ way, and the arguments that the task was given. Metric: the name of the scorer's
 belongs to the mean beside it. The samples that were scored are the trials where mean and standard error are those of
 zeros and ones, and the label `n` elsewhere. Inspect does not say which end of a metric is better: only `accuracy` is
 known to be a share, higher is better. An `.eval` file is a zip archive; newer ones are compressed with Zstandard, which
-needs zstandard. Protocol: `inspect_protocol.py`.
+needs zstandard.
+
+Protocol of a log of Inspect: versions, data, solver, scorer and judge, decoding and limits, as the log has them.
+
+Samples of Inspect logs: the scores of each sample, the mean over epochs; of `.eval` files from `summaries.json`.
 """
 
 from __future__ import annotations
@@ -19,11 +23,21 @@ from dataclasses import replace
 from typing import IO, Any
 
 from registry.errors import Malformed
-from registry.importers.counts import trials_of
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
-from registry.importers.inspect_protocol import protocol
-from registry.importers.inspect_samples import with_items
-from registry.importers.scores import count, found_number, known_metric, left_out, listed, mapping, single, text
+from registry.importers.scores import (
+    count,
+    found_number,
+    item_id,
+    known_metric,
+    left_out,
+    listed,
+    mapping,
+    outcomes_of,
+    protocol_of,
+    single,
+    text,
+    trials_of,
+)
 from registry.importers.source import Source, read_json
 
 NAME = "inspect"
@@ -31,6 +45,11 @@ EXPERIMENT = "inspect"
 _ZSTANDARD = 93
 _LONG = 100
 _MOST = 64 * 1024 * 1024
+_DECODING = ("temperature", "top_p", "top_k", "max_tokens", "seed", "num_choices", "reasoning_effort",
+             "reasoning_tokens", "system_message")  # fmt: skip
+_LIMITS = ("epochs", "epochs_reducer", "limit", "message_limit", "token_limit", "time_limit", "working_limit")
+_LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
+"""As Inspect's `value_to_float` reads them: correct, partial, incorrect, no answer."""
 
 
 def looks_like(source: Source) -> bool:
@@ -177,3 +196,91 @@ def _inflated(file: IO[bytes], entry: zipfile.ZipInfo) -> bytes:
         return bytes(zstandard.ZstdDecompressor().decompress(packed, max_output_size=_MOST))
     except zstandard.ZstdError as error:
         raise Malformed(f"The log is damaged: {error}.") from None
+
+
+def protocol(log: Mapping[str, Any], score: Mapping[str, Any]) -> dict[str, Any]:
+    """The member `protocol` of the grids of one scorer."""
+    run, plan = _object(log, "eval"), _object(log, "plan")
+    packages, data, revision = (_object(run, name) for name in ("packages", "dataset", "revision"))
+    config = _object(run, "config")
+    decoding = {**_object(run, "model_generate_config"), **_object(plan, "config")}
+    params = _object(score, "params")
+    return protocol_of(
+        {
+            "harness": "inspect",
+            "harness_version": packages.get("inspect_ai"),
+            "task_version": run.get("task_version"),
+            "task_args": run.get("task_args"),
+            "git_hash": revision.get("commit"),
+            "git_dirty": revision.get("dirty"),
+            "dataset": data.get("name"),
+            "dataset_samples": data.get("samples"),
+            "dataset_shuffled": data.get("shuffled"),
+            **_solver(run, plan),
+            "scorer": score.get("scorer"),
+            "scorer_params": params,
+            "judge": params.get("model") or _judge(run),
+            **{name: decoding.get(name) for name in _DECODING},
+            **{name: config.get(name) for name in _LIMITS},
+            **{f"{name}_version": version for name, version in packages.items() if name != "inspect_ai"},
+        }
+    )
+
+
+def _solver(run: Mapping[str, Any], plan: Mapping[str, Any]) -> dict[str, Any]:
+    """The solver by its name, or the chain of those of the plan, with their arguments, prompts among them."""
+    steps = plan.get("steps")
+    known = [step for step in steps if isinstance(step, Mapping)] if isinstance(steps, list) else []
+    chain = [str(step.get("solver")) for step in known if step.get("solver")]
+    params = [step.get("params") or {} for step in known]
+    return {
+        "solver": run.get("solver") or " > ".join(chain),
+        "solver_params": run.get("solver_args") or (params if any(params) else None),
+    }
+
+
+def _judge(run: Mapping[str, Any]) -> Any:
+    """The model that has the role of the grader."""
+    return _object(_object(run, "model_roles"), "grader").get("model")
+
+
+def _object(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = given.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def with_items(
+    found: ImportedGrid, samples: Sequence[Any], score: Mapping[str, Any], value: float, trials: int | None
+) -> ImportedGrid:
+    """A grid of one number with the outcomes that it is the mean of, if the log has them."""
+    by_item: dict[str, list[float]] = {}
+    names = (score.get("name"), score.get("scorer"))
+    for sample in samples:
+        given = _sample_score(sample, names)
+        if given is not None:
+            by_item.setdefault(item_id(sample.get("id"), sample.get("target")), []).append(given)
+    epochs = {len(scores) for scores in by_item.values()}
+    if len(epochs) != 1:
+        return found
+    name = str(found.submission["benchmark"])
+    cell = {"at": {}, "value": value, "trials": trials}
+    scores = [(one, sum(given) / len(given)) for one, given in by_item.items()]
+    body, note = outcomes_of(name, sorted(scores), cell, found.submission["metric"], epochs.pop())
+    return ImportedGrid(
+        found.submission,
+        (*found.notes, note) if note else found.notes,
+        found.place_of,
+        found.edition,
+        (body,) if body else (),
+    )
+
+
+def _sample_score(sample: Any, names: Sequence[Any]) -> float | None:
+    scores = sample.get("scores") if isinstance(sample, Mapping) else None
+    if not isinstance(scores, Mapping):
+        return None
+    given = next((scores[name] for name in names if isinstance(scores.get(name), Mapping)), None)
+    value = given.get("value") if given is not None else None
+    if isinstance(value, bool):
+        return float(value)
+    return _LETTERS.get(value) if isinstance(value, str) else value if isinstance(value, (int, float)) else None

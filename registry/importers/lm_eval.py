@@ -7,7 +7,13 @@ a group are one grid over the axis `task`, so that a suite of 57 subjects weighs
 aggregate that the harness computes of them goes into an experiment of its own, "lm-evaluation-harness groups", lest it
 counted twice. `<metric>_stderr` is kept; `n-samples` are the trials where mean and standard error are those of zeros
 and ones, and the label `n` elsewhere. Samples that were logged beside the file are the outcomes of its items.
-Protocol: `lm_eval_protocol.py`.
+
+Protocol of a result of lm-evaluation-harness: versions, shots, data, prompts and decoding, as its JSON has them.
+`task_hash` is the harness's own digest of the questions, prompts and targets; a chat template is part of the prompts.
+
+Samples of lm-evaluation-harness, `samples_<task>_<time>.jsonl` beside `results_<time>.json` (`--log_samples`). A line
+is a document with the metrics of one filter. Items are sorted by `doc_id`, and named by it and `doc_hash`, so that two
+runs over the same documents have the same item set, in whatever order they ran.
 """
 
 from __future__ import annotations
@@ -16,23 +22,42 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from registry.importers.counts import trials_of
+import orjson
+
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
-from registry.importers.lm_eval_protocol import HARNESS, protocol
-from registry.importers.lm_eval_samples import Samples
 from registry.importers.metrics import bounded, meaning_of
-from registry.importers.scores import count, found_number, left_out, listed, mapping, single, text
-from registry.importers.source import Source
+from registry.importers.scores import (
+    common,
+    count,
+    found_number,
+    item_id,
+    left_out,
+    listed,
+    mapping,
+    outcomes_of,
+    protocol_of,
+    single,
+    text,
+    trials_of,
+)
+from registry.importers.source import MOST, Source
 
 NAME = "lm-eval"
-EXPERIMENT = HARNESS
+EXPERIMENT = HARNESS = "lm-evaluation-harness"
 SHARES = ("acc", "acc_norm", "acc_mutual_info", "acc_bytes", "exact_match", "f1")
-
-
 _ABOUT = ("alias", "name", "sample_len", "sample_count")
 _PRETRAINED = re.compile(r"(?:^|,)\s*(?:pretrained|model|engine)=([^,]+)")
+_GENERAL = ("git_hash", "chat_template_sha", "system_instruction_sha", "fewshot_as_multiturn")
+_OF_MODEL = ("dtype", "load_in_8bit", "load_in_4bit", "quantization", "max_length", "max_model_len", "max_gen_toks",
+             "add_bos_token", "enable_thinking")  # fmt: skip
+"""Arguments of the model that change how it is asked or computed, and not which model it is."""
+_ARGUMENT = re.compile(r"(?:^|,)\s*([^=,]+)=([^,]*)")
+_WORDS = {"true": True, "false": False}
+_RESULTS = re.compile(r"results_(.+)\.json(?:\.gz)?")
 
 
 class Score(NamedTuple):
@@ -224,3 +249,125 @@ def _aggregate(file: Mapping[str, Any], group: str, name: str, score: Score) -> 
     metric, doubtful = _metric(file, group, name)
     names = _names(file, group, group, f"{EXPERIMENT} groups")
     return single(names, metric, score.value, stderr=score.stderr, labels=_labels(file, group, score), notes=doubtful)
+
+
+def protocol(file: Mapping[str, Any], benchmark: str, tasks: Sequence[str]) -> dict[str, Any]:
+    """The member `protocol` of a grid about a task, or about a group of these tasks."""
+    config = _object(file, "config")
+
+    def said(name: str) -> Any:
+        """What a part of the file says of the group itself, else of its tasks."""
+        known = _object(file, name)
+        own = known.get(benchmark)
+        return common({task: known.get(task) for task in tasks}) if own is None else own
+
+    def of_tasks(*path: str) -> Any:
+        return common({task: _at(_object(file, "configs").get(task), path) for task in tasks})
+
+    return protocol_of(
+        {
+            "harness": HARNESS,
+            "harness_version": file.get("lm_eval_version"),
+            "task_version": said("versions"),
+            "shots": config.get("num_fewshot") if (shots := said("n-shot")) is None else shots,
+            "dataset": of_tasks("dataset_path"),
+            "dataset_name": of_tasks("dataset_name"),
+            "dataset_revision": of_tasks("dataset_kwargs", "revision"),
+            "split": of_tasks("test_split"),
+            "task_hash": common({task: _object(file, "task_hashes").get(task) for task in tasks}),
+            "generation_kwargs": of_tasks("generation_kwargs") or config.get("gen_kwargs"),
+            "repeats": of_tasks("repeats"),
+            "limit": config.get("limit"),
+            "fewshot_seed": config.get("fewshot_seed"),
+            "backend": config.get("model"),
+            **{name: file.get(name) for name in _GENERAL},
+            **_arguments(config.get("model_args")),
+        }
+    )
+
+
+def _object(given: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = given.get(name)
+    return found if isinstance(found, Mapping) else {}
+
+
+def _at(given: Any, path: Sequence[str]) -> Any:
+    for name in path:
+        given = given.get(name) if isinstance(given, Mapping) else None
+    return given
+
+
+def _arguments(given: Any) -> dict[str, Any]:
+    """Arguments of the model that matter, from an object or from `pretrained=x,dtype=float16`."""
+    if isinstance(given, str):
+        given = {name: _read_setting(text.strip()) for name, text in _ARGUMENT.findall(given)}
+    return {name: given.get(name) for name in _OF_MODEL} if isinstance(given, Mapping) else {}
+
+
+def _read_setting(text: str) -> Any:
+    """A text as the harness itself reads it."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else _WORDS.get(text.lower(), text)
+
+
+class Samples:
+    """Samples of the tasks of one file of results."""
+
+    def __init__(self, source: Source) -> None:
+        match = _RESULTS.fullmatch(source.path.name) if source.path is not None else None
+        self._folder: Path | None = source.path.parent if source.path is not None and match else None
+        self._stamp = match[1] if match else ""
+        self._read: dict[str, list[dict[str, Any]] | Note] = {}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(path.name for path in self._folder.glob("samples_*.jsonl")) if self._folder else frozenset()
+
+    def added(self, found: ImportedGrid, metric: str, cells: Mapping[str, Mapping[str, Any]]) -> ImportedGrid:
+        """The grid with the outcomes of its cells, by task, as far as there are samples of them."""
+        items, notes = [], []
+        for task, cell in cells.items():
+            rows = self._rows(task)
+            if isinstance(rows, Note):
+                notes.append(rows)
+            elif rows:
+                body, note = outcomes_of(task, _sample_scores(rows, metric), cell, found.submission["metric"])
+                items += [body] if body else []
+                notes += [note] if note else []
+        return replace(found, items=tuple(items), notes=(*found.notes, *notes))
+
+    def _rows(self, task: str) -> list[dict[str, Any]] | Note:
+        """Lines of a task without what was asked and answered; none where no samples were logged."""
+        name = f"samples_{task}_{self._stamp}.jsonl"
+        if self._folder is None or name not in self._names:
+            return []
+        if task not in self._read:
+            self._read[task] = _read_samples(self._folder / name)
+        return self._read[task]
+
+
+def _read_samples(path: Path) -> list[dict[str, Any]] | Note:
+    if path.stat().st_size > 8 * MOST:
+        return Note("items_left_out", f"{path.name} is too large")
+    kept = []
+    try:
+        with path.open("rb") as file:
+            for line in file:
+                row = orjson.loads(line)
+                kept.append({name: one for name, one in row.items() if name not in _LONG})
+    except (OSError, ValueError, AttributeError) as error:
+        return Note("items_left_out", f"{path.name} cannot be read: {error}")
+    return kept
+
+
+_LONG = ("doc", "arguments", "resps", "filtered_resps", "prompt", "logits")
+
+
+def _sample_scores(rows: list[dict[str, Any]], metric: str) -> list[tuple[str, Any]]:
+    """Ids and scores of a metric, as `acc` or `exact_match,strict-match`, in the order of the documents."""
+    name, _, way = metric.partition(",")
+    mine = [row for row in rows if row.get("filter", way or "none") == (way or "none")]
+    numbered = [row for row in mine if isinstance(row.get("doc_id"), int)]
+    return [
+        (item_id(row["doc_id"], row.get("doc_hash", row.get("target"))), row.get(name))
+        for row in sorted(numbered, key=lambda row: int(row["doc_id"]))
+    ]

@@ -19,12 +19,10 @@ from typing import Any
 from registry.errors import Fault, Invalid
 from registry.importers.cell_text import plain_number
 from registry.importers.imported_grid import ImportedGrid, Overrides, Place
-from registry.importers.lm_eval import EXPERIMENT, SHARES
-from registry.importers.lm_eval_protocol import HARNESS
+from registry.importers.lm_eval import EXPERIMENT, HARNESS, SHARES
 from registry.importers.markup import listed
 from registry.importers.metrics import meaning_of
-from registry.importers.protocols import protocol_of
-from registry.importers.scores import single, unknown_direction
+from registry.importers.scores import protocol_of, single, unknown_direction
 
 _PRETRAINED = re.compile(r"\((?:[^()]*,)?\s*(?:pretrained|model)=([^,()]+)")
 _SHOTS = re.compile(r"num_fewshot: (\d+)")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from registry.errors import Fault, Invalid
 from registry.importers.blocks import Block, blocks, is_table, parts, table_rows
-from registry.importers.cell_text import Report, plain_number
+from registry.importers.cell_text import Report, Table, plain_number
 from registry.importers.description import (
     DeclaredAxis,
     declared_axes,
@@ -30,7 +30,6 @@ from registry.importers.markup import listed, plain
 from registry.importers.own_markdown import is_own, read_own
 from registry.importers.sheet import Reading, Sheet
 from registry.importers.source import Source
-from registry.importers.table_cells import Table
 from registry.importers.tables import read_table
 
 NAME = "markdown"

@@ -20,8 +20,7 @@ from registry.errors import Malformed
 from registry.importers import mlflow
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.scores import left_out, text
-from registry.importers.source import Source
-from registry.importers.yaml_text import read_yaml
+from registry.importers.source import Source, read_yaml
 
 NAME = "mlflow-store"
 _FINISHED = (3, "3", "FINISHED")

@@ -16,8 +16,7 @@ from typing import Any
 from registry.importers.imported_grid import ImportedGrid, Overrides
 from registry.importers.metrics import explained
 from registry.importers.scores import found_number, left_out, listed, mapping, single, text
-from registry.importers.source import Source
-from registry.importers.yaml_text import read_yaml
+from registry.importers.source import Source, read_yaml
 
 NAME = "model-index"
 EXPERIMENT = "model-index"

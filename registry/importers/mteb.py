@@ -14,8 +14,7 @@ from typing import Any
 
 from registry.errors import Malformed
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
-from registry.importers.protocols import protocol_of
-from registry.importers.scores import found_number, listed, mapping, over, put, text, unknown_direction
+from registry.importers.scores import found_number, listed, mapping, over, protocol_of, put, text, unknown_direction
 from registry.importers.source import Source
 
 NAME = "mteb"

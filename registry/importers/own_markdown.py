@@ -15,10 +15,19 @@ from registry.errors import Fault, Invalid
 from registry.grids.intake.faults import whole
 from registry.grids.intake.levels import MAX_AXES
 from registry.importers.blocks import is_table, line_block, parts, table_rows, unescaped
-from registry.importers.cell_text import Report, common_words, plain_number, shown
+from registry.importers.cell_text import (
+    Report,
+    Table,
+    check_header,
+    common_words,
+    even,
+    plain_number,
+    shown,
+    text_of,
+    value_of,
+)
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides, Place
 from registry.importers.sheet import Reading, Sheet
-from registry.importers.table_cells import Table, check_header, even, text_of, value_of
 
 _LAST = re.compile(r"[\d,]+ of [\d,]+ cells? measured · revision \d+(.*)")
 _TRIALS = re.compile(r" · trials (\d+)((?: · .*)?)")

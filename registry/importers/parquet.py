@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from registry.errors import Malformed
-from registry.importers.cell_text import Report
+from registry.importers.cell_text import Report, Row, Table
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.source import Source
-from registry.importers.table_cells import Row, Table
 from registry.importers.tables import read_table
 
 NAME = "parquet"

@@ -1,18 +1,32 @@
-"""Read files one after another: their grids, and errors that name the file and the place."""
+"""Read files one after another: their grids, and errors that name the file and the place.
+
+Two grids of the same names in one push: distinguished by their sources' editions, else the later one is refused. Sent
+one after the other they would be two revisions of one grid, and each push would exchange them again.
+
+What is sent with an imported grid besides its content: the file that it was read from, and the doubts about it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
-from registry.errors import Invalid, Malformed, RegistryError
+import orjson
+
+from registry.errors import Conflict, Invalid, Malformed, RegistryError
 from registry.importers import formats, mlflow
-from registry.importers.imported_grid import ImportedGrid, Overrides
-from registry.importers.provenance import from_file, from_files, from_server
+from registry.importers.imported_grid import IDENTITY, ImportedGrid, Note, Overrides
 from registry.importers.records import Records
 from registry.importers.source import Source
+
+_ABOUT = ("labels", "variant", "source", "description")
+"""Members of a publication that do not tell contents apart."""
+MOST_WARNINGS = 100
+_LONGEST_DETAIL, _LONGEST_NAME = 1_000, 1_024
 
 
 class Message(NamedTuple):
@@ -161,3 +175,130 @@ def _guarded(source: str, grids: Iterator[ImportedGrid]) -> Iterator[Item | Skip
         yield Skipped(source, Malformed("It does not fit into memory."))
     except Exception as error:  # a library's, about a file that it does not understand
         yield Skipped(source, Malformed(f"It cannot be read: {type(error).__name__}: {error}."))
+
+
+def distinct(
+    items: Iterable[Item | Skipped], same: Callable[[Item], object] = lambda _one: None
+) -> Iterator[Item | Skipped]:
+    """Items, no two of them with the same names; `same` is told of those whose content was met already."""
+    duplicates = Duplicates()
+    for one in items:
+        judged = one if isinstance(one, Skipped) else duplicates.judged(one)
+        if judged is not None:
+            yield judged
+        elif isinstance(one, Item):
+            same(one)
+
+
+class Duplicates:
+    """Identities met so far, each with the file that it came from and its content."""
+
+    def __init__(self) -> None:
+        self._met: dict[bytes, tuple[str, bytes]] = {}
+
+    def judged(self, one: Item) -> Item | Skipped | None:
+        """The grid; None if it was met already, with the same content.
+
+        If the same names were met with another content: the grid with its edition in its variant. `Skipped` where the
+        source has none, or that is taken too.
+        """
+        sent = one.found.submission
+        if missing_names(sent):
+            return one  # which is refused for that
+        content = _digest({name: value for name, value in sent.items() if name not in _ABOUT})
+        before = self._keep(one.source, sent, content)
+        if before is None:
+            return one
+        first, theirs = before
+        if theirs == content:
+            return None
+        if one.found.edition:
+            variant = f"{sent.get('variant', '')} {one.found.edition}".strip()
+            apart = {**sent, "variant": variant}
+            other = self._keep(one.source, apart, content)
+            if other is None:
+                detail = f'the same names with other values came from {first}: this one is the variant "{variant}"'
+                notes = (*one.found.notes, Note("told_apart", detail))
+                return replace(one, found=replace(one.found, submission=apart, notes=notes))
+            if other[1] == content:
+                return None
+        detail = f"{_named(sent)} came from {first} with other values; --variant tells them apart."
+        return Skipped(one.source, Conflict(detail))
+
+    def _keep(self, source: str, sent: dict[str, Any], content: bytes) -> tuple[str, bytes] | None:
+        """File and content that had this identity before; None if it is new, and then it is recorded."""
+        key = _digest([*(sent.get(name, "") for name in IDENTITY), sent["metric"].get("name")])
+        before = self._met.get(key)
+        if before is None:
+            self._met[key] = (source, content)
+        return before
+
+
+def _named(sent: dict[str, Any]) -> str:
+    names = [sent.get(name) for name in IDENTITY] + [sent["metric"].get("name")]
+    return " · ".join(str(name) for name in names if name)
+
+
+def _digest(value: Any) -> bytes:
+    return hashlib.sha256(orjson.dumps(value, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS)).digest()[:16]
+
+
+def from_file(found: ImportedGrid, source: Source, form: str) -> ImportedGrid:
+    """The grid with the file's format, name and SHA-256. A grid that names its source already keeps it."""
+    known = {"format": form, "name": _file_name(source), "sha256": source.sha256}
+    return _from(found, {name: text for name, text in known.items() if text})
+
+
+def from_files(found: ImportedGrid, sources: Iterable[Source], name: str, form: str) -> ImportedGrid:
+    """Like `from_file`, for a grid that several files hold; only of a single one the SHA-256 is known."""
+    listed = list(sources)
+    if len(listed) == 1:
+        return from_file(found, listed[0], form)
+    return _from(found, {"format": form, "name": _printable(name)[:_LONGEST_NAME]})
+
+
+def from_server(found: ImportedGrid, address: str, form: str) -> ImportedGrid:
+    """The grid with the address that it was read from, without the user's name and password."""
+    parts = urlsplit(address)
+    plain = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    return _from(found, {"format": form, "name": _printable(plain)[:_LONGEST_NAME]})
+
+
+def with_warnings(found: ImportedGrid) -> dict[str, Any]:
+    """The publication with the notes of its importer as warnings, at most `MOST_WARNINGS` with those that it has."""
+    own = found.submission.get("warnings")
+    sent = list(own) if isinstance(own, list) else []
+    room = MOST_WARNINGS - len(sent)
+    notes = [_bounded(note) for note in found.notes]
+    if len(notes) > room:
+        rest = len(notes) - max(room - 1, 0)
+        more = {"code": "more_warnings", "detail": f"and {rest} more, which the import named"}
+        notes = [*notes[: max(room - 1, 0)], more][: max(room, 0)]
+    return {**found.submission, "warnings": [*sent, *notes]} if notes else found.submission
+
+
+def _from(found: ImportedGrid, known: Mapping[str, str]) -> ImportedGrid:
+    if found.submission.get("source") or not known:
+        return found
+    return replace(found, submission={**found.submission, "source": dict(known)})
+
+
+def _file_name(source: Source) -> str:
+    """The path as it was given if it leads down from the working directory, else the name alone."""
+    if source.path is None:
+        return ""
+    path = Path(source.path)
+    down = not path.is_absolute() and ".." not in path.parts
+    return _printable(path.as_posix() if down else path.name)[-_LONGEST_NAME:]
+
+
+def _printable(text: str) -> str:
+    """Text without control characters and without bytes that are not UTF-8."""
+    plain = text.encode("utf-8", "replace").decode()
+    return "".join(one if one.isprintable() or ord(one) > 159 else "\ufffd" for one in plain)
+
+
+def _bounded(note: Note) -> dict[str, str]:
+    return {
+        name: text if name == "code" else _printable(text)[:_LONGEST_DETAIL] for name, text in note.document().items()
+    }

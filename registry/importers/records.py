@@ -19,12 +19,11 @@ from typing import Any
 import orjson
 
 from registry.errors import Fault, Invalid, Malformed
-from registry.importers.cell_text import Report
+from registry.importers.cell_text import Report, Table
 from registry.importers.imported_grid import ImportedGrid, Note, Overrides
 from registry.importers.scores import mapping
 from registry.importers.sheet import IDENTITY_WORDS, Sheet
 from registry.importers.source import NOT_A_NUMBER, Source
-from registry.importers.table_cells import Table
 from registry.importers.tables import read_table
 
 NAME = "records"

@@ -1,14 +1,36 @@
-"""Parts shared by importers of evaluation logs: single scores, and JSON that may hold text instead of numbers."""
+"""Parts shared by importers of evaluation logs: single scores, and JSON that may hold text instead of numbers.
+
+Recognise a mean that is the share of successes in n trials, by its standard error. The sample standard error (ddof 1)
+of n zeros and ones with mean p is sqrt(p (1 - p) / (n - 1)), and p n is whole. A mean that agrees with both to a
+millionth is taken for a share; of any other, only the standard error is kept. A standard error of exactly 0 beside a
+mean between 0 and 1 was never computed: then the n are handed on, because a mean of scores from 0 to 1 varies at most
+as much as a share of n trials.
+
+Outcomes of items as importers find them: the body of `POST /grids/{grid}/items` for one cell, if they fit it.
+
+What a file says of how its values were measured, in the form of a protocol. Only what the file holds: a key that it
+lacks, and one whose value is null or empty, is absent.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from registry.errors import Fault, Invalid
+from registry.grids.grid import Cell, Metric
 from registry.grids.intake.faults import number
+from registry.grids.intake.protocol import MOST_KEYS, key_fault, key_of, value_of
+from registry.grids.outcomes import Outcomes, disagreement, scale_of
+from registry.grids.protocol import Value
 from registry.importers.imported_grid import ImportedGrid, Note
 from registry.importers.metrics import bounded, meaning_of
+
+_CLOSE = 1e-6
+MOST_IN_ID = 200
 
 
 def single(
@@ -102,3 +124,84 @@ def over(names: Sequence[str], cells: Mapping[tuple[str, ...], float]) -> dict[s
 
 def unknown_direction(name: str) -> Note:
     return Note("direction_unknown", f'whether more or less of "{name}" is better is not known')
+
+
+def trials_of(mean: float, stderr: float | None, n: int | None, scale: float = 1.0) -> int | None:
+    """The n that are handed on as trials; None where the standard error tells more, or there is none."""
+    never_computed = stderr == 0 and 0 < mean < scale
+    return n if never_computed or are_trials(mean, stderr, n, scale) else None
+
+
+def are_trials(mean: float, stderr: float | None, n: int | None, scale: float = 1.0) -> bool:
+    """Whether n zeros and ones have this mean and this standard error, both multiplied by `scale`."""
+    if n is None or stderr is None or n < 2 or not 0 <= mean <= scale:
+        return False
+    p = mean / scale
+    if abs(p * n - round(p * n)) > _CLOSE * n:
+        return False
+    return math.isclose(stderr / scale, math.sqrt(p * (1 - p) / (n - 1)), rel_tol=_CLOSE, abs_tol=1e-9)
+
+
+def item_id(own: Any, content: Any) -> str:
+    """Id of an item that changes with its content: a data set that was revised has other items under the same names."""
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, default=str)
+    return f"{str(own)[: MOST_IN_ID - 17]}:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()[:16]}"
+
+
+def outcomes_of(
+    name: str, found: Sequence[tuple[str, Any]], cell: Mapping[str, Any], metric: Mapping[str, Any], repeats: int = 1
+) -> tuple[dict[str, Any] | None, Note | None]:
+    """The body for a cell with `at`, `value` and `trials`, from ids and scores in their order; or why there is none."""
+    scores = [number(int(score) if isinstance(score, bool) else score) for _, score in found]
+    known = [score for score in scores if score is not None and 0 <= score <= 1]
+    ids = [one for one, _ in found]
+    if not found or len(known) < len(scores) or len(set(ids)) < len(ids):
+        return None, _left_out(name, "not every one has an id of its own and a score from 0 to 1")
+    scale = scale_of(Metric("", metric.get("unit"), None, metric.get("lower"), metric.get("upper")))
+    given = Outcomes(len(known), scores=tuple(known), repeats=repeats)
+    odd = disagreement(Cell((), cell["value"], cell.get("trials")), scale, given) if scale else "no proportion"
+    if odd is not None:
+        return None, _left_out(name, odd)
+    told = {"at": cell["at"], "outcomes": [int(one) if one.is_integer() else one for one in known]}
+    if repeats > 1:
+        told["repeats"] = repeats
+    return {"set": {"name": name[:200], "count": len(ids), "ids": ids}, "cells": [told]}, None
+
+
+def _left_out(name: str, why: str) -> Note:
+    return Note("items_left_out", f'the outcomes of the items of "{name}" were left out: {why}')
+
+
+def protocol_of(known: Mapping[str, Any]) -> dict[str, Any]:
+    """The member `protocol` of a publication, at most `MOST_KEYS` keys of it, the first ones; empty without any.
+
+    Lists and objects become JSON with sorted keys. A text that is too long for a protocol, or has several lines, such
+    as a prompt, becomes `sha256:` and the SHA-256 of its UTF-8.
+    """
+    held = {key_of(key): value for key, given in known.items() if (value := _held(given)) is not None}
+    kept = [(key, value) for key, value in held.items() if key_fault(key) is None][:MOST_KEYS]
+    return {"protocol": dict(kept)} if kept else {}
+
+
+def _held(given: Any) -> Value | None:
+    if given is None or given in ("", [], {}):
+        return None
+    if isinstance(given, (list, dict)):
+        given = json.dumps(given, sort_keys=True, ensure_ascii=False)
+    found = value_of(given)
+    return found if found is not None else value_of(str(given)) or digest_of(str(given))
+
+
+def digest_of(text: str) -> str:
+    """What stands for a text in a protocol that has no room for it."""
+    return f"sha256:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"
+
+
+def common(of_each: Mapping[str, Any]) -> Any:
+    """What the parts of a grid say under one key, by the parts' names: their value if it is the same in all, else a
+    digest of all of them; None if none says anything."""
+    values = {name: value for name, value in sorted(of_each.items()) if value not in (None, "", [], {})}
+    texts = {json.dumps(value, sort_keys=True) for value in values.values()}
+    if len(texts) > 1 or 0 < len(values) < len(of_each):
+        return digest_of(json.dumps(values, sort_keys=True))
+    return next(iter(values.values()), None)

@@ -1,8 +1,12 @@
-"""Source of an importer, a file or the body of a request: its name, first bytes, text and JSON."""
+"""Source of an importer, a file or the body of a request: its name, first bytes, text and JSON.
+
+YAML of files that others wrote: plain values, and no more of them than the text has room for.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import zlib
 from collections import Counter
@@ -13,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import yaml
 
 from registry.errors import Malformed
 
@@ -25,6 +30,8 @@ _BOM = b"\xef\xbb\xbf"
 _WIDE = (b"\xff\xfe", b"\xfe\xff")
 NOT_A_NUMBER = "not-a-number"
 """Replaces NaN and Infinity, which some tools write although JSON has neither."""
+_ALIASED = 100_000
+"""Values that aliases may make of a text; nine lines of aliases to aliases can be a thousand million."""
 
 
 @dataclass(frozen=True)
@@ -210,3 +217,32 @@ def _unmarked(content: bytes) -> bytes:
     while content.startswith(_BOM):
         content = content.removeprefix(_BOM)
     return content
+
+
+def read_yaml(content: str, what: str) -> Any:
+    """The value of a YAML text; `Malformed`, beginning with `what`, if it is none."""
+    loader = yaml.SafeLoader(content)
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return None
+        known: dict[int, int] = {}
+        if _values_in(root, known) > max(_ALIASED, len(known)):
+            raise Malformed(f"{what}: its aliases stand for more than {_ALIASED:,} values.")
+        return loader.construct_document(root)
+    except (yaml.YAMLError, ValueError) as error:
+        raise Malformed(f"{what} is not YAML: {str(error).splitlines()[0]}.") from None
+    except RecursionError:
+        raise Malformed(f"{what} is nested too deep.") from None
+    finally:
+        loader.dispose()
+
+
+def _values_in(node: yaml.Node, known: dict[int, int]) -> int:
+    """How many values a node is with its aliases written out; without end counts as too many."""
+    if id(node) not in known:
+        known[id(node)] = _ALIASED + 1  # for what is within itself
+        inner = node.value if isinstance(node, yaml.CollectionNode) else ()
+        one_by_one = itertools.chain.from_iterable(inner) if isinstance(node, yaml.MappingNode) else inner
+        known[id(node)] = 1 + sum(_values_in(one, known) for one in one_by_one)
+    return known[id(node)]

@@ -6,11 +6,21 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from registry.grids.intake.faults import whole
 from registry.grids.intake.levels import MAX_AXES
-from registry.importers.cell_text import GAPS, Report, plain_number, same_text, shown
+from registry.importers.cell_text import (
+    GAPS,
+    Report,
+    Table,
+    even,
+    looks_like_error,
+    plain_number,
+    same_text,
+    shown,
+    text_of,
+    value_of,
+)
 from registry.importers.imported_grid import Note, Overrides, Place
 from registry.importers.metrics import meaning_of
 from registry.importers.sheet import IDENTITY_WORDS, Reading, Sheet, is_object, sheets
-from registry.importers.table_cells import Table, even, looks_like_error, text_of, value_of
 
 _CARRIED = ("trials", "stderr", "reason", "repeats", "sd")
 _OWN = ("grid", "revision")

@@ -11,7 +11,7 @@ from registry.grids.intake import Limits, read_submission
 from registry.grids.intake.protocol import LONGEST_TEXT, MOST_KEYS
 from registry.importers import formats
 from registry.importers.imported_grid import Overrides
-from registry.importers.protocols import common, protocol_of
+from registry.importers.scores import common, protocol_of
 from registry.importers.source import Source
 from tests.importers.test_formats import FILES, grids
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from registry.importers.imported_grid import ImportedGrid, Note, Place
-from registry.importers.provenance import MOST_WARNINGS, from_file, from_server, with_warnings
+from registry.importers.reading import MOST_WARNINGS, from_file, from_server, with_warnings
 from registry.importers.source import Source
 
 pytestmark = pytest.mark.unit
